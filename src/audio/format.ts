@@ -1,0 +1,35 @@
+/** How one direction of a call's audio is encoded on the wire. `pcm16` is signed 16-bit little-endian. Always mono. */
+export type Encoding = 'mulaw' | 'alaw' | 'pcm16';
+
+export interface AudioFormat {
+  readonly encoding: Encoding;
+  readonly rateHz: number;
+}
+
+/** What every telephone speaks: G.711 mu-law, 8,000 samples a second, one byte each. */
+export const MULAW_8K: AudioFormat = { encoding: 'mulaw', rateHz: 8000 };
+
+/** Samples in the 20 ms frame (ptime) that the turn machine counts in, at 8 kHz. */
+export const FRAME_SAMPLES_8K = 160;
+export const FRAME_MS = 20;
+
+export function bytesPerSample(encoding: Encoding): 1 | 2 {
+  return encoding === 'pcm16' ? 2 : 1;
+}
+
+/** The byte that decodes to silence: 0xFF in mu-law, 0xD5 in A-law (ITU-T G.711), 0 in linear PCM. */
+export function idleByte(encoding: Encoding): number {
+  switch (encoding) {
+    case 'mulaw':
+      return 0xff;
+    case 'alaw':
+      return 0xd5;
+    case 'pcm16':
+      return 0;
+  }
+}
+
+/** Length in milliseconds of `byteLength` bytes of audio in this format. */
+export function durationMs(format: AudioFormat, byteLength: number): number {
+  return (byteLength / bytesPerSample(format.encoding) / format.rateHz) * 1000;
+}

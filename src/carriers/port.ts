@@ -1,0 +1,72 @@
+import type { AudioFormat } from '../audio/format.ts';
+
+/** What a carrier tells us when its media stream starts. */
+export interface StreamStarted {
+  readonly type: 'started';
+  /** The carrier's id of this stream (Twilio `streamSid`). */
+  readonly streamId: string;
+  /** The carrier's id of the call (Twilio `callSid`). */
+  readonly carrierCallId: string;
+  readonly format: AudioFormat;
+  /** Custom parameters of the answer document; strings, as the carrier sent them. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** One thing that happened on a carrier's media socket, in our words. */
+export type MediaEvent =
+  | { readonly type: 'connected' }
+  | StreamStarted
+  /**
+   * Caller audio in the stream's format. `payload` is only valid during the call that delivers it: copy what is kept.
+   * `timestampMs` is the carrier's presentation time since stream start.
+   */
+  | { readonly type: 'audio'; readonly payload: Uint8Array; readonly timestampMs: number | undefined }
+  | { readonly type: 'digit'; readonly digit: string }
+  | { readonly type: 'mark'; readonly name: string }
+  | { readonly type: 'stopped'; readonly reason: string }
+  /** A message that could not be used; the stream goes on. `problem` says what was wrong and what is accepted. */
+  | { readonly type: 'rejected'; readonly problem: string }
+  /** The socket is gone; nothing follows. */
+  | { readonly type: 'closed'; readonly code: number; readonly reason: string };
+
+export interface CarrierCapabilities {
+  /** Whether queued audio can be taken back. */
+  readonly clear: 'native' | 'none';
+  readonly marks: 'native' | 'none';
+  /** Whether marks still queued come back when the carrier clears. */
+  readonly marksReturnOnClear: 'yes' | 'no' | 'unknown';
+  /** How audio may be sent ahead of real time. */
+  readonly pacing: 'burst' | 'realtime';
+  /** Every outbound payload is a multiple of this many bytes. */
+  readonly payloadMultipleBytes: number;
+  readonly dtmfIn: boolean;
+}
+
+/** One carrier socket that has started: the only thing of a carrier that a call sees. */
+export interface Attachment {
+  readonly id: string;
+  readonly carrier: string;
+  readonly started: StreamStarted;
+  readonly capabilities: CarrierCapabilities;
+  /** Bytes accepted but not yet handed to the operating system. */
+  readonly bufferedBytes: number;
+  /** Delivers every event after `started`, in order, to one listener; events before it is set are held. */
+  listen(listener: (event: MediaEvent) => void): void;
+  /** @param payload audio in `started.format`, a whole multiple of `payloadMultipleBytes` */
+  sendAudio(payload: Uint8Array): void;
+  sendMark(name: string): void;
+  sendClear(): void;
+  /** Closes the socket; for Twilio's `<Connect><Stream>` that ends the call, as no verb follows. */
+  close(reason: string): void;
+}
+
+/** What the signed voice webhook said about a call before its media arrives. */
+export interface InboundCall {
+  readonly carrier: string;
+  readonly carrierCallId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly direction: 'inbound' | 'outbound';
+  /** The bot named in the webhook's path, if any. */
+  readonly botName: string | undefined;
+}

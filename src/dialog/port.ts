@@ -1,0 +1,72 @@
+/** The seam where users plug in what the bot says. */
+
+export interface CallFacts {
+  readonly callId: string;
+  readonly botName: string;
+  readonly from: string;
+  readonly to: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly language: string;
+}
+
+/** What the caller did that ended the turn. `start` opens the call and has no text. */
+export type TurnInput =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'spoken'; readonly text: string; readonly language: string | undefined }
+  | { readonly kind: 'keyed'; readonly digits: string }
+  | { readonly kind: 'no-input'; readonly attempt: number };
+
+export interface HistoryEntry {
+  readonly role: 'caller' | 'bot';
+  /** For the bot: what was heard, not what was sent. */
+  readonly text: string;
+}
+
+export interface DialogTurn {
+  readonly call: CallFacts;
+  /** 0 for the greeting, then one for each turn. */
+  readonly index: number;
+  readonly input: TurnInput;
+  readonly history: readonly HistoryEntry[];
+  readonly variables: Readonly<Record<string, string>>;
+  /** The same for every attempt at this turn. */
+  readonly idempotencyKey: string;
+}
+
+export type Interruptible = 'always' | 'keypad' | 'never';
+
+export type DialogAction =
+  | {
+      readonly type: 'say';
+      readonly text: string;
+      readonly interruptible?: Interruptible;
+      readonly language?: string;
+      readonly voice?: string;
+    }
+  /** What the next answer is expected to be. Without one, free speech is expected. */
+  | {
+      readonly type: 'gather';
+      /** Biases recognition; at most ten terms are used. */
+      readonly hints?: readonly string[];
+      /** Silence that ends the caller's turn, in ms; the bot's own setting when absent. */
+      readonly endpointingMs?: number;
+      /** Silence from the caller before `no-input`, in ms. */
+      readonly noInputMs?: number;
+      /** Keyed digits that complete the answer. */
+      readonly maxDigits?: number;
+    }
+  | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
+  | { readonly type: 'language'; readonly language: string; readonly voice?: string }
+  | { readonly type: 'note'; readonly text: string }
+  | { readonly type: 'hangup'; readonly reason: string };
+
+/** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
+export interface DialogHook {
+  /** Answers one turn as a stream of actions, spoken as they arrive. Aborted when the answer is no longer wanted. */
+  respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
+  dispose?(): Promise<void>;
+}
+
+export interface DialogHookFactory {
+  create(call: CallFacts): DialogHook;
+}

@@ -1,0 +1,66 @@
+/** What a live call needs of the speech platform. Implemented by `speech/asr/realtime` and `speech/tts/realtime`. */
+
+export interface RecognitionOptions {
+  /** ISO 639 code, for example `en` or `hi`. */
+  readonly language: string;
+  /** Sample rate of the PCM that will be sent, in Hz. */
+  readonly sampleRateHz: number;
+  /** Terms to bias recognition toward; at most ten are used (ASR doc, streaming rule 2). */
+  readonly boostPhrases?: readonly string[];
+}
+
+export type RecognitionEvent =
+  | { readonly type: 'ready' }
+  | { readonly type: 'partial'; readonly seg: number; readonly text: string }
+  /** `endOfUtterance` is undefined when the platform does not say. Text may be empty. */
+  | {
+      readonly type: 'final';
+      readonly seg: number;
+      readonly text: string;
+      readonly endOfUtterance: boolean | undefined;
+      readonly language: string | undefined;
+    }
+  /** Replaces the text of the final with the same `seg`. */
+  | { readonly type: 'final-refined'; readonly seg: number; readonly text: string }
+  /** The socket died and a new one is being opened; audio since the last final will be replayed. */
+  | { readonly type: 'reconnecting'; readonly reason: string }
+  /** This much audio could not be recovered. */
+  | { readonly type: 'audio-lost'; readonly lostMs: number; readonly reason: string }
+  /** The session is over; nothing follows. `error` is undefined after a clean `end`. */
+  | { readonly type: 'closed'; readonly error: Error | undefined };
+
+export interface RecognitionSession {
+  /**
+   * @param pcm 16-bit mono samples at the declared rate, any number of them; copied before the call returns.
+   * Samples given before `ready` are held, up to ten seconds, and sent in order.
+   */
+  send(pcm: Int16Array): void;
+  /** Finalises the turn and keeps the socket open. */
+  commit(): void;
+  /** Finalises and closes; resolves when the platform has closed or the time limit has passed. Never rejects. */
+  end(): Promise<void>;
+  /** Closes at once, without finals. */
+  abort(): void;
+}
+
+export interface Recogniser {
+  /** Opens a session; problems arrive as `closed` events, never as a throw. Sequence numbers `seg` rise across reconnects. */
+  open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession;
+}
+
+export interface SynthesisRequest {
+  /** Text to speak, 1 to 10,000 characters. */
+  readonly text: string;
+  readonly voice: string;
+  readonly language: string;
+  /** 0.25 to 4.0; 1.0 when absent. */
+  readonly speed?: number;
+}
+
+export interface Synthesizer {
+  /**
+   * Speaks a text as 8 kHz G.711 mu-law, yielded as it is made, oldest first.
+   * @throws OffhookError when the platform refuses or fails; aborting the signal or leaving the loop stops the synthesis
+   */
+  speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** Everything `npm test` runs: Node alone is enough; what needs a server or a browser skips with a reason. */
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/long/**'],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    pool: 'forks',
+    reporters: ['default'],
+  },
+});
