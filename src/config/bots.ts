@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
+
+const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'an ISO 639 code, for example en or hi');
+const wait = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
+
+const dialogSettings = z.discriminatedUnion('kind', [
+  /** Exactly one of the two; the flow document itself is read by the dialog. */
+  z.strictObject({ kind: z.literal('flow'), file: z.string().min(1).optional(), flow: z.unknown().optional() }),
+  z.strictObject({ kind: z.literal('module'), file: z.string().min(1) }),
+]);
+
+/** One bot file, as written in `config/bots/<name>.yaml`. Durations are milliseconds. */
+export const botSettings = z
+  .strictObject({
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'lower-case letters, digits and hyphens, at most 63'),
+    /** Dialled numbers this bot answers, as the carrier writes them (E.164). */
+    numbers: z.array(z.string().min(1).max(128)).max(10_000).default([]),
+    /** Answers every number that no other bot names; one bot at most. */
+    default: z.boolean().default(false),
+    language: language.default('en'),
+    voice: z.string().min(1).max(200),
+    /** Speaking rate, 1 is the voice's own. */
+    speed: z.number().min(0.25).max(4).default(1),
+    dialog: dialogSettings,
+    /** Silence that ends the caller's turn. */
+    endpointingMs: wait(200, 5000, 640),
+    interruption: z
+      .strictObject({
+        /** What may interrupt the bot where the dialog does not say. */
+        allow: z.enum(['always', 'keypad', 'never']).default('always'),
+        /** Voice above the predicted echo that turns a hold into a clear. */
+        clearAfterMs: wait(40, 2000, 140),
+        /** Time in which recognised words may still reverse a decision that sound made. */
+        reverseWithinMs: wait(0, 10_000, 1500),
+        /** Phrases that stop the bot whatever the sound level. */
+        stopPhrases: z.array(z.string().min(1).max(100)).max(10).default([]),
+      })
+      .prefault({}),
+    /** Silence from the caller before the bot asks again, and how often it does before it gives up. */
+    noInputMs: wait(1000, 120_000, 8000),
+    noInputAttempts: wait(0, 10, 2),
+    maxDurationMs: wait(1000, 86_400_000, 3_600_000),
+    recording: z.boolean().default(true),
+    /** What happens to a call that finds no free speech slot. */
+    overflow: z.strictObject({ say: z.string().min(1).max(1000).optional() }).prefault({}),
+    /** Ready-made sentences by language; missing ones are built in for English and Hindi. */
+    phrases: z.record(language, botPhrases).default({}),
+  })
+  .superRefine((bot, context) => {
+    const { dialog } = bot;
+    if (dialog.kind === 'flow' && (dialog.file === undefined) === (dialog.flow === undefined)) {
+      context.addIssue({ code: 'custom', path: ['dialog'], message: 'a flow bot needs either file or flow, and not both' });
+    }
+  });
+
+export type BotSettings = z.infer<typeof botSettings>;
+
+/** A bot that was read and checked. */
+export interface Bot extends BotSettings {
+  /** The folder its file lies in: relative names in the file start there. */
+  readonly folder: string;
+}
+
+/** The sentences a bot keeps ready in one language: its own, else the built-in ones. */
+export function phrasesOf(bot: Bot, languageCode: string = bot.language): PhraseSet {
+  const builtIn = defaultPhrases(languageCode);
+  const own = bot.phrases[languageCode] ?? {};
+  const overflow = languageCode === bot.language ? bot.overflow.say : undefined;
+  return {
+    apology: own.apology ?? builtIn.apology,
+    overflow: overflow ?? own.overflow ?? builtIn.overflow,
+    sayAgain: own.sayAgain ?? builtIn.sayAgain,
+    noInput: own.noInput ?? builtIn.noInput,
+    goodbye: own.goodbye ?? builtIn.goodbye,
+    nobody: own.nobody ?? builtIn.nobody,
+  };
+}
+
+export interface BotQuery {
+  /** The bot named in the webhook's path. */
+  readonly pathName?: string | undefined;
+  /** The bot named by a custom parameter of the call. */
+  readonly parameter?: string | undefined;
+  readonly dialledNumber?: string | undefined;
+}
+
+/** A dialled number without the marks people write in it; a SIP address is reduced to its user part. */
+export function plainNumber(written: string): string {
+  const user = /^sips?:([^@;]*)/i.exec(written.trim())?.[1] ?? written;
+  return user.replaceAll(/[\s().-]/g, '');
+}
+
+/**
+ * The bot that answers a call: by path, else by parameter, else by dialled number, else the default bot. A name that
+ * is given and unknown finds nothing, so that a mistyped address is noticed instead of answered by the wrong bot.
+ */
+export function findBot(bots: readonly Bot[], query: BotQuery): Bot | undefined {
+  const name = query.pathName ?? query.parameter;
+  if (name !== undefined && name !== '') return bots.find((bot) => bot.name === name);
+  const dialled = plainNumber(query.dialledNumber ?? '');
+  const byNumber = dialled === '' ? undefined : bots.find((bot) => bot.numbers.some((number) => plainNumber(number) === dialled));
+  return byNumber ?? bots.find((bot) => bot.default);
+}

@@ -1,0 +1,123 @@
+import { allowedText, defaultOf } from './allowed.ts';
+import type { Environment } from './env.ts';
+import { readEnvSettings } from './env-settings.ts';
+import { type Problem, shown } from './problem.ts';
+import { catalogue, type Settings, settingsSchema } from './schema.ts';
+import { Secret, type Secrets, secretList } from './secrets.ts';
+import type { Setting } from './setting.ts';
+import { type Located, readYamlSettings, type SettingsFile } from './yaml-settings.ts';
+
+export interface LoadedConfig {
+  /** Complete and valid even when there are problems: a setting that is wrong has its default here. */
+  readonly settings: Settings;
+  readonly secrets: Secrets;
+  /** Every problem found, not just the first; a program that has any must not start. */
+  readonly problems: readonly Problem[];
+  /** Where each setting that is not at its default comes from: an environment name or `file:line`. */
+  readonly origins: ReadonlyMap<string, string>;
+}
+
+/**
+ * Puts the configuration together: environment over files (the last one strongest) over defaults.
+ * Reads no file except those that `<SECRET>_FILE` variables name.
+ */
+export function loadConfig(sources: { readonly env: Environment; readonly files: readonly SettingsFile[] }): LoadedConfig {
+  const fromEnv = readEnvSettings(sources.env, catalogue);
+  const problems: Problem[] = [];
+  const raw = new Map<string, Located>();
+  for (const file of sources.files) {
+    const fromFile = readYamlSettings(file, catalogue);
+    problems.push(...fromFile.problems);
+    for (const [key, located] of fromFile.values) raw.set(key, located);
+  }
+  problems.push(...fromEnv.problems);
+  for (const [key, located] of fromEnv.values) raw.set(key, located);
+
+  const origins = new Map<string, string>();
+  const tree: Tree = {};
+  const secretTexts = new Map<string, string>();
+  for (const setting of catalogue) {
+    const located = raw.get(setting.key);
+    const parsed = setting.schema.safeParse(located?.value);
+    if (!parsed.success) problems.push(refusal(setting, located));
+    const value = parsed.success ? parsed.data : defaultOf(setting.schema);
+    if (located !== undefined && parsed.success) origins.set(setting.key, located.where);
+    if (setting.secret !== true) place(tree, setting.path, value);
+    else if (typeof value === 'string') secretTexts.set(setting.key, value);
+  }
+  const settings = settingsSchema.parse(tree);
+  const databaseUrl = secretTexts.get('store.url');
+  const redisUrl = secretTexts.get('jobs.redisUrl');
+  const secrets: Secrets = {
+    twilioAuthTokens: secretList(secretTexts.get('twilio.authToken')),
+    speechApiKeys: secretList(secretTexts.get('speech.apiKey')),
+    databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
+    redisUrl: redisUrl === undefined ? undefined : new Secret(redisUrl),
+  };
+  problems.push(...crossChecks(settings, secrets, origins));
+  return { settings, secrets, problems, origins };
+}
+
+/** Whether the process runs its own speech platform: none of the platform's addresses and no API key was given. */
+export function usesEmbeddedPlatform({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>): boolean {
+  const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
+  return [authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl].every((url) => url === undefined) && secrets.speechApiKeys.length === 0;
+}
+
+function refusal(setting: Setting, located: Located | undefined): Problem {
+  return {
+    key: setting.key,
+    where: located?.where ?? setting.envName,
+    ...(setting.secret === true ? {} : { value: shown(located?.value) }),
+    message: `allowed is ${allowedText(setting.schema, setting.unit)}`,
+  };
+}
+
+/** Rules between settings. */
+function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<string, string>): Problem[] {
+  const problems: Problem[] = [];
+  const { speech, call } = settings;
+  if (!usesEmbeddedPlatform({ settings, secrets })) {
+    const needed = [
+      ['speech.authUrl', 'OFFHOOK_AUTH_URL', speech.authUrl !== undefined],
+      ['speech.asrUrl', 'OFFHOOK_ASR_URL', speech.asrUrl !== undefined],
+      ['speech.ttsUrl', 'OFFHOOK_TTS_URL', speech.ttsUrl !== undefined],
+      ['speech.apiKey', 'OFFHOOK_API_KEY', secrets.speechApiKeys.length > 0],
+    ] as const;
+    const given = [...origins.keys()].find((key) => /^speech\.(.*Url|apiKey)$/.test(key)) ?? 'a speech setting';
+    for (const [key, where, present] of needed) {
+      if (present) continue;
+      const message = `required because ${given} is set; unset all of them for the embedded platform`;
+      problems.push({ key, where, message });
+    }
+  }
+  if (!(call.leadLowMs <= call.leadTargetMs && call.leadTargetMs <= call.leadMaxMs)) {
+    problems.push({
+      key: 'call.leadTargetMs',
+      where: origins.get('call.leadTargetMs') ?? origins.get('call.leadLowMs') ?? origins.get('call.leadMaxMs') ?? 'call',
+      value: `${call.leadLowMs}/${call.leadTargetMs}/${call.leadMaxMs}`,
+      message: 'leadLowMs, leadTargetMs and leadMaxMs must not fall',
+    });
+  }
+  return problems;
+}
+
+interface Tree {
+  [name: string]: unknown;
+}
+
+function place(tree: Tree, path: readonly string[], value: unknown): void {
+  const [name, ...below] = path;
+  if (name === undefined) return;
+  if (below.length === 0) {
+    tree[name] = value;
+    return;
+  }
+  const inner: Tree = isTree(tree[name]) ? tree[name] : {};
+  tree[name] = inner;
+  place(inner, below, value);
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

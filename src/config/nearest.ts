@@ -1,0 +1,24 @@
+/** Number of single-letter insertions, deletions and replacements between two words. */
+function editDistance(left: string, right: string): number {
+  let above = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column++) {
+      const replaced = above[column - 1]! + (left[row - 1] === right[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, above[column]! + 1, current[column - 1]! + 1));
+    }
+    above = current;
+  }
+  return above[right.length]!;
+}
+
+/** The known word that a mistyped one was probably meant to be; undefined when none is close (half its letters or less). */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  const asked = word.slice(0, 200).toLowerCase();
+  let best: { word: string; distance: number } | undefined;
+  for (const candidate of known) {
+    const distance = editDistance(asked, candidate.toLowerCase());
+    if (best === undefined || distance < best.distance) best = { word: candidate, distance };
+  }
+  return best !== undefined && best.distance <= Math.max(2, best.word.length / 2) ? best.word : undefined;
+}

@@ -1,0 +1,27 @@
+/** One thing wrong with the configuration. Never contains a secret's value. */
+export interface Problem {
+  /** The setting or the environment name that is wrong, as the operator wrote it. */
+  readonly key: string;
+  /** Where it was written: an environment name, or `file:line`. */
+  readonly where: string;
+  /** What was found, shortened; undefined for secrets and for things that are missing. */
+  readonly value?: string;
+  /** What is wrong, and what is allowed instead. */
+  readonly message: string;
+  /** The known key that was probably meant. */
+  readonly nearest?: string;
+}
+
+/** A value as messages show it: JSON, at most 80 characters. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+}
+
+/** One line for people: `http.port (OFFHOOK_PORT): "eighty" … whole number, 0 to 65535`. */
+export function problemText(problem: Problem): string {
+  const value = problem.value === undefined ? '' : ` is ${problem.value}`;
+  const meant = problem.nearest === undefined ? '' : ` Did you mean ${problem.nearest}?`;
+  const where = problem.where === problem.key ? '' : ` (${problem.where})`;
+  return `${problem.key}${where}${value}: ${problem.message}.${meant}`;
+}

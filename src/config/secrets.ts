@@ -1,0 +1,44 @@
+import { inspect } from 'node:util';
+
+/** A value that never prints: every way to show it gives `[secret]`. Only `reveal` gives the value away. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}
+
+/** Lists are empty and single secrets undefined when they were not given. */
+export interface Secrets {
+  /** Any of them verifies a carrier's signature; the first signs what we send. */
+  readonly twilioAuthTokens: readonly Secret[];
+  readonly speechApiKeys: readonly Secret[];
+  readonly databaseUrl: Secret | undefined;
+  readonly redisUrl: Secret | undefined;
+}
+
+/** Splits a comma-separated list of secrets; blanks around and between are dropped. */
+export function secretList(text: string | undefined): Secret[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => new Secret(part));
+}

@@ -1,0 +1,109 @@
+import type { Logger } from './logger.ts';
+import type { CallOutcome, LatencyStage, Metrics, SpeechService } from './metrics.ts';
+
+/** Milliseconds by stage; a stage that did not happen is left out. */
+export type TurnLatency = Readonly<Partial<Record<LatencyStage, number>>>;
+
+/** One function a business event; each writes its log line and its metrics, and nothing else does. */
+export interface BusinessEvents {
+  callAnswered(event: { carrier: string; callId: string; carrierCallId: string; bot?: string; from: string; to: string }): void;
+  callRefused(event: { carrier: string; carrierCallId: string; reason: string; from: string; to: string }): void;
+  callStarted(event: { carrier: string; callId: string; active: number }): void;
+  callEnded(event: {
+    carrier: string;
+    callId: string;
+    outcome: CallOutcome;
+    reason: string;
+    durationMs: number;
+    turns: number;
+    active: number;
+  }): void;
+  attached(event: { carrier: string; callId: string; attachmentId: string; streamId: string }): void;
+  detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
+  turnCompleted(event: { callId: string; index: number; inputKind: string; latencyMs: TurnLatency; text?: string }): void;
+  interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string; heardMs: number }): void;
+  underrun(event: { callId: string; cause: string; gapMs: number }): void;
+  speechFailed(event: { callId?: string; service: SpeechService; code: string; error: unknown }): void;
+  dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
+  webhookRefused(event: { carrier: string; reason: string; status: number; address: string }): void;
+  streamRefused(event: { carrier: string; reason: string; status: number; callId?: string; address: string }): void;
+  messageRejected(event: { carrier: string; callId?: string; problem: string; count: number }): void;
+  messageUnknown(event: { carrier: string; callId?: string; name: string }): void;
+  jobDone(event: { job: string; jobId: string; callId?: string; durationMs: number }): void;
+  jobFailed(event: { job: string; jobId: string; callId?: string; durationMs: number; final: boolean; error: unknown }): void;
+}
+
+export function createEvents(logger: Logger, metrics: Metrics): BusinessEvents {
+  return {
+    callAnswered({ from, to, ...event }) {
+      metrics.callAnswered(event.carrier, 'accepted');
+      logger.info({ ...event, pii: { from, to } }, 'call answered');
+    },
+    callRefused({ from, to, ...event }) {
+      metrics.callAnswered(event.carrier, 'refused');
+      logger.warn({ ...event, pii: { from, to } }, 'call refused');
+    },
+    callStarted(event) {
+      metrics.setCallsActive(event.carrier, event.active);
+      logger.info(event, 'call started');
+    },
+    callEnded(event) {
+      metrics.setCallsActive(event.carrier, event.active);
+      metrics.callEnded(event.carrier, event.outcome, event.durationMs);
+      logger.info(event, 'call ended');
+    },
+    attached: (event) => logger.info(event, 'media attached'),
+    detached: (event) => logger.info(event, 'media detached'),
+    turnCompleted({ text, ...event }) {
+      for (const [stage, latencyMs] of latencyEntries(event.latencyMs)) metrics.turnLatency(stage, latencyMs);
+      logger.info({ ...event, pii: { text } }, 'turn completed');
+    },
+    interrupted(event) {
+      metrics.interruption(event.kind, event.cause);
+      logger.info(event, 'bot interrupted');
+    },
+    underrun(event) {
+      metrics.underrun(event.cause);
+      logger.warn(event, 'playout ran dry');
+    },
+    speechFailed(event) {
+      metrics.speechError(event.service, event.code);
+      logger.warn(event, 'speech platform failed');
+    },
+    dialogFailed: (event) => logger.warn(event, 'dialog failed'),
+    webhookRefused(event) {
+      metrics.webhookRefused(event.carrier, event.reason);
+      logger.warn(event, 'webhook refused');
+    },
+    streamRefused(event) {
+      metrics.streamRefused(event.carrier, event.reason);
+      logger.warn(event, 'media socket refused');
+    },
+    messageRejected(event) {
+      metrics.messageRejected(event.carrier);
+      // One bad frame usually has thousands of siblings: the first ten, then every thousandth.
+      if (event.count <= 10 || event.count % 1000 === 0) logger.warn(event, 'media message rejected');
+    },
+    messageUnknown(event) {
+      metrics.messageUnknown(event.carrier);
+      logger.debug(event, 'media message of an unknown kind');
+    },
+    jobDone(event) {
+      metrics.jobFinished(event.job, 'done', event.durationMs);
+      logger.info(event, 'job done');
+    },
+    jobFailed(event) {
+      metrics.jobFinished(event.job, event.final ? 'failed' : 'retried', event.durationMs);
+      logger[event.final ? 'error' : 'warn'](event, event.final ? 'job failed' : 'job will be retried');
+    },
+  };
+}
+
+const stages: readonly LatencyStage[] = ['endpointing', 'asr-final', 'dialog', 'tts-first-byte', 'first-frame', 'total'];
+
+function latencyEntries(latency: TurnLatency): [LatencyStage, number][] {
+  return stages.flatMap((stage) => {
+    const value = latency[stage];
+    return value === undefined ? [] : [[stage, value] satisfies [LatencyStage, number]];
+  });
+}

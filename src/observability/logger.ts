@@ -1,0 +1,85 @@
+import { type Logger as PinoLogger, destination, type DestinationStream, pino } from 'pino';
+import { errorText, OffhookError } from '../kernel/errors.ts';
+
+/**
+ * What a line says: fields first, then a few fixed words. Personal values (numbers, words, names) only under `pii`.
+ * An error goes under `error`. Never a token, a secret or audio.
+ */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** The project's logger: small, so that every layer can take one as an argument. */
+export interface Logger {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+  /** A logger that adds these fields to every line. */
+  child(fields: LogFields): Logger;
+}
+
+export interface LoggerOptions {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  /** Write personal values instead of removing them. */
+  readonly personal?: boolean;
+  /** Where lines go, one JSON document each; stderr when absent. */
+  readonly stream?: DestinationStream;
+}
+
+/** One star is one level in pino's paths, so every depth is listed; deeper objects do not belong in a log line. */
+function depths(name: string): string[] {
+  return [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`];
+}
+
+// A second net under the rule that no line carries them.
+const neverLogged = ['token', 'authToken', 'apiKey', 'authorization', 'password', 'payload'].flatMap(depths);
+
+/** A logger writing JSON lines to stderr, so that stdout stays free for a command's own output. */
+export function createLogger(options: LoggerOptions): Logger {
+  const paths = options.personal === true ? neverLogged : [...depths('pii'), ...neverLogged];
+  // Not synchronous: a slow reader of stderr must not hold up audio. What is pending is flushed when the process exits.
+  const stream = options.stream ?? destination({ dest: 2, sync: false });
+  const logger = pino(
+    {
+      level: options.level,
+      base: {},
+      redact: { paths, remove: true },
+      serializers: { error: errorFields },
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      messageKey: 'message',
+    },
+    stream,
+  );
+  return wrap(logger);
+}
+
+/** Writes nothing. For tests and for parts used as a library. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+};
+
+function wrap(logger: PinoLogger): Logger {
+  return {
+    debug: (fields, message) => logger.debug(fields, message),
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+    child: (fields) => wrap(logger.child(fields)),
+  };
+}
+
+/** An error as fields, with its causes, at most four deep. */
+export function errorFields(thrown: unknown, depth = 0): unknown {
+  if (!(thrown instanceof Error)) return thrown === undefined ? undefined : errorText(thrown);
+  return {
+    name: thrown.name,
+    message: thrown.message,
+    ...(thrown instanceof OffhookError ? { code: thrown.code, retryable: thrown.retryable, facts: thrown.facts } : {}),
+    stack: depth === 0 ? thrown.stack : undefined,
+    cause: thrown.cause === undefined || depth >= 3 ? undefined : errorFields(thrown.cause, depth + 1),
+  };
+}

@@ -1,0 +1,86 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** How a call ended, as the metric's label. */
+export type CallOutcome = 'caller-hangup' | 'bot-hangup' | 'refused' | 'lost' | 'failed' | 'time-limit' | 'shutdown';
+
+/** Stages of a turn's latency, from the caller's last voiced sample to the first frame of the reply. */
+export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-byte' | 'first-frame' | 'total';
+
+export type SpeechService = 'auth' | 'asr' | 'tts' | 'batch';
+
+/** The numbers kept for Prometheus. Label values come from fixed lists or from our own code, never from outside. */
+export interface Metrics {
+  setCallsActive(carrier: string, count: number): void;
+  callEnded(carrier: string, outcome: CallOutcome, durationMs: number): void;
+  turnLatency(stage: LatencyStage, latencyMs: number): void;
+  /** `held` was resumed, `cleared` ended the reply. */
+  interruption(kind: 'held' | 'cleared', cause: string): void;
+  underrun(cause: string): void;
+  speechError(service: SpeechService, code: string): void;
+  jobFinished(job: string, outcome: 'done' | 'failed' | 'retried', durationMs: number): void;
+  webhookRefused(carrier: string, reason: string): void;
+  streamRefused(carrier: string, reason: string): void;
+  messageRejected(carrier: string): void;
+  messageUnknown(carrier: string): void;
+  /** Answers the admission gave: whether a call was taken. */
+  callAnswered(carrier: string, answer: 'accepted' | 'refused'): void;
+  /** Everything in Prometheus' text format. */
+  render(): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+const latencyBuckets = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5];
+const callBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600];
+const jobBuckets = [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300];
+
+/** A registry of its own for each call, so that tests and two gateways in one process do not share numbers. */
+export function createMetrics(options: { readonly processMetrics?: boolean } = {}): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  if (options.processMetrics === true) collectDefaultMetrics({ register: registry });
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter<Label>({ name: `offhook_${name}`, help, labelNames: [...labelNames], registers });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
+    new Histogram<Label>({ name: `offhook_${name}`, help, labelNames: [...labelNames], buckets, registers });
+
+  const active = new Gauge({ name: 'offhook_calls_active', help: 'Live calls', labelNames: ['carrier'], registers });
+  const answered = counter('calls_answered_total', 'Calls that asked to be taken', ['carrier', 'answer']);
+  const ended = counter('calls_total', 'Calls that ended', ['carrier', 'outcome']);
+  const durations = histogram('call_duration_seconds', 'Length of calls', ['carrier'], callBuckets);
+  const latency = histogram('turn_latency_seconds', 'Latency of a turn by stage', ['stage'], latencyBuckets);
+  const interruptions = counter('interruptions_total', 'Callers talking over the bot', ['kind', 'cause']);
+  const underruns = counter('underruns_total', 'Playout that ran dry in mid-reply', ['cause']);
+  const speechErrors = counter('speech_errors_total', 'Failures of the speech platform', ['service', 'code']);
+  const jobs = counter('jobs_total', 'Attempts at jobs', ['job', 'outcome']);
+  const jobDurations = histogram('job_duration_seconds', 'Length of job attempts', ['job'], jobBuckets);
+  const webhooks = counter('webhooks_refused_total', 'Carrier webhooks refused', ['carrier', 'reason']);
+  const streams = counter('streams_refused_total', 'Media sockets refused', ['carrier', 'reason']);
+  const rejected = counter('media_messages_rejected_total', 'Media messages that could not be used', ['carrier']);
+  const unknown = counter('media_messages_unknown_total', 'Media messages of an unknown kind, dropped', ['carrier']);
+
+  return {
+    setCallsActive: (carrier, count) => active.set({ carrier }, count),
+    callEnded(carrier, outcome, durationMs) {
+      ended.inc({ carrier, outcome });
+      durations.observe({ carrier }, durationMs / 1000);
+    },
+    turnLatency: (stage, latencyMs) => latency.observe({ stage }, latencyMs / 1000),
+    interruption: (kind, cause) => interruptions.inc({ kind, cause }),
+    underrun: (cause) => underruns.inc({ cause }),
+    speechError: (service, code) => speechErrors.inc({ service, code }),
+    jobFinished(job, outcome, durationMs) {
+      jobs.inc({ job, outcome });
+      jobDurations.observe({ job }, durationMs / 1000);
+    },
+    webhookRefused: (carrier, reason) => webhooks.inc({ carrier, reason }),
+    streamRefused: (carrier, reason) => streams.inc({ carrier, reason }),
+    messageRejected: (carrier) => rejected.inc({ carrier }),
+    messageUnknown: (carrier) => unknown.inc({ carrier }),
+    callAnswered: (carrier, answer) => answered.inc({ carrier, answer }),
+    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+}
+
+/** The text of `GET /metrics`. */
+export function renderMetrics(metrics: Metrics): Promise<{ readonly contentType: string; readonly body: string }> {
+  return metrics.render();
+}

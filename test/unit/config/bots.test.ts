@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { loadBots } from '../../../src/config/bot-files.ts';
+import { botSettings, findBot, phrasesOf } from '../../../src/config/bots.ts';
+import { problemText } from '../../../src/config/problem.ts';
+
+function folderWith(files: Record<string, string>): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'offhook-bots-')), 'bots');
+  mkdirSync(folder);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+const clinic = 'name: clinic\nnumbers: ["+1 (555) 010-0001"]\nvoice: anna\ndialog: { kind: flow, file: clinic.flow.yaml }\n';
+const spare =
+  'name: spare\ndefault: true\nlanguage: hi\nvoice: v\ndialog: { kind: module, file: spare.mjs }\noverflow: { say: रुकिए }\n';
+
+describe('loadBots', () => {
+  it('reads every bot of a folder with its defaults', () => {
+    const { bots, problems } = loadBots(folderWith({ 'b.yml': spare, 'a.yaml': clinic, 'notes.txt': 'x' }));
+    expect(problems).toEqual([]);
+    expect(bots.map(({ name }) => name)).toEqual(['clinic', 'spare']);
+    expect(bots[0]).toMatchObject({
+      endpointingMs: 640,
+      language: 'en',
+      recording: true,
+      interruption: { allow: 'always', clearAfterMs: 140 },
+    });
+  });
+
+  it('reports unknown keys with the nearest known one, wrong values, and the line of each', () => {
+    const bad = `${clinic}endpointMs: 500\nnoInputMs: soon\ninterruption:\n  allow: maybe\n`;
+    const { bots, problems } = loadBots(folderWith({ 'a.yaml': bad }));
+    expect(bots).toEqual([]);
+    const lines = problems.map(problemText).join('\n');
+    expect(lines).toMatch(/endpointMs.*a\.yaml:5.*no such key.*endpointingMs/);
+    expect(lines).toMatch(/noInputMs.*a\.yaml:6.*"soon"/);
+    expect(lines).toMatch(/interruption\.allow.*a\.yaml:8.*"maybe"/);
+  });
+
+  it('reports duplicate names, numbers and defaults', () => {
+    const { problems } = loadBots(
+      folderWith({ '1.yaml': clinic, '2.yaml': clinic, '3.yaml': spare, '4.yaml': spare.replace('spare', 'other') }),
+    );
+    expect(problems.map(({ message }) => message)).toEqual([
+      'the name clinic is already taken by bot clinic',
+      'the number +15550100001 is already taken by bot clinic',
+      'default: true is already taken by bot spare',
+    ]);
+  });
+
+  test.each([
+    ['both a file and a flow', 'dialog: { kind: flow, file: a, flow: {} }'],
+    ['neither a file nor a flow', 'dialog: { kind: flow }'],
+    ['an unknown kind', 'dialog: { kind: magic }'],
+    ['no dialog', ''],
+  ])('refuses %s', (_note, dialog) => {
+    expect(loadBots(folderWith({ 'a.yaml': `name: a\nvoice: v\n${dialog}\n` })).problems.length).toBeGreaterThan(0);
+  });
+
+  it('reports a folder that is not there and a file that is not YAML', () => {
+    expect(loadBots('/does/not/exist').problems).toHaveLength(1);
+    expect(loadBots(folderWith({ 'a.yaml': 'a: [' })).problems[0]?.message).toContain('YAML');
+    expect(loadBots(folderWith({ 'a.yaml': '' })).problems).toHaveLength(1);
+  });
+});
+
+describe('findBot', () => {
+  const { bots } = loadBots(folderWith({ 'a.yaml': clinic, 'b.yaml': spare }));
+
+  test.each([
+    ['by path', { pathName: 'clinic', dialledNumber: '+999' }, 'clinic'],
+    ['by parameter', { parameter: 'clinic' }, 'clinic'],
+    ['by number, however it is written', { dialledNumber: '+1-555-010-0001' }, 'clinic'],
+    ['by the user of a SIP address', { dialledNumber: 'sip:+15550100001@carrier.test;x=1' }, 'clinic'],
+    ['by default', { dialledNumber: '+4400' }, 'spare'],
+    ['the path before the parameter', { pathName: 'spare', parameter: 'clinic' }, 'spare'],
+    ['nothing for a name that does not exist', { pathName: 'nobody', dialledNumber: '+15550100001' }, undefined],
+  ])('finds %s', (_note, query, name) => expect(findBot(bots, query)?.name).toBe(name));
+
+  it('finds nothing without a default bot', () => {
+    expect(findBot(bots.slice(0, 1), { dialledNumber: '+4400' })).toBeUndefined();
+    expect(findBot([], {})).toBeUndefined();
+  });
+});
+
+describe('phrasesOf', () => {
+  it('prefers the bot’s own sentence, then the built-in one of the language', () => {
+    const bot = {
+      ...botSettings.parse({
+        name: 'a',
+        voice: 'v',
+        dialog: { kind: 'module', file: 'f' },
+        phrases: { en: { apology: 'Oops' } },
+      }),
+      folder: '.',
+    };
+    expect(phrasesOf(bot).apology).toBe('Oops');
+    expect(phrasesOf(bot).overflow).toContain('busy');
+    expect(phrasesOf(bot, 'hi').apology).toContain('माफ़');
+    expect(phrasesOf({ ...bot, overflow: { say: 'Full' } }).overflow).toBe('Full');
+  });
+});
