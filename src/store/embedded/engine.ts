@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../../kernel/clock.ts';
+import { sleep } from '../../kernel/abort.ts';
+import { StoreUnavailableError } from '../errors.ts';
+import { type EngineOrder, engineReport } from './engine-protocol.ts';
+import type { Backend } from './session-gate.ts';
+
+/** A cluster that does not close within this time is cut off; its log makes it whole again at the next start. */
+const CLOSE_MS = 15_000;
+
+interface Waiting {
+  resolve(reply: Uint8Array): void;
+  reject(error: Error): void;
+}
+
+/** Postgres in WebAssembly, in a worker thread of this process. Only the holder of the store's lock may start one. */
+export class Engine implements Backend, AsyncDisposable {
+  readonly #worker: Worker;
+  readonly #clock: Clock;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextId = 0;
+  #failure: Error | undefined;
+  #closed: Promise<void> | undefined;
+
+  private constructor(worker: Worker, clock: Clock) {
+    this.#worker = worker;
+    this.#clock = clock;
+    worker.on('error', (error) => this.#fail(error));
+    worker.on('exit', () => this.#fail(new Error('the thread ended')));
+  }
+
+  /**
+   * Opens the data directory, creating a new cluster when it is empty (seconds, and several hundred megabytes while it lasts).
+   * @throws StoreUnavailableError when it cannot be opened
+   */
+  static async start(dataDir: string, clock: Clock): Promise<Engine> {
+    const worker = startThread({ dataDir });
+    const engine = new Engine(worker, clock);
+    await new Promise<void>((resolve, reject) => {
+      worker.on('message', (message: unknown) => {
+        const report = engineReport.parse(message);
+        switch (report.type) {
+          case 'ready':
+            resolve();
+            break;
+          case 'reply':
+            engine.#waiting.get(report.id)?.resolve(report.reply);
+            engine.#waiting.delete(report.id);
+            break;
+          case 'broken':
+            engine.#fail(new Error(report.reason));
+            break;
+          case 'closed':
+            break;
+        }
+        if (engine.#failure !== undefined) reject(engine.#failure);
+      });
+      worker.once('exit', () => reject(engine.#failure ?? new Error('the thread ended')));
+    }).catch((error: unknown) => {
+      throw new StoreUnavailableError('the embedded store could not be opened', { cause: error, facts: { dataDir } });
+    });
+    return engine;
+  }
+
+  exec(batch: Uint8Array): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) {
+        reject(this.#failure);
+        return;
+      }
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve, reject });
+      this.#order({ type: 'exec', id, batch });
+    });
+  }
+
+  /** Lets the batch in hand finish, closes the cluster cleanly and ends the thread. */
+  close(): Promise<void> {
+    this.#closed ??= this.#stop();
+    return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#failure === undefined) {
+      const exited = once(this.#worker, 'exit');
+      const done = new AbortController();
+      this.#order({ type: 'close' });
+      await Promise.race([exited, sleep(this.#clock, CLOSE_MS, done.signal).catch(() => {})]);
+      done.abort();
+    }
+    await this.#worker.terminate();
+  }
+
+  #order(order: EngineOrder): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+    this.#worker.postMessage(order);
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
+    this.#waiting.clear();
+  }
+}
+
+/**
+ * Runs the compiled thread; from source there is none, and the thread loads TypeScript through tsx, as the tests need.
+ * (`--import tsx` has no effect in a worker thread of Node 20, hence the few words of JavaScript.)
+ */
+function startThread(workerData: { readonly dataDir: string }): Worker {
+  if (!import.meta.url.endsWith('.ts'))
+    return new Worker(new URL('./engine-worker.js', import.meta.url), { workerData, execArgv: [] });
+  const entry = JSON.stringify(new URL('./engine-worker.ts', import.meta.url).href);
+  const script = `import('tsx/esm/api').then((tsx) => { tsx.register(); return import(${entry}); });`;
+  return new Worker(script, { eval: true, workerData, execArgv: [] });
+}

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Pool } from 'pg';
+import { z } from 'zod';
+import { sleep } from '../../kernel/abort.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
+import { QUEUE_SCHEMA, migrateDatabase, migrationTexts } from '../migrate.ts';
+import { Engine } from './engine.ts';
+import { dialGate } from './loopback.ts';
+import { SessionGate } from './session-gate.ts';
+import { serveSocket, socketDirOf } from './socket-server.ts';
+import { type LockAttempt, StoreLock } from './store-lock.ts';
+import { placeCluster, templateKey, templateRoot } from './template.ts';
+
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly clock: Clock;
+  readonly onProblem: (error: Error) => void;
+  readonly whenBusy?: 'join' | 'stop';
+  readonly waitMs?: number;
+}
+
+export interface EmbeddedDatabase {
+  readonly place: 'embedded' | 'peer';
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+/** Sessions cost nothing here; queues and workers each keep one to listen on. */
+const MAX_SESSIONS = 64;
+const GATE_LIMITS = { maxWaiting: 20_000, idleInTransactionMs: 30_000 };
+const RETRY_MS = 100;
+
+/** Opens the embedded store as its one owner, or reaches the owner through its socket. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
+  const { dataDir, clock, whenBusy = 'join', waitMs = 30_000 } = options;
+  const socketDir = socketDirOf(dataDir);
+  const deadlineMs = clock.nowMs() + waitMs;
+  for (;;) {
+    const attempt = await tryLock(dataDir, socketDir, clock);
+    if (attempt.state === 'held') {
+      return own(options, socketDir, attempt.lock).catch(async (error: unknown) => {
+        await attempt.lock.release();
+        throw error;
+      });
+    }
+    if (whenBusy === 'join') {
+      const peer = await joinOwner(attempt.facts.socketDir, options.onProblem);
+      if (peer !== undefined) return peer;
+    }
+    if (whenBusy === 'stop' || clock.nowMs() >= deadlineMs) {
+      throw new StoreBusyError('another process has the store open', { facts: { dataDir, ownerPid: attempt.facts.owner.pid } });
+    }
+    await sleep(clock, RETRY_MS);
+  }
+}
+
+async function tryLock(dataDir: string, socketDir: string, clock: Clock): Promise<LockAttempt> {
+  try {
+    return await StoreLock.acquire(join(dataDir, 'store.lock'), socketDir, clock);
+  } catch (error) {
+    throw new StoreUnavailableError('the data directory cannot be written', { cause: error, facts: { dataDir } });
+  }
+}
+
+async function own(options: EmbeddedOptions, socketDir: string, lock: StoreLock): Promise<EmbeddedDatabase> {
+  const { dataDir, clock, onProblem } = options;
+  const clusterDir = join(dataDir, 'store');
+  try {
+    await placeCluster({
+      dataDir: clusterDir,
+      root: await templateRoot(),
+      key: await clusterKey(),
+      async build(target) {
+        await using running = await runEngine(target, clock, onProblem);
+        await migrateDatabase(running.pool);
+      },
+    });
+  } catch (error) {
+    throw new StoreUnavailableError('the embedded store could not be created', { cause: error, facts: { dataDir } });
+  }
+  const running = await runEngine(clusterDir, clock, onProblem);
+  try {
+    await migrateDatabase(running.pool);
+    // All sessions share one backend, so this holds for every query of BullMQ, which names no schema.
+    await running.pool.query(`SET search_path TO ${QUEUE_SCHEMA}, public`);
+    const socket = await serveSocket(socketDir, running.gate);
+    return {
+      place: 'embedded',
+      pool: running.pool,
+      async close() {
+        await socket[Symbol.asyncDispose]();
+        await running[Symbol.asyncDispose]();
+        await lock.release();
+      },
+    };
+  } catch (error) {
+    await running[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+interface RunningEngine extends AsyncDisposable {
+  readonly pool: Pool;
+  readonly gate: SessionGate;
+}
+
+async function runEngine(clusterDir: string, clock: Clock, onProblem: (error: Error) => void): Promise<RunningEngine> {
+  const engine = await Engine.start(clusterDir, clock);
+  const gate = new SessionGate(engine, clock, GATE_LIMITS);
+  const pool = new Pool({ stream: () => dialGate(gate), max: MAX_SESSIONS, keepAlive: true, user: 'postgres', ssl: false });
+  pool.on('error', onProblem);
+  return {
+    pool,
+    gate,
+    async [Symbol.asyncDispose]() {
+      await pool.end();
+      gate.shut('the store is closing');
+      await engine.close();
+    },
+  };
+}
+
+async function joinOwner(socketDir: string, onProblem: (error: Error) => void): Promise<EmbeddedDatabase | undefined> {
+  const pool = new Pool({
+    host: socketDir,
+    port: 5432,
+    user: 'postgres',
+    database: 'postgres',
+    ssl: false,
+    max: MAX_SESSIONS,
+    keepAlive: true,
+    connectionTimeoutMillis: 5_000,
+  });
+  pool.on('error', onProblem);
+  try {
+    await pool.query('SELECT 1');
+    return { place: 'peer', pool, close: () => pool.end() };
+  } catch {
+    await pool.end();
+    return undefined;
+  }
+}
+
+/** What shapes a cluster: a prepared one is copied only where all of it is the same. */
+async function clusterKey(): Promise<string> {
+  const require = createRequire(import.meta.url);
+  // PGlite exports no package.json: it stands beside the folder of its entry point.
+  const manifests = [
+    require.resolve('bullmq/package.json'),
+    join(dirname(require.resolve('@electric-sql/pglite')), '../package.json'),
+  ];
+  const versions = await Promise.all(
+    manifests.map(async (path) => z.object({ version: z.string() }).parse(JSON.parse(await readFile(path, 'utf8'))).version),
+  );
+  return templateKey([...versions, ...(await migrationTexts())]);
+}

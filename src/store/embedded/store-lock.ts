@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import { type ProcessIdentity, livenessOf, processIdentity, thisProcess } from './process-identity.ts';
+
+const lockFile = z.object({ owner: processIdentity, released: z.boolean(), socketDir: z.string() });
+export type LockFacts = z.infer<typeof lockFile>;
+
+/** How often the owner shows that it lives, and after how long without it an owner that cannot be looked at counts as dead. */
+const HEARTBEAT_MS = 3_000;
+const SILENT_MS = 15_000;
+
+export type LockAttempt =
+  | { readonly state: 'held'; readonly lock: StoreLock }
+  | { readonly state: 'busy'; readonly facts: LockFacts };
+
+/**
+ * The exclusive right to open the embedded store. PGlite has no lock of its own, and two processes on one directory
+ * silently lose rows.
+ *
+ * The lock is the highest numbered file of a folder. Numbers only rise: whoever finds its owner gone links the next
+ * number, which the file system grants to one process alone; nobody ever removes a live owner's file, as happens where
+ * a stale lock is deleted and made again. Older numbers are swept by the owner.
+ */
+export class StoreLock implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #number: number;
+  readonly #facts: LockFacts;
+  readonly #clock: Clock;
+  #timer: Timer | undefined;
+  #released = false;
+
+  private constructor(folder: string, number: number, facts: LockFacts, clock: Clock) {
+    this.#folder = folder;
+    this.#number = number;
+    this.#facts = facts;
+    this.#clock = clock;
+    this.#beat();
+  }
+
+  /** @param socketDir where other processes will find the store's socket while the lock is held */
+  static async acquire(folder: string, socketDir: string, clock: Clock): Promise<LockAttempt> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const facts: LockFacts = { owner: await thisProcess(), released: false, socketDir };
+    for (;;) {
+      const latest = await latestLock(folder);
+      if (latest !== undefined && (await isHeld(folder, latest, clock))) return { state: 'busy', facts: latest.facts };
+      const number = (latest?.number ?? 0) + 1;
+      if (!(await claim(folder, number, facts))) continue;
+      // A slow process may have linked a number that was swept meanwhile: then a higher one stands, and this one is void.
+      const now = await latestLock(folder);
+      if (now?.number === number) {
+        const lock = new StoreLock(folder, number, facts, clock);
+        await lock.#sweep();
+        return { state: 'held', lock };
+      }
+      await rm(join(folder, String(number)), { force: true });
+    }
+  }
+
+  /** Gives the lock up; the file stays, marked, so that numbers keep rising. */
+  async release(): Promise<void> {
+    if (this.#released) return;
+    this.#released = true;
+    this.#timer?.cancel();
+    await replace(this.#folder, this.#number, { ...this.#facts, released: true });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  #beat(): void {
+    this.#timer = this.#clock.after(HEARTBEAT_MS, () => {
+      const seconds = this.#clock.wallMs() / 1000;
+      void utimes(join(this.#folder, String(this.#number)), seconds, seconds).catch(() => {});
+      if (!this.#released) this.#beat();
+    });
+  }
+
+  async #sweep(): Promise<void> {
+    for (const name of await readdir(this.#folder)) {
+      if (/^\d+$/.test(name) && Number(name) < this.#number) await rm(join(this.#folder, name), { force: true });
+    }
+  }
+}
+
+interface NumberedLock {
+  readonly number: number;
+  readonly facts: LockFacts;
+}
+
+async function latestLock(folder: string): Promise<NumberedLock | undefined> {
+  const numbers = (await readdir(folder)).filter((name) => /^\d+$/.test(name)).map(Number);
+  if (numbers.length === 0) return undefined;
+  const number = Math.max(...numbers);
+  try {
+    return { number, facts: lockFile.parse(JSON.parse(await readFile(join(folder, String(number)), 'utf8'))) };
+  } catch (error) {
+    // Swept between the two readings: look again.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return latestLock(folder);
+    // Files appear whole (they are linked or renamed into place); one that does not parse is a disk's work, not an owner's.
+    return { number, facts: { owner: nobody, released: true, socketDir: '' } };
+  }
+}
+
+const nobody: ProcessIdentity = { pid: 1, startTicks: 'none', bootId: 'none', pidNamespace: 'none' };
+
+async function isHeld(folder: string, { number, facts }: NumberedLock, clock: Clock): Promise<boolean> {
+  if (facts.released) return false;
+  const liveness = await livenessOf(facts.owner);
+  if (liveness !== 'unknown') return liveness === 'alive';
+  const { mtimeMs } = await stat(join(folder, String(number))).catch(() => ({ mtimeMs: 0 }));
+  return clock.wallMs() - mtimeMs < SILENT_MS;
+}
+
+async function written(folder: string, facts: LockFacts): Promise<string> {
+  const path = join(folder, `.${randomUUID()}`);
+  await writeFile(path, JSON.stringify(facts), { mode: 0o600, flush: true });
+  return path;
+}
+
+async function claim(folder: string, number: number, facts: LockFacts): Promise<boolean> {
+  const path = await written(folder, facts);
+  try {
+    await link(path, join(folder, String(number)));
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function replace(folder: string, number: number, facts: LockFacts): Promise<void> {
+  await rename(await written(folder, facts), join(folder, String(number)));
+}

@@ -1,0 +1,71 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { access, cp, lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+/** Fills an empty folder with a new, closed cluster. */
+export type BuildCluster = (dataDir: string) => Promise<void>;
+
+/**
+ * A folder for prepared clusters that only this user can have written; undefined when there is none to trust.
+ * Whoever could plant a cluster there would choose the SQL that we run.
+ */
+export async function templateRoot(): Promise<string | undefined> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined;
+  const root = join(tmpdir(), `offhook-templates-${uid}`);
+  await mkdir(root, { mode: 0o700 }).catch(() => {});
+  const facts = await lstat(root).catch(() => undefined);
+  return facts?.isDirectory() === true && facts.uid === uid && (facts.mode & 0o077) === 0 ? root : undefined;
+}
+
+/** @param inputs everything a prepared cluster depends on: versions and the text of the migrations */
+export function templateKey(inputs: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex').slice(0, 24);
+}
+
+/**
+ * Puts a cluster at `dataDir` unless there is one. Making one costs seconds and much memory, copying one less than a
+ * second: so the first is kept as a template and every further one copied from it. Whatever interrupts this, a cluster
+ * is either there whole or not at all.
+ */
+export async function placeCluster(options: {
+  readonly dataDir: string;
+  readonly root: string | undefined;
+  readonly key: string;
+  readonly build: BuildCluster;
+}): Promise<'existing' | 'copied' | 'built'> {
+  const { dataDir, root, key, build } = options;
+  if (await isCluster(dataDir)) return 'existing';
+  await mkdir(dirname(dataDir), { recursive: true, mode: 0o700 });
+  if (root === undefined) {
+    await appear(dataDir, build);
+    return 'built';
+  }
+  const template = join(root, key);
+  const prepared = await isCluster(template);
+  if (!prepared) await appear(template, build);
+  await appear(dataDir, (target) => cp(template, target, { recursive: true, mode: constants.COPYFILE_FICLONE }));
+  return prepared ? 'copied' : 'built';
+}
+
+export async function isCluster(dataDir: string): Promise<boolean> {
+  return access(join(dataDir, 'PG_VERSION')).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Fills a folder beside `path`, then renames it into place. If somebody else was faster, theirs is as good. */
+async function appear(path: string, fill: (target: string) => Promise<void>): Promise<void> {
+  const target = `${path}.${process.pid}-${randomUUID().slice(0, 8)}`;
+  try {
+    await fill(target);
+    await rename(target, path).catch(async (error: unknown) => {
+      if (!(await isCluster(path))) throw error;
+    });
+  } finally {
+    await rm(target, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,62 @@
+import type { Duplex } from 'node:stream';
+import { errorText } from '../../kernel/errors.ts';
+import type { GateSession, SessionGate } from './session-gate.ts';
+import { fatal, welcome } from './wire-messages.ts';
+import { CANCEL_REQUEST, FrontendFrames, PROTOCOL_3, type Subscription, endsBatch, sqlOf, subscriptionOf } from './wire.ts';
+
+/** Longest message a client may send: a call's whole record fits many times over. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+let sessionNumber = 0;
+
+/** Serves one client's byte stream from the gate until either side ends. The stream may be a socket or a pair in memory. */
+export function serveWire(stream: Duplex, gate: SessionGate): void {
+  const frames = new FrontendFrames(MAX_MESSAGE_BYTES);
+  let parts: Buffer[] = [];
+  let subscriptions: Subscription[] = [];
+  let session: GateSession | undefined;
+
+  const stop = (): void => {
+    session?.close();
+    session = undefined;
+    stream.destroy();
+  };
+  const refuse = (sqlState: string, reason: string): void => {
+    if (!stream.writableEnded) stream.end(fatal(sqlState, reason));
+  };
+  const start = (code: number): void => {
+    if (code === CANCEL_REQUEST) stop();
+    // SSLRequest and GSSENCRequest: neither is offered on a private socket.
+    else if (code !== PROTOCOL_3) stream.write('N');
+    else {
+      session = gate.open({ deliver: (bytes) => void stream.write(bytes), ended: refuse });
+      stream.write(welcome(++sessionNumber));
+    }
+  };
+  const take = (type: string, bytes: Buffer): void => {
+    if (type === 'X') return stop();
+    parts.push(bytes);
+    const sql = sqlOf({ type, bytes });
+    const subscription = sql === undefined ? undefined : subscriptionOf(sql);
+    if (subscription !== undefined) subscriptions.push(subscription);
+    if (!endsBatch(type)) return;
+    session?.run({ bytes: Buffer.concat(parts), subscriptions });
+    parts = [];
+    subscriptions = [];
+  };
+
+  stream.on('data', (chunk: Buffer) => {
+    try {
+      for (const frame of frames.push(chunk)) {
+        if (frame.kind === 'startup') start(frame.code);
+        else take(frame.type, frame.bytes);
+      }
+    } catch (error) {
+      refuse('08P01', errorText(error));
+      stop();
+    }
+  });
+  stream.on('error', stop);
+  stream.on('close', stop);
+  stream.on('end', stop);
+}

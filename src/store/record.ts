@@ -1,0 +1,98 @@
+import { z } from 'zod';
+
+/** Milliseconds since the Unix epoch; fractions are dropped, as columns hold whole ones. */
+const wallMs = z.number().nonnegative().transform(Math.round);
+const milliseconds = z.number().nonnegative();
+const id = z.string().min(1).max(200);
+
+export const callLeg = z.object({
+  id,
+  /** 0 for the first. */
+  index: z.number().int().nonnegative(),
+  startedAtMs: wallMs,
+  endedAtMs: wallMs.optional(),
+});
+
+/** One carrier socket of a leg. */
+export const callAttachment = z.object({
+  id,
+  legId: id,
+  index: z.number().int().nonnegative(),
+  /** The carrier's id of the stream. */
+  streamId: z.string(),
+  startedAtMs: wallMs,
+  endedAtMs: wallMs.optional(),
+  endReason: z.string().optional(),
+});
+
+/** How long each stage of an answer took, in ms; a stage that did not happen is absent. */
+export const turnLatencies = z.object({
+  endpointing: milliseconds.optional(),
+  asrFinal: milliseconds.optional(),
+  dialog: milliseconds.optional(),
+  ttsFirstByte: milliseconds.optional(),
+  firstFrame: milliseconds.optional(),
+  total: milliseconds.optional(),
+});
+
+export const callTurn = z.object({
+  /** 0 for the greeting. */
+  index: z.number().int().nonnegative(),
+  inputKind: z.enum(['start', 'spoken', 'keyed', 'no-input']),
+  /** What was recognised, finals joined; empty for a greeting. */
+  callerText: z.string(),
+  /** What was sent to be spoken. */
+  botText: z.string(),
+  /** What was heard of it. */
+  botHeardText: z.string(),
+  interrupted: z.boolean(),
+  latencies: turnLatencies,
+  startedAtMs: wallMs,
+  /** When the bot's audio of this turn began and ended to play, where known. */
+  botStartedAtMs: wallMs.optional(),
+  botEndedAtMs: wallMs.optional(),
+});
+
+/** One event of the call's timeline: when, in ms since the call started, what, and whatever else it carries. */
+export const timelineEvent = z.looseObject({ atMs: z.number(), type: z.string() });
+
+/** Everything that is kept of one call. */
+export const callRecord = z.object({
+  id,
+  tenantId: id,
+  /** Rises with each version of this record: an older one never replaces a newer one. */
+  revision: z.number().int().nonnegative().default(0),
+  botName: z.string(),
+  carrier: z.string(),
+  carrierCallId: z.string(),
+  from: z.string(),
+  to: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  language: z.string(),
+  startedAtMs: wallMs,
+  answeredAtMs: wallMs.optional(),
+  endedAtMs: wallMs.optional(),
+  endReason: z.string().optional(),
+  /** Every key pressed, in order. */
+  digits: z.string(),
+  /** Absolute path of the stereo WAV: caller left, bot right. */
+  recordingPath: z.string().optional(),
+  recordingSidecarPath: z.string().optional(),
+  /** Wall time of the recording's first sample; the call's answer when absent. */
+  recordingStartedAtMs: wallMs.optional(),
+  /** Numbers of the whole call by name, for example `interruptions` or `durationMs`. */
+  summary: z.record(z.string(), z.number()),
+  legs: z.array(callLeg),
+  attachments: z.array(callAttachment),
+  turns: z.array(callTurn),
+  timeline: z.array(timelineEvent),
+});
+
+export type CallLeg = z.output<typeof callLeg>;
+export type CallAttachment = z.output<typeof callAttachment>;
+export type TurnLatencies = z.output<typeof turnLatencies>;
+export type CallTurn = z.output<typeof callTurn>;
+export type TimelineEvent = z.output<typeof timelineEvent>;
+export type CallRecord = z.output<typeof callRecord>;
+/** A record as its writer makes it. */
+export type NewCallRecord = z.input<typeof callRecord>;
