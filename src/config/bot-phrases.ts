@@ -14,6 +14,8 @@ export const botPhrases = z.strictObject({
   noInput: sentence,
   /** The longest duration of a call is reached, or nothing was heard too often. */
   goodbye: sentence,
+  /** Covers a wait while the caller's words or the dialog's answer are late. */
+  oneMoment: sentence,
   /** No bot answers this number. */
   nobody: sentence,
 });
@@ -24,6 +26,7 @@ export interface PhraseSet {
   readonly sayAgain: string;
   readonly noInput: string;
   readonly goodbye: string;
+  readonly oneMoment: string;
   readonly nobody: string;
 }
 
@@ -33,6 +36,7 @@ const english: PhraseSet = {
   sayAgain: 'Sorry, I did not get that. Please say it again.',
   noInput: 'Sorry, I did not hear anything. Are you still there?',
   goodbye: 'Thank you for calling. Goodbye.',
+  oneMoment: 'One moment, please.',
   nobody: 'Sorry, this number is not in service. Goodbye.',
 };
 
@@ -42,6 +46,7 @@ const hindi: PhraseSet = {
   sayAgain: 'माफ़ कीजिए, मैं समझ नहीं पाई। कृपया फिर से कहिए।',
   noInput: 'माफ़ कीजिए, कुछ सुनाई नहीं दिया। क्या आप लाइन पर हैं?',
   goodbye: 'फ़ोन करने के लिए धन्यवाद। नमस्ते।',
+  oneMoment: 'एक पल रुकिए।',
   nobody: 'माफ़ कीजिए, यह नंबर सेवा में नहीं है। नमस्ते।',
 };
 

@@ -73,6 +73,7 @@ export function phrasesOf(bot: Bot, languageCode: string = bot.language): Phrase
     sayAgain: own.sayAgain ?? builtIn.sayAgain,
     noInput: own.noInput ?? builtIn.noInput,
     goodbye: own.goodbye ?? builtIn.goodbye,
+    oneMoment: own.oneMoment ?? builtIn.oneMoment,
     nobody: own.nobody ?? builtIn.nobody,
   };
 }

@@ -1,0 +1,50 @@
+import type { AudioFormat, Encoding } from '../audio/format.ts';
+import type { CarrierCapabilities } from './port.ts';
+
+/** Where a value lies in a message, from the root: `['start', 'callSid']`. */
+export type FieldPath = readonly string[];
+
+/** What a carrier's event name means to us. */
+export type JsonEventKind = 'connected' | 'start' | 'audio' | 'digit' | 'mark' | 'stop';
+
+/**
+ * One carrier's JSON-over-WebSocket protocol as a table. The engine in `json-reader.ts` reads by it; a carrier of this
+ * family needs no code of its own. Several paths for a field mean: the first that is there.
+ */
+export interface JsonDialect {
+  readonly carrier: string;
+  readonly capabilities: CarrierCapabilities;
+  /** The key whose value names the event. */
+  readonly eventKey: string;
+  readonly events: Readonly<Record<string, JsonEventKind>>;
+  readonly start: {
+    readonly streamId: readonly FieldPath[];
+    readonly callId: readonly FieldPath[];
+    readonly parameters: readonly FieldPath[];
+    readonly encoding: readonly FieldPath[];
+    readonly rateHz: readonly FieldPath[];
+    readonly channels: readonly FieldPath[];
+    /** Names of encodings on the wire, in lower case. Others are refused. */
+    readonly encodings: Readonly<Record<string, Encoding>>;
+    readonly ratesHz: readonly number[];
+    /** What a start message that names no format means. */
+    readonly format: AudioFormat;
+  };
+  readonly audio: {
+    /** Base64 of raw audio, no header. */
+    readonly payload: FieldPath;
+    readonly timestampMs: FieldPath;
+    readonly track: FieldPath;
+    /** Tracks that are the caller; audio of another named track is dropped. */
+    readonly callerTracks: readonly string[];
+  };
+  readonly digit: FieldPath;
+  readonly markName: FieldPath;
+  readonly stopReason: FieldPath;
+  readonly send: {
+    /** What stands before and after the base64 text of an audio message. */
+    audio(streamId: string): readonly [before: string, after: string];
+    mark(streamId: string, name: string): string;
+    clear(streamId: string): string;
+  };
+}

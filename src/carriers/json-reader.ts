@@ -1,0 +1,199 @@
+import type { AudioFormat } from '../audio/format.ts';
+import { bytesPerSample } from '../audio/format.ts';
+import type { FieldPath, JsonDialect } from './json-dialect.ts';
+import type { MediaEvent } from './port.ts';
+
+/** Longest message that is looked at; the socket enforces the same. */
+export const maxMessageBytes = 65_536;
+
+type Rejected = {
+  readonly type: 'rejected';
+  readonly problem: string;
+  /** The stream can never start after this: the socket should be closed. */
+  readonly fatal?: true;
+};
+
+/** What one message gave. `ignored` is a message of a kind we have no use for. */
+export type ReadResult =
+  | Exclude<MediaEvent, { type: 'closed' } | { type: 'rejected' }>
+  | Rejected
+  | { readonly type: 'ignored'; readonly name: string };
+
+const base64Text = /^[A-Za-z0-9+/]*={0,2}$/;
+const digitText = /^[0-9*#A-Da-d]$/;
+
+/**
+ * Reads one socket's messages by its carrier's table. Lenient where carriers differ (numbers as text, unknown keys),
+ * and it never throws: what cannot be used becomes `rejected`, and the next message is read as if nothing had been.
+ */
+export class JsonReader {
+  readonly #dialect: JsonDialect;
+  #state: 'waiting' | 'started' | 'stopped' = 'waiting';
+  #format: AudioFormat;
+  /** Reused for every payload: the listener copies what it keeps. A message cannot decode to more than its own length. */
+  readonly #scratch = Buffer.allocUnsafeSlow(maxMessageBytes);
+
+  constructor(dialect: JsonDialect) {
+    this.#dialect = dialect;
+    this.#format = dialect.start.format;
+  }
+
+  /** @param text one whole text message */
+  read(text: string): ReadResult {
+    if (text.length > maxMessageBytes)
+      return rejected(`message of ${text.length} bytes; at most ${maxMessageBytes} are accepted`);
+    let message: unknown;
+    try {
+      message = JSON.parse(text);
+    } catch {
+      return rejected('message is not JSON; a JSON object is accepted');
+    }
+    if (!isRecord(message)) return rejected('message is not a JSON object');
+    const name = message[this.#dialect.eventKey];
+    if (typeof name !== 'string') return rejected(`message has no text under "${this.#dialect.eventKey}"`);
+    if (!Object.hasOwn(this.#dialect.events, name)) return { type: 'ignored', name: name.slice(0, 40) };
+    const kind = this.#dialect.events[name]!;
+    switch (kind) {
+      case 'connected':
+        return { type: 'connected' };
+      case 'start':
+        return this.#start(message);
+      case 'audio':
+        return this.#audio(message);
+      case 'digit':
+        return this.#digit(message);
+      case 'mark':
+        return this.#mark(message);
+      case 'stop':
+        return this.#stop(message);
+    }
+  }
+
+  #start(message: Json): ReadResult {
+    if (this.#state !== 'waiting') return rejected('second start on one stream; the first one stays in force');
+    const { start } = this.#dialect;
+    const streamId = firstText(message, start.streamId);
+    const carrierCallId = firstText(message, start.callId);
+    if (streamId === undefined) return fatal(`start has no ${named(start.streamId)}`);
+    if (carrierCallId === undefined) return fatal(`start has no ${named(start.callId)}`);
+    const format = this.#formatOf(message);
+    if ('problem' in format) return fatal(format.problem);
+    this.#state = 'started';
+    this.#format = format;
+    const given = first(message, start.parameters);
+    return { type: 'started', streamId, carrierCallId, format, parameters: isRecord(given) ? texts(given) : {} };
+  }
+
+  #formatOf(message: Json): AudioFormat | { problem: string } {
+    const { start } = this.#dialect;
+    const encodingName = firstText(message, start.encoding)?.toLowerCase();
+    const rateHz = numberOf(first(message, start.rateHz)) ?? start.format.rateHz;
+    const channels = numberOf(first(message, start.channels)) ?? 1;
+    const accepted = `accepted is ${Object.keys(start.encodings).join(', ')} at ${start.ratesHz.join(', ')} Hz, one channel`;
+    const known = encodingName === undefined || Object.hasOwn(start.encodings, encodingName);
+    if (!known || !start.ratesHz.includes(rateHz) || channels !== 1) {
+      const found = `${(encodingName ?? start.format.encoding).slice(0, 40)} at ${rateHz} Hz, ${channels} channels`;
+      return { problem: `media format is ${found}; ${accepted}` };
+    }
+    const encoding = encodingName === undefined ? start.format.encoding : start.encodings[encodingName]!;
+    return { encoding, rateHz };
+  }
+
+  #audio(message: Json): ReadResult {
+    if (this.#state !== 'started') return rejected(this.#outside('audio'));
+    const { audio } = this.#dialect;
+    const track = field(message, audio.track);
+    if (typeof track === 'string' && !audio.callerTracks.includes(track))
+      return { type: 'ignored', name: `audio:${track.slice(0, 20)}` };
+    const payload = field(message, audio.payload);
+    if (typeof payload !== 'string' || payload === '') return rejected(`audio has no ${audio.payload.join('.')}`);
+    if (payload.length % 4 === 1 || !base64Text.test(payload)) return rejected('audio payload is not base64');
+    const length = this.#scratch.write(payload, 0, 'base64');
+    if (length % bytesPerSample(this.#format.encoding) !== 0) return rejected('audio payload ends within a sample');
+    return {
+      type: 'audio',
+      payload: this.#scratch.subarray(0, length),
+      timestampMs: numberOf(field(message, audio.timestampMs)),
+    };
+  }
+
+  #digit(message: Json): ReadResult {
+    if (this.#state !== 'started') return rejected(this.#outside('digit'));
+    const found = field(message, this.#dialect.digit);
+    const digit = typeof found === 'number' ? String(found) : found;
+    if (typeof digit !== 'string' || !digitText.test(digit)) return rejected('digit is not one of 0 to 9, *, #, A to D');
+    return { type: 'digit', digit: digit.toUpperCase() };
+  }
+
+  #mark(message: Json): ReadResult {
+    if (this.#state !== 'started') return rejected(this.#outside('mark'));
+    const name = field(message, this.#dialect.markName);
+    return typeof name === 'string' ? { type: 'mark', name } : rejected(`mark has no ${this.#dialect.markName.join('.')}`);
+  }
+
+  #stop(message: Json): ReadResult {
+    if (this.#state !== 'started') return rejected(this.#outside('stop'));
+    this.#state = 'stopped';
+    const reason = field(message, this.#dialect.stopReason);
+    return { type: 'stopped', reason: typeof reason === 'string' ? reason.slice(0, 200) : 'stop' };
+  }
+
+  #outside(what: string): string {
+    return this.#state === 'waiting' ? `${what} before start` : `${what} after stop`;
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function rejected(problem: string): ReadResult {
+  return { type: 'rejected', problem };
+}
+
+function fatal(problem: string): ReadResult {
+  return { type: 'rejected', problem, fatal: true };
+}
+
+function field(message: Json, path: FieldPath): unknown {
+  let value: unknown = message;
+  for (const name of path) {
+    if (!isRecord(value) || !Object.hasOwn(value, name)) return undefined;
+    value = value[name];
+  }
+  return value;
+}
+
+function first(message: Json, paths: readonly FieldPath[]): unknown {
+  for (const path of paths) {
+    const value = field(message, path);
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
+/** Ids are opaque: a number is taken as its text. Empty ones and very long ones are not ids. */
+function firstText(message: Json, paths: readonly FieldPath[]): string | undefined {
+  const value = first(message, paths);
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && text !== '' && text.length <= 256 ? text : undefined;
+}
+
+/** Carriers write numbers as numbers or as decimal text. */
+function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  return typeof value === 'string' && /^\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : undefined;
+}
+
+function texts(given: Json): Record<string, string> {
+  const entries = Object.entries(given).filter((entry): entry is [string, string | number | boolean] =>
+    ['string', 'number', 'boolean'].includes(typeof entry[1]),
+  );
+  return Object.fromEntries(entries.slice(0, 100).map(([name, value]) => [name, String(value)]));
+}
+
+function named(paths: readonly FieldPath[]): string {
+  return paths.map((path) => path.join('.')).join(' or ');
+}

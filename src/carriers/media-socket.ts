@@ -1,0 +1,109 @@
+import type { WebSocket } from 'ws';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { JsonDialect } from './json-dialect.ts';
+import { JsonReader, maxMessageBytes } from './json-reader.ts';
+import type { Attachment, StreamStarted } from './port.ts';
+import { closeText, SocketAttachment } from './socket-attachment.ts';
+
+export interface MediaSocketOptions {
+  readonly socket: WebSocket;
+  readonly dialect: JsonDialect;
+  readonly clock: Clock;
+  readonly events: Pick<BusinessEvents, 'messageRejected' | 'messageUnknown'>;
+  readonly callId: string;
+  readonly attachmentId: string;
+  /** The carrier's call id that this socket was let in for; a start that names another is refused. */
+  readonly carrierCallId: string;
+  readonly startTimeoutMs: number;
+  /** The stream has started. Called at most once, and not after `onAbandoned`. */
+  readonly onStarted: (attachment: Attachment) => void;
+  /** The socket ended before a usable start. Called at most once, and not after `onStarted`. */
+  readonly onAbandoned: (reason: string) => void;
+}
+
+/** Reads a carrier's freshly upgraded socket: waits for its start, then hands it over as an attachment. */
+export function acceptMediaSocket(options: MediaSocketOptions): void {
+  const { socket, dialect, events } = options;
+  const reader = new JsonReader(dialect);
+  const about = { carrier: dialect.carrier, callId: options.callId };
+  let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
+    name: 'waiting',
+  };
+  let rejectedCount = 0;
+
+  const abandon = (code: number, reason: string): void => {
+    if (phase.name !== 'waiting') return;
+    phase = { name: 'abandoned' };
+    timer.cancel();
+    if (socket.readyState !== socket.CLOSED) {
+      socket.close(code, closeText(reason));
+      // A peer that does not answer the close must not keep the socket.
+      const grace = options.clock.after(2000, () => socket.terminate());
+      socket.once('close', () => grace.cancel());
+    }
+    options.onAbandoned(reason);
+  };
+  const reject = (problem: string): void => {
+    events.messageRejected({ ...about, problem, count: ++rejectedCount });
+    if (phase.name === 'started') phase.attachment.receive({ type: 'rejected', problem });
+  };
+  const start = (started: StreamStarted): void => {
+    if (started.carrierCallId !== options.carrierCallId) {
+      reject('start names another call than the one this socket was let in for');
+      abandon(1008, 'start names another call');
+      return;
+    }
+    timer.cancel();
+    const { attachmentId: id, clock } = options;
+    const attachment = new SocketAttachment({ id, dialect, started, socket, clock });
+    phase = { name: 'started', attachment };
+    options.onStarted(attachment);
+  };
+  const timer = options.clock.after(options.startTimeoutMs, () => abandon(1008, `no start within ${options.startTimeoutMs} ms`));
+
+  socket.on('message', (data, isBinary) => {
+    if (phase.name === 'abandoned') return;
+    if (isBinary) {
+      reject('binary message; text messages are accepted');
+      return;
+    }
+    const result = reader.read(textOf(data));
+    switch (result.type) {
+      case 'ignored':
+        events.messageUnknown({ ...about, name: result.name });
+        return;
+      case 'rejected':
+        reject(result.problem);
+        if (result.fatal === true) abandon(1003, result.problem);
+        return;
+      case 'started':
+        start(result);
+        return;
+      case 'connected':
+      case 'audio':
+      case 'digit':
+      case 'mark':
+      case 'stopped':
+        if (phase.name === 'started') phase.attachment.receive(result);
+        return;
+    }
+  });
+  socket.on('pong', () => {
+    if (phase.name === 'started') phase.attachment.touch();
+  });
+  // `ws` reports what it cannot read here, then closes with the matching code; the close event does the rest.
+  socket.on('error', (error) => {
+    const tooLong = 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+    reject(tooLong ? `message longer than ${maxMessageBytes} bytes; the socket is closed` : `socket failed: ${error.message}`);
+  });
+  socket.on('close', (code, reason) => {
+    if (phase.name === 'started') phase.attachment.closed(code, reason.toString('utf8'));
+    else abandon(1000, `socket closed with code ${code} before start`);
+  });
+}
+
+function textOf(data: Buffer | ArrayBuffer | Buffer[]): string {
+  if (Buffer.isBuffer(data)) return data.toString('utf8');
+  return Array.isArray(data) ? Buffer.concat(data).toString('utf8') : Buffer.from(data).toString('utf8');
+}

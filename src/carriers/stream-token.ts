@@ -1,0 +1,86 @@
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import type { Clock } from '../kernel/clock.ts';
+
+/** What a stream token lets in: one media socket of one call. */
+export interface StreamGrant {
+  readonly carrier: string;
+  readonly carrierCallId: string;
+  readonly callId: string;
+  readonly attachmentId: string;
+}
+
+/** `forged` covers every token we did not sign or signed for something else. */
+export type StreamTokenRefusal = 'malformed' | 'forged' | 'expired' | 'replayed';
+
+const claims = z.object({ sub: z.string(), cid: z.string(), aid: z.string(), exp: z.number() });
+const maxUsed = 100_000;
+
+export interface StreamTokensOptions {
+  /** At least 32 random bytes (HS256); processes that serve one address share it. */
+  readonly key: Uint8Array;
+  readonly clock: Clock;
+  readonly lifeMs: number;
+}
+
+/**
+ * Short-lived single-use tokens for the path of a stream's address: carriers drop query strings, and parameters
+ * arrive only after the upgrade. Used ones are remembered until they expire, in this process.
+ */
+export class StreamTokens {
+  readonly #options: StreamTokensOptions;
+  /** Attachment id to expiry, in ms since the epoch, oldest first. */
+  readonly #used = new Map<string, number>();
+
+  constructor(options: StreamTokensOptions) {
+    if (options.key.byteLength < 32) throw new RangeError('a stream token key has at least 32 bytes');
+    this.#options = options;
+  }
+
+  mint(grant: StreamGrant): Promise<string> {
+    const nowSeconds = this.#options.clock.wallMs() / 1000;
+    return new SignJWT({ cid: grant.callId, aid: grant.attachmentId })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setSubject(grant.carrierCallId)
+      .setAudience(audienceOf(grant.carrier))
+      .setExpirationTime(Math.ceil(nowSeconds + this.#options.lifeMs / 1000))
+      .sign(this.#options.key);
+  }
+
+  /** Spends a token: of any number of calls with the same one, at most one is granted. */
+  async claim(token: string, carrier: string): Promise<{ grant: StreamGrant } | { refused: StreamTokenRefusal }> {
+    const nowMs = this.#options.clock.wallMs();
+    let payload: unknown;
+    try {
+      const currentDate = new Date(nowMs);
+      const audience = audienceOf(carrier);
+      payload = (await jwtVerify(token, this.#options.key, { algorithms: ['HS256'], audience, currentDate })).payload;
+    } catch (error) {
+      return { refused: refusalOf(error) };
+    }
+    const parsed = claims.safeParse(payload);
+    if (!parsed.success) return { refused: 'forged' };
+    const { sub: carrierCallId, cid: callId, aid: attachmentId, exp } = parsed.data;
+    this.#forgetExpired(nowMs);
+    // Full is refused, not made room for: forgetting a live token would let it be used again.
+    if (this.#used.has(attachmentId) || this.#used.size >= maxUsed) return { refused: 'replayed' };
+    this.#used.set(attachmentId, exp * 1000);
+    return { grant: { carrier, carrierCallId, callId, attachmentId } };
+  }
+
+  #forgetExpired(nowMs: number): void {
+    for (const [id, expiresMs] of this.#used) {
+      if (expiresMs > nowMs) return;
+      this.#used.delete(id);
+    }
+  }
+}
+
+function audienceOf(carrier: string): string {
+  return `stream:${carrier}`;
+}
+
+function refusalOf(error: unknown): StreamTokenRefusal {
+  if (error instanceof errors.JWTExpired) return 'expired';
+  return error instanceof errors.JWSInvalid || error instanceof errors.JWTInvalid ? 'malformed' : 'forged';
+}

@@ -1,0 +1,40 @@
+/** The answer documents of the voice webhook (TwiML). */
+
+export interface StreamAnswer {
+  /** `wss` address, or `ws` on loopback; without a query, which Twilio refuses (error 31920). */
+  readonly url: string;
+  /** Come back in the start message. Name and value together below 500 characters. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
+export function streamAnswer(answer: StreamAnswer): string {
+  const parameters = Object.entries(answer.parameters)
+    .map(([name, value]) => `<Parameter name="${escapeXml(name)}" value="${escapeXml(value)}"/>`)
+    .join('');
+  return document(`<Connect><Stream url="${escapeXml(answer.url)}">${parameters}</Stream></Connect>`);
+}
+
+/** Speaks one sentence with the carrier's own voice and hangs up. */
+export function sayAnswer(text: string, language: string): string {
+  return document(`<Say language="${escapeXml(sayLanguage(language))}">${escapeXml(text)}</Say><Hangup/>`);
+}
+
+/** Twilio names languages with a region. */
+function sayLanguage(language: string): string {
+  if (language.includes('-')) return language;
+  return language === 'en' ? 'en-US' : `${language}-IN`;
+}
+
+function document(inner: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?><Response>${inner}</Response>`;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+
+/** Also removes what XML 1.0 cannot hold at all: control characters, lone surrogates, U+FFFE and U+FFFF. */
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, (mark) => ('\t\n\r'.includes(mark) ? mark : ''))
+    .replaceAll(/[&<>"']/g, (mark) => entities[mark]!);
+}

@@ -1,0 +1,46 @@
+import { MULAW_8K } from '../../audio/format.ts';
+import type { JsonDialect } from '../json-dialect.ts';
+
+/**
+ * Twilio Media Streams, bidirectional (`<Connect><Stream>`); twilio.com/docs/voice/media-streams/websocket-messages.
+ * Outbound messages have exactly these fields: more or fewer give warning 31951 and the message is ignored.
+ */
+export const twilioDialect: JsonDialect = {
+  carrier: 'twilio',
+  capabilities: {
+    clear: 'native',
+    marks: 'native',
+    // Marks still queued come back at once on clear, and look the same as played ones.
+    marksReturnOnClear: 'yes',
+    pacing: 'burst',
+    payloadMultipleBytes: 1,
+    dtmfIn: true,
+  },
+  eventKey: 'event',
+  events: { connected: 'connected', start: 'start', media: 'audio', dtmf: 'digit', mark: 'mark', stop: 'stop' },
+  start: {
+    streamId: [['start', 'streamSid'], ['streamSid']],
+    callId: [['start', 'callSid']],
+    parameters: [['start', 'customParameters']],
+    encoding: [['start', 'mediaFormat', 'encoding']],
+    rateHz: [['start', 'mediaFormat', 'sampleRate']],
+    channels: [['start', 'mediaFormat', 'channels']],
+    encodings: { 'audio/x-mulaw': 'mulaw' },
+    ratesHz: [8000],
+    format: MULAW_8K,
+  },
+  audio: {
+    payload: ['media', 'payload'],
+    timestampMs: ['media', 'timestamp'],
+    track: ['media', 'track'],
+    callerTracks: ['inbound', 'inbound_track'],
+  },
+  digit: ['dtmf', 'digit'],
+  markName: ['mark', 'name'],
+  stopReason: ['stop', 'reason'],
+  send: {
+    audio: (streamId) => [`{"event":"media","streamSid":${JSON.stringify(streamId)},"media":{"payload":"`, '"}}'],
+    mark: (streamId, name) => JSON.stringify({ event: 'mark', streamSid: streamId, mark: { name } }),
+    clear: (streamId) => JSON.stringify({ event: 'clear', streamSid: streamId }),
+  },
+};

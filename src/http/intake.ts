@@ -1,0 +1,26 @@
+import type { Attachment, InboundCall } from '../carriers/port.ts';
+
+export type CallAnswer =
+  | {
+      readonly kind: 'accept';
+      readonly callId: string;
+      /** New for every answer, also when a call that is alive is answered again. */
+      readonly attachmentId: string;
+    }
+  /** The caller hears `say` in the carrier's own voice, then the call ends. `reason` is for the log. */
+  | { readonly kind: 'refuse'; readonly say: string; readonly language: string; readonly reason: string };
+
+/** What carriers' routes need of whoever runs the calls. */
+export interface CallIntake {
+  /**
+   * Admits a call or refuses it; verified to come from the carrier. For a `carrierCallId` whose call is alive (a redirect,
+   * a socket that died) the answer has the same `callId` and a new `attachmentId`.
+   */
+  answer(inbound: InboundCall): CallAnswer | Promise<CallAnswer>;
+  /** The media of an accepted answer has started. Exactly one of `attach` and `abandon` follows each accepted answer. */
+  attach(callId: string, attachment: Attachment): void;
+  /** No media will come for this attachment: the socket never came, never started, or named another call. */
+  abandon(callId: string, attachmentId: string, reason: string): void;
+  /** The carrier reports on a call, perhaps one that we do not know. `terminal`: it is over. */
+  carrierStatus(carrierCallId: string, status: string, terminal: boolean): void;
+}

@@ -1,0 +1,53 @@
+import { STATUS_CODES } from 'node:http';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { OffhookError } from '../kernel/errors.ts';
+import type { Logger } from '../observability/logger.ts';
+import { redactUrl } from './redact-url.ts';
+
+/** A request that is refused with a text meant for the client. */
+export class RequestRefused extends OffhookError {
+  readonly code = 'OFFHOOK_REQUEST_REFUSED';
+  readonly retryable = false;
+  readonly status: number;
+
+  /** @param status 400 to 499, or 503 */
+  constructor(status: number, detail: string) {
+    super(detail, { facts: { status } });
+    this.status = status;
+  }
+}
+
+/** Answers in the form of RFC 9457. */
+export function sendProblem(request: FastifyRequest, reply: FastifyReply, status: number, detail?: string): FastifyReply {
+  const title = STATUS_CODES[status] ?? 'Error';
+  const body = { type: 'about:blank', title, status, ...(detail === undefined ? {} : { detail }), requestId: request.id };
+  return reply.code(status).type('application/problem+json').send(JSON.stringify(body));
+}
+
+/** Every error of the application becomes a problem document; what went wrong inside is logged, never sent. */
+export function useProblems(app: FastifyInstance, logger: Logger): void {
+  app.setNotFoundHandler((request, reply) => sendProblem(request, reply, 404));
+  app.setErrorHandler((error: unknown, request, reply) => {
+    if (error instanceof RequestRefused) return sendProblem(request, reply, error.status, error.message);
+    const status = clientStatus(error);
+    if (status !== undefined) return sendProblem(request, reply, status, frameworkDetails[status]);
+    logger.error({ error, requestId: request.id, method: request.method, path: redactUrl(request.url) }, 'request failed');
+    return sendProblem(request, reply, 500);
+  });
+}
+
+const frameworkDetails: Readonly<Record<number, string>> = {
+  400: 'The request could not be read.',
+  413: 'The body is too large.',
+  415: 'The content type is not accepted.',
+};
+
+/** The framework's own refusals carry a 4xx status; their texts may repeat input, so only the status is used. */
+function clientStatus(error: unknown): number | undefined {
+  const status = isFastifyError(error) ? error.statusCode : undefined;
+  return status !== undefined && status >= 400 && status < 500 ? status : undefined;
+}
+
+function isFastifyError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number';
+}

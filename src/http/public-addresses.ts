@@ -1,0 +1,23 @@
+import type { AddressInfo } from 'node:net';
+
+/**
+ * The base addresses that carriers may have been given for this gateway, without a trailing slash; the first one goes
+ * into answers. Never taken from a request, whose headers anyone can write.
+ * @param publicUrl as configured; unset: the loopback forms of the port listened on
+ */
+export function publicAddresses(publicUrl: string | undefined, listening: AddressInfo | string | null): readonly string[] {
+  if (publicUrl !== undefined) return [publicUrl.replace(/\/+$/, '')];
+  if (listening === null || typeof listening === 'string') return ['http://127.0.0.1'];
+  return ['127.0.0.1', 'localhost', '[::1]'].map((host) => `http://${host}:${listening.port}`);
+}
+
+/** The WebSocket form of an http or https address. */
+export function socketAddress(address: string): string {
+  return address.replace(/^http/i, 'ws');
+}
+
+/** Whether a request came from this machine itself and was not passed on by a proxy on it. */
+export function isLocal(remoteAddress: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
+  const loopback = remoteAddress !== undefined && /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/.test(remoteAddress);
+  return loopback && ['forwarded', 'x-forwarded-for', 'x-real-ip'].every((name) => headers[name] === undefined);
+}

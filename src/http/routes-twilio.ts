@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { InboundCall } from '../carriers/port.ts';
+import type { StreamTokens } from '../carriers/stream-token.ts';
+import { sayAnswer, streamAnswer } from '../carriers/twilio/answer.ts';
+import { readStatusWebhook, readVoiceWebhook } from '../carriers/twilio/webhook.ts';
+import { defaultPhrases } from '../config/bot-phrases.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { ExpectedMedia } from './expected-media.ts';
+import type { CallIntake } from './intake.ts';
+import { RequestRefused } from './problem.ts';
+import { socketAddress } from './public-addresses.ts';
+import { requireSignature, type TwilioAccessDeps } from './twilio-access.ts';
+
+export interface TwilioRoutesDeps extends TwilioAccessDeps {
+  readonly intake: CallIntake;
+  readonly tokens: StreamTokens;
+  readonly expected: ExpectedMedia;
+  /** Time from the answer to a started stream; longer than the token's life and the start's together. */
+  readonly mediaWithinMs: number;
+  readonly events: BusinessEvents;
+  readonly logger: Logger;
+}
+
+const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
+
+/** The voice webhook, answered with TwiML, and the status callback. Both signed, both form-encoded. */
+export function twilioRoutes(app: FastifyInstance, deps: TwilioRoutesDeps): void {
+  const preHandler = requireSignature(deps);
+  app.post('/carriers/twilio/voice/:bot?', { preHandler }, async (request, reply) => {
+    const inbound = readVoiceWebhook(request.body, botNameOf(request));
+    if (inbound === undefined) throw new RequestRefused(400, 'The form has no usable CallSid.');
+    return reply.type('text/xml; charset=utf-8').send(await answerTo(deps, inbound, request.id));
+  });
+  app.post('/carriers/twilio/status', { preHandler }, (request, reply) => {
+    const status = readStatusWebhook(request.body);
+    if (status === undefined) throw new RequestRefused(400, 'The form has no CallSid, or neither CallStatus nor StreamEvent.');
+    const { streamError, ...facts } = status;
+    if (streamError !== undefined)
+      deps.logger.warn({ carrier: 'twilio', ...facts, streamError }, 'carrier reports a stream error');
+    deps.intake.carrierStatus(status.carrierCallId, status.status, status.terminal);
+    return reply.code(204).send();
+  });
+}
+
+/** The bot named by the path, else by the query parameter `bot` of the webhook's address (which is signed too). */
+function botNameOf(request: FastifyRequest): string | undefined {
+  const inPath = botParameter.safeParse(request.params);
+  const inQuery = botParameter.safeParse(request.query);
+  return (inPath.success ? inPath.data.bot : undefined) ?? (inQuery.success ? inQuery.data.bot : undefined);
+}
+
+/** The answer document; whatever fails inside, the caller hears a sentence instead of the carrier's error message. */
+async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId: string): Promise<string> {
+  const { carrier, carrierCallId, from, to } = inbound;
+  const facts = { carrier, carrierCallId, from, to };
+  try {
+    const answer = await deps.intake.answer(inbound);
+    if (answer.kind === 'refuse') {
+      deps.events.callRefused({ ...facts, reason: answer.reason });
+      return sayAnswer(answer.say, answer.language);
+    }
+    const { callId, attachmentId } = answer;
+    deps.expected.expect(callId, attachmentId, deps.mediaWithinMs);
+    const token = await deps.tokens.mint({ carrier, carrierCallId, callId, attachmentId });
+    deps.events.callAnswered({ ...facts, callId, ...(inbound.botName === undefined ? {} : { bot: inbound.botName }) });
+    const url = `${socketAddress(deps.addresses()[0]!)}/carriers/twilio/stream/${token}`;
+    return streamAnswer({ url, parameters: { callId } });
+  } catch (error) {
+    deps.logger.error({ error, requestId, carrierCallId }, 'call could not be answered');
+    return sayAnswer(defaultPhrases('en').apology, 'en');
+  }
+}

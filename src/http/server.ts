@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import formbody from '@fastify/formbody';
+import websocket from '@fastify/websocket';
+import { fastify, type FastifyInstance } from 'fastify';
+import { maxMessageBytes } from '../carriers/json-reader.ts';
+import { StreamTokens } from '../carriers/stream-token.ts';
+import type { Settings } from '../config/schema.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { newId } from '../kernel/ids.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { ExpectedMedia } from './expected-media.ts';
+import type { CallIntake } from './intake.ts';
+import { sendProblem, useProblems } from './problem.ts';
+import { publicAddresses } from './public-addresses.ts';
+import { redactUrl } from './redact-url.ts';
+import { healthRoutes, type Readiness } from './routes-health.ts';
+import { twilioRoutes } from './routes-twilio.ts';
+import { twilioStreamRoute } from './routes-twilio-stream.ts';
+import type { TwilioCredentials } from './twilio-access.ts';
+
+export interface HttpServerDeps {
+  readonly settings: Pick<Settings, 'http' | 'twilio' | 'publicUrl'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: BusinessEvents;
+  readonly metrics: Metrics;
+  readonly intake: CallIntake;
+  readonly twilio: TwilioCredentials;
+  readonly ready: () => Promise<Readiness>;
+  /** Signs stream tokens; new random bytes for this process when absent. */
+  readonly streamKey?: Uint8Array;
+}
+
+/** Longest path segment: a stream token has about 300 characters. */
+const maxParamLength = 1024;
+/** Time media sockets get to answer the close when the server stops. */
+const socketCloseMs = 2000;
+
+/**
+ * The gateway's HTTP application, not yet listening: `await app.listen({ host, port })` starts it, `await app.close()`
+ * closes media sockets with code 1001, then everything else.
+ */
+export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
+  const { http, twilio, publicUrl } = deps.settings;
+  const app = fastify({
+    logger: false,
+    bodyLimit: http.bodyLimitBytes,
+    requestTimeout: http.requestTimeoutMs,
+    keepAliveTimeout: http.keepAliveTimeoutMs,
+    // An idle connection that is not between two requests.
+    connectionTimeout: Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs),
+    http: { headersTimeout: http.headersTimeoutMs, maxHeaderSize: 16_384 },
+    // Addresses come from settings, never from forwarded headers.
+    trustProxy: false,
+    requestIdHeader: false,
+    genReqId: () => newId('req'),
+    routerOptions: { maxParamLength, ignoreTrailingSlash: true },
+    forceCloseConnections: 'idle',
+    return503OnClosing: true,
+    frameworkErrors: (_error, request, reply) => void sendProblem(request, reply, 400),
+  });
+  useProblems(app, deps.logger);
+  // Carriers send forms; a body of another type is refused with 415 instead of being parsed.
+  app.removeContentTypeParser(['application/json', 'text/plain']);
+  app.register(formbody, { bodyLimit: http.bodyLimitBytes });
+
+  const expected = new ExpectedMedia(deps.clock, deps.intake);
+  app.register(websocket, {
+    options: { maxPayload: maxMessageBytes, perMessageDeflate: false, clientTracking: true },
+    errorHandler(error, socket, request) {
+      deps.logger.warn({ error, requestId: request.id }, 'media socket failed');
+      // A frame that cannot be read is answered by `ws` with its own close code; anything else has none.
+      if (socket.readyState === socket.OPEN) socket.close(1011);
+    },
+    preClose(done) {
+      expected.abandonAll('gateway stops');
+      const { clients } = app.websocketServer;
+      for (const client of clients) client.close(1001, 'gateway stops');
+      deps.clock.after(socketCloseMs, () => {
+        for (const client of clients) client.terminate();
+      });
+      app.websocketServer.close(() => done());
+    },
+  });
+
+  app.addHook('onRequest', async (request, reply) => void reply.header('x-request-id', request.id));
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, id: requestId } = request;
+    const elapsedMs = Math.round(reply.elapsedTime);
+    deps.logger.debug({ requestId, method, path: redactUrl(request.url), status: reply.statusCode, elapsedMs }, 'request served');
+  });
+
+  const streamKey = deps.streamKey ?? randomBytes(32);
+  const tokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: twilio.streamTokenMs });
+  // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
+  app.register(async (scope) => {
+    healthRoutes(scope, deps);
+    const carrierDeps = {
+      credentials: deps.twilio,
+      events: deps.events,
+      addresses: () => publicAddresses(publicUrl, app.server.address()),
+      intake: deps.intake,
+      tokens,
+      expected,
+      // The token's life is rounded up to a second; one more so that the socket's own deadline comes first.
+      mediaWithinMs: twilio.streamTokenMs + twilio.startTimeoutMs + 2000,
+      logger: deps.logger,
+    };
+    twilioRoutes(scope, carrierDeps);
+    twilioStreamRoute(scope, {
+      ...carrierDeps,
+      clock: deps.clock,
+      startTimeoutMs: twilio.startTimeoutMs,
+      pendingPerAddress: http.pendingStreamsPerAddress,
+      requireUpgradeSignature: twilio.requireUpgradeSignature,
+    });
+  });
+  return app;
+}

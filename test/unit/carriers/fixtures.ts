@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+
+const read = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../../fixtures/wire/twilio/${name}`, import.meta.url), 'utf8'));
+const anything = z.record(z.string(), z.unknown());
+
+export const session = z
+  .object({ messages: z.array(z.object({ message: anything, reads: anything })) })
+  .parse(read('session.json')).messages;
+export const outbound = z.object({ media: anything, mark: anything, clear: anything }).parse(read('outbound.json'));
+export const refusedCases = z
+  .object({
+    cases: z.array(
+      z.object({
+        note: z.string(),
+        started: z.boolean(),
+        fatal: z.boolean().default(false),
+        text: z.string().optional(),
+        message: anything.optional(),
+        problem: z.string(),
+      }),
+    ),
+  })
+  .parse(read('refused.json')).cases;
+const signed = z.object({ note: z.string(), url: z.string(), signature: z.string() });
+export const signatures = z
+  .object({
+    token: z.string(),
+    params: z.record(z.string(), z.string()),
+    cases: z.array(signed),
+    json: z.object({ url: z.string(), body: z.string(), signature: z.string() }),
+  })
+  .parse(read('signatures.json'));
+
+/** A message of the recorded session by its event name. */
+export function message(event: string): Record<string, unknown> {
+  const found = session.find(({ message }) => message['event'] === event);
+  if (found === undefined) throw new Error(`no ${event} in the session`);
+  return structuredClone(found.message);
+}

@@ -1,0 +1,71 @@
+import { SignJWT } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { StreamTokens } from '../../../src/carriers/stream-token.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+
+const key = new Uint8Array(32).fill(7);
+const grant = { carrier: 'twilio', carrierCallId: 'CA1', callId: 'call_1', attachmentId: 'att_1' };
+
+function setUp() {
+  const clock = new ManualClock();
+  return { clock, tokens: new StreamTokens({ key, clock, lifeMs: 60_000 }) };
+}
+
+describe('StreamTokens', () => {
+  it('gives back what a token was minted for, once', async () => {
+    const { tokens } = setUp();
+    const token = await tokens.mint(grant);
+    expect(token).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    expect(await tokens.claim(token, 'twilio')).toEqual({ grant });
+    expect(await tokens.claim(token, 'twilio')).toEqual({ refused: 'replayed' });
+  });
+
+  it('grants one of many claims at once', async () => {
+    const { tokens } = setUp();
+    const token = await tokens.mint(grant);
+    const results = await Promise.all(Array.from({ length: 20 }, () => tokens.claim(token, 'twilio')));
+    expect(results.filter((result) => 'grant' in result)).toHaveLength(1);
+  });
+
+  it('refuses a token after its minute', async () => {
+    const { tokens, clock } = setUp();
+    const [fresh, old] = [await tokens.mint(grant), await tokens.mint({ ...grant, attachmentId: 'att_2' })];
+    clock.advance(59_000);
+    expect(await tokens.claim(fresh, 'twilio')).toEqual({ grant });
+    clock.advance(1000);
+    expect(await tokens.claim(old, 'twilio')).toEqual({ refused: 'expired' });
+    expect(await tokens.claim(fresh, 'twilio')).toEqual({ refused: 'expired' });
+  });
+
+  it('refuses what it did not sign, what is for another carrier, and what is no token', async () => {
+    const { tokens, clock } = setUp();
+    const others = new StreamTokens({ key: new Uint8Array(32).fill(8), clock, lifeMs: 60_000 });
+    expect(await tokens.claim(await others.mint(grant), 'twilio')).toEqual({ refused: 'forged' });
+    expect(await tokens.claim(await tokens.mint(grant), 'exotel')).toEqual({ refused: 'forged' });
+    const [head, body, sign] = (await tokens.mint(grant)).split('.') as [string, string, string];
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    const forged = Buffer.from(JSON.stringify({ sub: 'CA2', cid: 'x', aid: 'y', aud: 'stream:twilio', exp: 9e9 })).toString(
+      'base64url',
+    );
+    for (const token of [
+      `${none}.${body}.`,
+      `${none}.${body}.${sign}`,
+      `${head}.${forged}.${sign}`,
+      'a.b.c',
+      '',
+      'x'.repeat(1000),
+    ]) {
+      expect(Object.keys(await tokens.claim(token, 'twilio'))).toEqual(['refused']);
+    }
+    const empty = await new SignJWT({})
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience('stream:twilio')
+      .setExpirationTime(9e9)
+      .sign(key);
+    expect(await tokens.claim(empty, 'twilio')).toEqual({ refused: 'forged' });
+  });
+
+  it('refuses a short key', () => {
+    expect(() => new StreamTokens({ key: new Uint8Array(16), clock: new ManualClock(), lifeMs: 1 })).toThrow(RangeError);
+  });
+});
