@@ -24,7 +24,11 @@ export interface HistoryEntry {
 
 export interface DialogTurn {
   readonly call: CallFacts;
-  /** 0 for the greeting, then one for each turn. */
+  /**
+   * 0 for the greeting, then one for each turn. A turn is asked again under the same index when better words for it
+   * came, or the caller went on speaking, before anything of the reply was heard: the hook then answers as if the earlier
+   * attempt had not been.
+   */
   readonly index: number;
   readonly input: TurnInput;
   readonly history: readonly HistoryEntry[];

@@ -1,0 +1,97 @@
+import { phrasesOf, type Bot } from '../config/bots.ts';
+import type { PhraseSet } from '../config/bot-phrases.ts';
+import type { DialogAction, Interruptible } from '../dialog/port.ts';
+import type { Line } from './line.ts';
+import type { CallServices } from './services.ts';
+import { Reply } from './speaker.ts';
+import type { Timeline } from './timeline.ts';
+
+/** What is said outside any turn counts for none. */
+const NO_TURN = -1;
+
+/** What the bot says and how: the language and voice of the moment, and the one reply that is being spoken. */
+export class BotVoice {
+  language: string;
+  #voice: string;
+  readonly #bot: Bot;
+  readonly #services: CallServices;
+  readonly #line: Line;
+  readonly #timeline: Timeline;
+  readonly #onFailure: (error: unknown) => void;
+  #reply: Reply | undefined;
+  #replies = 0;
+
+  constructor(bot: Bot, services: CallServices, line: Line, timeline: Timeline, onFailure: (error: unknown) => void) {
+    this.language = bot.language;
+    this.#voice = bot.voice;
+    this.#bot = bot;
+    this.#services = services;
+    this.#line = line;
+    this.#timeline = timeline;
+    this.#onFailure = onFailure;
+  }
+
+  /** The reply being made or played; undefined while the bot has nothing to say. */
+  get reply(): Reply | undefined {
+    return this.#reply;
+  }
+
+  /** All of the reply has been made and played. */
+  get played(): boolean {
+    return this.#reply !== undefined && !this.#reply.signal.aborted && this.#reply.done && this.#line.playout.idle;
+  }
+
+  /** Gives up the running reply and what an interruption took back of it, and starts another. */
+  start(turnIndex: number): Reply {
+    this.#reply?.abort();
+    this.#line.playout.discardCut();
+    this.#reply = this.#newReply(turnIndex, this.#onFailure);
+    return this.#reply;
+  }
+
+  say(reply: Reply, action: DialogAction & { type: 'say' }): void {
+    const interruptible = action.interruptible ?? this.#bot.interruption.allow;
+    const language = action.language ?? this.language;
+    const voice = action.voice ?? this.#voice;
+    for (const sentence of this.#services.cutSentences(action.text)) {
+      const text = sentence.trim();
+      if (text !== '') reply.say({ text, voice, language, speed: this.#bot.speed, interruptible });
+    }
+  }
+
+  /** Says one of the bot's ready-made sentences as the whole reply. */
+  phrase(name: keyof PhraseSet, turnIndex: number, interruptible: Interruptible): void {
+    const reply = this.start(turnIndex);
+    this.say(reply, { type: 'say', text: phrasesOf(this.#bot, this.language)[name], interruptible });
+    reply.close();
+  }
+
+  /** Covers a wait with a short sentence that belongs to no turn; the reply follows behind it. */
+  filler(): void {
+    const filler = this.#newReply(NO_TURN, () => undefined);
+    this.say(filler, { type: 'say', text: phrasesOf(this.#bot, this.language).oneMoment, interruptible: 'always' });
+    filler.close();
+  }
+
+  switchTo(language: string, voice: string | undefined): void {
+    this.language = language;
+    this.#voice = voice ?? this.#voice;
+  }
+
+  /** The reply was played to its end. */
+  finished(): void {
+    this.#reply = undefined;
+  }
+
+  /** Nobody wants the reply any more. */
+  abort(): void {
+    this.#reply?.abort();
+  }
+
+  #newReply(turnIndex: number, onFailure: (error: unknown) => void): Reply {
+    const { synthesizer, clock } = this.#services;
+    this.#replies += 1;
+    const unitPrefix = `${this.#replies}-`;
+    return new Reply(this.#line, synthesizer, clock, this.#timeline, { turnIndex, unitPrefix, onFailure });
+  }
+}

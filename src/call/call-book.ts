@@ -1,0 +1,234 @@
+import type { Attachment } from '../carriers/port.ts';
+import { errorText } from '../kernel/errors.ts';
+import type { RecognitionEvent } from '../speech/port.ts';
+import type { AttachmentRecord, CallRecord, InterruptionRecord } from './call-record.ts';
+import { callerText, Conversation } from './conversation.ts';
+import { HeardLedger } from './heard-ledger.ts';
+import type { Line } from './line.ts';
+import { outcomeOf, stageLatencies } from './outcome.ts';
+import type { Recording } from './recording.ts';
+import type { CallIdentity, CallNews, CallServices } from './services.ts';
+import { Timeline } from './timeline.ts';
+import type { AskedInput, TurnEffect } from './turn-state.ts';
+
+const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
+
+/**
+ * What is known of one call while it goes, and who is told: each thing that happens is written once to the timeline and
+ * passed on to the log, the metrics and whoever watches. The record is built from here.
+ */
+export class CallBook {
+  readonly conversation = new Conversation();
+  readonly timeline = new Timeline();
+  variables: Readonly<Record<string, string>> = {};
+  readonly notes: string[] = [];
+  readonly #identity: CallIdentity;
+  readonly #services: CallServices;
+  readonly #startedAtWallMs: number;
+  #attachments: AttachmentRecord[] = [];
+  readonly #interruptions: InterruptionRecord[] = [];
+  readonly #firstFrames = new Set<number>();
+  readonly #reported = new Set<number>();
+  #falseAlarms = 0;
+
+  constructor(identity: CallIdentity, services: CallServices) {
+    this.#identity = identity;
+    this.#services = services;
+    this.#startedAtWallMs = services.clock.wallMs();
+  }
+
+  get #callId(): string {
+    return this.#identity.callId;
+  }
+
+  #nowMs(): number {
+    return this.#services.clock.nowMs();
+  }
+
+  #tell(news: CallNews): void {
+    this.#services.news(news);
+  }
+
+  started(): void {
+    this.#tell({ type: 'started', callId: this.#callId, botName: this.#identity.bot.name });
+  }
+
+  attached(attachment: Attachment): void {
+    const { carrier, id, started } = attachment;
+    const attachedAtWallMs = this.#services.clock.wallMs();
+    this.#attachments.push({ id, streamId: started.streamId, attachedAtWallMs, detachedAtWallMs: undefined, reason: undefined });
+    this.timeline.add({ type: 'attached', atMs: this.#nowMs(), detail: id });
+    this.#services.events.attached({ carrier, callId: this.#callId, attachmentId: id, streamId: started.streamId });
+  }
+
+  detached(attachment: Attachment, code: number, reason: string): void {
+    const { carrier, id } = attachment;
+    const detachedAtWallMs = this.#services.clock.wallMs();
+    this.#attachments = this.#attachments.map((record) => (record.id === id ? { ...record, detachedAtWallMs, reason } : record));
+    this.timeline.add({ type: 'detached', atMs: this.#nowMs(), detail: reason });
+    this.#services.events.detached({ carrier, callId: this.#callId, attachmentId: id, code, reason });
+  }
+
+  recogniser(event: RecognitionEvent): void {
+    const atMs = this.#nowMs();
+    switch (event.type) {
+      case 'partial':
+        this.#tell({ type: 'partial', callId: this.#callId, text: event.text });
+        return;
+      case 'final':
+      case 'final-refined':
+        this.timeline.add({ type: 'final', atMs, turn: this.conversation.current + 1, seg: event.seg });
+        return;
+      case 'reconnecting':
+      case 'audio-lost':
+        this.timeline.add({ type: 'recogniser', atMs, detail: `${event.type}: ${event.reason}` });
+        return;
+      case 'ready':
+      case 'closed':
+        return;
+    }
+  }
+
+  digit(digit: string): void {
+    this.timeline.add({ type: 'digit', atMs: this.#nowMs(), turn: this.conversation.current });
+    this.#tell({ type: 'digit', callId: this.#callId, digit });
+  }
+
+  rejected(attachment: Attachment, problem: string): void {
+    this.#services.events.messageRejected({ carrier: attachment.carrier, callId: this.#callId, problem, count: 1 });
+  }
+
+  committed(effect: TurnEffect & { type: 'commit' }): void {
+    const { lastVoicedMs, reason } = effect;
+    this.timeline.add({
+      type: 'caller-committed',
+      atMs: this.#nowMs(),
+      turn: this.conversation.current + 1,
+      lastVoicedMs,
+      reason,
+    });
+  }
+
+  asked(turn: number, input: AskedInput): void {
+    this.timeline.add({ type: 'dialog-asked', atMs: this.#nowMs(), turn, kind: input.kind });
+    this.#tell({ type: 'turn', callId: this.#callId, turn, kind: input.kind, callerText: callerText(input) });
+  }
+
+  answered(turn: number): void {
+    this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
+  }
+
+  /** The first audio of a reply went out. */
+  replyStarted(turn: number, line: Line, atMs: number): void {
+    if (this.#firstFrames.has(turn)) return;
+    this.#firstFrames.add(turn);
+    this.timeline.add({ type: 'first-frame', atMs, turn });
+    const latency = this.conversation.record(turn, line.ledger, this.timeline.events)?.latency;
+    this.#tell({ type: 'reply', callId: this.#callId, turn, totalMs: latency?.total });
+  }
+
+  replyPlayed(turn: number, atMs: number): void {
+    this.timeline.add({ type: 'bot-finished', atMs, turn });
+  }
+
+  /** Nothing more of this turn's reply will be heard; reported once. */
+  turnOver(turn: number, line: Line): void {
+    const record = this.conversation.record(turn, line.ledger, this.timeline.events);
+    if (record === undefined || this.#reported.has(turn)) return;
+    this.#reported.add(turn);
+    this.#tell({ type: 'heard', callId: this.#callId, turn, text: record.botText, heard: record.botHeardText });
+    this.#services.events.turnCompleted({
+      callId: this.#callId,
+      index: turn,
+      inputKind: record.input.kind,
+      latencyMs: stageLatencies(record.latency),
+      text: record.callerText,
+    });
+  }
+
+  /** Who has the floor was put in question, or decided. */
+  floor(what: 'hold' | 'resume' | 'restore', by: string): void {
+    if (what !== 'hold') this.#falseAlarms += 1;
+    if (what === 'restore') this.#interruptions.pop();
+    this.timeline.add({ type: what, atMs: this.#nowMs(), turn: this.conversation.current });
+    this.#tell({ type: 'floor', callId: this.#callId, what, by });
+  }
+
+  /** @param atMs position of the caller's first voiced frame in the recording */
+  interrupted(effect: TurnEffect & { type: 'clear' }, atMs: number | undefined): void {
+    const turn = this.conversation.current;
+    const { by, onsetMs } = effect;
+    this.#interruptions.push({ turn, by, onsetToClearMs: this.#nowMs() - onsetMs, atMs });
+    this.timeline.add({ type: 'clear', atMs: this.#nowMs(), turn, onsetMs, by });
+    this.#services.events.interrupted({ callId: this.#callId, turn, kind: 'cleared', cause: by, heardMs: 0 });
+    this.#tell({ type: 'floor', callId: this.#callId, what: 'clear', by });
+  }
+
+  filler(waitingFor: string): void {
+    this.timeline.add({ type: 'filler', atMs: this.#nowMs(), turn: this.conversation.current, waitingFor });
+  }
+
+  dialogFailed(error: unknown): void {
+    const turn = this.conversation.current;
+    this.#services.events.dialogFailed({ callId: this.#callId, turn, error });
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
+  }
+
+  speechFailed(service: 'asr' | 'tts', error: unknown): void {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'OFFHOOK_SPEECH';
+    this.#services.events.speechFailed({ callId: this.#callId, service, code, error });
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `${service}: ${errorText(error)}` });
+  }
+
+  ended(record: CallRecord): void {
+    const { carrier, durationMs, endReason } = record;
+    const outcome = outcomeOf(endReason);
+    const turns = record.turns.length;
+    this.#services.events.callEnded({
+      carrier,
+      callId: this.#callId,
+      outcome,
+      reason: endReason,
+      durationMs,
+      turns,
+      active: this.#services.activeCalls(),
+    });
+    this.#tell({ type: 'ended', callId: this.#callId, reason: endReason });
+  }
+
+  /** The record as it stands. @param reason why the call ended, or `in-progress` */
+  record(reason: string, language: string, line: Line | undefined, recording: Recording | undefined): CallRecord {
+    const { inbound, bot, tenantId } = this.#identity;
+    const ledger = line?.ledger ?? new HeardLedger({ encoding: 'mulaw', rateHz: 8000 });
+    const endedAtWallMs = this.#services.clock.wallMs();
+    return {
+      version: 1,
+      id: this.#callId,
+      tenantId,
+      botName: bot.name,
+      carrier: inbound.carrier,
+      carrierCallId: inbound.carrierCallId,
+      from: inbound.from,
+      to: inbound.to,
+      direction: inbound.direction,
+      language,
+      startedAtWallMs: this.#startedAtWallMs,
+      endedAtWallMs,
+      durationMs: endedAtWallMs - this.#startedAtWallMs,
+      endReason: reason,
+      digits: this.conversation.digits,
+      turns: this.conversation.records(ledger, this.timeline.events),
+      interruptions: [...this.#interruptions],
+      falseAlarms: this.#falseAlarms,
+      sentences: ledger.sentences(),
+      attachments: this.#attachments,
+      variables: this.variables,
+      notes: [...this.notes],
+      recordingPath: recording?.started === true ? recording.path : undefined,
+      recordingFailure: recording?.failure,
+      recordingGaps: recording?.gaps ?? [],
+      playout: line === undefined ? NO_PLAYOUT : { ...line.playout.counters },
+      timeline: this.timeline.events,
+    };
+  }
+}

@@ -1,0 +1,118 @@
+import { mkdirSync, openSync, closeSync, writeSync, readFileSync, rmSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { CallRecord } from './call-record.ts';
+
+/** What a journal must have to be ended by another process; the rest is passed on as it is. */
+const journalled = z.looseObject({ version: z.literal(1), id: z.string(), endReason: z.string() });
+
+export type JournalledCall = z.output<typeof journalled>;
+
+/**
+ * The state of each live call on disk, one JSON file a call, rewritten whole at each turn, beside a lease that names the
+ * owning process. What a dead process leaves behind is found at the next start and ended there.
+ */
+export class CallJournal {
+  readonly #folder: string;
+  readonly #pid: number;
+  readonly #leases = new Set<string>();
+  readonly #latest = new Map<string, CallRecord>();
+  readonly #writing = new Map<string, Promise<void>>();
+  readonly #onError: (callId: string, error: unknown) => void;
+
+  constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void) {
+    this.#folder = folder;
+    this.#pid = pid;
+    this.#onError = onError;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** Makes this process the owner of a call; false when a living process is. */
+  lease(callId: string): boolean {
+    const path = this.#path(callId, 'lease');
+    for (const retry of [true, false]) {
+      try {
+        const file = openSync(path, 'wx', 0o600);
+        writeSync(file, String(this.#pid));
+        closeSync(file);
+        this.#leases.add(callId);
+        return true;
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+        const owner = Number(readFileSync(path, 'utf8'));
+        // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
+        if (!retry || this.#leases.has(callId) || (owner !== this.#pid && isAlive(owner))) return false;
+        rmSync(path, { force: true });
+      }
+    }
+    return false;
+  }
+
+  /** Keeps the call as it stands. Writes for one call never overlap; only the latest is written. */
+  keep(record: CallRecord): void {
+    this.#latest.set(record.id, record);
+    if (this.#writing.has(record.id)) return;
+    const writing = this.#drain(record.id).finally(() => this.#writing.delete(record.id));
+    this.#writing.set(record.id, writing);
+  }
+
+  /** Forgets a call that has ended and whose record is safe elsewhere. */
+  async forget(callId: string): Promise<void> {
+    this.#latest.delete(callId);
+    this.#leases.delete(callId);
+    await this.#writing.get(callId);
+    await Promise.all(['json', 'lease'].map((kind) => rm(this.#path(callId, kind), { force: true })));
+  }
+
+  /** The calls that dead processes left behind, each handed out once: their leases are taken over. */
+  async orphans(): Promise<readonly JournalledCall[]> {
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.json'));
+    const found: JournalledCall[] = [];
+    for (const name of names) {
+      const callId = name.slice(0, -'.json'.length);
+      if (this.#latest.has(callId) || !this.lease(callId)) continue;
+      const parsed = journalled.safeParse(await this.#read(name));
+      if (parsed.success) found.push(parsed.data);
+    }
+    return found;
+  }
+
+  async #read(name: string): Promise<unknown> {
+    try {
+      return JSON.parse(await readFile(join(this.#folder, name), 'utf8'));
+    } catch (error) {
+      this.#onError(name, error);
+      return undefined;
+    }
+  }
+
+  async #drain(callId: string): Promise<void> {
+    for (let record = this.#latest.get(callId); record !== undefined;) {
+      try {
+        await mkdir(this.#folder, { recursive: true });
+        const path = this.#path(callId, 'json');
+        await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+        await rename(`${path}.new`, path);
+      } catch (error) {
+        this.#onError(callId, error);
+      }
+      const newer = this.#latest.get(callId);
+      record = newer === record ? undefined : newer;
+    }
+  }
+
+  #path(callId: string, kind: string): string {
+    return join(this.#folder, `${callId}.${kind}`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}

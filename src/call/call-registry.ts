@@ -1,0 +1,125 @@
+import type { Attachment, InboundCall } from '../carriers/port.ts';
+import { findBot, phrasesOf, type Bot } from '../config/bots.ts';
+import type { DialogHookFactory } from '../dialog/port.ts';
+import { newId } from '../kernel/ids.ts';
+import type { CallRecord } from './call-record.ts';
+import { CallSession } from './session.ts';
+import type { CallServices, CallTiming } from './services.ts';
+
+/** A promise of the speech platform to serve one more call; taken when the call is answered, before `start`. */
+export interface SpeechReservation {
+  release(): void;
+}
+
+export interface CallRegistryOptions {
+  readonly bots: readonly Bot[];
+  readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
+  readonly timing: CallTiming;
+  readonly maximum: number;
+  readonly tenantId: string;
+  /** Undefined when no slot is free. */
+  readonly reserveSpeech: () => SpeechReservation | undefined;
+  /** Whether the speech platform answers; a call is not half-served. */
+  readonly speechIsUp: () => boolean;
+  /** Marks this process as the owner of a call; false when another one is. */
+  readonly lease: (callId: string) => boolean;
+}
+
+export type Answer =
+  | { readonly kind: 'accept'; readonly callId: string; readonly attachmentId: string }
+  | { readonly kind: 'refuse'; readonly say: string; readonly language: string; readonly reason: string };
+
+/** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
+export class CallRegistry {
+  readonly #options: CallRegistryOptions;
+  readonly #services: CallServices;
+  readonly #byId = new Map<string, CallSession>();
+  readonly #byCarrierId = new Map<string, CallSession>();
+  /** Attachments that were promised and have not come, by call. */
+  readonly #promised = new Map<string, number>();
+
+  constructor(options: CallRegistryOptions, services: CallServices) {
+    this.#options = options;
+    this.#services = services;
+  }
+
+  get active(): number {
+    return this.#byId.size;
+  }
+
+  get calls(): readonly CallSession[] {
+    return [...this.#byId.values()];
+  }
+
+  /** Admits a verified call or says why not; a call that is alive gets another attachment. */
+  answer(inbound: InboundCall): Answer {
+    const alive = this.#byCarrierId.get(inbound.carrierCallId);
+    if (alive !== undefined) return this.#accept(alive.id);
+    const bot = findBot(this.#options.bots, { pathName: inbound.botName, dialledNumber: inbound.to });
+    const dialog = bot === undefined ? undefined : this.#options.dialogs.get(bot.name);
+    if (bot === undefined || dialog === undefined) return refusal(this.#options.bots[0], 'nobody', 'no bot answers this number');
+    if (this.active >= this.#options.maximum) return refusal(bot, 'overflow', 'the most calls at once are running');
+    if (!this.#options.speechIsUp()) return refusal(bot, 'apology', 'the speech platform is down');
+    const reservation = this.#options.reserveSpeech();
+    if (reservation === undefined) return refusal(bot, 'overflow', 'no recognition slot is free');
+    const callId = newId('call');
+    if (!this.#options.lease(callId)) {
+      reservation.release();
+      return refusal(bot, 'apology', 'another process owns this call');
+    }
+    const identity = { callId, tenantId: this.#options.tenantId, inbound, bot, dialog };
+    const session = new CallSession(identity, this.#services, this.#options.timing);
+    this.#byId.set(callId, session);
+    this.#byCarrierId.set(inbound.carrierCallId, session);
+    void session.ended.then(() => {
+      reservation.release();
+      this.#byId.delete(callId);
+      this.#byCarrierId.delete(inbound.carrierCallId);
+      this.#promised.delete(callId);
+    });
+    return this.#accept(callId);
+  }
+
+  attach(callId: string, attachment: Attachment): void {
+    this.#keepPromise(callId);
+    const session = this.#byId.get(callId);
+    if (session === undefined) attachment.close('the call is over');
+    else session.attach(attachment);
+  }
+
+  /** No media will come for a promised attachment; a call that has none at all is over. */
+  abandon(callId: string, reason: string): void {
+    this.#keepPromise(callId);
+    const session = this.#byId.get(callId);
+    if (session !== undefined && !session.attached && (this.#promised.get(callId) ?? 0) === 0) session.carrierEnded(reason);
+  }
+
+  /** The carrier says that a call is over. */
+  carrierEnded(carrierCallId: string, reason: string): void {
+    this.#byCarrierId.get(carrierCallId)?.carrierEnded(reason);
+  }
+
+  /** Says goodbye to every call and waits for their ends. */
+  async drain(reason: string): Promise<readonly CallRecord[]> {
+    const { calls } = this;
+    for (const call of calls) call.apologise(reason);
+    return Promise.all(calls.map((call) => call.ended));
+  }
+
+  #accept(callId: string): Answer {
+    this.#promised.set(callId, (this.#promised.get(callId) ?? 0) + 1);
+    return { kind: 'accept', callId, attachmentId: newId('att') };
+  }
+
+  #keepPromise(callId: string): void {
+    const promised = this.#promised.get(callId) ?? 0;
+    if (promised > 1) this.#promised.set(callId, promised - 1);
+    else this.#promised.delete(callId);
+  }
+}
+
+function refusal(bot: Bot | undefined, phrase: 'nobody' | 'overflow' | 'apology', reason: string): Answer {
+  const phrases = bot === undefined ? undefined : phrasesOf(bot);
+  const say = phrases?.[phrase] ?? 'Sorry, this number is not in service. Goodbye.';
+  return { kind: 'refuse', say, language: bot?.language ?? 'en', reason };
+}

@@ -1,0 +1,80 @@
+import { decodeAudio } from '../audio/codec.ts';
+import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
+import type { RecognitionEvent, RecognitionSession } from '../speech/port.ts';
+import type { Recording } from './recording.ts';
+import type { TurnEvent } from './turn-state.ts';
+
+/** Judges one 20 ms frame of 8 kHz PCM; implemented by `audio/voice-activity`. */
+export interface VoiceDetector {
+  process(frame: Int16Array): { readonly voiced: boolean; readonly speechLike: number };
+}
+
+export interface Moment {
+  readonly nowMs: number;
+  readonly wallMs: number;
+}
+
+/**
+ * The caller's side of the line: carrier audio goes to the recording and the recogniser, and comes out as 20 ms voice
+ * frames and words for the turn machine.
+ */
+export class Ear {
+  readonly #detector: VoiceDetector;
+  readonly #recording: Recording | undefined;
+  readonly #sink: (event: TurnEvent) => void;
+  readonly #frame = new Int16Array(FRAME_SAMPLES_8K);
+  #filled = 0;
+
+  constructor(detector: VoiceDetector, recording: Recording | undefined, sink: (event: TurnEvent) => void) {
+    this.#detector = detector;
+    this.#recording = recording;
+    this.#sink = sink;
+  }
+
+  /** @param payload caller audio in the carrier's format, at 8 kHz; not kept */
+  hear(
+    format: AudioFormat,
+    payload: Uint8Array,
+    timestampMs: number | undefined,
+    at: Moment,
+    recogniser: RecognitionSession,
+  ): void {
+    const { nowMs, wallMs } = at;
+    const pcm = decodeAudio(format.encoding, payload);
+    this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
+    recogniser.send(pcm);
+    const frames = Math.floor((this.#filled + pcm.length) / FRAME_SAMPLES_8K);
+    let frameMs = nowMs - (frames - 1) * FRAME_MS;
+    for (let from = 0; from < pcm.length;) {
+      const count = Math.min(FRAME_SAMPLES_8K - this.#filled, pcm.length - from);
+      this.#frame.set(pcm.subarray(from, from + count), this.#filled);
+      this.#filled += count;
+      from += count;
+      if (this.#filled < FRAME_SAMPLES_8K) break;
+      this.#filled = 0;
+      const { voiced, speechLike } = this.#detector.process(this.#frame);
+      this.#sink({ type: 'frame', frame: { atMs: frameMs, voiced, speechLike } });
+      frameMs += FRAME_MS;
+    }
+  }
+
+  /** Turns a recogniser event into a turn event, where it is one. */
+  words(event: RecognitionEvent, nowMs: number): void {
+    switch (event.type) {
+      case 'partial':
+        this.#sink({ type: 'partial', atMs: nowMs, seg: event.seg, text: event.text });
+        break;
+      case 'final':
+        this.#sink({ type: 'final', atMs: nowMs, seg: event.seg, text: event.text, endOfUtterance: event.endOfUtterance });
+        break;
+      case 'final-refined':
+        this.#sink({ type: 'final', atMs: nowMs, seg: event.seg, text: event.text, endOfUtterance: undefined });
+        break;
+      case 'ready':
+      case 'reconnecting':
+      case 'audio-lost':
+      case 'closed':
+        break;
+    }
+  }
+}

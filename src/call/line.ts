@@ -1,0 +1,96 @@
+import { decodeAudio } from '../audio/codec.ts';
+import type { Attachment } from '../carriers/port.ts';
+import { Playout, DEFAULT_LEAD } from './playout.ts';
+import { HeardLedger, type Sentence } from './heard-ledger.ts';
+import type { Recording } from './recording.ts';
+
+/**
+ * The bot's side of the line: sentences go in, paced audio goes out through whichever socket is attached, and the ledger
+ * and the recording learn what the caller can have heard. Survives the socket: what was cut by its loss is said again on
+ * the next one.
+ */
+export class Line {
+  readonly ledger: HeardLedger;
+  readonly playout: Playout;
+  readonly #recording: Recording | undefined;
+  readonly #onStarted: (unitId: string, atMs: number) => void;
+  readonly #started = new Set<string>();
+  #attachment: Attachment | undefined;
+
+  /** @param onStarted told when the first audio of a sentence went out */
+  constructor(attachment: Attachment, recording: Recording | undefined, onStarted: (unitId: string, atMs: number) => void) {
+    const { format } = attachment.started;
+    const { marks, payloadMultipleBytes } = attachment.capabilities;
+    this.playout = new Playout({ ...DEFAULT_LEAD, format, marks, payloadMultipleBytes });
+    this.ledger = new HeardLedger(format);
+    this.#recording = recording;
+    this.#onStarted = onStarted;
+    this.#attachment = attachment;
+  }
+
+  begin(sentence: Sentence): void {
+    this.ledger.queued(sentence);
+    this.playout.begin(sentence.unitId);
+  }
+
+  push(unitId: string, audio: Uint8Array, nowMs: number): void {
+    this.ledger.audio(unitId, audio.length);
+    this.playout.push(unitId, audio);
+    this.pump(nowMs);
+  }
+
+  end(unitId: string, nowMs: number): void {
+    this.ledger.complete(unitId);
+    this.playout.end(unitId);
+    this.pump(nowMs);
+  }
+
+  /** Sends what is due, and reports what was played. */
+  pump(nowMs: number): void {
+    const attachment = this.#attachment;
+    if (attachment === undefined) return;
+    for (const command of this.playout.pump(nowMs)) {
+      if (command.type === 'mark') {
+        attachment.sendMark(command.name);
+        continue;
+      }
+      attachment.sendAudio(command.payload);
+      this.#recording?.bot(decodeAudio(attachment.started.format.encoding, command.payload), command.startMs);
+      if (!this.#started.has(command.unitId)) {
+        this.#started.add(command.unitId);
+        this.#onStarted(command.unitId, nowMs);
+      }
+    }
+    for (const played of this.playout.takePlayed()) this.ledger.played(played.unitId, played.byMark);
+  }
+
+  markReturned(name: string, nowMs: number): void {
+    this.playout.markReturned(name);
+    this.pump(nowMs);
+  }
+
+  /** Takes back everything not yet played, at the carrier too. */
+  clear(nowMs: number): void {
+    if (this.#attachment?.capabilities.clear === 'native') this.#attachment.sendClear();
+    this.#cut(nowMs);
+  }
+
+  detach(nowMs: number, reason: string): void {
+    this.#cut(nowMs);
+    this.#recording?.detached(nowMs, reason);
+    this.#attachment = undefined;
+  }
+
+  reattach(attachment: Attachment, nowMs: number): void {
+    this.#attachment = attachment;
+    this.playout.restore();
+    this.pump(nowMs);
+  }
+
+  #cut(nowMs: number): void {
+    for (const position of this.playout.clear(nowMs)) {
+      this.ledger.cut(position.unitId, position.sureBytes, position.likelyBytes);
+    }
+    this.#recording?.cleared(nowMs);
+  }
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { Attachment } from '../carriers/port.ts';
+import { BotVoice } from './bot-voice.ts';
+import { Ear } from './ear.ts';
+import { Line } from './line.ts';
+import { Recording } from './recording.ts';
+import type { CallIdentity, CallServices } from './services.ts';
+import type { Timeline } from './timeline.ts';
+import type { TurnEvent } from './turn-state.ts';
+
+/** The parts of a call that exist once its first socket has started; they outlive that socket. */
+export interface Media {
+  readonly line: Line;
+  readonly ear: Ear;
+  readonly voice: BotVoice;
+  readonly recording: Recording | undefined;
+  readonly stopTicking: () => void;
+  readonly startedMs: number;
+}
+
+export interface MediaListener {
+  feed(event: TurnEvent): void;
+  tick(nowMs: number): void;
+  unitStarted(unitId: string, atMs: number): void;
+  synthesisFailed(error: unknown): void;
+}
+
+export function openMedia(
+  { callId, bot }: CallIdentity,
+  services: CallServices,
+  attachment: Attachment,
+  timeline: Timeline,
+  listener: MediaListener,
+): Media {
+  const { clock, recordingsFolder, createDetector, ticker } = services;
+  const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
+  const recording = bot.recording ? new Recording(join(recordingsFolder, day, `${callId}.wav`), callId) : undefined;
+  const line = new Line(attachment, recording, (unitId, atMs) => listener.unitStarted(unitId, atMs));
+  return {
+    line,
+    ear: new Ear(createDetector(), recording, (event) => listener.feed(event)),
+    voice: new BotVoice(bot, services, line, timeline, (error) => listener.synthesisFailed(error)),
+    recording,
+    stopTicking: ticker.add((nowMs) => listener.tick(nowMs)),
+    startedMs: clock.nowMs(),
+  };
+}

@@ -1,0 +1,312 @@
+import { decodeAudio, encodeAudio } from '../audio/codec.ts';
+import { bytesPerSample, idleByte, type AudioFormat } from '../audio/format.ts';
+import { PlayoutUnit } from './playout-unit.ts';
+
+export interface PlayoutSettings {
+  readonly format: AudioFormat;
+  /** Audio is sent when less than this is queued at the carrier, … */
+  readonly leadLowMs: number;
+  /** … until this much is. */
+  readonly leadTargetMs: number;
+  readonly messageMs: number;
+  readonly markEveryMs: number;
+  readonly marks: 'native' | 'none';
+  readonly payloadMultipleBytes: number;
+}
+
+export const DEFAULT_LEAD = { leadLowMs: 300, leadTargetMs: 400, messageMs: 100, markEveryMs: 450 } as const;
+
+export type PlayoutCommand =
+  /** `startMs`: when the carrier will start playing it, on the gateway's monotonic clock. */
+  | {
+      readonly type: 'audio';
+      readonly payload: Uint8Array;
+      readonly unitId: string;
+      readonly offsetBytes: number;
+      readonly startMs: number;
+    }
+  | { readonly type: 'mark'; readonly name: string };
+
+export type UnitPlayed = { readonly unitId: string; readonly byMark: boolean };
+
+/** Where playout stood when it was asked: `sure` is proven by marks, `likely` is by the clock. */
+export interface HeardPosition {
+  readonly unitId: string;
+  readonly sureBytes: number;
+  readonly likelyBytes: number;
+}
+
+export interface PlayoutCounters {
+  starvedBySource: number;
+  starvedByGateway: number;
+  marksUnknown: number;
+}
+
+interface Sent {
+  readonly unit: PlayoutUnit;
+  readonly fromBytes: number;
+  readonly toBytes: number;
+  readonly startMs: number;
+}
+
+interface OutstandingMark {
+  readonly name: string;
+  readonly unit: PlayoutUnit;
+  readonly atBytes: number;
+  readonly final: boolean;
+  readonly dueMs: number;
+}
+
+/** A unit whose last mark has not come back this long after its audio must have ended counts as played. */
+const LOST_MARK_MS = 1_500;
+/** How far back from a cut the quietest place is looked for. */
+const REWIND_MS = 400;
+const FADE_SAMPLES = 80;
+
+/**
+ * Sends audio a little ahead of real time and keeps account of what the caller can have heard. Pure: times are
+ * arguments (milliseconds, monotonic), what to send comes back as commands.
+ */
+export class Playout {
+  readonly counters: PlayoutCounters = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
+  readonly #settings: PlayoutSettings;
+  readonly #bytesPerMs: number;
+  #units: PlayoutUnit[] = [];
+  #sent: Sent[] = [];
+  #marks: OutstandingMark[] = [];
+  #played: UnitPlayed[] = [];
+  readonly #proven = new Map<string, number>();
+  #generation = 0;
+  #carrierEndMs = Number.NEGATIVE_INFINITY;
+  #held = false;
+  #fadeIn = false;
+  /** What the last clear took back, kept until it is restored or discarded. */
+  #cut: PlayoutUnit[] = [];
+  #suspended = false;
+  #starvedAt = '';
+
+  constructor(settings: PlayoutSettings) {
+    this.#settings = settings;
+    this.#bytesPerMs = (settings.format.rateHz / 1000) * bytesPerSample(settings.format.encoding);
+  }
+
+  /** Queues a new sentence behind what is already there; after a clear, behind what was cut. */
+  begin(unitId: string): void {
+    (this.#suspended ? this.#cut : this.#units).push(new PlayoutUnit(unitId));
+  }
+
+  /** Audio of a unit that is no longer kept is dropped. */
+  push(unitId: string, audio: Uint8Array): void {
+    (this.#find(unitId) ?? this.#cut.find((unit) => unit.id === unitId))?.push(audio);
+  }
+
+  end(unitId: string): void {
+    (this.#find(unitId) ?? this.#cut.find((unit) => unit.id === unitId))?.end();
+  }
+
+  /** What to send now. Call on every tick and whenever audio arrives. */
+  pump(nowMs: number): readonly PlayoutCommand[] {
+    this.#expireMarks(nowMs);
+    if (this.#held) return [];
+    const commands: PlayoutCommand[] = [];
+    const { leadLowMs, leadTargetMs } = this.#settings;
+    this.#countStarvation(nowMs);
+    if (this.#leadMs(nowMs) <= leadLowMs) {
+      while (this.#leadMs(nowMs) < leadTargetMs && this.#sendNext(nowMs, commands));
+    }
+    this.#units = this.#units.filter((unit) => !(unit.complete && unit.finalMarkSent));
+    return commands;
+  }
+
+  /** Stops feeding; what the carrier has goes on playing. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  /** Feeds again; when the carrier had run dry, from the start of the word that was cut. */
+  resume(nowMs: number): void {
+    this.#held = false;
+    const unit = this.#units[0];
+    if (unit === undefined || unit.sentBytes === 0 || nowMs <= this.#carrierEndMs) return;
+    unit.rewindTo(unit.sentBytes, this.#settings.format, REWIND_MS);
+    this.#fadeIn = true;
+  }
+
+  /**
+   * Forgets everything queued; the caller of this sends the carrier's clear. Marks still outstanding are unknown from
+   * here on, never played.
+   * @returns where each unit that was not heard to its end stood, oldest first; empty when nothing was playing
+   */
+  clear(nowMs: number): readonly HeardPosition[] {
+    const cut = this.#position(nowMs);
+    this.#cut = [...new Set([...cut.map(({ unit }) => unit), ...this.#units])];
+    for (const { unit, likelyBytes } of cut) unit.sentBytes = likelyBytes;
+    this.#generation += 1;
+    this.#suspended = true;
+    this.#marks = [];
+    this.#units = [];
+    this.#sent = [];
+    this.#held = false;
+    this.#carrierEndMs = nowMs;
+    return this.#cut.map((unit) => ({
+      unitId: unit.id,
+      sureBytes: this.#proven.get(unit.id) ?? 0,
+      likelyBytes: cut.find((entry) => entry.unit === unit)?.likelyBytes ?? 0,
+    }));
+  }
+
+  /** Gives up what the last clear took back; what is begun from here on is played. */
+  discardCut(): void {
+    this.#cut = [];
+    this.#suspended = false;
+  }
+
+  /** Undoes the last clear: what was not heard is queued again, from the start of the word that was cut. */
+  restore(): boolean {
+    this.#suspended = false;
+    if (this.#cut.length === 0) return false;
+    const first = this.#cut[0];
+    if (first !== undefined && first.sentBytes > 0) first.rewindTo(first.sentBytes, this.#settings.format, REWIND_MS);
+    for (const unit of this.#cut) unit.finalMarkSent = false;
+    this.#units = [...this.#cut, ...this.#units];
+    this.#cut = [];
+    this.#fadeIn = true;
+    return true;
+  }
+
+  /** The carrier says that everything before this mark was played. Marks from before a clear are unknown. */
+  markReturned(name: string): void {
+    const index = this.#marks.findIndex((mark) => mark.name === name);
+    if (index === -1) {
+      this.counters.marksUnknown += 1;
+      return;
+    }
+    // Marks come back in order, so one that came back proves those before it.
+    for (const mark of this.#marks.splice(0, index + 1)) this.#prove(mark, true);
+  }
+
+  /** The units that have been played to their end since the last call, oldest first. */
+  takePlayed(): readonly UnitPlayed[] {
+    const played = this.#played;
+    this.#played = [];
+    return played;
+  }
+
+  /** Whether the carrier is playing our audio now, as far as the clock tells. */
+  isAudible(nowMs: number): boolean {
+    return nowMs < this.#carrierEndMs;
+  }
+
+  /** Nothing queued, nothing sent that could still be playing, nothing taken back that could still be restored. */
+  get idle(): boolean {
+    return this.#units.length === 0 && this.#marks.length === 0 && this.#cut.length === 0;
+  }
+
+  /** How far the unit was heard: proven by marks, and likely by the clock. */
+  heard(unitId: string, nowMs: number): HeardPosition {
+    const sureBytes = this.#proven.get(unitId) ?? 0;
+    const entry = this.#position(nowMs).find(({ unit }) => unit.id === unitId);
+    return { unitId, sureBytes, likelyBytes: Math.max(sureBytes, entry?.likelyBytes ?? sureBytes) };
+  }
+
+  #find(unitId: string): PlayoutUnit | undefined {
+    return this.#units.find((unit) => unit.id === unitId);
+  }
+
+  #leadMs(nowMs: number): number {
+    return Math.max(0, this.#carrierEndMs - nowMs);
+  }
+
+  /** Sends one message of the oldest unit that has any; false when there is nothing to send. */
+  #sendNext(nowMs: number, commands: PlayoutCommand[]): boolean {
+    for (const unit of this.#units) {
+      if (unit.unsentBytes > 0) return this.#sendAudio(unit, nowMs, commands);
+      if (!unit.ended) return false;
+      if (!unit.finalMarkSent) this.#sendMark(unit, true, commands);
+    }
+    return false;
+  }
+
+  #sendAudio(unit: PlayoutUnit, nowMs: number, commands: PlayoutCommand[]): boolean {
+    const { messageMs, markEveryMs, payloadMultipleBytes } = this.#settings;
+    const messageBytes = messageMs * this.#bytesPerMs;
+    const waiting = !unit.ended && unit.unsentBytes < messageBytes;
+    // A short message is sent only when the carrier would otherwise run dry.
+    if (waiting && this.#leadMs(nowMs) > messageMs) return false;
+    let view = unit.peek(messageBytes);
+    if (!unit.ended) view = view.subarray(0, view.length - (view.length % payloadMultipleBytes));
+    if (view.length === 0) return false;
+    const startMs = Math.max(nowMs, this.#carrierEndMs);
+    const payload = this.#payload(view);
+    const offsetBytes = unit.sentBytes;
+    unit.sentBytes += view.length;
+    this.#carrierEndMs = startMs + payload.length / this.#bytesPerMs;
+    this.#sent.push({ unit, fromBytes: offsetBytes, toBytes: unit.sentBytes, startMs });
+    if (this.#sent.length > 64) this.#sent.shift();
+    commands.push({ type: 'audio', payload, unitId: unit.id, offsetBytes, startMs });
+    if (unit.complete) this.#sendMark(unit, true, commands);
+    else if (unit.sentBytes - unit.markedBytes >= markEveryMs * this.#bytesPerMs) this.#sendMark(unit, false, commands);
+    return true;
+  }
+
+  /** A copy of the audio, padded with the idle byte to the carrier's multiple and faded in after a cut. */
+  #payload(view: Uint8Array): Uint8Array {
+    const { format, payloadMultipleBytes } = this.#settings;
+    const payload = new Uint8Array(Math.ceil(view.length / payloadMultipleBytes) * payloadMultipleBytes).fill(
+      idleByte(format.encoding),
+    );
+    payload.set(view);
+    if (!this.#fadeIn) return payload;
+    this.#fadeIn = false;
+    const pcm = decodeAudio(format.encoding, payload);
+    const fade = Math.min(FADE_SAMPLES, pcm.length);
+    for (let index = 0; index < fade; index += 1) pcm[index] = ((pcm[index] ?? 0) * index) / fade;
+    return encodeAudio(format.encoding, pcm);
+  }
+
+  #sendMark(unit: PlayoutUnit, final: boolean, commands: PlayoutCommand[]): void {
+    unit.markedBytes = unit.sentBytes;
+    unit.finalMarkSent ||= final;
+    const name = `${this.#generation}.${unit.id}.${unit.sentBytes}${final ? '.end' : ''}`;
+    this.#marks.push({ name, unit, atBytes: unit.sentBytes, final, dueMs: this.#carrierEndMs });
+    if (this.#settings.marks === 'native') commands.push({ type: 'mark', name });
+  }
+
+  #prove(mark: OutstandingMark, byMark: boolean): void {
+    if (byMark) this.#proven.set(mark.unit.id, mark.atBytes);
+    if (mark.final) this.#played.push({ unitId: mark.unit.id, byMark });
+  }
+
+  #expireMarks(nowMs: number): void {
+    const graceMs = this.#settings.marks === 'native' ? LOST_MARK_MS : 0;
+    while (this.#marks[0] !== undefined && nowMs >= this.#marks[0].dueMs + graceMs) {
+      const mark = this.#marks.shift();
+      if (mark !== undefined) this.#prove(mark, false);
+    }
+  }
+
+  /** Counts a hole once, when the carrier has run dry in the middle of a unit. */
+  #countStarvation(nowMs: number): void {
+    const unit = this.#units[0];
+    if (unit === undefined || unit.sentBytes === 0 || unit.complete || nowMs < this.#carrierEndMs) return;
+    if (this.#sent.at(-1)?.unit !== unit || this.#fadeIn) return;
+    const messageBytes = this.#settings.payloadMultipleBytes;
+    if (unit.unsentBytes >= messageBytes) this.counters.starvedByGateway += 1;
+    else if (this.#starvedAt !== `${unit.id}.${unit.sentBytes}`) this.counters.starvedBySource += 1;
+    this.#starvedAt = `${unit.id}.${unit.sentBytes}`;
+  }
+
+  /** Units of which something may not have been heard yet, with how far each was, by the clock. */
+  #position(nowMs: number): { unit: PlayoutUnit; likelyBytes: number }[] {
+    const heard = new Map<PlayoutUnit, number>();
+    for (const sent of this.#sent) {
+      const playedBytes = Math.floor(Math.max(0, nowMs - sent.startMs) * this.#bytesPerMs);
+      const likely = Math.min(sent.toBytes, sent.fromBytes + playedBytes);
+      if (nowMs >= sent.startMs || !heard.has(sent.unit))
+        heard.set(sent.unit, Math.max(heard.get(sent.unit) ?? 0, nowMs >= sent.startMs ? likely : 0));
+    }
+    return [...heard.entries()]
+      .filter(([unit, likelyBytes]) => !(unit.complete && likelyBytes >= unit.byteLength))
+      .map(([unit, likelyBytes]) => ({ unit, likelyBytes }));
+  }
+}

@@ -1,0 +1,192 @@
+import { mkdir, open, writeFile, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { wavHeader } from '../audio/wav.ts';
+import { errorText } from '../kernel/errors.ts';
+import { SampleClock } from './sample-clock.ts';
+import { StereoWindow } from './stereo-window.ts';
+
+const RATE_HZ = 8000;
+const SAMPLES_PER_MS = RATE_HZ / 1000;
+const HEADER_BYTES = 44;
+/** A block is written when this much is ready; with the margin it bounds what dies with the process. */
+const BLOCK_MS = 300;
+/** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
+const MARGIN_MS = 120;
+const WINDOW_MS = 4_000;
+
+export interface RecordingGap {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly reason: string;
+}
+
+/** Written beside the WAV file as JSON: what the sound alone does not tell. */
+export interface RecordingSidecar {
+  readonly version: 1;
+  readonly callId: string;
+  readonly rateHz: number;
+  readonly channels: readonly ['caller', 'bot'];
+  /** Wall time of sample 0, in ms since the Unix epoch. */
+  readonly startedAtWallMs: number;
+  readonly durationMs: number;
+  readonly gaps: readonly RecordingGap[];
+  readonly lostSamples: number;
+  /** Set when the disk refused a block; the file holds what was written before. */
+  readonly failure: string | undefined;
+}
+
+/**
+ * Writes a call as a stereo WAV while it goes: caller left, bot right, on the carrier's sample clock. The header is
+ * rewritten with each block, so the file is playable at any moment. A disk error stops the recording, never the call.
+ */
+export class Recording {
+  readonly path: string;
+  readonly #clock = new SampleClock();
+  readonly #window = new StereoWindow(WINDOW_MS * SAMPLES_PER_MS);
+  readonly #gaps: RecordingGap[] = [];
+  readonly #callId: string;
+  #file: FileHandle | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #queuedBytes = 0;
+  #dataBytes = 0;
+  #failure: string | undefined;
+  #startedAtWallMs: number | undefined;
+  #countedMs = 0;
+  #attached = false;
+
+  constructor(path: string, callId: string) {
+    this.path = path;
+    this.#callId = callId;
+  }
+
+  /** Whether any audio has been taken in: without it there is no file. */
+  get started(): boolean {
+    return this.#startedAtWallMs !== undefined;
+  }
+
+  /** Why the disk refused a block, if it did. */
+  get failure(): string | undefined {
+    return this.#failure;
+  }
+
+  get gaps(): readonly RecordingGap[] {
+    return this.#gaps;
+  }
+
+  /** Caller audio as it arrives. @param timestampMs the carrier's, or undefined to count samples instead */
+  caller(pcm: Int16Array, timestampMs: number | undefined, nowMs: number, wallMs: number): void {
+    this.#startedAtWallMs ??= wallMs;
+    const stampMs = timestampMs ?? this.#countedMs;
+    this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
+    if (this.#attached) this.#clock.observe(stampMs, nowMs);
+    else this.#attach(stampMs, nowMs);
+    this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
+    this.#flushUntil(nowMs);
+  }
+
+  /** Bot audio that the carrier will start playing at `startMs` on the monotonic clock. */
+  bot(pcm: Int16Array, startMs: number): void {
+    const positionMs = this.#clock.positionAt(startMs);
+    if (positionMs !== undefined) this.#window.put('right', Math.round(positionMs * SAMPLES_PER_MS), pcm);
+  }
+
+  /** The carrier was told to drop what it had not played by `nowMs`. */
+  cleared(nowMs: number): void {
+    const positionMs = this.#clock.positionAt(nowMs);
+    if (positionMs !== undefined) this.#window.silenceFrom('right', Math.round(positionMs * SAMPLES_PER_MS));
+  }
+
+  /** The carrier's socket is gone; the next caller frame starts a new attachment after a marked gap. */
+  detached(nowMs: number, reason: string): void {
+    this.#attached = false;
+    const fromMs = this.#clock.positionAt(nowMs);
+    if (fromMs !== undefined) this.#gaps.push({ fromMs, toMs: fromMs, reason });
+  }
+
+  /** Time alone: writes what is ready although no frame arrived. */
+  tick(nowMs: number): void {
+    this.#flushUntil(nowMs);
+  }
+
+  /** Position of a monotonic moment in the recording, in ms. */
+  positionMs(nowMs: number): number | undefined {
+    return this.#clock.positionAt(nowMs);
+  }
+
+  /** Writes the rest and the sidecar, and closes the file. Never rejects; see `failure`. */
+  async finish(nowMs: number): Promise<void> {
+    const endMs = this.#clock.positionAt(nowMs);
+    if (endMs !== undefined) this.#write(this.#window.take(Math.round(endMs * SAMPLES_PER_MS)));
+    await this.#writing;
+    const durationMs = this.#dataBytes / 4 / SAMPLES_PER_MS;
+    const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');
+    try {
+      await this.#file?.sync();
+      await this.#file?.close();
+      if (this.#file !== undefined) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`);
+    } catch (error) {
+      this.#failure ??= errorText(error);
+    }
+  }
+
+  #attach(stampMs: number, nowMs: number): void {
+    const resumesAtMs = this.#clock.positionAt(nowMs) ?? 0;
+    this.#clock.attach(resumesAtMs, stampMs, nowMs);
+    this.#attached = true;
+    const gap = this.#gaps.pop();
+    if (gap !== undefined) this.#gaps.push({ ...gap, toMs: resumesAtMs });
+  }
+
+  #flushUntil(nowMs: number): void {
+    const positionMs = this.#clock.positionAt(nowMs);
+    if (positionMs === undefined) return;
+    const readySample = Math.floor((positionMs - MARGIN_MS) * SAMPLES_PER_MS);
+    while (readySample - this.#window.startSample >= BLOCK_MS * SAMPLES_PER_MS) this.#write(this.#window.take(readySample));
+  }
+
+  #write(interleaved: Int16Array): void {
+    if (interleaved.length === 0 || this.#failure !== undefined) return;
+    const block = Buffer.from(interleaved.buffer, interleaved.byteOffset, interleaved.byteLength);
+    if (this.#queuedBytes > MOST_QUEUED_BYTES) {
+      this.#failure = 'the disk is too slow: more than 30 s of audio were waiting to be written';
+      return;
+    }
+    this.#queuedBytes += block.length;
+    this.#writing = this.#writing.then(() => this.#writeBlock(block));
+  }
+
+  async #writeBlock(block: Buffer): Promise<void> {
+    try {
+      if (this.#file === undefined) {
+        await mkdir(dirname(this.path), { recursive: true });
+        this.#file = await open(this.path, 'w', 0o600);
+      }
+      const at = HEADER_BYTES + this.#dataBytes;
+      const dataBytes = this.#dataBytes + block.length;
+      await this.#file.write(block, 0, block.length, at);
+      const header = wavHeader({ rateHz: RATE_HZ, channels: 2, dataBytes, encoding: 'pcm16' });
+      await this.#file.write(header, 0, header.length, 0);
+      this.#dataBytes = dataBytes;
+    } catch (error) {
+      this.#failure ??= errorText(error);
+    } finally {
+      this.#queuedBytes -= block.length;
+    }
+  }
+
+  #sidecar(durationMs: number): RecordingSidecar {
+    return {
+      version: 1,
+      callId: this.#callId,
+      rateHz: RATE_HZ,
+      channels: ['caller', 'bot'],
+      startedAtWallMs: this.#startedAtWallMs ?? 0,
+      durationMs,
+      gaps: this.#gaps,
+      lostSamples: this.#window.droppedSamples,
+      failure: this.#failure,
+    };
+  }
+}
+
+const MOST_QUEUED_BYTES = 30 * RATE_HZ * 4;

@@ -1,0 +1,67 @@
+import type { InboundCall } from '../carriers/port.ts';
+import type { Bot } from '../config/bots.ts';
+import type { DialogHookFactory } from '../dialog/port.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Recogniser, Synthesizer } from '../speech/port.ts';
+import type { CallRecord } from './call-record.ts';
+import type { VoiceDetector } from './ear.ts';
+import type { Ticker } from './ticker.ts';
+
+/** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
+export type CallNews =
+  | { readonly type: 'started'; readonly callId: string; readonly botName: string }
+  | { readonly type: 'partial'; readonly callId: string; readonly text: string }
+  | { readonly type: 'turn'; readonly callId: string; readonly turn: number; readonly kind: string; readonly callerText: string }
+  | { readonly type: 'reply'; readonly callId: string; readonly turn: number; readonly totalMs: number | undefined }
+  | { readonly type: 'heard'; readonly callId: string; readonly turn: number; readonly text: string; readonly heard: string }
+  | {
+      readonly type: 'floor';
+      readonly callId: string;
+      readonly what: 'hold' | 'resume' | 'clear' | 'restore';
+      readonly by: string;
+    }
+  | { readonly type: 'digit'; readonly callId: string; readonly digit: string }
+  | { readonly type: 'ended'; readonly callId: string; readonly reason: string };
+
+/** What every call of a process shares. */
+export interface CallServices {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: BusinessEvents;
+  readonly ticker: Ticker;
+  readonly recogniser: Recogniser;
+  readonly synthesizer: Synthesizer;
+  readonly createDetector: () => VoiceDetector;
+  /** Cuts a reply into sentences that are synthesized one by one; joined they are the text. */
+  readonly cutSentences: (text: string) => readonly string[];
+  readonly recordingsFolder: string;
+  /** Keeps the record of a call so far, so that a process that dies loses no turn. Never rejects. */
+  readonly journal: (record: CallRecord) => void;
+  /** Takes over the record of a call that has ended. */
+  readonly ended: (record: CallRecord) => Promise<void>;
+  /** Calls of this process that are not over. */
+  readonly activeCalls: () => number;
+  readonly news: (news: CallNews) => void;
+}
+
+/** What one call is about. */
+export interface CallIdentity {
+  readonly callId: string;
+  readonly tenantId: string;
+  readonly inbound: InboundCall;
+  readonly bot: Bot;
+  readonly dialog: DialogHookFactory;
+}
+
+/** Pauses and limits of a call that are the process's, not the bot's. */
+export interface CallTiming {
+  readonly hangupAfterMarkMs: number;
+  /** How long a call whose socket died waits for a new one. */
+  readonly reattachMs: number;
+  /** How long after a carrier's stop the call may still come back, as it does after a redirect. */
+  readonly stopGraceMs: number;
+}
+
+export const DEFAULT_CALL_TIMING: CallTiming = { hangupAfterMarkMs: 400, reattachMs: 10_000, stopGraceMs: 1_500 };

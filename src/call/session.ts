@@ -1,0 +1,391 @@
+import type { Attachment, MediaEvent } from '../carriers/port.ts';
+import type { DialogAction, DialogHook, CallFacts } from '../dialog/port.ts';
+import type { Timer } from '../kernel/clock.ts';
+import type { RecognitionEvent, RecognitionSession } from '../speech/port.ts';
+import { CallBook } from './call-book.ts';
+import type { CallRecord } from './call-record.ts';
+import { runDialog } from './dialog-runner.ts';
+import { type Media, openMedia } from './media.ts';
+import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
+import { initialTurn, stepTurn } from './turn.ts';
+import { turnSettingsOf } from './turn-settings.ts';
+import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
+
+/** A dialog that failed this often in a row is given up, with an apology. */
+const MOST_DIALOG_FAILURES = 3;
+
+/**
+ * One call. Wires the line, the ear, the turn machine and the dialog together and has no rule of its own: it feeds the
+ * machine and carries out its effects.
+ */
+export class CallSession {
+  readonly id: string;
+  readonly identity: CallIdentity;
+  /** Resolves with the record when the call is over and its recording is closed. */
+  readonly ended: Promise<CallRecord>;
+  readonly #services: CallServices;
+  readonly #timing: CallTiming;
+  readonly #settings: TurnSettings;
+  readonly #book: CallBook;
+  readonly #hook: DialogHook;
+  #resolveEnded: (record: CallRecord) => void = () => undefined;
+  #turn: TurnState = initialTurn();
+  readonly #pending: TurnEvent[] = [];
+  #stepping = false;
+  #attachment: Attachment | undefined;
+  #media: Media | undefined;
+  #recognition: RecognitionSession | undefined;
+  #dialogFailures = 0;
+  /** Why the bot hangs up once it has said what it is saying. */
+  #hangup: string | undefined;
+  #saidLast = false;
+  #hangupTimer: Timer | undefined;
+  #waitForLine: Timer | undefined;
+  #over = false;
+
+  constructor(identity: CallIdentity, services: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
+    this.id = identity.callId;
+    this.identity = identity;
+    this.#services = services;
+    this.#timing = timing;
+    this.#settings = turnSettingsOf(identity.bot);
+    this.#book = new CallBook(identity, services);
+    this.#hook = identity.dialog.create(this.#facts());
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+  }
+
+  /** Whether a carrier's socket is attached now. */
+  get attached(): boolean {
+    return this.#attachment !== undefined;
+  }
+
+  /** Takes a started carrier socket: the first one opens the conversation, a later one carries it on. */
+  attach(attachment: Attachment): void {
+    if (this.#over) {
+      attachment.close('the call is over');
+      return;
+    }
+    const nowMs = this.#services.clock.nowMs();
+    this.#waitForLine?.cancel();
+    if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
+    this.#waitForLine?.cancel();
+    this.#attachment = attachment;
+    this.#book.attached(attachment);
+    if (this.#media === undefined) this.#open(attachment, nowMs);
+    else {
+      this.#media.line.reattach(attachment, nowMs);
+      this.#feed({ type: 'reattached', atMs: nowMs });
+    }
+    attachment.listen((event) => this.#onMedia(attachment, event));
+  }
+
+  /** The carrier announced a call that never attached, or says that the call is gone whatever the socket says. */
+  carrierEnded(reason: string): void {
+    this.#finish(reason);
+  }
+
+  /** Ends the call from our side: closing the socket ends it at the carrier too. */
+  hangUp(reason: string): void {
+    this.#attachment?.close(reason);
+    this.#finish(reason);
+  }
+
+  /** Says the bot's apology and hangs up: the platform is gone, or the process must stop. */
+  apologise(reason: string): void {
+    if (this.#over) return;
+    if (this.#media === undefined || this.#saidLast) this.hangUp(this.#hangup ?? reason);
+    else this.#sayLast('apology', reason);
+  }
+
+  #open(attachment: Attachment, nowMs: number): void {
+    this.#media = openMedia(this.identity, this.#services, attachment, this.#book.timeline, {
+      feed: (event) => this.#feed(event),
+      tick: (tickMs) => this.#onTick(tickMs),
+      unitStarted: (unitId, atMs) => this.#onUnitStarted(unitId, atMs),
+      synthesisFailed: (error) => this.#speechFailed('tts', error),
+    });
+    this.#listenIn(this.identity.bot.language);
+    this.#book.started();
+    this.#feed({ type: 'call-started', atMs: nowMs });
+  }
+
+  /** Opens a recogniser session, in place of the running one when the language changes. */
+  #listenIn(language: string): void {
+    const before = this.#recognition;
+    const session = this.#services.recogniser.open({ language, sampleRateHz: 8000 }, (event) => {
+      // An event may come before `open` has returned; one of a session that was replaced is nobody's.
+      if (this.#recognition === session || this.#recognition === before) this.#onRecognition(event);
+    });
+    this.#recognition = session;
+    before?.abort();
+  }
+
+  #onRecognition(event: RecognitionEvent): void {
+    if (this.#over) return;
+    this.#book.recogniser(event);
+    if (event.type === 'closed') this.#speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
+    else this.#media?.ear.words(event, this.#services.clock.nowMs());
+  }
+
+  #onMedia(attachment: Attachment, event: MediaEvent): void {
+    if (attachment !== this.#attachment || this.#media === undefined || this.#recognition === undefined || this.#over) return;
+    const { clock } = this.#services;
+    const nowMs = clock.nowMs();
+    switch (event.type) {
+      case 'audio': {
+        const at = { nowMs, wallMs: clock.wallMs() };
+        this.#media.ear.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#recognition);
+        return;
+      }
+      case 'digit':
+        this.#book.digit(event.digit);
+        this.#feed({ type: 'digit', atMs: nowMs, digit: event.digit });
+        return;
+      case 'mark':
+        this.#media.line.markReturned(event.name, nowMs);
+        return;
+      case 'rejected':
+        this.#book.rejected(attachment, event.problem);
+        return;
+      case 'stopped':
+        this.#detach(attachment, 0, event.reason);
+        this.#endUnlessReattached(this.#timing.stopGraceMs, 'caller-hangup');
+        return;
+      case 'closed':
+        this.#detach(attachment, event.code, event.reason);
+        this.#endUnlessReattached(this.#timing.reattachMs, 'carrier-lost');
+        return;
+      case 'connected':
+      case 'started':
+        return;
+    }
+  }
+
+  #detach(attachment: Attachment, code: number, reason: string): void {
+    this.#attachment = undefined;
+    this.#media?.line.detach(this.#services.clock.nowMs(), reason);
+    this.#book.detached(attachment, code, reason);
+    attachment.close(reason);
+  }
+
+  /** The socket is gone; another one may come, as after a redirect or a broken connection. */
+  #endUnlessReattached(waitMs: number, endReason: string): void {
+    if (this.#hangup !== undefined) this.#finish(this.#hangup);
+    else this.#waitForLine = this.#services.clock.after(waitMs, () => this.#finish(endReason));
+  }
+
+  #onTick(nowMs: number): void {
+    const media = this.#media;
+    if (media === undefined || this.#attachment === undefined) return;
+    media.line.pump(nowMs);
+    media.recording?.tick(nowMs);
+    this.#feed({ type: 'tick', atMs: nowMs });
+    if (media.voice.played) this.#onReplyPlayed(media, nowMs);
+    const tooLong = nowMs - media.startedMs >= this.identity.bot.maxDurationMs;
+    if (tooLong && this.#hangup === undefined) this.#sayLast('goodbye', 'max-duration');
+  }
+
+  #onReplyPlayed(media: Media, nowMs: number): void {
+    const turn = media.voice.reply?.turnIndex ?? 0;
+    media.voice.finished();
+    this.#book.replyPlayed(turn, nowMs);
+    this.#book.turnOver(turn, media.line);
+    if (this.#hangup === undefined) {
+      this.#feed({ type: 'bot-finished', atMs: nowMs });
+      return;
+    }
+    const reason = this.#hangup;
+    this.#hangupTimer ??= this.#services.clock.after(this.#timing.hangupAfterMarkMs, () => this.hangUp(reason));
+  }
+
+  #onUnitStarted(unitId: string, atMs: number): void {
+    if (this.#media === undefined) return;
+    const { voice, line } = this.#media;
+    const policy = voice.reply?.policyOf(unitId);
+    if (voice.reply === undefined || policy === undefined) return;
+    this.#book.replyStarted(voice.reply.turnIndex, line, atMs);
+    this.#feed(this.#turn.phase.name === 'thinking' ? { type: 'bot-started', atMs, policy } : { type: 'bot-policy', policy });
+  }
+
+  /** Runs the machine; events that its effects give rise to wait their turn. */
+  #feed(event: TurnEvent): void {
+    this.#pending.push(event);
+    if (this.#stepping) return;
+    this.#stepping = true;
+    try {
+      for (let next = this.#pending.shift(); next !== undefined && !this.#over; next = this.#pending.shift()) {
+        const { state, effects } = stepTurn(this.#settings, this.#turn, next);
+        this.#turn = state;
+        for (const effect of effects) if (this.#media !== undefined) this.#carryOut(effect, this.#media);
+      }
+    } finally {
+      this.#stepping = false;
+    }
+  }
+
+  #carryOut(effect: TurnEffect, { line, voice, recording }: Media): void {
+    const nowMs = this.#services.clock.nowMs();
+    const { conversation } = this.#book;
+    switch (effect.type) {
+      case 'commit':
+        this.#recognition?.commit();
+        this.#book.committed(effect);
+        return;
+      case 'ask':
+        if (this.#saidLast) return;
+        // A caller who answers the goodbye is not hung up on.
+        this.#hangup = undefined;
+        this.#hangupTimer?.cancel();
+        this.#hangupTimer = undefined;
+        this.#book.turnOver(conversation.current, line);
+        this.#ask(effect.input, conversation.open(effect.input, this.#services.clock.wallMs()));
+        return;
+      case 'ask-again':
+        conversation.amend(effect.input);
+        this.#ask(effect.input, conversation.current);
+        return;
+      case 'amend-history':
+        conversation.amend({ kind: 'spoken', text: effect.text });
+        return;
+      case 'hold':
+        line.playout.hold();
+        this.#book.floor('hold', 'voice');
+        return;
+      case 'resume':
+        line.playout.resume(nowMs);
+        line.pump(nowMs);
+        this.#book.floor('resume', 'quiet');
+        return;
+      case 'clear':
+        line.clear(nowMs);
+        this.#book.interrupted(effect, recording?.positionMs(effect.onsetMs));
+        return;
+      case 'restore':
+        line.playout.restore();
+        line.pump(nowMs);
+        this.#book.floor('restore', 'words');
+        return;
+      case 'cancel-reply':
+        voice.abort();
+        line.clear(nowMs);
+        line.playout.discardCut();
+        if (this.#turn.asked === undefined) conversation.takeBack();
+        return;
+      case 'filler':
+        voice.filler();
+        this.#book.filler(effect.waitingFor);
+        return;
+      case 'dialog-failed':
+        this.#dialogFailed(new Error(effect.reason));
+        return;
+    }
+  }
+
+  #ask(input: AskedInput, turn: number): void {
+    if (this.#media === undefined) return;
+    const { voice, line } = this.#media;
+    const reply = voice.start(turn);
+    this.#book.asked(turn, input);
+    const dialogTurn = {
+      call: this.#facts(),
+      index: turn,
+      input: input.kind === 'spoken' ? { ...input, language: voice.language } : input,
+      history: this.#book.conversation.history(line.ledger),
+      variables: this.#book.variables,
+      idempotencyKey: `${this.id}.${turn}`,
+    };
+    void runDialog(this.#hook, dialogTurn, reply, {
+      say: (action) => {
+        this.#dialogFailures = 0;
+        voice.say(reply, action);
+      },
+      act: (action) => this.#act(action),
+      answered: () => this.#book.answered(turn),
+      failed: (error) => this.#dialogFailed(error),
+    });
+    this.#services.journal(this.#record('in-progress'));
+  }
+
+  #act(action: Exclude<DialogAction, { type: 'say' }>): void {
+    switch (action.type) {
+      case 'gather':
+        this.#feed({ type: 'expect', expectation: action });
+        return;
+      case 'set':
+        this.#book.variables = { ...this.#book.variables, ...action.variables };
+        return;
+      case 'language':
+        this.#media?.voice.switchTo(action.language, action.voice);
+        this.#listenIn(action.language);
+        return;
+      case 'note':
+        this.#book.notes.push(action.text);
+        return;
+      case 'hangup':
+        this.#hangup = action.reason;
+        return;
+    }
+  }
+
+  /** The dialog had no answer: the caller is asked to say it again; after some tries the call ends with an apology. */
+  #dialogFailed(error: unknown): void {
+    if (this.#saidLast) return;
+    this.#book.dialogFailed(error);
+    this.#dialogFailures += 1;
+    if (this.#dialogFailures >= MOST_DIALOG_FAILURES) this.apologise('dialog-failed');
+    else this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
+  }
+
+  /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
+  #speechFailed(service: 'asr' | 'tts', error: unknown): void {
+    this.#book.speechFailed(service, error);
+    this.apologise('speech-unavailable');
+  }
+
+  /** Says one last sentence that cannot be interrupted, and hangs up after it. */
+  #sayLast(name: 'apology' | 'goodbye', reason: string): void {
+    this.#hangup = reason;
+    this.#saidLast = true;
+    this.#media?.voice.phrase(name, this.#book.conversation.current, 'never');
+  }
+
+  #finish(reason: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#hangupTimer?.cancel();
+    this.#waitForLine?.cancel();
+    this.#media?.stopTicking();
+    this.#media?.voice.abort();
+    this.#recognition?.abort();
+    void this.#close(reason);
+  }
+
+  async #close(reason: string): Promise<void> {
+    const nowMs = this.#services.clock.nowMs();
+    if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, reason);
+    if (this.#media !== undefined) this.#book.turnOver(this.#book.conversation.current, this.#media.line);
+    await this.#media?.recording?.finish(nowMs);
+    const record = this.#record(reason);
+    this.#book.ended(record);
+    try {
+      await this.#hook.dispose?.();
+      await this.#services.ended(record);
+    } catch (error) {
+      this.#services.logger.error({ callId: this.id, error }, 'the end of a call could not be kept');
+    }
+    this.#resolveEnded(record);
+  }
+
+  #record(reason: string): CallRecord {
+    const language = this.#media?.voice.language ?? this.identity.bot.language;
+    return this.#book.record(reason, language, this.#media?.line, this.#media?.recording);
+  }
+
+  #facts(): CallFacts {
+    const { from, to, direction } = this.identity.inbound;
+    const language = this.#media?.voice.language ?? this.identity.bot.language;
+    return { callId: this.id, botName: this.identity.bot.name, from, to, direction, language };
+  }
+}

@@ -1,0 +1,40 @@
+import type { Clock, Timer } from '../kernel/clock.ts';
+
+/** One 20 ms tick for all calls of a process, on absolute deadlines; late ticks are not made up for. */
+export class Ticker {
+  readonly #clock: Clock;
+  readonly #periodMs: number;
+  readonly #listeners = new Set<(nowMs: number) => void>();
+  #timer: Timer | undefined;
+  #dueMs = 0;
+
+  constructor(clock: Clock, periodMs = 20) {
+    this.#clock = clock;
+    this.#periodMs = periodMs;
+  }
+
+  /** @returns a function that removes the listener; the tick stops when the last one is gone */
+  add(listener: (nowMs: number) => void): () => void {
+    this.#listeners.add(listener);
+    if (this.#timer === undefined) {
+      this.#dueMs = this.#clock.nowMs();
+      this.#arm();
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#timer?.cancel();
+      this.#timer = undefined;
+    };
+  }
+
+  #arm(): void {
+    const nowMs = this.#clock.nowMs();
+    this.#dueMs = Math.max(this.#dueMs + this.#periodMs, nowMs + 1);
+    this.#timer = this.#clock.after(this.#dueMs - nowMs, () => {
+      this.#arm();
+      const tickMs = this.#clock.nowMs();
+      for (const listener of this.#listeners) listener(tickMs);
+    });
+  }
+}

@@ -1,0 +1,51 @@
+/** The recognised words of one turn: finals joined in `seg` order, the running partial apart (ASR doc, "Events"). */
+export interface TurnWords {
+  readonly finals: ReadonlyMap<number, string>;
+  readonly partial: { readonly seg: number; readonly text: string } | undefined;
+  /** The highest `seg` seen in this turn, −1 before any. */
+  readonly lastSeg: number;
+}
+
+export const NO_WORDS: TurnWords = { finals: new Map(), partial: undefined, lastSeg: -1 };
+
+export function addPartial(words: TurnWords, seg: number, text: string): TurnWords {
+  if (words.finals.has(seg)) return words;
+  return { ...words, partial: { seg, text }, lastSeg: Math.max(words.lastSeg, seg) };
+}
+
+/** Adds a final, or replaces the text of one already there (`final_refined`). */
+export function addFinal(words: TurnWords, seg: number, text: string): TurnWords {
+  const finals = new Map(words.finals).set(seg, text);
+  const partial = words.partial !== undefined && words.partial.seg <= seg ? undefined : words.partial;
+  return { finals, partial, lastSeg: Math.max(words.lastSeg, seg) };
+}
+
+/** The joined finals; empty finals add nothing. */
+export function finalText(words: TurnWords): string {
+  return [...words.finals.entries()]
+    .sort(([a], [b]) => a - b)
+    .map(([, text]) => text.trim())
+    .filter((text) => text !== '')
+    .join(' ');
+}
+
+/** The joined finals followed by the partial: the best guess while the final is outstanding. */
+export function provisionalText(words: TurnWords): string {
+  return [finalText(words), words.partial?.text.trim() ?? ''].filter((text) => text !== '').join(' ');
+}
+
+export function hasWords(words: TurnWords): boolean {
+  return provisionalText(words) !== '';
+}
+
+/** Two transcripts that differ only in case, punctuation or spacing say the same. */
+export function sameWords(a: string, b: string): boolean {
+  return plain(a) === plain(b);
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[\p{P}\p{S}\s]+/gu, ' ')
+    .trim();
+}

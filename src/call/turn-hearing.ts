@@ -1,0 +1,118 @@
+import { frameEvidenceMs, mayInterrupt, openContest, stepContest, type VoiceFrame } from './interruption.ts';
+import { afterTime, NO_EFFECTS } from './turn-steps.ts';
+import type { Hearing, Phase, Step, TurnSettings, TurnState } from './turn-state.ts';
+
+const FRAME_MS = 20;
+/** Quiet that separates two bursts of voice. */
+const BURST_GAP_MS = 200;
+/** Voiced frames among the last four that make an onset. */
+const ONSET_FRAMES = 3;
+
+/** Takes in 20 ms of the caller's line. */
+export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
+  const hearing = hear(settings, state.hearing, frame);
+  const heard: TurnState = { ...state, hearing };
+  const { phase } = state;
+  switch (phase.name) {
+    case 'listening':
+      return isOnset(hearing) ? callerSpeaks(heard, frame, false) : afterTime(settings, heard, frame.atMs);
+    case 'caller-speaking': {
+      const voicedMs = phase.voicedMs + (frame.voiced ? FRAME_MS : 0);
+      return afterTime(settings, { ...heard, phase: { ...phase, voicedMs } }, frame.atMs);
+    }
+    case 'settling': {
+      const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs > phase.committedAtMs;
+      if (!goesOn) return afterTime(settings, heard, frame.atMs);
+      const speaking: Phase = {
+        name: 'caller-speaking',
+        sinceMs: hearing.burstSinceMs,
+        voicedMs: phase.voicedMs,
+        interrupted: phase.interrupted,
+      };
+      const next = { ...heard, phase: speaking };
+      return { state: next, effects: phase.fillerSaid ? [{ type: 'cancel-reply', atMs: frame.atMs }] : NO_EFFECTS };
+    }
+    case 'keying':
+      return afterTime(settings, heard, frame.atMs);
+    case 'thinking':
+      return speakingWhileThinking(settings, heard, frame);
+    case 'bot-speaking':
+      return speakingOverBot(settings, heard, phase, frame);
+  }
+}
+
+function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hearing {
+  const recent = ((hearing.recent << 1) | (frame.voiced ? 1 : 0)) & 0b1111;
+  if (frame.voiced) {
+    return {
+      recent,
+      burstEvidenceMs: hearing.burstEvidenceMs + frameEvidenceMs(settings.interruption, frame),
+      burstSinceMs: hearing.burstSinceMs ?? frame.atMs,
+      lastVoicedMs: frame.atMs,
+    };
+  }
+  const over = hearing.lastVoicedMs !== undefined && frame.atMs - hearing.lastVoicedMs >= BURST_GAP_MS;
+  if (over) return { recent, burstEvidenceMs: 0, burstSinceMs: undefined, lastVoicedMs: hearing.lastVoicedMs };
+  return recent === hearing.recent ? hearing : { ...hearing, recent };
+}
+
+function isOnset(hearing: Hearing): boolean {
+  let voiced = 0;
+  for (let bits = hearing.recent; bits !== 0; bits >>= 1) voiced += bits & 1;
+  return voiced >= ONSET_FRAMES;
+}
+
+function callerSpeaks(state: TurnState, frame: VoiceFrame, interrupted: boolean): Step {
+  const sinceMs = state.hearing.burstSinceMs ?? frame.atMs;
+  const voicedMs = Math.max(FRAME_MS, frame.atMs - sinceMs);
+  return { state: { ...state, phase: { name: 'caller-speaking', sinceMs, voicedMs, interrupted } }, effects: NO_EFFECTS };
+}
+
+/** The caller goes on before anything of the reply was heard: the turn was not over, so its words come back. */
+function speakingWhileThinking(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
+  const { asked, hearing } = state;
+  const meant = hearing.burstEvidenceMs >= settings.interruption.clearAfterMs;
+  const mayCancel = asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input';
+  const isNew = asked !== undefined && (hearing.burstSinceMs ?? 0) > asked.atMs - BURST_GAP_MS;
+  if (!meant || !mayCancel || !isNew) return afterTime(settings, state, frame.atMs);
+  const before: TurnState = {
+    ...state,
+    words: asked.words,
+    wordsChangedMs: frame.atMs,
+    askedSeg: asked.segBefore,
+    asked: undefined,
+  };
+  const next = callerSpeaks(before, frame, false);
+  return { state: next.state, effects: [{ type: 'cancel-reply', atMs: frame.atMs }] };
+}
+
+function speakingOverBot(
+  settings: TurnSettings,
+  state: TurnState,
+  phase: Phase & { name: 'bot-speaking' },
+  frame: VoiceFrame,
+): Step {
+  if (!mayInterrupt(phase.policy, 'voice')) return { state, effects: NO_EFFECTS };
+  const { interruption } = settings;
+  if (phase.contest === undefined) {
+    const voicedMs = state.hearing.burstSinceMs === undefined ? 0 : frame.atMs - state.hearing.burstSinceMs + FRAME_MS;
+    if (!frame.voiced || voicedMs < interruption.holdAfterMs) return { state, effects: NO_EFFECTS };
+    const contest = openContest(interruption, frame, state.hearing.burstEvidenceMs - frameEvidenceMs(interruption, frame));
+    return { state: { ...state, phase: { ...phase, contest } }, effects: [{ type: 'hold' }] };
+  }
+  const { contest, verdict } = stepContest(interruption, phase.contest, frame);
+  switch (verdict) {
+    case 'open':
+      return { state: { ...state, phase: { ...phase, contest } }, effects: NO_EFFECTS };
+    case 'resume': {
+      // What did not convince does not count again: a rattle that goes on must not add up to speech.
+      const hearing = { ...state.hearing, burstEvidenceMs: 0, burstSinceMs: undefined };
+      return { state: { ...state, hearing, phase: { ...phase, contest: undefined } }, effects: [{ type: 'resume' }] };
+    }
+    case 'clear': {
+      const onsetMs = state.hearing.burstSinceMs ?? contest.sinceMs;
+      const next = callerSpeaks(state, frame, true);
+      return { state: next.state, effects: [{ type: 'clear', by: 'voice', onsetMs, atMs: frame.atMs }] };
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import type { Interruptible } from '../dialog/port.ts';
+import type { EndpointingSettings } from './endpointing.ts';
+import type { Contest, InterruptionSettings, VoiceFrame } from './interruption.ts';
+import type { TurnWords } from './transcript.ts';
+
+export interface TurnSettings {
+  readonly endpointing: EndpointingSettings;
+  readonly interruption: InterruptionSettings;
+  /** Silence from the caller, after the bot fell silent, that counts as no input. */
+  readonly noInputMs: number;
+  /** Pause between keys that completes a keyed answer. */
+  readonly interDigitMs: number;
+  /** Waiting for words, or for the dialog, longer than this is covered by a filler. */
+  readonly settlingFillerMs: number;
+  readonly thinkingFillerMs: number;
+  /** A dialog that has said nothing for this long has failed this turn. */
+  readonly thinkingLimitMs: number;
+}
+
+/** What the next answer is expected to be; set by the dialog's `gather`. */
+export interface Expectation {
+  readonly endpointingMs?: number;
+  readonly noInputMs?: number;
+  readonly maxDigits?: number;
+}
+
+export type TurnEvent =
+  /** 20 ms of the line. */
+  | { readonly type: 'frame'; readonly frame: VoiceFrame }
+  /** Time alone, for when the carrier sends nothing. */
+  | { readonly type: 'tick'; readonly atMs: number }
+  | { readonly type: 'partial'; readonly atMs: number; readonly seg: number; readonly text: string }
+  | {
+      readonly type: 'final';
+      readonly atMs: number;
+      readonly seg: number;
+      readonly text: string;
+      readonly endOfUtterance: boolean | undefined;
+    }
+  | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
+  | { readonly type: 'expect'; readonly expectation: Expectation }
+  /** The line is back after the carrier's socket had gone; waiting starts anew. */
+  | { readonly type: 'reattached'; readonly atMs: number }
+  /** The call opens: the bot has the floor first. */
+  | { readonly type: 'call-started'; readonly atMs: number }
+  /** The reply's first audio went out. */
+  | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible }
+  /** A later sentence of the same reply has another policy. */
+  | { readonly type: 'bot-policy'; readonly policy: Interruptible }
+  /** The reply is complete and all of it has been played. */
+  | { readonly type: 'bot-finished'; readonly atMs: number };
+
+export type TurnEffect =
+  | { readonly type: 'commit'; readonly reason: string; readonly lastVoicedMs: number }
+  /** The caller's turn is complete: ask the dialog. `provisional`: the final was not in yet. */
+  | { readonly type: 'ask'; readonly input: AskedInput; readonly provisional: boolean; readonly atMs: number }
+  /** Better words for the turn just asked, of whose reply nothing was heard: ask again. */
+  | { readonly type: 'ask-again'; readonly input: AskedInput; readonly atMs: number }
+  /** Words of a turn whose reply is already being heard: keep them in the history. */
+  | { readonly type: 'amend-history'; readonly text: string }
+  | { readonly type: 'hold' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'clear'; readonly by: 'voice' | 'words' | 'key'; readonly onsetMs: number; readonly atMs: number }
+  /** The caller goes on speaking before anything of the reply was heard. */
+  | { readonly type: 'cancel-reply'; readonly atMs: number }
+  /** The interruption was nothing: speak on from the word that was cut. */
+  | { readonly type: 'restore' }
+  | { readonly type: 'filler'; readonly waitingFor: 'words' | 'dialog' }
+  | { readonly type: 'dialog-failed'; readonly reason: string };
+
+export type AskedInput =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'spoken'; readonly text: string }
+  | { readonly kind: 'keyed'; readonly digits: string }
+  | { readonly kind: 'no-input'; readonly attempt: number };
+
+/** What is known of the caller's voice in the running turn. */
+export interface Hearing {
+  /** Voiced flags of the last four frames, newest in bit 0. */
+  readonly recent: number;
+  /** Evidence for speech in the running burst, in ms. */
+  readonly burstEvidenceMs: number;
+  readonly burstSinceMs: number | undefined;
+  readonly lastVoicedMs: number | undefined;
+}
+
+export type Phase =
+  /** Nobody speaks; the caller is expected to. */
+  | { readonly name: 'listening'; readonly sinceMs: number }
+  | { readonly name: 'caller-speaking'; readonly sinceMs: number; readonly voicedMs: number; readonly interrupted: boolean }
+  /** Committed; the final is outstanding. */
+  | {
+      readonly name: 'settling';
+      readonly committedAtMs: number;
+      readonly voicedMs: number;
+      readonly interrupted: boolean;
+      readonly fillerSaid: boolean;
+    }
+  | { readonly name: 'keying'; readonly digits: string; readonly lastMs: number }
+  /** The dialog was asked; nothing of its reply has been sent. */
+  | { readonly name: 'thinking'; readonly sinceMs: number; readonly fillerSaid: boolean }
+  | { readonly name: 'bot-speaking'; readonly policy: Interruptible; readonly contest: Contest | undefined };
+
+/** The turn that the dialog was asked, kept so that it can be taken back. */
+export interface Asked {
+  readonly input: AskedInput;
+  readonly words: TurnWords;
+  readonly atMs: number;
+  readonly segBefore: number;
+}
+
+export interface TurnState {
+  readonly phase: Phase;
+  readonly hearing: Hearing;
+  readonly words: TurnWords;
+  readonly wordsChangedMs: number | undefined;
+  /** The turn the dialog is answering. */
+  readonly asked: Asked | undefined;
+  /** Segments up to this one belong to turns already asked. */
+  readonly askedSeg: number;
+  readonly noInputs: number;
+  /** Commits whose last final has not come, on a platform that marks it. */
+  readonly commitsOutstanding: number;
+  /** Whether this platform says which final is the last of a commit. */
+  readonly marksEndOfUtterance: boolean;
+  /** Keys pressed where they could not interrupt, kept for the next turn. */
+  readonly pendingDigits: string;
+  readonly expectation: Expectation;
+  /** Commit-to-final times of this session, newest last, at most 20. */
+  readonly settlings: readonly number[];
+}
+
+export interface Step {
+  readonly state: TurnState;
+  readonly effects: readonly TurnEffect[];
+}

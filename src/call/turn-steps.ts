@@ -1,0 +1,147 @@
+import { commitReason, percentile95, settleLimitMs } from './endpointing.ts';
+import { finalText, NO_WORDS, provisionalText } from './transcript.ts';
+import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
+
+export const NO_EFFECTS: readonly TurnEffect[] = [];
+
+/** Voice shorter than this without a word was no utterance: a click, a knock, a breath. */
+const BLIP_MS = 100;
+/** A sound this short that the recogniser has no word for is not taken for an unclear answer. */
+const UNCLEAR_SPEECH_MS = 300;
+/** An interruption this short without a word was none: the bot speaks on. */
+const MEANT_INTERRUPTION_MS = 600;
+/** Quiet after the last voiced frame before a final without an end mark counts as covering it. */
+const COVERED_MS = 120;
+/** Quiet after which a blip is over. */
+const BLIP_OVER_MS = 300;
+
+/** What time alone changes; called for each frame and each tick. */
+export function afterTime(settings: TurnSettings, state: TurnState, atMs: number): Step {
+  const { phase } = state;
+  switch (phase.name) {
+    case 'listening': {
+      const limitMs = state.expectation.noInputMs ?? settings.noInputMs;
+      if (atMs - phase.sinceMs < limitMs) return { state, effects: NO_EFFECTS };
+      return ask(state, { kind: 'no-input', attempt: state.noInputs + 1 }, atMs, false);
+    }
+    case 'caller-speaking':
+      return afterSpeech(settings, state, phase, atMs);
+    case 'settling':
+      return afterCommit(settings, state, phase, atMs);
+    case 'keying':
+      if (atMs - phase.lastMs < settings.interDigitMs) return { state, effects: NO_EFFECTS };
+      return ask(state, { kind: 'keyed', digits: phase.digits }, atMs, false);
+    case 'thinking':
+      return whileThinking(settings, state, phase, atMs);
+    case 'bot-speaking': {
+      const overdue = phase.contest !== undefined && atMs - phase.contest.sinceMs >= settings.interruption.decideWithinMs + 200;
+      if (!overdue) return { state, effects: NO_EFFECTS };
+      return { state: { ...state, phase: { ...phase, contest: undefined } }, effects: [{ type: 'resume' }] };
+    }
+  }
+}
+
+function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { name: 'caller-speaking' }, atMs: number): Step {
+  const lastVoicedMs = state.hearing.lastVoicedMs ?? phase.sinceMs;
+  const wordless = provisionalText(state.words) === '';
+  if (wordless && phase.voicedMs < BLIP_MS && atMs - lastVoicedMs >= BLIP_OVER_MS)
+    return nothingSaid(state, phase.interrupted, atMs);
+  const endpointing =
+    state.expectation.endpointingMs === undefined
+      ? settings.endpointing
+      : { ...settings.endpointing, endpointingMs: state.expectation.endpointingMs };
+  const spoken = { startedMs: phase.sinceMs, lastVoicedMs, wordsChangedMs: wordless ? undefined : state.wordsChangedMs };
+  const reason = commitReason(endpointing, spoken, atMs);
+  if (reason === undefined) return { state, effects: NO_EFFECTS };
+  const settling: Phase = {
+    name: 'settling',
+    committedAtMs: atMs,
+    voicedMs: phase.voicedMs,
+    interrupted: phase.interrupted,
+    fillerSaid: false,
+  };
+  const committed: TurnState = { ...state, phase: settling, commitsOutstanding: state.commitsOutstanding + 1 };
+  const next = afterCommit(settings, committed, settling, atMs);
+  return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
+}
+
+/** Whether the committed turn is complete, by the rules of the design in their order. */
+function afterCommit(settings: TurnSettings, state: TurnState, phase: Phase & { name: 'settling' }, atMs: number): Step {
+  const waitedMs = atMs - phase.committedAtMs;
+  const quietMs = atMs - (state.hearing.lastVoicedMs ?? phase.committedAtMs);
+  const covered = finalText(state.words) !== '' && state.words.partial === undefined && quietMs >= COVERED_MS;
+  if (covered && !state.marksEndOfUtterance) return completeTurn(state, phase, finalText(state.words), false, atMs);
+  const text = provisionalText(state.words);
+  if (text !== '' && waitedMs >= settleLimitMs(settings.endpointing, percentile95(state.settlings))) {
+    return completeTurn(state, phase, text, true, atMs);
+  }
+  if (waitedMs >= settings.endpointing.settleAbandonMs) return completeTurn(state, phase, text, true, atMs);
+  if (!phase.fillerSaid && waitedMs >= settings.settlingFillerMs && phase.voicedMs >= UNCLEAR_SPEECH_MS) {
+    return { state: { ...state, phase: { ...phase, fillerSaid: true } }, effects: [{ type: 'filler', waitingFor: 'words' }] };
+  }
+  return { state, effects: NO_EFFECTS };
+}
+
+/** Ends the caller's turn with these words, which may be none. */
+export function completeTurn(
+  state: TurnState,
+  phase: { readonly voicedMs: number; readonly interrupted: boolean },
+  text: string,
+  provisional: boolean,
+  atMs: number,
+): Step {
+  const enoughMs = phase.interrupted ? MEANT_INTERRUPTION_MS : UNCLEAR_SPEECH_MS;
+  if (text === '' && phase.voicedMs < enoughMs) return nothingSaid(state, phase.interrupted, atMs);
+  return ask(state, { kind: 'spoken', text }, atMs, provisional);
+}
+
+/** What sounded like the caller was nothing: the bot speaks on, or waits on. */
+function nothingSaid(state: TurnState, interrupted: boolean, atMs: number): Step {
+  const quiet: TurnState = { ...state, words: NO_WORDS, wordsChangedMs: undefined };
+  if (!interrupted) return { state: { ...quiet, phase: { name: 'listening', sinceMs: atMs } }, effects: NO_EFFECTS };
+  return {
+    state: { ...quiet, phase: { name: 'bot-speaking', policy: 'always', contest: undefined } },
+    effects: [{ type: 'restore' }],
+  };
+}
+
+function whileThinking(settings: TurnSettings, state: TurnState, phase: Phase & { name: 'thinking' }, atMs: number): Step {
+  const waitedMs = atMs - phase.sinceMs;
+  if (waitedMs >= settings.thinkingLimitMs) {
+    return {
+      state: { ...state, phase: { ...phase, sinceMs: atMs } },
+      effects: [{ type: 'dialog-failed', reason: `the dialog said nothing for ${settings.thinkingLimitMs} ms` }],
+    };
+  }
+  if (phase.fillerSaid || waitedMs < settings.thinkingFillerMs) return { state, effects: NO_EFFECTS };
+  return { state: { ...state, phase: { ...phase, fillerSaid: true } }, effects: [{ type: 'filler', waitingFor: 'dialog' }] };
+}
+
+/** Hands the turn to the dialog; words that come late for it are known by their segment. */
+export function ask(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
+  const answered = input.kind === 'spoken' || input.kind === 'keyed';
+  return {
+    state: {
+      ...state,
+      phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
+      asked: { input, words: state.words, atMs, segBefore: state.askedSeg },
+      askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
+      words: NO_WORDS,
+      wordsChangedMs: undefined,
+      noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : state.noInputs,
+      expectation: {},
+    },
+    effects: [{ type: 'ask', input, provisional, atMs }],
+  };
+}
+
+/** The keys so far: complete on `#` or at the expected length, else waiting for the next one. */
+export function keyed(state: TurnState, digits: string, atMs: number): Step {
+  const complete = digits.endsWith('#') && digits.length > 1;
+  const kept = complete ? digits.slice(0, -1) : digits;
+  const { maxDigits } = state.expectation;
+  if (complete || (maxDigits !== undefined && kept.length >= maxDigits)) {
+    return ask(state, { kind: 'keyed', digits: kept }, atMs, false);
+  }
+  return { state: { ...state, phase: { name: 'keying', digits: kept, lastMs: atMs } }, effects: NO_EFFECTS };
+}

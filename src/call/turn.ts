@@ -1,0 +1,121 @@
+import type { Interruptible } from '../dialog/port.ts';
+import { DEFAULT_ENDPOINTING } from './endpointing.ts';
+import { onFrame } from './turn-hearing.ts';
+import { onFinal, onPartial } from './turn-words.ts';
+import { afterTime, ask, keyed, NO_EFFECTS } from './turn-steps.ts';
+import { DEFAULT_INTERRUPTION, mayInterrupt } from './interruption.ts';
+import { hasWords, NO_WORDS } from './transcript.ts';
+import type { Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
+
+export const DEFAULT_TURN_SETTINGS: TurnSettings = {
+  endpointing: DEFAULT_ENDPOINTING,
+  interruption: DEFAULT_INTERRUPTION,
+  noInputMs: 7_000,
+  interDigitMs: 2_000,
+  settlingFillerMs: 700,
+  thinkingFillerMs: 1_500,
+  thinkingLimitMs: 10_000,
+};
+
+/** The state before the call has started: nothing heard, nothing asked. */
+export function initialTurn(): TurnState {
+  return {
+    phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY },
+    hearing: { recent: 0, burstEvidenceMs: 0, burstSinceMs: undefined, lastVoicedMs: undefined },
+    words: NO_WORDS,
+    wordsChangedMs: undefined,
+    asked: undefined,
+    askedSeg: -1,
+    noInputs: 0,
+    commitsOutstanding: 0,
+    marksEndOfUtterance: false,
+    pendingDigits: '',
+    expectation: {},
+    settlings: [],
+  };
+}
+
+/**
+ * The turn machine: who has the floor, and what follows from what just happened. Pure: times come with the events, and
+ * everything to be done comes back as effects, in order.
+ */
+export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEvent): Step {
+  switch (event.type) {
+    case 'frame':
+      return onFrame(settings, state, event.frame);
+    case 'tick':
+      return afterTime(settings, state, event.atMs);
+    case 'partial':
+      return onPartial(state, event);
+    case 'final':
+      return onFinal(settings, state, event);
+    case 'digit':
+      return onDigit(state, event.atMs, event.digit);
+    case 'expect':
+      return { state: { ...state, expectation: event.expectation }, effects: NO_EFFECTS };
+    case 'call-started':
+      return ask(state, { kind: 'start' }, event.atMs, false);
+    case 'reattached':
+      return state.phase.name === 'listening'
+        ? { state: { ...state, phase: { ...state.phase, sinceMs: event.atMs } }, effects: NO_EFFECTS }
+        : { state, effects: NO_EFFECTS };
+    case 'bot-started':
+      return onBotStarted(state, event.policy);
+    case 'bot-policy':
+      return state.phase.name === 'bot-speaking'
+        ? { state: { ...state, phase: { ...state.phase, policy: event.policy } }, effects: NO_EFFECTS }
+        : { state, effects: NO_EFFECTS };
+    case 'bot-finished':
+      return onBotFinished(state, event.atMs);
+  }
+}
+
+function onBotStarted(state: TurnState, policy: Interruptible): Step {
+  if (state.phase.name !== 'thinking') return { state, effects: NO_EFFECTS };
+  return { state: { ...state, phase: { name: 'bot-speaking', policy, contest: undefined } }, effects: NO_EFFECTS };
+}
+
+function onBotFinished(state: TurnState, atMs: number): Step {
+  const { phase } = state;
+  if (phase.name !== 'bot-speaking' && phase.name !== 'thinking') return { state, effects: NO_EFFECTS };
+  if (state.pendingDigits !== '') return keyed({ ...state, pendingDigits: '' }, state.pendingDigits, atMs);
+  const contest = phase.name === 'bot-speaking' ? phase.contest : undefined;
+  if (contest !== undefined || hasWords(state.words)) {
+    const sinceMs = contest?.sinceMs ?? atMs;
+    const lastVoicedMs = state.hearing.lastVoicedMs ?? atMs;
+    return {
+      state: {
+        ...state,
+        hearing: { ...state.hearing, lastVoicedMs },
+        phase: { name: 'caller-speaking', sinceMs, voicedMs: contest?.evidenceMs ?? 0, interrupted: false },
+      },
+      effects: NO_EFFECTS,
+    };
+  }
+  return { state: { ...state, phase: { name: 'listening', sinceMs: atMs } }, effects: NO_EFFECTS };
+}
+
+function onDigit(state: TurnState, atMs: number, digit: string): Step {
+  const { phase } = state;
+  switch (phase.name) {
+    case 'listening':
+    case 'caller-speaking':
+    case 'settling':
+      return keyed(state, digit, atMs);
+    case 'keying':
+      return keyed(state, phase.digits + digit, atMs);
+    case 'thinking': {
+      if (state.asked?.input.kind === 'start')
+        return { state: { ...state, pendingDigits: state.pendingDigits + digit }, effects: NO_EFFECTS };
+      const next = keyed(state, digit, atMs);
+      return { state: next.state, effects: [{ type: 'cancel-reply', atMs }, ...next.effects] };
+    }
+    case 'bot-speaking': {
+      if (!mayInterrupt(phase.policy, 'key')) {
+        return { state: { ...state, pendingDigits: state.pendingDigits + digit }, effects: NO_EFFECTS };
+      }
+      const next = keyed(state, digit, atMs);
+      return { state: next.state, effects: [{ type: 'clear', by: 'key', onsetMs: atMs, atMs }, ...next.effects] };
+    }
+  }
+}

@@ -1,0 +1,298 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { TurnDriver } from './turn-driver.ts';
+
+describe('the end of a turn', () => {
+  it('commits after the endpointing silence and asks on the final that ends the utterance', () => {
+    const turn = new TurnDriver().greeted().voice(600).partial(0, 'book').quiet(620);
+    expect(turn.kinds).toEqual([]);
+    turn.quiet(20);
+    expect(turn.kinds).toEqual(['commit']);
+    turn.final(0, 'book an appointment');
+    expect(turn.asked).toEqual(['book an appointment']);
+    expect(turn.state.phase.name).toBe('thinking');
+  });
+
+  it('counts the silence from the last voiced frame', () => {
+    const turn = new TurnDriver().greeted().voice(400).quiet(500).voice(200).quiet(660);
+    const commit = turn.effects[0];
+    expect(commit).toMatchObject({ type: 'commit', lastVoicedMs: 1_000 + 400 + 500 + 200 });
+  });
+
+  it('uses the silence that the question asks for', () => {
+    const turn = new TurnDriver().greeted();
+    turn.feed({ type: 'expect', expectation: { endpointingMs: 1_200 } });
+    expect(turn.voice(400).quiet(1_180).kinds).toEqual([]);
+    expect(turn.quiet(20).kinds).toEqual(['commit']);
+  });
+
+  it('without an end mark asks on a non-empty final that covers the last voiced sample', () => {
+    const turn = new TurnDriver().greeted().voice(400).quiet(660).final(0, 'tuesday', 'unmarked');
+    expect(turn.asked).toEqual(['tuesday']);
+  });
+
+  it('takes a final that came before the commit, from an endpoint that raced it', () => {
+    const turn = new TurnDriver().greeted().voice(400).quiet(300).final(0, 'tuesday', 'unmarked').quiet(400);
+    expect(turn.kinds).toEqual(['commit', 'ask']);
+    expect(turn.asked).toEqual(['tuesday']);
+  });
+
+  it('takes the partial as provisional when the final is late, and asks again with better words', () => {
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'tuesday at').quiet(660).quiet(1_500);
+    expect(turn.asked).toEqual(['tuesday at']);
+    turn.final(0, 'tuesday at ten', 'unmarked');
+    expect(turn.asked).toEqual(['tuesday at', 'tuesday at ten']);
+  });
+
+  it('only amends the history when the late final finds the reply being heard', () => {
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'tuesday at').quiet(2_160);
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).forget();
+    turn.final(0, 'tuesday at ten', 'unmarked');
+    expect(turn.kinds).toEqual(['amend-history']);
+  });
+
+  it('does not ask twice for a late final with the same words', () => {
+    const turn = new TurnDriver()
+      .greeted()
+      .voice(400)
+      .partial(0, 'Tuesday at ten')
+      .quiet(2_160)
+      .final(0, 'tuesday at ten.', 'unmarked');
+    expect(turn.asked).toEqual(['Tuesday at ten']);
+  });
+
+  it('ignores empty finals while words are expected', () => {
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'yes').quiet(660).final(0, '', 'unmarked');
+    expect(turn.asked).toEqual([]);
+    expect(turn.final(1, 'yes', 'unmarked').asked).toEqual(['yes']);
+  });
+
+  it('joins several finals of one turn in order', () => {
+    const turn = new TurnDriver().greeted().voice(400).final(0, 'tuesday', false).voice(400).quiet(660).final(1, 'at ten');
+    expect(turn.asked).toEqual(['tuesday at ten']);
+  });
+
+  it('waits for the answer to every commit when the caller went on after the first', () => {
+    const turn = new TurnDriver().greeted().final(0, '', true).voice(400).quiet(660).voice(400).quiet(660);
+    expect(turn.kinds.filter((kind) => kind === 'commit')).toHaveLength(2);
+    expect(turn.final(1, 'on tuesday').asked).toEqual([]);
+    expect(turn.final(2, 'at ten').asked).toEqual(['on tuesday at ten']);
+  });
+
+  it('ends a turn on words that stand still although the line is never silent', () => {
+    const turn = new TurnDriver().greeted().voice(600).partial(0, 'yes please').noise(2_520);
+    expect(turn.kinds).toContain('commit');
+  });
+
+  it('caps the length of a turn', () => {
+    expect(new TurnDriver().greeted().voice(30_100).kinds).toContain('commit');
+  });
+
+  it('hears a caller who is too quiet for the voice detector by the words alone', () => {
+    const turn = new TurnDriver().greeted().quiet(200).partial(0, 'hello').quiet(660).final(0, 'hello');
+    expect(turn.asked).toEqual(['hello']);
+  });
+
+  it('asks with empty words for speech that was not understood', () => {
+    expect(new TurnDriver().greeted().voice(900).quiet(660).final(0, '').asked).toEqual(['']);
+  });
+
+  it('takes a short sound without words for nothing', () => {
+    const turn = new TurnDriver().greeted().noise(80).quiet(700);
+    expect(turn.kinds).toEqual([]);
+    expect(turn.noise(240).quiet(660).final(0, '').asked).toEqual([]);
+    expect(turn.state.phase.name).toBe('listening');
+  });
+
+  it('gives up waiting for words in the end, so that nobody is left in silence', () => {
+    const turn = new TurnDriver().greeted().voice(900).quiet(660).quiet(5_000);
+    expect(turn.asked).toEqual(['']);
+  });
+
+  it('covers a long wait for words with a filler, once', () => {
+    const turn = new TurnDriver().greeted().voice(900).quiet(660).quiet(2_000);
+    expect(turn.effects.filter(({ type }) => type === 'filler')).toEqual([{ type: 'filler', waitingFor: 'words' }]);
+  });
+});
+
+describe('a caller who goes on speaking', () => {
+  it('takes the turn back while nothing of the reply was heard, and asks with all the words', () => {
+    const turn = new TurnDriver().greeted().voice(400).quiet(660).final(0, 'on tuesday');
+    turn.forget().voice(300);
+    expect(turn.kinds).toEqual(['cancel-reply']);
+    turn.quiet(660).final(1, 'at ten');
+    expect(turn.asked).toEqual(['on tuesday at ten']);
+  });
+
+  it('does not take the greeting back', () => {
+    const turn = new TurnDriver();
+    turn.feed({ type: 'call-started', atMs: turn.nowMs }).forget();
+    expect(turn.voice(600).kinds).toEqual([]);
+  });
+});
+
+describe('interruptions', () => {
+  it('holds within 60 ms of voice and clears within 160 ms', () => {
+    const turn = new TurnDriver().speaking();
+    turn.voice(60);
+    expect(turn.kinds).toEqual(['hold']);
+    turn.voice(100);
+    expect(turn.kinds).toEqual(['hold', 'clear']);
+    expect(turn.state.phase).toMatchObject({ name: 'caller-speaking', interrupted: true });
+  });
+
+  test.each([100, 240, 350])('a cough of %i ms is held and resumed, not taken for an interruption', (coughMs) => {
+    const turn = new TurnDriver().speaking().noise(coughMs).quiet(300);
+    expect(turn.kinds).toEqual(['hold', 'resume']);
+    expect(turn.state.phase).toMatchObject({ name: 'bot-speaking', contest: undefined });
+  });
+
+  it('does not even hold for a click', () => {
+    expect(new TurnDriver().speaking().noise(20).quiet(300).kinds).toEqual([]);
+  });
+
+  it('decides an undecided contest for the bot', () => {
+    const turn = new TurnDriver().speaking();
+    for (let index = 0; index < 30; index += 1) turn.noise(20).quiet(20);
+    expect(turn.kinds).toContain('resume');
+    expect(turn.kinds).not.toContain('clear');
+  });
+
+  it('lets a recognised word decide a contest', () => {
+    const turn = new TurnDriver().speaking().noise(60).partial(0, 'stop');
+    expect(turn.kinds).toEqual(['hold', 'clear']);
+  });
+
+  it('speaks on when the interruption turned out to be nothing', () => {
+    const turn = new TurnDriver().speaking().voice(200).quiet(660);
+    expect(turn.kinds).toEqual(['hold', 'clear', 'commit']);
+    turn.final(0, '');
+    expect(turn.kinds.at(-1)).toBe('restore');
+    expect(turn.state.phase.name).toBe('bot-speaking');
+  });
+
+  it('asks again after a long interruption that was not understood', () => {
+    const turn = new TurnDriver().speaking().voice(1_000).quiet(660).final(0, '');
+    expect(turn.asked).toEqual(['']);
+  });
+
+  test.each(['keypad', 'never'] as const)('keeps what was said over a bot that voice may not interrupt (%s)', (policy) => {
+    const turn = new TurnDriver().speaking(policy).voice(600).partial(0, 'tuesday').quiet(200);
+    expect(turn.kinds).toEqual([]);
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).quiet(700).final(0, 'tuesday');
+    expect(turn.asked).toEqual(['tuesday']);
+  });
+
+  it('keeps the floor with a caller who is still speaking when the bot ends', () => {
+    const turn = new TurnDriver().speaking().voice(60);
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs });
+    expect(turn.state.phase.name).toBe('caller-speaking');
+  });
+});
+
+describe('keys', () => {
+  it('clears the bot at once and asks when the expected number is there', () => {
+    const turn = new TurnDriver().speaking('keypad');
+    turn.feed({ type: 'expect', expectation: { maxDigits: 1 } }).digit('2');
+    expect(turn.kinds).toEqual(['clear', 'ask']);
+    expect(turn.asked).toEqual(['#2']);
+  });
+
+  it('closes a keyed answer with the hash key or after the pause between keys', () => {
+    expect(new TurnDriver().greeted().digit('4').digit('2').digit('#').asked).toEqual(['#42']);
+    const turn = new TurnDriver().greeted().digit('4').quiet(1_900).digit('2').quiet(1_980);
+    expect(turn.asked).toEqual([]);
+    expect(turn.quiet(40).asked).toEqual(['#42']);
+  });
+
+  it('keeps keys that may not interrupt for the next turn', () => {
+    const turn = new TurnDriver().speaking('never').digit('7');
+    expect(turn.kinds).toEqual([]);
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).quiet(2_020);
+    expect(turn.asked).toEqual(['#7']);
+  });
+});
+
+describe('silence and slowness', () => {
+  it('counts silent turns and starts over when the caller answers', () => {
+    const turn = new TurnDriver().greeted().quiet(7_000);
+    expect(turn.asked).toEqual(['(no input 1)']);
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).feed({ type: 'bot-finished', atMs: turn.nowMs });
+    expect(turn.quiet(7_000).asked).toEqual(['(no input 1)', '(no input 2)']);
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).feed({ type: 'bot-finished', atMs: turn.nowMs });
+    turn.voice(400).quiet(660).final(0, 'yes');
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).feed({ type: 'bot-finished', atMs: turn.nowMs });
+    expect(turn.quiet(7_000).asked.at(-1)).toBe('(no input 1)');
+  });
+
+  it('covers a slow dialog with a filler and reports one that never answers', () => {
+    const turn = new TurnDriver().greeted().voice(400).quiet(660).final(0, 'yes').forget().quiet(10_040);
+    expect(turn.kinds).toEqual(['filler', 'dialog-failed']);
+  });
+
+  it('does all of this on ticks alone, when the carrier sends nothing', () => {
+    const turn = new TurnDriver().greeted().voice(400);
+    for (let passed = 0; passed < 700; passed += 20) turn.feed({ type: 'tick', atMs: (turn.nowMs += 20) });
+    expect(turn.kinds).toEqual(['commit']);
+  });
+});
+
+describe('whatever happens', () => {
+  const event = fc.oneof(
+    fc.integer({ min: 20, max: 1_500 }).map((ms) => (turn: TurnDriver) => turn.voice(ms)),
+    fc.integer({ min: 20, max: 1_500 }).map((ms) => (turn: TurnDriver) => turn.noise(ms)),
+    fc.integer({ min: 20, max: 3_000 }).map((ms) => (turn: TurnDriver) => turn.quiet(ms)),
+    fc.tuple(fc.nat(6), fc.constantFrom('', 'yes', 'tuesday at ten')).map(
+      ([seg, text]) =>
+        (turn: TurnDriver) =>
+          turn.partial(seg, text),
+    ),
+    fc.tuple(fc.nat(6), fc.constantFrom('', 'yes', 'tuesday at ten'), fc.constantFrom(true, false, 'unmarked')).map(
+      ([seg, text, last]) =>
+        (turn: TurnDriver) =>
+          turn.final(seg, text, last),
+    ),
+    fc.constantFrom('1', '#').map((digit) => (turn: TurnDriver) => turn.digit(digit)),
+    fc
+      .constantFrom('always', 'keypad', 'never')
+      .map((policy) => (turn: TurnDriver) => turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy })),
+    fc.constant((turn: TurnDriver) => turn.feed({ type: 'bot-finished', atMs: turn.nowMs })),
+  );
+
+  it('asks the dialog within a bounded time once the line is quiet: no silence without an end', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 25 }), (events) => {
+        const turn = new TurnDriver();
+        turn.feed({ type: 'call-started', atMs: turn.nowMs });
+        for (const act of events) act(turn);
+        turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).forget();
+        for (let passed = 0; passed < 16_000; passed += 20) {
+          turn.quiet(20);
+          // An interruption that was nothing is taken back; what is left of the reply is soon played.
+          if (turn.state.phase.name === 'bot-speaking') turn.feed({ type: 'bot-finished', atMs: turn.nowMs });
+        }
+        expect(turn.kinds.some((kind) => kind === 'ask' || kind === 'dialog-failed')).toBe(true);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('never clears or holds a bot that is not speaking, and resumes only what it held', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 25 }), (events) => {
+        const turn = new TurnDriver();
+        turn.feed({ type: 'call-started', atMs: turn.nowMs });
+        for (const act of events) {
+          const before = turn.state.phase.name;
+          turn.forget();
+          act(turn);
+          if (turn.kinds.includes('hold')) expect(before).toBe('bot-speaking');
+          const holds = turn.kinds.filter((kind) => kind === 'hold').length;
+          const resumes = turn.kinds.filter((kind) => kind === 'resume').length;
+          expect(resumes).toBeLessThanOrEqual(holds + 1);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
