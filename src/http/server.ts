@@ -35,7 +35,7 @@ export interface HttpServerDeps {
 
 /** Longest path segment: a stream token has about 300 characters. */
 const maxParamLength = 1024;
-/** Time media sockets get to answer the close when the server stops. */
+/** Time that sockets get to finish when the server stops: media sockets to answer the close, requests to be answered. */
 const socketCloseMs = 2000;
 
 /**
@@ -51,7 +51,12 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     keepAliveTimeout: http.keepAliveTimeoutMs,
     // An idle connection that is not between two requests.
     connectionTimeout: Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs),
-    http: { headersTimeout: http.headersTimeoutMs, maxHeaderSize: 16_384 },
+    http: {
+      headersTimeout: http.headersTimeoutMs,
+      maxHeaderSize: 16_384,
+      // How often node looks for connections past those limits; its own default is 30 s.
+      connectionsCheckingInterval: Math.min(1000, http.headersTimeoutMs),
+    },
     // Addresses come from settings, never from forwarded headers.
     trustProxy: false,
     requestIdHeader: false,
@@ -80,6 +85,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       for (const client of clients) client.close(1001, 'gateway stops');
       deps.clock.after(socketCloseMs, () => {
         for (const client of clients) client.terminate();
+        app.server.closeAllConnections();
       });
       app.websocketServer.close(() => done());
     },

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
+import { WebSocket } from 'ws';
+import type { Attachment, InboundCall, MediaEvent } from '../../../src/carriers/port.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { Secret } from '../../../src/config/secrets.ts';
+import type { CallAnswer, CallIntake } from '../../../src/http/intake.ts';
+import type { Readiness } from '../../../src/http/routes-health.ts';
+import { createHttpServer } from '../../../src/http/server.ts';
+import { createEvents } from '../../../src/observability/events.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+
+export const authToken = 'the-token-of-the-account';
+
+/** Notes what carriers' routes ask of the calls; one call for each carrier id, a new attachment for each answer. */
+export class IntakeNotes implements CallIntake {
+  readonly answered: InboundCall[] = [];
+  readonly attachments: { callId: string; attachment: Attachment; events: MediaEvent[] }[] = [];
+  readonly abandoned: { callId: string; attachmentId: string; reason: string }[] = [];
+  readonly statuses: string[] = [];
+  refusal: CallAnswer | Error | undefined;
+  #attachments = 0;
+
+  answer(inbound: InboundCall): CallAnswer {
+    this.answered.push(inbound);
+    if (this.refusal instanceof Error) throw this.refusal;
+    return (
+      this.refusal ?? { kind: 'accept', callId: `call_${inbound.carrierCallId}`, attachmentId: `att_${++this.#attachments}` }
+    );
+  }
+
+  attach(callId: string, attachment: Attachment): void {
+    const events: MediaEvent[] = [];
+    this.attachments.push({ callId, attachment, events });
+    attachment.listen((event) => {
+      events.push(event.type === 'audio' ? { ...event, payload: event.payload.slice() } : event);
+    });
+  }
+
+  abandon(callId: string, attachmentId: string, reason: string): void {
+    this.abandoned.push({ callId, attachmentId, reason });
+  }
+
+  carrierStatus(carrierCallId: string, status: string, terminal: boolean): void {
+    this.statuses.push(`${carrierCallId} ${status} ${terminal}`);
+  }
+}
+
+export interface GatewayOptions {
+  readonly env?: Record<string, string>;
+  readonly tokens?: readonly string[];
+  readonly loopbackOnly?: boolean;
+  readonly readiness?: Readiness;
+}
+
+/** The HTTP application on a free loopback port, with its own clock and a log that can be read. */
+export async function startGateway(options: GatewayOptions = {}) {
+  const { settings, problems } = loadConfig({ env: options.env ?? {}, files: [] });
+  if (problems.length > 0) throw new Error(JSON.stringify(problems));
+  const lines: string[] = [];
+  const clock = new ManualClock();
+  const intake = new IntakeNotes();
+  const metrics = createMetrics();
+  const logger = createLogger({ level: 'debug', stream: { write: (line) => void lines.push(line) } });
+  const app = createHttpServer({
+    settings,
+    clock,
+    logger,
+    events: createEvents(logger, metrics),
+    metrics,
+    intake,
+    twilio: {
+      authTokens: (options.tokens ?? [authToken]).map((token) => new Secret(token)),
+      loopbackOnly: options.loopbackOnly ?? false,
+    },
+    ready: async () => options.readiness ?? { ready: true, parts: { platform: 'ok' } },
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return { url, app, clock, intake, metrics, lines, [Symbol.asyncDispose]: () => app.close() };
+}
+
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
+
+export interface Webhook {
+  readonly path?: string;
+  readonly fields?: Record<string, string>;
+  readonly token?: string;
+  /** The address that is signed, when it is not the one posted to. */
+  readonly signedUrl?: string;
+  readonly headers?: Record<string, string>;
+  readonly unsigned?: true;
+}
+
+export const callFields = { CallSid: `CA${'2'.repeat(32)}`, From: '+15550100', To: '+15550200', Direction: 'inbound' };
+
+/** Posts a signed form, as the carrier does. */
+export function post(gateway: Gateway, webhook: Webhook = {}): Promise<Response> {
+  const url = gateway.url + (webhook.path ?? '/carriers/twilio/voice');
+  const fields = webhook.fields ?? callFields;
+  const signature = getExpectedTwilioSignature(webhook.token ?? authToken, webhook.signedUrl ?? url, fields);
+  const signed: Record<string, string> = webhook.unsigned === true ? {} : { 'x-twilio-signature': signature };
+  return fetch(url, { method: 'POST', headers: { ...signed, ...webhook.headers }, body: new URLSearchParams(fields) });
+}
+
+/** The stream address in an answer document. */
+export function streamUrlOf(twiml: string): string {
+  const url = /<Stream url="([^"]+)">/.exec(twiml)?.[1];
+  if (url === undefined) throw new Error(`no stream in ${twiml}`);
+  return url;
+}
+
+export async function answer(gateway: Gateway, webhook: Webhook = {}): Promise<string> {
+  return streamUrlOf(await (await post(gateway, webhook)).text());
+}
+
+export const upgradeHeader = (url: string, token = authToken) => ({
+  'x-twilio-signature': getExpectedTwilioSignature(token, url, {}),
+});
+
+/** Opens a media socket, or gives the status it was refused with. */
+export async function openStream(url: string, headers: Record<string, string> = upgradeHeader(url)): Promise<WebSocket | number> {
+  const socket = new WebSocket(url, { headers });
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => resolve(socket));
+    socket.once('unexpected-response', (request, response) => {
+      request.destroy();
+      resolve(response.statusCode ?? 0);
+    });
+    socket.on('error', reject);
+  });
+}
+
+export async function openSocket(url: string, headers?: Record<string, string>): Promise<WebSocket> {
+  const opened = await openStream(url, headers);
+  if (typeof opened === 'number') throw new Error(`refused with ${opened}`);
+  return opened;
+}
+
+export async function closeOf(socket: WebSocket): Promise<{ code: number; reason: string }> {
+  const [code, reason] = (await once(socket, 'close', { signal: AbortSignal.timeout(5000) })) as [number, Buffer];
+  return { code, reason: reason.toString('utf8') };
+}

@@ -1,0 +1,75 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { startGateway } from './gateway.ts';
+
+describe('the HTTP application', () => {
+  it('answers for its health, its readiness and its metrics', async () => {
+    await using gateway = await startGateway();
+    expect(await (await fetch(`${gateway.url}/healthz`)).json()).toEqual({ status: 'ok' });
+    const ready = await fetch(`${gateway.url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', parts: { platform: 'ok' } }]);
+    const metrics = await fetch(`${gateway.url}/metrics`);
+    expect(metrics.headers.get('content-type')).toContain('text/plain');
+    expect(await metrics.text()).toContain('# TYPE offhook_calls_total counter');
+  });
+
+  it('is not ready with 503 when a part is not', async () => {
+    await using gateway = await startGateway({ readiness: { ready: false, parts: { platform: 'down' } } });
+    const response = await fetch(`${gateway.url}/readyz`);
+    expect([response.status, await response.json()]).toEqual([503, { status: 'not ready', parts: { platform: 'down' } }]);
+  });
+
+  it('gives each request an id of its own, whatever the client sends', async () => {
+    await using gateway = await startGateway();
+    const ask = async () =>
+      (await fetch(`${gateway.url}/nowhere`, { headers: { 'x-request-id': 'mine' } })).headers.get('x-request-id');
+    const [one, two] = [await ask(), await ask()];
+    expect(one).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(one).not.toBe(two);
+  });
+
+  it('answers what it cannot find or read with a problem document', async () => {
+    await using gateway = await startGateway();
+    const missing = await fetch(`${gateway.url}/nowhere?secret=1`);
+    expect(missing.status).toBe(404);
+    expect(missing.headers.get('content-type')).toContain('application/problem+json');
+    expect(await missing.json()).toEqual({ type: 'about:blank', title: 'Not Found', status: 404, requestId: expect.any(String) });
+    expect((await fetch(`${gateway.url}/%`)).status).toBe(400);
+    expect(gateway.lines.join()).not.toContain('secret=1');
+  });
+
+  it('tells nothing of what failed inside, and logs it', async () => {
+    await using gateway = await startGateway();
+    gateway.metrics.render = () => Promise.reject(new Error('path /secret/place'));
+    const response = await fetch(`${gateway.url}/metrics`);
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('secret');
+    expect(gateway.lines.join()).toContain('/secret/place');
+  });
+
+  it('drops a client that never finishes its headers', async () => {
+    await using gateway = await startGateway({
+      env: { OFFHOOK_HTTP__HEADERS_TIMEOUT_MS: '100', OFFHOOK_HTTP__REQUEST_TIMEOUT_MS: '100' },
+    });
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.write('GET /healthz HTTP/1.1\r\nHost: ');
+    await once(socket, 'close', { signal: AbortSignal.timeout(10_000) });
+    expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('lets go of its port when it closes, also with a connection that says nothing', async () => {
+    const gateway = await startGateway();
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    const ended = once(socket, 'close');
+    socket.resume();
+    const closing = gateway.app.close();
+    await vi.waitFor(() => expect(gateway.clock.pendingTimers).toBe(1));
+    gateway.clock.advance(2000);
+    await Promise.all([closing, ended]);
+    await expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,366 @@
+import { describe, expect, it, vi } from 'vitest';
+import { closeText } from '../../../src/carriers/socket-attachment.ts';
+import { message, outbound } from '../../unit/carriers/fixtures.ts';
+import {
+  answer,
+  authToken,
+  callFields,
+  closeOf,
+  type Gateway,
+  openSocket,
+  openStream,
+  post,
+  startGateway,
+  streamUrlOf,
+  upgradeHeader,
+} from './gateway.ts';
+
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const json = (value: unknown): string => JSON.stringify(value);
+
+async function startedCall(gateway: Gateway) {
+  const socket = await openSocket(await answer(gateway));
+  socket.send(json(message('connected')));
+  socket.send(json(message('start')));
+  await until(() => expect(gateway.intake.attachments).toHaveLength(1));
+  const { attachment, events, callId } = gateway.intake.attachments[0]!;
+  return { socket, attachment, events, callId };
+}
+
+describe('the voice webhook', () => {
+  it('is answered with a stream in both directions and nothing after it', async () => {
+    await using gateway = await startGateway();
+    const response = await post(gateway);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('text/xml');
+    const callId = `call_${callFields.CallSid}`;
+    const port = new URL(gateway.url).port;
+    expect(await response.text()).toMatch(
+      new RegExp(
+        `^<\\?xml [^>]+><Response><Connect><Stream url="ws://127\\.0\\.0\\.1:${port}/carriers/twilio/stream/[\\w.-]+"><Parameter name="callId" value="${callId}"/></Stream></Connect></Response>$`,
+      ),
+    );
+    expect(gateway.intake.answered[0]).toEqual({
+      carrier: 'twilio',
+      carrierCallId: callFields.CallSid,
+      from: '+15550100',
+      to: '+15550200',
+      direction: 'inbound',
+      botName: undefined,
+    });
+  });
+
+  it('uses the configured public address, with its port or without, for signatures and streams', async () => {
+    await using gateway = await startGateway({ env: { OFFHOOK_PUBLIC_URL: 'https://voice.test/' } });
+    for (const base of ['https://voice.test', 'https://voice.test:443']) {
+      const response = await post(gateway, { signedUrl: `${base}/carriers/twilio/voice` });
+      expect(streamUrlOf(await response.text())).toMatch(/^wss:\/\/voice\.test\/carriers\/twilio\/stream\//);
+    }
+    expect((await post(gateway)).status).toBe(403);
+    expect((await post(gateway, { headers: { host: 'voice.test', 'x-forwarded-proto': 'https' } })).status).toBe(403);
+  });
+
+  it.each([
+    ['/carriers/twilio/voice/clinic', 'clinic'],
+    ['/carriers/twilio/voice?bot=clinic', 'clinic'],
+    ['/carriers/twilio/voice/clinic?bot=other', 'clinic'],
+    ['/carriers/twilio/voice/', undefined],
+  ])('names the bot of %s', async (path, botName) => {
+    await using gateway = await startGateway();
+    expect((await post(gateway, { path })).status).toBe(200);
+    expect(gateway.intake.answered[0]?.botName).toBe(botName);
+  });
+
+  it('is refused with 400 without a signature and 403 with a wrong one, and reaches no call', async () => {
+    await using gateway = await startGateway();
+    const cases = [
+      await post(gateway, { unsigned: true }),
+      await post(gateway, { token: 'another-token' }),
+      await post(gateway, { signedUrl: 'https://evil.test/carriers/twilio/voice' }),
+      await post(gateway, { unsigned: true, headers: { 'x-twilio-signature': 'x' } }),
+    ];
+    expect(cases.map(({ status }) => status)).toEqual([400, 403, 403, 403]);
+    for (const response of cases) {
+      expect(response.headers.get('content-type')).toContain('application/problem+json');
+      expect(await response.json()).toMatchObject({ status: response.status, requestId: response.headers.get('x-request-id') });
+    }
+    expect(gateway.intake.answered).toEqual([]);
+    const { body } = await gateway.metrics.render();
+    expect(body).toContain('offhook_webhooks_refused_total{carrier="twilio",reason="signature"} 3');
+  });
+
+  it('is refused when one field was changed on the way', async () => {
+    await using gateway = await startGateway();
+    const headers = upgradeHeader(`${gateway.url}/carriers/twilio/voice`);
+    const response = await post(gateway, { unsigned: true, headers });
+    expect(response.status).toBe(403);
+  });
+
+  it('accepts any of several tokens during a rotation', async () => {
+    await using gateway = await startGateway({ tokens: ['new-token', authToken] });
+    expect((await post(gateway)).status).toBe(200);
+    expect((await post(gateway, { token: 'new-token' })).status).toBe(200);
+    expect((await post(gateway, { token: 'old-token' })).status).toBe(403);
+  });
+
+  it('accepts the development secret from this machine alone', async () => {
+    await using gateway = await startGateway({ loopbackOnly: true });
+    expect((await post(gateway)).status).toBe(200);
+    expect((await post(gateway, { headers: { 'x-forwarded-for': '8.8.8.8' } })).status).toBe(403);
+    const url = await answer(gateway);
+    expect(await openStream(url, { 'x-forwarded-for': '8.8.8.8' })).toBe(403);
+  });
+
+  it('says a sentence and hangs up when the call is refused, or when answering it fails', async () => {
+    await using gateway = await startGateway();
+    gateway.intake.refusal = { kind: 'refuse', say: 'No bot & no luck', language: 'en', reason: 'no-bot' };
+    expect(await (await post(gateway)).text()).toContain(
+      '<Response><Say language="en-US">No bot &amp; no luck</Say><Hangup/></Response>',
+    );
+    gateway.intake.refusal = new Error('broken inside');
+    const failed = await post(gateway);
+    expect(failed.status).toBe(200);
+    expect(await failed.text()).toMatch(/<Say language="en-US">Sorry.*<Hangup\/>/);
+    expect(gateway.lines.join()).toContain('no-bot');
+    expect(gateway.lines.join()).not.toContain('+15550100');
+  });
+
+  it('is refused without a call id, with another content type, and above the body limit', async () => {
+    await using gateway = await startGateway();
+    expect((await post(gateway, { fields: { From: '+1' } })).status).toBe(400);
+    const url = `${gateway.url}/carriers/twilio/voice`;
+    expect((await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })).status).toBe(415);
+    expect((await post(gateway, { fields: { ...callFields, More: 'x'.repeat(70_000) } })).status).toBe(413);
+    expect((await fetch(url)).status).toBe(404);
+  });
+
+  it('gives a second answer for one call another single-use stream', async () => {
+    await using gateway = await startGateway();
+    const [one, two] = [await answer(gateway), await answer(gateway)];
+    expect(one).not.toBe(two);
+    for (const url of [one, two]) (await openSocket(url)).send(json(message('start')));
+    await until(() => expect(gateway.intake.attachments).toHaveLength(2));
+    const ids = gateway.intake.attachments.map(({ callId, attachment }) => [callId, attachment.id]);
+    expect(new Set(ids.map(([callId]) => callId)).size).toBe(1);
+    expect(new Set(ids.map(([, id]) => id)).size).toBe(2);
+  });
+
+  it('gives up an answer whose stream never comes', async () => {
+    await using gateway = await startGateway();
+    await answer(gateway);
+    gateway.clock.advance(70_000);
+    expect(gateway.intake.abandoned).toEqual([
+      { callId: `call_${callFields.CallSid}`, attachmentId: 'att_1', reason: expect.stringContaining('no media') },
+    ]);
+  });
+});
+
+describe('the media socket', () => {
+  it('carries a call both ways', async () => {
+    await using gateway = await startGateway();
+    const { socket, attachment, events, callId } = await startedCall(gateway);
+    expect(callId).toBe(`call_${callFields.CallSid}`);
+    expect(attachment).toMatchObject({
+      id: 'att_1',
+      carrier: 'twilio',
+      started: { carrierCallId: callFields.CallSid, format: { encoding: 'mulaw', rateHz: 8000 } },
+    });
+    const got: unknown[] = [];
+    socket.on('message', (data: Buffer, isBinary) => got.push(isBinary ? data : (JSON.parse(data.toString('utf8')) as unknown)));
+    for (const event of ['media', 'dtmf', 'mark']) socket.send(json(message(event)));
+    attachment.sendAudio(Uint8Array.from({ length: 160 }, (_, index) => (index * 7) % 256));
+    attachment.sendMark('r7.3');
+    attachment.sendClear();
+    await until(() => expect([got.length, events.length]).toEqual([3, 3]));
+    expect(got).toEqual([outbound.media, outbound.mark, outbound.clear]);
+    expect(events).toMatchObject([
+      { type: 'audio', timestampMs: 155 },
+      { type: 'digit', digit: '1' },
+      { type: 'mark', name: 'my label' },
+    ]);
+    expect(events[0]?.type === 'audio' && events[0].payload.length).toBe(160);
+    socket.send(json(message('stop')));
+    socket.close();
+    await until(() => expect(events.map(({ type }) => type).slice(3)).toEqual(['stopped', 'closed']));
+  });
+
+  it('closes when the call says so', async () => {
+    await using gateway = await startGateway();
+    const { socket, attachment, events } = await startedCall(gateway);
+    attachment.close('the bot hung up');
+    expect(await closeOf(socket)).toEqual({ code: 1000, reason: 'the bot hung up' });
+    await until(() => expect(events).toEqual([{ type: 'closed', code: 1000, reason: closeText('the bot hung up') }]));
+  });
+
+  it('says closed exactly once when the carrier vanishes in mid-word', async () => {
+    await using gateway = await startGateway();
+    const { socket, events } = await startedCall(gateway);
+    socket.send(json(message('media')));
+    await until(() => expect(events).toHaveLength(1));
+    socket.terminate();
+    await until(() => expect(events).toHaveLength(2));
+    expect(events[1]).toEqual({ type: 'closed', code: 1006, reason: '' });
+    gateway.clock.advance(60_000);
+    expect(events).toHaveLength(2);
+  });
+
+  it('goes on after messages that cannot be used', async () => {
+    await using gateway = await startGateway();
+    const { socket, events } = await startedCall(gateway);
+    socket.send('{"event":');
+    socket.send(Buffer.from([1, 2, 3]));
+    socket.send(json(message('start')));
+    socket.send(json({ event: 'speech' }));
+    socket.send(json(message('media')));
+    await until(() => expect(events.map(({ type }) => type)).toEqual(['rejected', 'rejected', 'rejected', 'audio']));
+    const { body } = await gateway.metrics.render();
+    expect(body).toContain('offhook_media_messages_rejected_total{carrier="twilio"} 3');
+    expect(body).toContain('offhook_media_messages_unknown_total{carrier="twilio"} 1');
+    socket.terminate();
+  });
+
+  it('says why, and then that it closed, when a message is above 64 KB', async () => {
+    await using gateway = await startGateway();
+    const { socket, events } = await startedCall(gateway);
+    socket.send('x'.repeat(65_537));
+    expect((await closeOf(socket)).code).toBe(1009);
+    await until(() => expect(events.map(({ type }) => type)).toEqual(['rejected', 'closed']));
+    expect(events[0]).toMatchObject({ problem: expect.stringContaining('65536 bytes') });
+  });
+
+  it('waits five seconds for a start', async () => {
+    await using gateway = await startGateway();
+    const socket = await openSocket(await answer(gateway));
+    socket.send(json(message('connected')));
+    socket.send(json(message('media')));
+    await until(() => expect(gateway.lines.join()).toContain('audio before start'));
+    gateway.clock.advance(4999);
+    expect(gateway.intake.abandoned).toEqual([]);
+    gateway.clock.advance(1);
+    expect(await closeOf(socket)).toEqual({ code: 1008, reason: 'no start within 5000 ms' });
+    expect(gateway.intake.abandoned).toHaveLength(1);
+    expect(gateway.intake.attachments).toEqual([]);
+  });
+
+  it.each([
+    ['another codec', { mediaFormat: { encoding: 'audio/x-l16', sampleRate: 16_000 } }, 1003],
+    ['another call', { callSid: `CA${'9'.repeat(32)}` }, 1008],
+  ])('is closed when its start names %s', async (_note, change, code) => {
+    await using gateway = await startGateway();
+    const socket = await openSocket(await answer(gateway));
+    const start = message('start');
+    socket.send(json({ ...start, start: { ...(start['start'] as object), ...change } }));
+    expect((await closeOf(socket)).code).toBe(code);
+    expect(gateway.intake.abandoned).toHaveLength(1);
+    expect(gateway.intake.attachments).toEqual([]);
+  });
+
+  it('gives up a call whose socket closes before its start', async () => {
+    await using gateway = await startGateway();
+    (await openSocket(await answer(gateway))).close();
+    await until(() =>
+      expect(gateway.intake.abandoned).toMatchObject([
+        { attachmentId: 'att_1', reason: expect.stringContaining('before start') },
+      ]),
+    );
+  });
+
+  it('is closed with 1001 when the gateway stops', async () => {
+    const gateway = await startGateway();
+    const { socket, events } = await startedCall(gateway);
+    const closed = closeOf(socket);
+    await gateway.app.close();
+    expect(await closed).toEqual({ code: 1001, reason: 'gateway stops' });
+    expect(events.at(-1)).toMatchObject({ type: 'closed' });
+  });
+});
+
+describe('the token of a stream', () => {
+  it('lets in one socket', async () => {
+    await using gateway = await startGateway();
+    const url = await answer(gateway);
+    const first = await openSocket(url);
+    expect(await openStream(url)).toBe(403);
+    expect(first.readyState).toBe(first.OPEN);
+    expect(gateway.lines.join()).toContain('replayed');
+    expect((await gateway.metrics.render()).body).toContain(
+      'offhook_streams_refused_total{carrier="twilio",reason="replayed"} 1',
+    );
+  });
+
+  it('is refused when forged, cut, expired or from another gateway, and is in no log line', async () => {
+    await using gateway = await startGateway();
+    await using other = await startGateway();
+    const [fresh, old] = [await answer(gateway), await answer(gateway)];
+    const foreign = (await answer(other)).replace(new URL(other.url).host, new URL(gateway.url).host);
+    for (const url of [foreign, fresh.slice(0, -4), `${fresh}AAAA`, fresh.replace(/stream\/.*/, 'stream/x')])
+      expect(await openStream(url)).toBe(403);
+    expect(await openStream(`${fresh}?token=1`, {})).not.toBe(403);
+    gateway.clock.advance(61_000);
+    expect(await openStream(old)).toBe(403);
+    expect(gateway.intake.attachments).toEqual([]);
+    const log = gateway.lines.join('\n');
+    for (const reason of ['forged', 'expired']) expect(log).toContain(`"reason":"${reason}"`);
+    expect(log).not.toContain(old.split('/').at(-1)!.slice(-20));
+    expect(log).toContain('/carriers/twilio/stream/[token]');
+  });
+
+  it('is not spent by a request that is no upgrade', async () => {
+    await using gateway = await startGateway();
+    const url = await answer(gateway);
+    expect((await fetch(url.replace('ws:', 'http:'))).status).toBe(404);
+    (await openSocket(url)).terminate();
+  });
+
+  it('is enough when the upgrade is not signed or signed wrongly, unless a signature is required', async () => {
+    await using lenient = await startGateway();
+    (await openSocket(await answer(lenient), {})).terminate();
+    (await openSocket(await answer(lenient), { 'x-twilio-signature': 'x' })).terminate();
+    expect(lenient.lines.join()).toContain('upgrade signature does not match');
+    await using strict = await startGateway({ env: { OFFHOOK_TWILIO__REQUIRE_UPGRADE_SIGNATURE: 'true' } });
+    const url = await answer(strict);
+    expect(await openStream(url, {})).toBe(403);
+    expect(await openStream(url, { 'x-twilio-signature': 'x' })).toBe(403);
+    (await openSocket(url, upgradeHeader(`${url}/`))).terminate();
+  });
+});
+
+describe('sockets that do not start', () => {
+  it('are capped for each address, and make room when they start or end', async () => {
+    await using gateway = await startGateway({ env: { OFFHOOK_HTTP__PENDING_STREAMS_PER_ADDRESS: '2' } });
+    const urls = [await answer(gateway), await answer(gateway), await answer(gateway), await answer(gateway)] as const;
+    const [one, two] = [await openSocket(urls[0]), await openSocket(urls[1])];
+    expect(await openStream(urls[2])).toBe(429);
+    one.send(json(message('start')));
+    await until(() => expect(gateway.intake.attachments).toHaveLength(1));
+    const three = await openSocket(urls[2]);
+    two.terminate();
+    await until(() => expect(gateway.intake.abandoned).toHaveLength(1));
+    const four = await openSocket(urls[3]);
+    for (const socket of [one, three, four]) socket.terminate();
+  });
+});
+
+describe('the status callback', () => {
+  const path = '/carriers/twilio/status';
+
+  it('passes on signed states and says which one is the end', async () => {
+    await using gateway = await startGateway();
+    for (const CallStatus of ['in-progress', 'completed']) {
+      expect((await post(gateway, { path, fields: { CallSid: 'CA1', CallStatus } })).status).toBe(204);
+    }
+    expect(
+      (await post(gateway, { path, fields: { CallSid: 'CA1', StreamEvent: 'stream-error', StreamError: '31921' } })).status,
+    ).toBe(204);
+    expect(gateway.intake.statuses).toEqual(['CA1 in-progress false', 'CA1 completed true', 'CA1 stream-error false']);
+  });
+
+  it('is refused unsigned, signed wrongly, or without a state', async () => {
+    await using gateway = await startGateway();
+    const fields = { CallSid: 'CA1', CallStatus: 'completed' };
+    expect((await post(gateway, { path, fields, unsigned: true })).status).toBe(400);
+    expect((await post(gateway, { path, fields, token: 'x' })).status).toBe(403);
+    expect((await post(gateway, { path, fields: { CallSid: 'CA1' } })).status).toBe(400);
+    expect(gateway.intake.statuses).toEqual([]);
+  });
+});
