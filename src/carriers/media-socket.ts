@@ -1,4 +1,4 @@
-import type { WebSocket } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { JsonDialect } from './json-dialect.ts';
@@ -20,6 +20,8 @@ export interface MediaSocketOptions {
   readonly onStarted: (attachment: Attachment) => void;
   /** The socket ended before a usable start. Called at most once, and not after `onStarted`. */
   readonly onAbandoned: (reason: string) => void;
+  /** A listener threw; the socket is closed with 1011. */
+  readonly onFault: (error: unknown) => void;
 }
 
 /** Reads a carrier's freshly upgraded socket: waits for its start, then hands it over as an attachment. */
@@ -60,9 +62,20 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     phase = { name: 'started', attachment };
     options.onStarted(attachment);
   };
-  const timer = options.clock.after(options.startTimeoutMs, () => abandon(1008, `no start within ${options.startTimeoutMs} ms`));
+  const timer = options.clock.after(options.startTimeoutMs, () => {
+    guarded(() => abandon(1008, `no start within ${options.startTimeoutMs} ms`));
+  });
 
-  socket.on('message', (data, isBinary) => {
+  /** A listener's fault must not reach the process, which carries other calls. */
+  const guarded = (run: () => void): void => {
+    try {
+      run();
+    } catch (error) {
+      options.onFault(error);
+      socket.close(1011, 'internal fault');
+    }
+  };
+  const receive = (data: RawData, isBinary: boolean): void => {
     if (phase.name === 'abandoned') return;
     if (isBinary) {
       reject('binary message; text messages are accepted');
@@ -88,22 +101,27 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         if (phase.name === 'started') phase.attachment.receive(result);
         return;
     }
-  });
+  };
+  socket.on('message', (data, isBinary) => guarded(() => receive(data, isBinary)));
   socket.on('pong', () => {
     if (phase.name === 'started') phase.attachment.touch();
   });
   // `ws` reports what it cannot read here, then closes with the matching code; the close event does the rest.
   socket.on('error', (error) => {
     const tooLong = 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-    reject(tooLong ? `message longer than ${maxMessageBytes} bytes; the socket is closed` : `socket failed: ${error.message}`);
+    guarded(() =>
+      reject(tooLong ? `message longer than ${maxMessageBytes} bytes; the socket is closed` : `socket failed: ${error.message}`),
+    );
   });
   socket.on('close', (code, reason) => {
-    if (phase.name === 'started') phase.attachment.closed(code, reason.toString('utf8'));
-    else abandon(1000, `socket closed with code ${code} before start`);
+    guarded(() => {
+      if (phase.name === 'started') phase.attachment.closed(code, reason.toString('utf8'));
+      else abandon(1000, `socket closed with code ${code} before start`);
+    });
   });
 }
 
-function textOf(data: Buffer | ArrayBuffer | Buffer[]): string {
+function textOf(data: RawData): string {
   if (Buffer.isBuffer(data)) return data.toString('utf8');
   return Array.isArray(data) ? Buffer.concat(data).toString('utf8') : Buffer.from(data).toString('utf8');
 }

@@ -1,5 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { within } from './deadline.ts';
 
 /** Whether this process should get new calls, and why not. */
 export interface Readiness {
@@ -8,14 +10,21 @@ export interface Readiness {
   readonly parts: Readonly<Record<string, string>>;
 }
 
+export interface HealthDeps {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly ready: () => Promise<Readiness>;
+}
+
+/** Longest that a readiness probe waits for the parts. */
+const readyWithinMs = 2000;
+const tooSlow: Readiness = { ready: false, parts: { gateway: `no answer within ${readyWithinMs} ms` } };
+
 /** `GET /healthz` (the process lives), `GET /readyz` (it can take calls) and `GET /metrics`. */
-export function healthRoutes(
-  app: FastifyInstance,
-  deps: { readonly metrics: Metrics; readonly ready: () => Promise<Readiness> },
-): void {
+export function healthRoutes(app: FastifyInstance, deps: HealthDeps): void {
   app.get('/healthz', (_request, reply) => reply.send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const { ready, parts } = await deps.ready();
+    const { ready, parts } = await within(deps.clock, readyWithinMs, deps.ready(), tooSlow);
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', parts });
   });
   app.get('/metrics', async (_request, reply) => {

@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { acceptMediaSocket } from '../carriers/media-socket.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { twilioDialect } from '../carriers/twilio/dialect.ts';
-import type { Clock } from '../kernel/clock.ts';
 import { PendingSockets } from './pending-sockets.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
@@ -11,7 +10,6 @@ import type { TwilioRoutesDeps } from './routes-twilio.ts';
 import { upgradeSignature } from './twilio-access.ts';
 
 export interface TwilioStreamDeps extends TwilioRoutesDeps {
-  readonly clock: Clock;
   readonly startTimeoutMs: number;
   readonly pendingPerAddress: number;
   readonly requireUpgradeSignature: boolean;
@@ -79,6 +77,8 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
         deps.events.attached({ carrier: 'twilio', callId, attachmentId, streamId: attachment.started.streamId });
         deps.intake.attach(callId, attachment);
       },
+      // A fault in one call ends that call alone.
+      onFault: (error) => deps.logger.error({ error, carrier: 'twilio', callId, attachmentId }, 'call failed on a media event'),
       onAbandoned(reason) {
         leave();
         deps.events.streamRefused({ carrier: 'twilio', reason: 'not-started', status: 101, callId, address: request.ip });

@@ -5,16 +5,19 @@ import type { StreamTokens } from '../carriers/stream-token.ts';
 import { sayAnswer, streamAnswer } from '../carriers/twilio/answer.ts';
 import { readStatusWebhook, readVoiceWebhook } from '../carriers/twilio/webhook.ts';
 import { defaultPhrases } from '../config/bot-phrases.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
+import { within } from './deadline.ts';
 import type { ExpectedMedia } from './expected-media.ts';
-import type { CallIntake } from './intake.ts';
+import type { CallAnswer, CallIntake } from './intake.ts';
 import { RequestRefused } from './problem.ts';
 import { socketAddress } from './public-addresses.ts';
 import { requireSignature, type TwilioAccessDeps } from './twilio-access.ts';
 
 export interface TwilioRoutesDeps extends TwilioAccessDeps {
   readonly intake: CallIntake;
+  readonly clock: Clock;
   readonly tokens: StreamTokens;
   readonly expected: ExpectedMedia;
   /** Time from the answer to a started stream; longer than the token's life and the start's together. */
@@ -51,17 +54,31 @@ function botNameOf(request: FastifyRequest): string | undefined {
   return (inPath.success ? inPath.data.bot : undefined) ?? (inQuery.success ? inQuery.data.bot : undefined);
 }
 
+/** Longest that a caller waits for an answer; the carrier gives up on a webhook after 15 s. */
+const answerWithinMs = 8000;
+
 /** The answer document; whatever fails inside, the caller hears a sentence instead of the carrier's error message. */
 async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId: string): Promise<string> {
   const { carrier, carrierCallId, from, to } = inbound;
   const facts = { carrier, carrierCallId, from, to };
+  const refuse = (say: string, language: string, reason: string): string => {
+    deps.events.callRefused({ ...facts, reason });
+    return sayAnswer(say, language);
+  };
+  const { apology } = defaultPhrases('en');
+  let promised: string | undefined;
   try {
-    const answer = await deps.intake.answer(inbound);
-    if (answer.kind === 'refuse') {
-      deps.events.callRefused({ ...facts, reason: answer.reason });
-      return sayAnswer(answer.say, answer.language);
+    const answering = Promise.resolve(deps.intake.answer(inbound));
+    const answer = await within(deps.clock, answerWithinMs, answering, undefined);
+    if (answer === undefined) {
+      answering
+        .then((late) => abandonLate(deps, late))
+        .catch((error: unknown) => deps.logger.error({ error, requestId }, 'late answer failed'));
+      return refuse(apology, 'en', 'no-answer-in-time');
     }
+    if (answer.kind === 'refuse') return refuse(answer.say, answer.language, answer.reason);
     const { callId, attachmentId } = answer;
+    promised = attachmentId;
     deps.expected.expect(callId, attachmentId, deps.mediaWithinMs);
     const token = await deps.tokens.mint({ carrier, carrierCallId, callId, attachmentId });
     deps.events.callAnswered({ ...facts, callId, ...(inbound.botName === undefined ? {} : { bot: inbound.botName }) });
@@ -69,6 +86,12 @@ async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId:
     return streamAnswer({ url, parameters: { callId } });
   } catch (error) {
     deps.logger.error({ error, requestId, carrierCallId }, 'call could not be answered');
-    return sayAnswer(defaultPhrases('en').apology, 'en');
+    if (promised !== undefined) deps.expected.abandon(promised, 'the answer could not be made');
+    return refuse(apology, 'en', 'answer-failed');
   }
+}
+
+/** The caller has already heard the apology: what was admitted too late is given back. */
+function abandonLate(deps: TwilioRoutesDeps, late: CallAnswer): void {
+  if (late.kind === 'accept') deps.intake.abandon(late.callId, late.attachmentId, 'answered too late');
 }

@@ -113,11 +113,11 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       // The token's life is rounded up to a second; one more so that the socket's own deadline comes first.
       mediaWithinMs: twilio.streamTokenMs + twilio.startTimeoutMs + 2000,
       logger: deps.logger,
+      clock: deps.clock,
     };
     twilioRoutes(scope, carrierDeps);
     twilioStreamRoute(scope, {
       ...carrierDeps,
-      clock: deps.clock,
       startTimeoutMs: twilio.startTimeoutMs,
       pendingPerAddress: http.pendingStreamsPerAddress,
       requireUpgradeSignature: twilio.requireUpgradeSignature,

@@ -21,10 +21,14 @@ export class IntakeNotes implements CallIntake {
   readonly abandoned: { callId: string; attachmentId: string; reason: string }[] = [];
   readonly statuses: string[] = [];
   refusal: CallAnswer | Error | undefined;
+  /** Held back until it resolves. */
+  delay: Promise<void> | undefined;
+  onEvent: ((event: MediaEvent) => void) | undefined;
   #attachments = 0;
 
-  answer(inbound: InboundCall): CallAnswer {
+  async answer(inbound: InboundCall): Promise<CallAnswer> {
     this.answered.push(inbound);
+    await this.delay;
     if (this.refusal instanceof Error) throw this.refusal;
     return (
       this.refusal ?? { kind: 'accept', callId: `call_${inbound.carrierCallId}`, attachmentId: `att_${++this.#attachments}` }
@@ -35,6 +39,7 @@ export class IntakeNotes implements CallIntake {
     const events: MediaEvent[] = [];
     this.attachments.push({ callId, attachment, events });
     attachment.listen((event) => {
+      this.onEvent?.(event);
       events.push(event.type === 'audio' ? { ...event, payload: event.payload.slice() } : event);
     });
   }
@@ -52,7 +57,7 @@ export interface GatewayOptions {
   readonly env?: Record<string, string>;
   readonly tokens?: readonly string[];
   readonly loopbackOnly?: boolean;
-  readonly readiness?: Readiness;
+  readonly readiness?: Readiness | Promise<Readiness>;
 }
 
 /** The HTTP application on a free loopback port, with its own clock and a log that can be read. */

@@ -20,6 +20,14 @@ describe('the HTTP application', () => {
     expect([response.status, await response.json()]).toEqual([503, { status: 'not ready', parts: { platform: 'down' } }]);
   });
 
+  it('is not ready when a part does not answer', async () => {
+    await using gateway = await startGateway({ readiness: new Promise(() => undefined) });
+    const asking = fetch(`${gateway.url}/readyz`);
+    await vi.waitFor(() => expect(gateway.clock.pendingTimers).toBe(1));
+    gateway.clock.advance(2000);
+    expect((await asking).status).toBe(503);
+  });
+
   it('gives each request an id of its own, whatever the client sends', async () => {
     await using gateway = await startGateway();
     const ask = async () =>

@@ -145,6 +145,20 @@ describe('the voice webhook', () => {
     expect(new Set(ids.map(([, id]) => id)).size).toBe(2);
   });
 
+  it('is answered with an apology when admission takes too long, and gives back what is admitted late', async () => {
+    await using gateway = await startGateway();
+    let release = (): void => undefined;
+    gateway.intake.delay = new Promise((resolve) => {
+      release = resolve;
+    });
+    const response = post(gateway);
+    await until(() => expect(gateway.clock.pendingTimers).toBe(1));
+    gateway.clock.advance(8000);
+    expect(await (await response).text()).toMatch(/<Say.*<Hangup\/>/);
+    release();
+    await until(() => expect(gateway.intake.abandoned).toMatchObject([{ attachmentId: 'att_1', reason: 'answered too late' }]));
+  });
+
   it('gives up an answer whose stream never comes', async () => {
     await using gateway = await startGateway();
     await answer(gateway);
@@ -263,6 +277,19 @@ describe('the media socket', () => {
         { attachmentId: 'att_1', reason: expect.stringContaining('before start') },
       ]),
     );
+  });
+
+  it('ends one call alone when its listener throws', async () => {
+    await using gateway = await startGateway();
+    const { socket, events } = await startedCall(gateway);
+    gateway.intake.onEvent = (event) => {
+      if (event.type === 'digit') throw new Error('a fault in the call');
+    };
+    socket.send(json(message('dtmf')));
+    expect(await closeOf(socket)).toEqual({ code: 1011, reason: 'internal fault' });
+    await until(() => expect(events.map(({ type }) => type)).toEqual(['closed']));
+    expect(gateway.lines.join()).toContain('a fault in the call');
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
   });
 
   it('is closed with 1001 when the gateway stops', async () => {

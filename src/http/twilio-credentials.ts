@@ -1,0 +1,19 @@
+import { devSecretsPath, ensureDevSecrets } from '../config/dev-secrets.ts';
+import type { Secrets } from '../config/secrets.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { TwilioCredentials } from './twilio-access.ts';
+
+/**
+ * The configured auth tokens; without any, a development secret in the data folder that only this machine may use,
+ * which is said in the log.
+ * @throws the file system's error when the development secret cannot be made or read
+ */
+export function twilioCredentials(secrets: Secrets, dataDir: string, logger: Logger): TwilioCredentials {
+  if (secrets.twilioAuthTokens.length > 0) return { authTokens: secrets.twilioAuthTokens, loopbackOnly: false };
+  const { twilioAuthToken } = ensureDevSecrets(dataDir);
+  logger.warn(
+    { file: devSecretsPath(dataDir) },
+    'no carrier secret is configured (OFFHOOK_TWILIO_AUTH_TOKEN): a development secret is used, from this machine only',
+  );
+  return { authTokens: [twilioAuthToken], loopbackOnly: true };
+}
