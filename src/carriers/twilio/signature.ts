@@ -42,9 +42,8 @@ function upgradeForms(url: string): string[] {
   const bare = url.replace(/\/+$/, '');
   const schemes = bare.startsWith('https:') ? ['wss', 'https'] : ['ws', 'wss', 'http'];
   return schemes.flatMap((scheme) => {
-    const form = bare.replace(/^https?/, scheme);
-    // The library takes 80 for the standard port of every scheme but https.
-    const withPort = scheme === 'wss' ? form.replace(/^(wss:\/\/(?:\[[^\]]*\]|[^/:]*))(?=\/|$)/, '$1:443') : form;
-    return [form, `${form}/`, withPort, `${withPort}/`];
+    // The library also tries each form without its port, but takes 80 for the standard port of every scheme but https.
+    const form = bare.replace(/^https?/, scheme).replace(/^(wss:\/\/(?:\[[^\]]*\]|[^/:]*))(?=\/|$)/, '$1:443');
+    return [form, `${form}/`];
   });
 }

@@ -222,7 +222,7 @@ describe('the media socket', () => {
     await using gateway = await startGateway();
     const { socket, events } = await startedCall(gateway);
     socket.send('{"event":');
-    socket.send(Buffer.from([1, 2, 3]));
+    socket.send(Buffer.from(json(message('media'))));
     socket.send(json(message('start')));
     socket.send(json({ event: 'speech' }));
     socket.send(json(message('media')));

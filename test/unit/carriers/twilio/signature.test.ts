@@ -38,7 +38,7 @@ describe('isSignedWebhook', () => {
 describe('isSignedUpgrade', () => {
   const sign = (url: string) => getExpectedTwilioSignature(signatures.token, url, {});
 
-  test.each(['wss://h.test/s/t', 'wss://h.test/s/t/', 'wss://h.test:443/s/t', 'https://h.test/s/t'])(
+  test.each(['wss://h.test/s/t', 'wss://h.test/s/t/', 'wss://h.test:443/s/t', 'wss://h.test:443/s/t/', 'https://h.test/s/t'])(
     'accepts a signature over %s',
     (url) => {
       expect(isSignedUpgrade(tokens, sign(url), ['https://h.test/s/t'])).toBe(true);
