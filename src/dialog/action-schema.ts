@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { OffhookError } from '../kernel/errors.ts';
+import type { DialogAction } from './port.ts';
+
+const texts = z.record(z.string(), z.string());
+
+/** What a bot outside this program may answer with. Unknown fields pass and are dropped; unknown actions do not. */
+const actionSchema = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('say'),
+    text: z.string().min(1).max(10_000),
+    interruptible: z.enum(['always', 'keypad', 'never']).optional(),
+    language: z.string().min(2).max(35).optional(),
+    voice: z.string().min(1).max(200).optional(),
+  }),
+  z.object({
+    type: z.literal('gather'),
+    hints: z.array(z.string().min(1).max(100)).max(100).optional(),
+    endpointingMs: z.int().min(200).max(5000).optional(),
+    noInputMs: z.int().min(1000).max(120_000).optional(),
+    maxDigits: z.int().min(1).max(64).optional(),
+  }),
+  z.object({ type: z.literal('set'), variables: texts }),
+  z.object({ type: z.literal('language'), language: z.string().min(2).max(35), voice: z.string().min(1).max(200).optional() }),
+  z.object({ type: z.literal('note'), text: z.string().min(1).max(2000) }),
+  z.object({ type: z.literal('hangup'), reason: z.string().min(1).max(200) }),
+]);
+
+/** A bot answered with something that is no action. The message names the field, never what the bot said. */
+export class DialogAnswerError extends OffhookError {
+  readonly code = 'OFFHOOK_DIALOG_ANSWER';
+  readonly retryable = false;
+}
+
+/**
+ * Checks one action of a bot's answer; a plain text is something to say.
+ * @throws DialogAnswerError when it is neither
+ */
+export function parseAction(given: unknown): DialogAction {
+  const parsed = actionSchema.safeParse(typeof given === 'string' ? { type: 'say', text: given } : given);
+  if (!parsed.success) {
+    const complaints = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'action'}: ${message}`);
+    throw new DialogAnswerError(`the bot's answer has an action that cannot be used: ${complaints.join('; ')}`);
+  }
+  // Optional fields that were not given stay absent, as the port's exact types want it.
+  return Object.fromEntries(Object.entries(parsed.data).filter(([, value]) => value !== undefined)) as unknown as DialogAction;
+}

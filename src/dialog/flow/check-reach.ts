@@ -1,0 +1,79 @@
+import { valuesOf } from './check-references.ts';
+import { edgesOfState, entriesOf } from './flow-edges.ts';
+import type { FlowProblem } from './flow-problem.ts';
+import type { Flow, StateDocument } from './schema.ts';
+
+/** States that no call can come to, states that a call cannot leave, and rounds without a question. */
+export function checkReach(flow: Flow): FlowProblem[] {
+  return [...unreachable(flow), ...deadEnds(flow), ...silentRounds(flow)];
+}
+
+function unreachable(flow: Flow): FlowProblem[] {
+  const reached = new Set<string>();
+  const open = entriesOf(flow).map(({ to }) => to);
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (reached.has(name) || !Object.hasOwn(flow.states, name)) continue;
+    reached.add(name);
+    open.push(...edgesOfState(name, flow.states[name]!).map(({ to }) => to));
+  }
+  return Object.keys(flow.states)
+    .filter((name) => !reached.has(name))
+    .map((name) => ({ path: `states.${name}`, message: 'nothing leads to this state' }));
+}
+
+function deadEnds(flow: Flow): FlowProblem[] {
+  return Object.entries(flow.states).flatMap(([name, state]) => {
+    const path = `states.${name}`;
+    const ways = [state.next, state.confirm, state.hangup].filter((way) => way !== undefined).length;
+    if (state.ask !== undefined && state.confirm !== undefined) {
+      return [{ path, message: 'asks and confirms; one state does one of the two' }];
+    }
+    if (ways === 0) return [{ path, message: 'a call cannot leave this state: it needs next or hangup' }];
+    if (ways > 1) return [{ path, message: 'has more than one way out: next, confirm and hangup exclude each other' }];
+    if (state.ask !== undefined && state.hangup !== undefined) return [{ path, message: 'asks and hangs up before the answer' }];
+    if (state.voice !== undefined && state.language === undefined) return [{ path, message: 'a voice needs its language' }];
+    return [...openBranches(flow, path, state)];
+  });
+}
+
+/** A `next` that leaves some answer without a way. */
+function openBranches(flow: Flow, path: string, state: StateDocument): FlowProblem[] {
+  const { next, ask } = state;
+  if (next === undefined || typeof next === 'string') return [];
+  if (Array.isArray(next)) {
+    const last = next.findIndex(({ when }) => when === undefined);
+    if (last < 0) return [{ path: `${path}.next`, message: 'the last branch must have no when, for all that is left' }];
+    return last === next.length - 1
+      ? []
+      : [{ path: `${path}.next.${last + 1}`, message: 'is never tried: the branch before has no when' }];
+  }
+  if (ask === undefined) return [{ path: `${path}.next`, message: 'ways by answer need an ask; use branches with when' }];
+  if (Object.hasOwn(next, 'otherwise')) return [];
+  const slot = Object.hasOwn(flow.slots, ask.slot) ? flow.slots[ask.slot] : undefined;
+  const values = slot === undefined ? [] : valuesOf(slot);
+  if (values === undefined) return [{ path: `${path}.next`, message: 'needs otherwise: the answers cannot all be listed' }];
+  const missing = values.filter((value) => !Object.hasOwn(next, value));
+  return missing.length === 0 ? [] : [{ path: `${path}.next`, message: `has no way for ${missing.join(', ')}` }];
+}
+
+/** Rounds of states that only speak: a call that entered one would never hear a question. */
+function silentRounds(flow: Flow): FlowProblem[] {
+  const waits = (name: string): boolean => {
+    const state = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
+    return state === undefined || state.ask !== undefined || state.confirm !== undefined || state.hangup !== undefined;
+  };
+  const comesBack = (start: string): boolean => {
+    const seen = new Set<string>();
+    const open = edgesOfState(start, flow.states[start]!).map(({ to }) => to);
+    for (let name = open.pop(); name !== undefined; name = open.pop()) {
+      if (name === start) return true;
+      if (waits(name) || seen.has(name)) continue;
+      seen.add(name);
+      open.push(...edgesOfState(name, flow.states[name]!).map(({ to }) => to));
+    }
+    return false;
+  };
+  return Object.keys(flow.states)
+    .filter((name) => !waits(name) && comesBack(name))
+    .map((name) => ({ path: `states.${name}`, message: 'comes back to itself without asking anything' }));
+}

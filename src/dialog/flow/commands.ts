@@ -1,0 +1,49 @@
+import type { Language } from '../understand/language.ts';
+import { findPhrase, type Found, tokenise } from '../understand/tokens.ts';
+import type { Flow, Prompt } from './schema.ts';
+import { inLanguage } from './text.ts';
+import { BUILT_IN_COMMANDS, type BuiltInCommand, builtInWords } from './words.ts';
+
+/** Something the caller may say or press anywhere. */
+export interface Command {
+  readonly name: string;
+  readonly phrases: readonly string[];
+  readonly key: string | undefined;
+  readonly say: readonly Prompt[] | undefined;
+  readonly go: string | undefined;
+}
+
+export function isBuiltIn(name: string): name is BuiltInCommand {
+  return (BUILT_IN_COMMANDS as readonly string[]).includes(name);
+}
+
+/** Every command of a flow in a language: its own, and the built-in ones that it leaves on. */
+export function commandsOf(flow: Flow, language: Language): Command[] {
+  const names = new Set([...BUILT_IN_COMMANDS, ...Object.keys(flow.commands)]);
+  return [...names].flatMap((name) => {
+    const own = Object.hasOwn(flow.commands, name) ? flow.commands[name] : undefined;
+    // There is nobody to connect to unless the flow says where that goes.
+    if (own === false || (own === undefined && name === 'operator')) return [];
+    const phrases = own?.phrases === undefined ? undefined : inLanguage<readonly string[]>(own.phrases, language);
+    const builtIn = isBuiltIn(name) ? builtInWords(language).commands[name] : [];
+    return [{ name, phrases: phrases ?? builtIn, key: own?.key, say: own?.say, go: own?.go }];
+  });
+}
+
+/** The command whose phrase covers most words of an utterance; the first of several. */
+export function findCommand(flow: Flow, language: Language, tokens: readonly string[]): Found<Command> | undefined {
+  let best: Found<Command> | undefined;
+  for (const command of commandsOf(flow, language)) {
+    for (const phrase of command.phrases) {
+      const words = tokenise(phrase);
+      const from = findPhrase(tokens, words);
+      if (from < 0 || words.length <= (best === undefined ? 0 : best.to - best.from)) continue;
+      best = { value: command, from, to: from + words.length };
+    }
+  }
+  return best;
+}
+
+export function commandOfKeys(flow: Flow, language: Language, digits: string): Command | undefined {
+  return commandsOf(flow, language).find((command) => command.key === digits);
+}

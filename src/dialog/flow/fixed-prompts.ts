@@ -1,0 +1,24 @@
+import type { Language } from '../understand/language.ts';
+import { commandsOf } from './commands.ts';
+import { textsOf } from './flow-texts.ts';
+import type { Flow } from './schema.ts';
+import { sentencesOf } from './sentences.ts';
+import { inLanguage } from './text.ts';
+import { builtInWords } from './words.ts';
+
+/**
+ * The sentences a flow says the same way in every call, each once, in the order in which they are written: worth
+ * preparing before the first call. Sentences with a placeholder are left out, their neighbours in the same prompt are not.
+ */
+export function fixedPrompts(flow: Flow, language: Language = flow.languages[0] ?? 'en'): string[] {
+  const words = builtInWords(language);
+  const builtIn = [...words.notUnderstood, ...words.noInput, words.goodbye];
+  const commands = commandsOf(flow, language);
+  if (commands.some(({ name, say }) => name === 'help' && say === undefined)) builtIn.push(words.help);
+  if (commands.some(({ name, say }) => name === 'stop' && say === undefined)) builtIn.push(words.stop);
+  const own = textsOf(flow)
+    .filter(({ role }) => role === 'prompt')
+    .map(({ text }) => inLanguage<string>(text, language) ?? '');
+  const sentences = [...own, ...builtIn].flatMap(sentencesOf).filter((sentence) => !sentence.includes('{{'));
+  return [...new Set(sentences)];
+}

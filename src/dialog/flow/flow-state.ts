@@ -1,0 +1,40 @@
+import type { CalendarDay } from '../understand/calendar-day.ts';
+import type { Language } from '../understand/language.ts';
+import type { DialogAction, TurnInput } from '../port.ts';
+
+export type SayAction = DialogAction & { readonly type: 'say' };
+
+/** Where a conversation stands. Plain data: it can be kept, compared and restored. */
+export interface FlowState {
+  readonly language: Language;
+  /** `which`: the open question is what part of a confirmation is wrong. */
+  readonly stage: 'new' | 'question' | 'which' | 'ended';
+  /** The state whose question is open; empty before the start. */
+  readonly at: string;
+  /** Details by slot; a day is `YYYY-MM-DD`, a time `HH:MM`, a choice its option's name. */
+  readonly slots: Readonly<Record<string, string>>;
+  /** Answers to the open question that were not understood, and silences, one after the other. */
+  readonly misses: number;
+  readonly noInputs: number;
+  /** How often a confirmation was answered with no. */
+  readonly corrections: number;
+  /** What `repeat` says again. */
+  readonly said: readonly SayAction[];
+}
+
+/** What a step may know besides the state. */
+export interface FlowContext {
+  readonly today: CalendarDay;
+}
+
+export interface FlowStep {
+  readonly state: FlowState;
+  readonly actions: readonly DialogAction[];
+}
+
+export type FlowInput = TurnInput;
+
+/** @param slots details known before the call, for example from a campaign */
+export function newFlowState(language: Language, slots: Readonly<Record<string, string>> = {}): FlowState {
+  return { language, stage: 'new', at: '', slots, misses: 0, noInputs: 0, corrections: 0, said: [] };
+}

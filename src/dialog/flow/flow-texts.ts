@@ -1,0 +1,65 @@
+import type { ByLanguage, Flow, Prompt } from './schema.ts';
+
+/** A text of a flow and where it stands. `prompt`: said on its own; `part`: put into a prompt. */
+export interface FlowText {
+  readonly path: string;
+  readonly text: ByLanguage<string>;
+  readonly role: 'prompt' | 'part';
+}
+
+export interface FlowPhrases {
+  readonly path: string;
+  readonly phrases: ByLanguage<readonly string[]>;
+}
+
+/** Every text that a flow may say, in the order in which it is written. */
+export function textsOf(flow: Flow): FlowText[] {
+  const texts: FlowText[] = [];
+  const part = (path: string, text: ByLanguage<string> | undefined): void => {
+    if (text !== undefined) texts.push({ path, text, role: 'part' });
+  };
+  const prompts = (path: string, list: readonly Prompt[] | undefined): void => {
+    for (const [index, prompt] of (list ?? []).entries()) {
+      texts.push({ path: list!.length > 1 ? `${path}.${index}` : path, text: prompt.text, role: 'prompt' });
+    }
+  };
+  for (const [name, text] of Object.entries(flow.values)) part(`values.${name}`, text);
+  for (const [name, slot] of Object.entries(flow.slots)) {
+    prompts(`slots.${name}.refused`, slot.refused);
+    if (slot.kind !== 'choice') continue;
+    for (const [option, { say }] of Object.entries(slot.options)) part(`slots.${name}.options.${option}.say`, say);
+  }
+  for (const [name, command] of Object.entries(flow.commands)) {
+    if (command !== false) prompts(`commands.${name}.say`, command.say);
+  }
+  for (const [name, state] of Object.entries(flow.states)) {
+    prompts(`states.${name}.say`, state.say);
+    const kind = state.ask === undefined ? 'confirm' : 'ask';
+    const asking = state.ask ?? state.confirm;
+    if (asking === undefined) continue;
+    prompts(`states.${name}.${kind}.prompt`, asking.prompt);
+    prompts(`states.${name}.confirm.which`, state.confirm?.which);
+    for (const [index, list] of (asking.notUnderstood ?? []).entries()) {
+      prompts(`states.${name}.${kind}.notUnderstood.${index}`, list);
+    }
+    for (const [index, list] of (asking.noInput ?? []).entries()) prompts(`states.${name}.${kind}.noInput.${index}`, list);
+  }
+  return texts;
+}
+
+/** Every list of phrases that a flow listens for. */
+export function phrasesOf(flow: Flow): FlowPhrases[] {
+  const lists: FlowPhrases[] = [];
+  for (const [name, slot] of Object.entries(flow.slots)) {
+    if (slot.called !== undefined) lists.push({ path: `slots.${name}.called`, phrases: slot.called });
+    if (slot.kind !== 'choice') continue;
+    for (const [option, { phrases }] of Object.entries(slot.options)) {
+      lists.push({ path: `slots.${name}.options.${option}.phrases`, phrases });
+    }
+  }
+  for (const [name, command] of Object.entries(flow.commands)) {
+    if (command === false || command.phrases === undefined) continue;
+    lists.push({ path: `commands.${name}.phrases`, phrases: command.phrases });
+  }
+  return lists;
+}

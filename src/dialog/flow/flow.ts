@@ -1,0 +1,200 @@
+import type { DialogAction } from '../port.ts';
+import type { Command } from './commands.ts';
+import type { FlowContext, FlowInput, FlowState, FlowStep, SayAction } from './flow-state.ts';
+import { type Heard, hearKeys, hearSpoken } from './hear.ts';
+import { openQuestion, type Question } from './question.ts';
+import type { Flow, Prompt } from './schema.ts';
+import { sayPrompts, sayValue } from './text.ts';
+import { endPolitely, nextOf, scopeOf, walk } from './walk.ts';
+import { builtInWords } from './words.ts';
+
+/** Confirmations answered with no before the caller is sent where `giveUp` says. */
+const MOST_CORRECTIONS = 5;
+
+/**
+ * One turn of a conversation: pure, never throws, and always answers with something to say or a hang-up. Details that
+ * changed come first as one `set` action (a forgotten one as an empty text), an open question ends in a `gather`.
+ */
+export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, context: FlowContext): FlowStep {
+  const { state, actions } = answer(flow, before, input, context);
+  const names = [...new Set([...Object.keys(before.slots), ...Object.keys(state.slots)])];
+  const changed = names.filter((name) => before.slots[name] !== state.slots[name]);
+  if (changed.length === 0) return { state, actions };
+  const variables = Object.fromEntries(changed.map((name) => [name, state.slots[name] ?? '']));
+  return { state, actions: [{ type: 'set', variables }, ...actions] };
+}
+
+function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
+  if (state.stage === 'ended') return { state, actions: [{ type: 'hangup', reason: 'flow-ended' }] };
+  const question = openQuestion(flow, state);
+  if (input.kind === 'start' || state.stage === 'new' || question === undefined) return walk(flow, state, flow.start, context);
+  switch (input.kind) {
+    case 'no-input':
+      return silence(flow, state, question, context);
+    case 'keyed':
+      return heardAnswer(flow, state, question, hearKeys(flow, state, input.digits), context);
+    case 'spoken':
+      return heardAnswer(flow, state, question, hearSpoken(flow, state, input.text, context.today), context);
+  }
+}
+
+function heardAnswer(flow: Flow, state: FlowState, question: Question, heard: Heard, context: FlowContext): FlowStep {
+  const listening: FlowState = { ...state, noInputs: 0 };
+  if (heard.command !== undefined) return obey(flow, listening, question, heard.command, context);
+  return flow.states[state.at]?.confirm === undefined
+    ? answeredQuestion(flow, listening, question, heard, context)
+    : answeredConfirmation(flow, listening, question, heard, context);
+}
+
+function answeredQuestion(flow: Flow, state: FlowState, question: Question, heard: Heard, context: FlowContext): FlowStep {
+  const refusals = refusalsOf(flow, state, heard, context);
+  const known: FlowState = { ...state, slots: { ...state.slots, ...heard.values } };
+  const here = flow.states[state.at]!;
+  const target = heard.values[here.ask!.slot] === undefined ? undefined : nextOf(here, known.slots);
+  if (target !== undefined) return saidFirst(refusals, walk(flow, known, target, context));
+  if (refusals.length > 0 || Object.keys(heard.values).length > 0) {
+    // Part of what was said was good: the question comes again without "sorry".
+    return askAgain(flow, known, question, { ...known, misses: state.misses + 1 }, refusals, context);
+  }
+  return notUnderstood(flow, state, question, context);
+}
+
+function answeredConfirmation(flow: Flow, state: FlowState, question: Question, heard: Heard, context: FlowContext): FlowStep {
+  const confirm = flow.states[state.at]!.confirm!;
+  const refusals = refusalsOf(flow, state, heard, context);
+  const corrected = Object.entries(heard.values).filter(([name, value]) => state.slots[name] !== value);
+  const known: FlowState = { ...state, slots: { ...state.slots, ...heard.values } };
+  const denied = heard.yesNo !== 'yes' || state.stage === 'which';
+  const disputed = Object.keys(confirm.parts).filter(
+    (name) => heard.refused[name] !== undefined || (denied && heard.parts.includes(name) && heard.values[name] === undefined),
+  );
+  const counted: FlowState = { ...known, corrections: state.corrections + 1 };
+  const nothing = refusals.length === 0 && corrected.length === 0 && disputed.length === 0;
+  if (!nothing || (heard.yesNo === 'no' && state.stage !== 'which')) {
+    if (counted.corrections > MOST_CORRECTIONS) return giveUp(flow, counted, question, context, 'too-many-corrections');
+  }
+  if (disputed.length > 0) {
+    const slots = Object.fromEntries(Object.entries(counted.slots).filter(([name]) => !disputed.includes(name)));
+    return saidFirst(refusals, walk(flow, { ...counted, slots }, confirm.parts[disputed[0]!]!, context));
+  }
+  if (corrected.length > 0) return saidFirst(refusals, walk(flow, counted, state.at, context));
+  if (heard.yesNo === 'yes') {
+    const target = state.stage === 'which' ? state.at : confirm.yes;
+    return walk(flow, state, target, context);
+  }
+  if (heard.yesNo === 'no' && state.stage !== 'which') return askWhich(flow, counted, context);
+  // The same values said again are a yes: "Tuesday at half past ten, that's it."
+  if (Object.keys(heard.values).length > 0) return walk(flow, state, confirm.yes, context);
+  return notUnderstood(flow, state, question, context);
+}
+
+/** After a plain no: with one part there is nothing to ask. */
+function askWhich(flow: Flow, state: FlowState, context: FlowContext): FlowStep {
+  const parts = Object.entries(flow.states[state.at]!.confirm!.parts);
+  if (parts.length === 1) {
+    const [name, target] = parts[0]!;
+    const slots = Object.fromEntries(Object.entries(state.slots).filter(([slot]) => slot !== name));
+    return walk(flow, { ...state, slots }, target, context);
+  }
+  const which: FlowState = { ...state, stage: 'which', misses: 0 };
+  const question = openQuestion(flow, which)!;
+  return askAgain(flow, which, question, which, [], context);
+}
+
+function silence(flow: Flow, state: FlowState, question: Question, context: FlowContext): FlowStep {
+  const noInputs = state.noInputs + 1;
+  if (noInputs > question.silences) return giveUp(flow, state, question, context, 'no-input');
+  const own = question.noInput[Math.min(noInputs, question.noInput.length) - 1];
+  return reprompt(
+    flow,
+    { ...state, noInputs },
+    question,
+    own,
+    builtInWords(state.language).noInput[noInputs > 1 ? 1 : 0],
+    context,
+  );
+}
+
+function notUnderstood(flow: Flow, state: FlowState, question: Question, context: FlowContext): FlowStep {
+  const misses = state.misses + 1;
+  if (misses > question.misunderstandings) return giveUp(flow, state, question, context, 'not-understood');
+  const own = question.notUnderstood[Math.min(misses, question.notUnderstood.length) - 1];
+  const builtIn = builtInWords(state.language).notUnderstood[misses > 1 ? 1 : 0];
+  return reprompt(flow, { ...state, misses }, question, own, builtIn, context);
+}
+
+/** The flow's own words for this, as they are; else the built-in ones and the question again. */
+function reprompt(
+  flow: Flow,
+  state: FlowState,
+  question: Question,
+  own: readonly Prompt[] | undefined,
+  builtIn: string,
+  context: FlowContext,
+): FlowStep {
+  const scope = scopeOf(flow, state, context);
+  // The flow's texts are about the question itself, not about which part of it is wrong.
+  const usable = own === undefined || state.stage === 'which' ? [] : sayPrompts(own, scope);
+  const says: SayAction[] = usable.length > 0 ? usable : [{ type: 'say', text: builtIn }, ...sayPrompts(question.prompts, scope)];
+  return { state, actions: [...says, question.gather] };
+}
+
+function askAgain(
+  flow: Flow,
+  state: FlowState,
+  question: Question,
+  counted: FlowState,
+  first: readonly SayAction[],
+  context: FlowContext,
+): FlowStep {
+  if (counted.misses > question.misunderstandings) return giveUp(flow, state, question, context, 'not-understood');
+  const prompts = sayPrompts(question.prompts, scopeOf(flow, counted, context));
+  const says = [...first, ...prompts];
+  if (says.length === 0) says.push({ type: 'say', text: builtInWords(state.language).notUnderstood[0] });
+  return { state: { ...counted, said: says }, actions: [...says, question.gather] };
+}
+
+function giveUp(flow: Flow, state: FlowState, question: Question, context: FlowContext, reason: string): FlowStep {
+  const note: DialogAction = { type: 'note', text: `gave up at ${state.at}: ${reason}` };
+  const target = question.giveUp;
+  const step = target === undefined || target === state.at ? endPolitely(state, reason) : walk(flow, state, target, context);
+  return { state: step.state, actions: [note, ...step.actions] };
+}
+
+function obey(flow: Flow, state: FlowState, question: Question, command: Command, context: FlowContext): FlowStep {
+  const scope = scopeOf(flow, state, context);
+  const words = builtInWords(state.language);
+  if (command.name === 'repeat' && state.said.length > 0) {
+    return { state, actions: [...state.said, question.gather] };
+  }
+  const own = sayPrompts(command.say ?? [], scope);
+  if (command.go !== undefined) return saidFirst(own, walk(flow, state, command.go, context));
+  if (command.name === 'goodbye') {
+    if (own.length === 0) return endPolitely(state, 'caller-said-goodbye');
+    return {
+      state: { ...state, stage: 'ended', said: own },
+      actions: [...own, { type: 'hangup', reason: 'caller-said-goodbye' }],
+    };
+  }
+  const builtIn = command.name === 'help' ? words.help : command.name === 'stop' ? words.stop : undefined;
+  const first: SayAction[] = own.length > 0 || builtIn === undefined ? own : [{ type: 'say', text: builtIn }];
+  return askAgain(flow, state, question, state, first, context);
+}
+
+function refusalsOf(flow: Flow, state: FlowState, heard: Heard, context: FlowContext): SayAction[] {
+  const words = builtInWords(state.language);
+  return Object.entries(heard.refused).flatMap(([name, value]) => {
+    const slot = flow.slots[name]!;
+    const scope = scopeOf(flow, state, context);
+    const heardScope = { ...scope, heard: sayValue(slot, value, scope) };
+    const builtIn = slot.kind === 'day' ? words.closedDay : slot.kind === 'time' ? words.closedTime : words.refused;
+    const own = sayPrompts(slot.refused ?? [], heardScope);
+    const text = { any: builtIn };
+    return own.length > 0 ? own : sayPrompts([{ text, interruptible: undefined, voice: undefined }], heardScope);
+  });
+}
+
+function saidFirst(first: readonly SayAction[], step: FlowStep): FlowStep {
+  if (first.length === 0) return step;
+  return { state: { ...step.state, said: [...first, ...step.state.said] }, actions: [...first, ...step.actions] };
+}

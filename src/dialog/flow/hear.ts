@@ -1,0 +1,103 @@
+import type { CalendarDay } from '../understand/calendar-day.ts';
+import { findPhrase, tokenise } from '../understand/tokens.ts';
+import { findYesNo, type YesNo } from '../understand/yes-no.ts';
+import { type Command, commandOfKeys, findCommand } from './commands.ts';
+import type { FlowState } from './flow-state.ts';
+import { calledPhrases } from './question.ts';
+import { isPossible, readKeys, readSpoken, type Utterance, utterance } from './read-slot.ts';
+import type { Flow, Slot } from './schema.ts';
+import { builtInWords } from './words.ts';
+
+/** What an answer to the open question says. All empty: it was not understood. */
+export interface Heard {
+  /** Details by slot. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Details that were understood and are not possible. */
+  readonly refused: Readonly<Record<string, string>>;
+  readonly yesNo: YesNo | undefined;
+  /** Details that the caller called by name, in the order of the confirmation. */
+  readonly parts: readonly string[];
+  readonly command: Command | undefined;
+}
+
+export const NOTHING_HEARD: Heard = { values: {}, refused: {}, yesNo: undefined, parts: [], command: undefined };
+
+export function hearSpoken(flow: Flow, state: FlowState, text: string, today: CalendarDay): Heard {
+  const said = utterance(text);
+  const at = flow.states[state.at];
+  const heard =
+    at?.ask !== undefined
+      ? hearDetails(flow, state, said, today, [at.ask.slot, ...at.ask.also], at.ask.slot)
+      : at?.confirm !== undefined
+        ? hearConfirmation(flow, state, said, today, Object.keys(at.confirm.parts))
+        : { ...NOTHING_HEARD, words: 0 };
+  const command = findCommand(flow, state.language, said.tokens);
+  // A command counts when it is at least as much of the utterance as the answer in it: "no, speak to a person".
+  if (command !== undefined && command.to - command.from >= heard.words) return { ...NOTHING_HEARD, command: command.value };
+  return heard;
+}
+
+export function hearKeys(flow: Flow, state: FlowState, digits: string): Heard {
+  const { ask, confirm } = flow.states[state.at] ?? {};
+  const slot = ask === undefined ? undefined : flow.slots[ask.slot];
+  const value = slot === undefined ? undefined : readKeys(slot, digits);
+  if (ask !== undefined && slot !== undefined && value !== undefined) {
+    return { ...NOTHING_HEARD, ...sorted([[ask.slot, slot, value]]) };
+  }
+  if (confirm !== undefined && state.stage === 'which') {
+    const part = Object.keys(confirm.parts)[Number(digits) - 1];
+    if (part !== undefined) return { ...NOTHING_HEARD, parts: [part] };
+  } else if (confirm !== undefined && (digits === '1' || digits === '2')) {
+    return { ...NOTHING_HEARD, yesNo: digits === '1' ? 'yes' : 'no' };
+  }
+  return { ...NOTHING_HEARD, command: commandOfKeys(flow, state.language, digits) };
+}
+
+type HeardWords = Heard & { readonly words: number };
+
+function hearDetails(
+  flow: Flow,
+  state: FlowState,
+  said: Utterance,
+  today: CalendarDay,
+  names: readonly string[],
+  asked: string | undefined,
+): HeardWords {
+  let words = 0;
+  const details = names.flatMap((name): [string, Slot, string][] => {
+    const slot = Object.hasOwn(flow.slots, name) ? flow.slots[name] : undefined;
+    if (slot === undefined) return [];
+    const found = readSpoken(slot, said, { language: state.language, today, asked: name === asked });
+    words += found === undefined ? 0 : found.to - found.from;
+    return found === undefined ? [] : [[name, slot, found.value]];
+  });
+  return { ...NOTHING_HEARD, ...sorted(details), words };
+}
+
+function hearConfirmation(
+  flow: Flow,
+  state: FlowState,
+  said: Utterance,
+  today: CalendarDay,
+  names: readonly string[],
+): HeardWords {
+  const yesNo = findYesNo(said.tokens);
+  // "No, eleven": after a no a number alone can only correct the time.
+  const times = names.find((name) => flow.slots[name]?.kind === 'time');
+  const bare = yesNo?.value === 'no' || state.stage === 'which' ? times : undefined;
+  const details = hearDetails(flow, state, said, today, names, bare);
+  const everything = builtInWords(state.language).everything.some((phrase) => findPhrase(said.tokens, tokenise(phrase)) >= 0);
+  const parts = names.filter(
+    (name) =>
+      (everything && state.stage === 'which') ||
+      calledPhrases(flow, name, state.language).some((phrase) => findPhrase(said.tokens, tokenise(phrase)) >= 0),
+  );
+  const words = details.words + (yesNo === undefined ? 0 : yesNo.to - yesNo.from) + parts.length;
+  return { ...details, yesNo: yesNo?.value, parts, words };
+}
+
+function sorted(details: readonly (readonly [string, Slot, string])[]): Pick<Heard, 'values' | 'refused'> {
+  const pick = (possible: boolean) =>
+    Object.fromEntries(details.flatMap(([name, slot, value]) => (isPossible(slot, value) === possible ? [[name, value]] : [])));
+  return { values: pick(true), refused: pick(false) };
+}

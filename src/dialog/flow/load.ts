@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { isNode, LineCounter, parseDocument } from 'yaml';
+import type { z } from 'zod';
+import { type Problem, problemText, shown } from '../../config/problem.ts';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import type { Language } from '../understand/language.ts';
+import { checkFlow } from './check.ts';
+import { type Flow, flowDocument } from './schema.ts';
+
+/** A flow that cannot be used. `problems` has all of them, each with its place. */
+export class FlowInvalidError extends OffhookError {
+  readonly code = 'OFFHOOK_FLOW_INVALID';
+  readonly retryable = false;
+  readonly problems: readonly Problem[];
+
+  constructor(source: string, problems: readonly Problem[]) {
+    super(`${source} is no usable flow:\n${problems.map((problem) => `  ${problemText(problem)}`).join('\n')}`, {
+      facts: { source, problems: problems.length },
+    });
+    this.problems = problems;
+  }
+}
+
+export interface FlowOptions {
+  /** The bot's language: the flow's where it names none itself. */
+  readonly language: Language;
+  /** Named in messages. */
+  readonly source?: string;
+}
+
+/**
+ * Reads a flow that is already an object, as a bot file holds it inline.
+ * @throws FlowInvalidError with every problem at once
+ */
+export function parseFlow(written: unknown, options: FlowOptions): Flow {
+  return parseLocated(written, options, () => options.source ?? 'flow');
+}
+
+/**
+ * Reads a flow from a YAML file; problems carry the line.
+ * @throws FlowInvalidError when it cannot be read, is no YAML or is no usable flow
+ */
+export async function loadFlow(path: string, options: FlowOptions): Promise<Flow> {
+  const source = options.source ?? path;
+  let yaml: string;
+  try {
+    yaml = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new FlowInvalidError(source, [{ key: source, where: source, message: `cannot be read: ${errorText(error)}` }]);
+  }
+  const lines = new LineCounter();
+  const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
+  if (document.errors.length > 0) {
+    const problems = document.errors.map((error) => ({
+      key: source,
+      where: `${source}:${lines.linePos(error.pos[0]).line}`,
+      message: `not readable as YAML: ${error.message}`,
+    }));
+    throw new FlowInvalidError(source, problems);
+  }
+  return parseLocated(document.toJS(), { ...options, source }, (keys) => {
+    for (let length = keys.length; length > 0; length--) {
+      const node: unknown = document.getIn(keys.slice(0, length), true);
+      if (isNode(node) && node.range) return `${source}:${lines.linePos(node.range[0]).line}`;
+    }
+    return `${source}:1`;
+  });
+}
+
+function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: readonly string[]) => string): Flow {
+  const source = options.source ?? 'flow';
+  const first = flowDocument.safeParse(written);
+  const problems: Problem[] = (first.error?.issues ?? []).map((issue) => {
+    const { keys, message } = innermost(issue);
+    const key = keys.join('.');
+    const value = issue.code === 'unrecognized_keys' ? {} : { value: shown(valueAt(written, keys)) };
+    return { key: key === '' ? source : key, where: whereOf(keys), ...value, message };
+  });
+  // Unknown keys alone do not hide the mistakes in what remains.
+  const parsed = first.success ? first : flowDocument.safeParse(withoutKeys(written, first.error.issues));
+  if (parsed.success) {
+    const flow: Flow = { ...parsed.data, languages: parsed.data.languages ?? [options.language] };
+    const found = checkFlow(flow, source);
+    problems.push(...found.map((problem) => ({ ...problem, where: whereOf(problem.key.split('.')) })));
+    if (problems.length === 0) return flow;
+  }
+  throw new FlowInvalidError(source, problems);
+}
+
+/** Of a union's complaints the one of the form that was meant: that whose trouble lies deepest. */
+function innermost(issue: z.core.$ZodIssue): { keys: string[]; message: string } {
+  const keys = issue.path.map(String);
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return { keys, message: issue.message };
+  const inner = issue.errors.flatMap((branch) => (branch[0] === undefined ? [] : [innermost(branch[0])]));
+  const fits = inner.filter(({ message, keys }) => keys.length > 0 || !message.startsWith('Invalid input: expected'));
+  const best = fits.sort((left, right) => right.keys.length - left.keys.length)[0];
+  if (best === undefined) {
+    const kinds = inner.map(({ message }) => /expected (\w+)/.exec(message)?.[1]).filter((kind) => kind !== undefined);
+    return { keys, message: `expected ${[...new Set(kinds)].join(' or ') || 'something else'}` };
+  }
+  return { keys: [...keys, ...best.keys], message: best.message };
+}
+
+function valueAt(written: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((node, key) => (isRecord(node) ? node[key] : undefined), written);
+}
+
+function withoutKeys(written: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy: unknown = structuredClone(written);
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys') continue;
+    const holder = valueAt(copy, issue.path.map(String));
+    if (isRecord(holder)) for (const key of issue.keys) delete holder[key];
+  }
+  return copy;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

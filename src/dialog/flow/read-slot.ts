@@ -1,0 +1,97 @@
+import type { CalendarDay } from '../understand/calendar-day.ts';
+import { weekdayOf } from '../understand/calendar-day.ts';
+import { findChoice } from '../understand/choice.ts';
+import { type ClockTime, DAYTIME, inWindow, type TimeWindow } from '../understand/clock-time.ts';
+import { findDay } from '../understand/day.ts';
+import { findDigits } from '../understand/digits.ts';
+import type { Language } from '../understand/language.ts';
+import { numberAt } from '../understand/numbers.ts';
+import { findTime, timeOfKeys } from '../understand/time.ts';
+import { type Found, tokenise } from '../understand/tokens.ts';
+import { findYesNo } from '../understand/yes-no.ts';
+import { digitLimits } from './question.ts';
+import type { Slot } from './schema.ts';
+import { inLanguage } from './text.ts';
+
+export interface Utterance {
+  readonly text: string;
+  readonly tokens: readonly string[];
+}
+
+export interface ReadOptions {
+  readonly language: Language;
+  readonly today: CalendarDay;
+  /** This detail was asked for, so a number alone may be it. */
+  readonly asked: boolean;
+}
+
+export function utterance(text: string): Utterance {
+  return { text: text.trim(), tokens: tokenise(text) };
+}
+
+/** What an utterance says for a slot, whether or not it is possible; undefined when it says nothing. */
+export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): Found<string> | undefined {
+  const { tokens } = said;
+  switch (slot.kind) {
+    case 'choice': {
+      const choices = Object.entries(slot.options).map(([name, option]) => ({
+        name,
+        phrases: (inLanguage<readonly string[]>(option.phrases, options.language) ?? []).map(tokenise),
+      }));
+      return findChoice(tokens, choices) ?? (options.asked ? spokenKey(slot, tokens) : undefined);
+    }
+    case 'day':
+      return findDay(tokens, options.today);
+    case 'time':
+      return findTime(tokens, { window: windowOf(slot), bare: options.asked });
+    case 'digits': {
+      const digits = findDigits(tokens);
+      const { least, most } = digitLimits(slot);
+      return digits !== undefined && digits.value.length >= least && digits.value.length <= most ? digits : undefined;
+    }
+    case 'yes-no':
+      return findYesNo(tokens);
+    case 'text':
+      return options.asked && tokens.length > 0 ? { value: said.text.slice(0, 500), from: 0, to: tokens.length } : undefined;
+  }
+}
+
+/** What keys say for the slot that was asked for; undefined when they mean nothing there. */
+export function readKeys(slot: Slot, digits: string): string | undefined {
+  switch (slot.kind) {
+    case 'choice':
+      return Object.entries(slot.options).find(([, option]) => option.key === digits)?.[0];
+    case 'time':
+      return timeOfKeys(digits, windowOf(slot));
+    case 'digits': {
+      const { least, most } = digitLimits(slot);
+      return /^\d+$/.test(digits) && digits.length >= least && digits.length <= most ? digits : undefined;
+    }
+    case 'yes-no':
+      return digits === '1' ? 'yes' : digits === '2' ? 'no' : undefined;
+    case 'day':
+    case 'text':
+      return undefined;
+  }
+}
+
+/** Whether an answer that was understood can be taken: an open day, a time in the window. */
+export function isPossible(slot: Slot, value: string): boolean {
+  if (slot.kind === 'day') return !slot.closed.includes(weekdayOf(value as CalendarDay)); // written by findDay
+  if (slot.kind === 'time') return inWindow(value as ClockTime, { from: slot.from ?? '00:00', to: slot.to ?? '23:59' });
+  return true;
+}
+
+function windowOf(slot: Slot & { kind: 'time' }): TimeWindow {
+  return { from: slot.from ?? DAYTIME.from, to: slot.to ?? DAYTIME.to };
+}
+
+/** `one`, `press two`, `number three`: the key of an option, said instead of pressed. */
+function spokenKey(slot: Slot & { kind: 'choice' }, tokens: readonly string[]): Found<string> | undefined {
+  const last = tokens.length - 1;
+  if (last < 0 || last > 2) return undefined;
+  const number = numberAt(tokens, last);
+  if (number === undefined || (last > 0 && findDigits(tokens.slice(0, last)) !== undefined)) return undefined;
+  const name = readKeys(slot, String(number.value));
+  return name === undefined ? undefined : { value: name, from: 0, to: tokens.length };
+}

@@ -1,0 +1,88 @@
+import { calendarDay, type CalendarDay } from '../understand/calendar-day.ts';
+import type { ClockTime } from '../understand/clock-time.ts';
+import type { Language } from '../understand/language.ts';
+import { sayDay } from '../understand/say-day.ts';
+import { sayDigits } from '../understand/say-digits.ts';
+import { sayTime } from '../understand/say-time.ts';
+import type { SayAction } from './flow-state.ts';
+import type { ByLanguage, Flow, Prompt, Slot } from './schema.ts';
+import { builtInWords } from './words.ts';
+
+/** `full` says the part of the day with a time; `digits` reads figures one by one. */
+export const FILTERS = ['full', 'digits'] as const;
+
+const PLACEHOLDER = /\{\{\s*([A-Za-z][\w-]*)\s*(?:\|\s*([A-Za-z]+)\s*)?\}\}/g;
+
+export interface Placeholder {
+  readonly name: string;
+  readonly filter: string | undefined;
+}
+
+export function placeholdersOf(template: string): Placeholder[] {
+  return [...template.matchAll(PLACEHOLDER)].map((match) => ({ name: match[1]!, filter: match[2] }));
+}
+
+export function inLanguage<Value>(values: ByLanguage<Value>, language: Language): Value | undefined {
+  return values[language] ?? values.any;
+}
+
+export interface TextScope {
+  readonly flow: Flow;
+  readonly language: Language;
+  readonly today: CalendarDay;
+  readonly slots: Readonly<Record<string, string>>;
+  /** The answer that was refused, as it is said. */
+  readonly heard?: string;
+}
+
+/**
+ * Fills `{{ slot }}`, `{{ value }}` and `{{ heard }}` with what is known, said as the language says it. One pass: what
+ * a caller said is never read as a template. Unknown names become nothing.
+ */
+export function fillText(template: string, scope: TextScope): string {
+  const filled = template.replaceAll(PLACEHOLDER, (_match, name: string, filter: string | undefined) => {
+    if (name === 'heard') return scope.heard ?? '';
+    const slot = scope.flow.slots[name];
+    const known = scope.slots[name];
+    if (slot !== undefined) return known === undefined ? '' : sayValue(slot, known, scope, filter);
+    const value = Object.hasOwn(scope.flow.values, name) ? inLanguage(scope.flow.values[name]!, scope.language) : known;
+    return filter === 'digits' ? sayDigits(scope.language, value ?? '') : (value ?? '');
+  });
+  return filled.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** A detail's value as it is said back. Values that do not have their kind's form are said as they are. */
+export function sayValue(slot: Slot, value: string, scope: TextScope, filter?: string): string {
+  switch (slot.kind) {
+    case 'day':
+      return /^\d{4}-\d{2}-\d{2}$/.test(value) ? sayDay(scope.language, calendarDay(value), scope.today) : value;
+    case 'time':
+      return /^\d{2}:\d{2}$/.test(value) ? sayTime(scope.language, value as ClockTime, filter === 'full') : value;
+    case 'digits':
+      return sayDigits(scope.language, value);
+    case 'yes-no':
+      return value === 'yes' ? builtInWords(scope.language).yes : builtInWords(scope.language).no;
+    case 'choice': {
+      const option = Object.hasOwn(slot.options, value) ? slot.options[value] : undefined;
+      return (option?.say === undefined ? undefined : inLanguage(option.say, scope.language)) ?? value;
+    }
+    case 'text':
+      return filter === 'digits' ? sayDigits(scope.language, value) : value;
+  }
+}
+
+/** The prompts as actions; those with nothing to say in this language are left out. */
+export function sayPrompts(prompts: readonly Prompt[], scope: TextScope): SayAction[] {
+  return prompts.flatMap((prompt) => {
+    const text = fillText(inLanguage<string>(prompt.text, scope.language) ?? '', scope);
+    if (text === '') return [];
+    return [
+      {
+        type: 'say' as const,
+        text,
+        ...(prompt.interruptible === undefined ? {} : { interruptible: prompt.interruptible }),
+        ...(prompt.voice === undefined ? {} : { voice: prompt.voice }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,81 @@
+import type { DialogAction } from '../port.ts';
+import { conditionHolds } from './condition.ts';
+import type { FlowContext, FlowState, FlowStep, SayAction } from './flow-state.ts';
+import { openQuestion } from './question.ts';
+import type { Flow, StateDocument } from './schema.ts';
+import { sayPrompts, type TextScope } from './text.ts';
+import { builtInWords } from './words.ts';
+
+/** States passed without a question in one step; more is a loop, and the call ends politely. */
+const MOST_STATES = 50;
+
+export function scopeOf(flow: Flow, state: FlowState, context: FlowContext): TextScope {
+  return { flow, language: state.language, today: context.today, slots: state.slots };
+}
+
+/** Says goodbye in built-in words and hangs up. */
+export function endPolitely(state: FlowState, reason: string): FlowStep {
+  const goodbye: SayAction = { type: 'say', text: builtInWords(state.language).goodbye, interruptible: 'never' };
+  return { state: { ...state, stage: 'ended', said: [goodbye] }, actions: [goodbye, { type: 'hangup', reason }] };
+}
+
+/**
+ * Goes to a state and on from there until a question is open or the call ends. States whose detail is known are
+ * skipped. Always ends in a question that was spoken or in a hang-up.
+ */
+export function walk(flow: Flow, from: FlowState, target: string, context: FlowContext): FlowStep {
+  const actions: DialogAction[] = [];
+  const said: SayAction[] = [];
+  const say = (added: readonly SayAction[]): void => {
+    said.push(...added);
+    actions.push(...added);
+  };
+  let state: FlowState = { ...from, misses: 0, noInputs: 0, said };
+  let name: string | undefined = target;
+  for (let passed = 0; passed < MOST_STATES && name !== undefined; passed++) {
+    const here: StateDocument | undefined = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
+    if (here === undefined) break;
+    state = { ...state, at: name, stage: 'question', slots: without(state.slots, here.clear ?? []) };
+    if (here.ask !== undefined && (state.slots[here.ask.slot] ?? '') !== '') {
+      name = nextOf(here, state.slots);
+      continue;
+    }
+    if (here.language !== undefined && here.language !== state.language) {
+      state = { ...state, language: here.language };
+      actions.push({ type: 'language', language: here.language, ...(here.voice === undefined ? {} : { voice: here.voice }) });
+    }
+    state = { ...state, slots: { ...state.slots, ...here.set } };
+    if (here.note !== undefined) actions.push({ type: 'note', text: here.note });
+    const scope = scopeOf(flow, state, context);
+    say(sayPrompts(here.say ?? [], scope));
+    const question = openQuestion(flow, state);
+    if (question !== undefined) {
+      say(sayPrompts(question.prompts, scope));
+      if (said.length === 0) say([{ type: 'say', text: builtInWords(state.language).notUnderstood[0] }]);
+      actions.push(question.gather);
+      return { state, actions };
+    }
+    if (here.hangup !== undefined) {
+      actions.push({ type: 'hangup', reason: here.hangup });
+      return { state: { ...state, stage: 'ended' }, actions };
+    }
+    name = nextOf(here, state.slots);
+  }
+  const ended = endPolitely(state, 'flow-lost');
+  return { state: ended.state, actions: [...actions, ...ended.actions] };
+}
+
+/** Where a state leads, given what is known; undefined when it says of nothing that holds. */
+export function nextOf(state: StateDocument, slots: Readonly<Record<string, string>>): string | undefined {
+  const { next } = state;
+  if (next === undefined || typeof next === 'string') return next;
+  if (Array.isArray(next)) {
+    return next.find(({ when }) => Object.entries(when ?? {}).every(([slot, wanted]) => conditionHolds(wanted, slots[slot])))?.go;
+  }
+  const answer = slots[state.ask?.slot ?? ''] ?? '';
+  return Object.hasOwn(next, answer) ? next[answer] : next['otherwise'];
+}
+
+function without(slots: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
+  return names.length === 0 ? slots : Object.fromEntries(Object.entries(slots).filter(([name]) => !names.includes(name)));
+}

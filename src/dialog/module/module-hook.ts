@@ -1,0 +1,78 @@
+import { pathToFileURL } from 'node:url';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { parseAction } from '../action-schema.ts';
+import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
+
+/** A bot's module that cannot be loaded. */
+export class DialogModuleError extends OffhookError {
+  readonly code = 'OFFHOOK_DIALOG_MODULE';
+  readonly retryable = false;
+}
+
+/** The function a module exports: called once a turn, what it yields is spoken as it comes. A text alone is said. */
+export type DialogModule = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<unknown, void, undefined>;
+
+/**
+ * Loads a bot written as a JavaScript or TypeScript file that exports one async generator function, under any name:
+ *
+ *     export async function* respond(turn, signal) {
+ *       if (turn.input.kind === 'start') yield 'Hello, who is calling?';
+ *       else yield { type: 'hangup', reason: 'done' };
+ *     }
+ *
+ * TypeScript needs a Node that strips types by itself (22.18 or newer).
+ * @param path absolute path of the file
+ * @throws DialogModuleError when it cannot be loaded or exports something else
+ */
+export async function loadModuleHooks(path: string): Promise<DialogHookFactory> {
+  let exported: unknown;
+  try {
+    exported = await import(pathToFileURL(path).href);
+  } catch (error) {
+    const typescript = /\.[mc]?ts$/.test(path) && !('typescript' in process.features && Boolean(process.features.typescript));
+    const advice = typescript ? '; this Node cannot load TypeScript, compile it to JavaScript or use Node 22.18 or newer' : '';
+    throw new DialogModuleError(`${path} cannot be loaded: ${errorText(error)}${advice}`, { cause: error });
+  }
+  const functions = Object.values(exported ?? {}).filter((value) => typeof value === 'function');
+  const generators = functions.filter(isAsyncGenerator);
+  if (generators.length !== 1 || functions.length !== 1) {
+    throw new DialogModuleError(`${path} must export one async generator function (async function*) and no other function`);
+  }
+  const respond = generators[0]!;
+  return { create: () => new ModuleHook(respond) };
+}
+
+function isAsyncGenerator(value: unknown): value is DialogModule {
+  return Object.prototype.toString.call(value) === '[object AsyncGeneratorFunction]';
+}
+
+/** One conversation with a module; what it must remember, it keeps by `turn.call.callId` or in variables. */
+export class ModuleHook implements DialogHook {
+  readonly #respond: DialogModule;
+
+  constructor(respond: DialogModule) {
+    this.#respond = respond;
+  }
+
+  /**
+   * Yields what the module yields, checked. Ends at once when the signal aborts, even if the module does not look at it.
+   * @throws DialogAnswerError for something that is no action, and whatever the module throws
+   */
+  async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
+    const answers = this.#respond(turn, signal);
+    const aborted = new Promise<'aborted'>((resolve) => {
+      if (signal.aborted) resolve('aborted');
+      signal.addEventListener('abort', () => resolve('aborted'), { once: true });
+    });
+    try {
+      for (;;) {
+        const next = await Promise.race([aborted, answers.next()]);
+        if (next === 'aborted' || signal.aborted || next.done === true) return;
+        yield parseAction(next.value);
+      }
+    } finally {
+      // A module that hangs never answers `return` either, so nobody waits for it.
+      void answers.return().catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,9 @@
+/** Languages whose days, times, digits and yes/no are understood and spoken. */
+export const LANGUAGES = ['en', 'hi'] as const;
+
+export type Language = (typeof LANGUAGES)[number];
+
+/** The language whose tables serve a code such as `hi-IN`; English where there are none. */
+export function languageOf(code: string): Language {
+  return code.split('-')[0]?.toLowerCase() === 'hi' ? 'hi' : 'en';
+}

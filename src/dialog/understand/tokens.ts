@@ -1,0 +1,64 @@
+/** A value found in an utterance, and the words that said it: `from` up to, not including, `to`. */
+export interface Found<Value> {
+  readonly value: Value;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Words that carry nothing in either language; left out so that phrases match however politely they are said. */
+const FILLERS = new Set(['a', 'an', 'the', 'my', 'me', 'please', 'um', 'uh', 'er', 'erm', 'uhm', 'कृपया', 'पलीज', 'प्लीज', 'जरा']);
+
+const NUKTA = '\u093C';
+const CHANDRABINDU = '\u0901';
+const ANUSVARA = '\u0902';
+
+/**
+ * Cuts an utterance into words that compare well: lower case, no punctuation, no articles. `10.30 a.m.` becomes
+ * `10:30 am`. Devanagari digits become ASCII; the nukta is dropped and chandrabindu becomes anusvara, since writers
+ * and recognisers use them as they like (हाँ and हां, साढ़े and साढे).
+ */
+export function tokenise(text: string): string[] {
+  const plain = text
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[\u{200B}-\u{200D}\u{FEFF}]/gu, '')
+    .replaceAll(NUKTA, '')
+    .replaceAll(CHANDRABINDU, ANUSVARA)
+    .replaceAll(/[०-९]/g, (digit) => String(digit.charCodeAt(0) - 0x0966))
+    .replaceAll(/[’'`]/g, '')
+    .replaceAll(/\b([ap])\.\s?m\b\.?/g, '$1m')
+    .replaceAll(/(\d{1,2})[.:](\d{2})(?!\d)/g, '$1:$2')
+    .replaceAll(/(\d)([ap]m)\b/g, '$1 $2');
+  const words = plain.match(/\d{1,2}:\d{2}|[\p{L}\p{M}]+|\d+/gu) ?? [];
+  return words.filter((word) => !FILLERS.has(word));
+}
+
+/** Where a phrase stands in the words, at `start` or later; -1 when it does not. An empty phrase is nowhere. */
+export function findPhrase(tokens: readonly string[], phrase: readonly string[], start = 0): number {
+  if (phrase.length === 0) return -1;
+  for (let index = start; index + phrase.length <= tokens.length; index++) {
+    if (phrase.every((word, offset) => tokens[index + offset] === word)) return index;
+  }
+  return -1;
+}
+
+/** The longest phrase that begins exactly at `index`, with its value. */
+export function phraseAt<Value>(
+  tokens: readonly string[],
+  index: number,
+  phrases: ReadonlyMap<string, Value>,
+  mostWords = 5,
+): Found<Value> | undefined {
+  for (let length = Math.min(mostWords, tokens.length - index); length > 0; length--) {
+    const value = phrases.get(tokens.slice(index, index + length).join(' '));
+    if (value !== undefined) return { value, from: index, to: index + length };
+  }
+  return undefined;
+}
+
+/** A table from phrases as people write them to values, keyed the way `phraseAt` looks them up. */
+export function phraseTable<Value>(rows: Iterable<readonly [Value, readonly string[]]>): ReadonlyMap<string, Value> {
+  const table = new Map<string, Value>();
+  for (const [value, phrases] of rows) for (const phrase of phrases) table.set(tokenise(phrase).join(' '), value);
+  return table;
+}
