@@ -4,6 +4,7 @@ import { Pool } from 'pg';
 import type { Clock } from '../kernel/clock.ts';
 import { StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
+import type { DatabaseConnection } from './connection.ts';
 import { migrateDatabase } from './migrate.ts';
 
 export interface DatabaseOptions {
@@ -25,8 +26,8 @@ export interface Database extends AsyncDisposable {
   readonly place: 'embedded' | 'peer' | 'server';
   readonly pool: Pool;
   readonly orm: NodePgDatabase;
-  /** The server's address, undefined for the embedded store, whose pool is also the queue's. */
-  readonly url: string | undefined;
+  /** How to reach it, for who needs connections of their own, as the job queue does. */
+  readonly connection: DatabaseConnection;
   close(): Promise<void>;
 }
 
@@ -37,9 +38,10 @@ export interface Database extends AsyncDisposable {
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   if (options.url === undefined) {
-    return databaseOf({ ...(await openEmbedded({ ...options, dataDir: resolve(options.dataDir) })), url: undefined });
+    return databaseOf(await openEmbedded({ ...options, dataDir: resolve(options.dataDir) }));
   }
-  const pool = new Pool({ connectionString: options.url, max: 10, connectionTimeoutMillis: 10_000, keepAlive: true });
+  const connection: DatabaseConnection = { connectionString: options.url, connectionTimeoutMillis: 10_000, keepAlive: true };
+  const pool = new Pool({ ...connection, max: 10 });
   pool.on('error', options.onProblem);
   try {
     await migrateDatabase(pool);
@@ -47,16 +49,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await pool.end();
     throw new StoreUnavailableError('the database cannot be used', { cause: error });
   }
-  return databaseOf({ place: 'server', pool, url: options.url, close: () => pool.end() });
+  return databaseOf({ place: 'server', pool, connection, close: () => pool.end() });
 }
 
 /** @param parts.close releases what lies beneath the pool too; called once */
-export function databaseOf(parts: {
-  readonly place: Database['place'];
-  readonly pool: Pool;
-  readonly url: string | undefined;
-  readonly close: () => Promise<void>;
-}): Database {
+function databaseOf(parts: Pick<Database, 'place' | 'pool' | 'connection' | 'close'>): Database {
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= parts.close());
   return { ...parts, orm: drizzle(parts.pool), close, [Symbol.asyncDispose]: close };

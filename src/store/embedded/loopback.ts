@@ -6,6 +6,8 @@ import { serveWire } from './wire-session.ts';
 export function dialGate(gate: SessionGate): Duplex {
   const [client, server] = duplexPair();
   serveWire(server, gate);
+  // A socket that is cut tells the other end; a pair in memory does not.
+  client.once('close', () => server.destroy());
   return Object.assign(client, {
     connect(): void {
       process.nextTick(() => client.emit('connect'));

@@ -5,6 +5,7 @@ import { Pool } from 'pg';
 import { z } from 'zod';
 import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import type { DatabaseConnection } from '../connection.ts';
 import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
 import { QUEUE_SCHEMA, migrateDatabase, migrationTexts } from '../migrate.ts';
 import { Engine } from './engine.ts';
@@ -25,11 +26,12 @@ export interface EmbeddedOptions {
 export interface EmbeddedDatabase {
   readonly place: 'embedded' | 'peer';
   readonly pool: Pool;
+  readonly connection: DatabaseConnection;
   close(): Promise<void>;
 }
 
-/** Sessions cost nothing here; queues and workers each keep one to listen on. */
-const MAX_SESSIONS = 64;
+/** Sessions that queries may use at once; they all take turns at one backend. */
+const MAX_SESSIONS = 16;
 const GATE_LIMITS = { maxWaiting: 20_000, idleInTransactionMs: 30_000 };
 const RETRY_MS = 100;
 
@@ -90,6 +92,7 @@ async function own(options: EmbeddedOptions, socketDir: string, lock: StoreLock)
     return {
       place: 'embedded',
       pool: running.pool,
+      connection: running.connection,
       async close() {
         await socket[Symbol.asyncDispose]();
         await running[Symbol.asyncDispose]();
@@ -104,16 +107,19 @@ async function own(options: EmbeddedOptions, socketDir: string, lock: StoreLock)
 
 interface RunningEngine extends AsyncDisposable {
   readonly pool: Pool;
+  readonly connection: DatabaseConnection;
   readonly gate: SessionGate;
 }
 
 async function runEngine(clusterDir: string, clock: Clock, onProblem: (error: Error) => void): Promise<RunningEngine> {
   const engine = await Engine.start(clusterDir, clock);
   const gate = new SessionGate(engine, clock, GATE_LIMITS);
-  const pool = new Pool({ stream: () => dialGate(gate), max: MAX_SESSIONS, keepAlive: true, user: 'postgres', ssl: false });
+  const connection: DatabaseConnection = { stream: () => dialGate(gate), user: 'postgres', ssl: false, keepAlive: true };
+  const pool = new Pool({ ...connection, max: MAX_SESSIONS });
   pool.on('error', onProblem);
   return {
     pool,
+    connection,
     gate,
     async [Symbol.asyncDispose]() {
       await pool.end();
@@ -124,20 +130,20 @@ async function runEngine(clusterDir: string, clock: Clock, onProblem: (error: Er
 }
 
 async function joinOwner(socketDir: string, onProblem: (error: Error) => void): Promise<EmbeddedDatabase | undefined> {
-  const pool = new Pool({
+  const connection: DatabaseConnection = {
     host: socketDir,
     port: 5432,
     user: 'postgres',
     database: 'postgres',
     ssl: false,
-    max: MAX_SESSIONS,
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
-  });
+  };
+  const pool = new Pool({ ...connection, max: MAX_SESSIONS });
   pool.on('error', onProblem);
   try {
     await pool.query('SELECT 1');
-    return { place: 'peer', pool, close: () => pool.end() };
+    return { place: 'peer', pool, connection, close: () => pool.end() };
   } catch {
     await pool.end();
     return undefined;

@@ -19,7 +19,8 @@ export function serveWire(stream: Duplex, gate: SessionGate): void {
   const stop = (): void => {
     session?.close();
     session = undefined;
-    stream.destroy();
+    // Ended, not destroyed: what was said last still arrives.
+    if (!stream.writableEnded) stream.end();
   };
   const refuse = (sqlState: string, reason: string): void => {
     if (!stream.writableEnded) stream.end(fatal(sqlState, reason));
@@ -57,6 +58,6 @@ export function serveWire(stream: Duplex, gate: SessionGate): void {
     }
   });
   stream.on('error', stop);
-  stream.on('close', stop);
   stream.on('end', stop);
+  stream.on('close', stop);
 }

@@ -1,0 +1,86 @@
+import {
+  type JobsOptions,
+  type Processor,
+  type Queue,
+  type Worker,
+  type WorkerOptions,
+  createPostgresBackend,
+  createRedisBackend,
+  withBackend,
+} from 'bullmq';
+import { Redis } from 'ioredis';
+import type { Database } from '../store/database.ts';
+import { QUEUE_SCHEMA } from '../store/migrate.ts';
+
+export type BullQueue = Pick<Queue, 'add' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
+  waitUntilReady(): Promise<unknown>;
+};
+export type BullWorker = Pick<Worker, 'close'> & { waitUntilReady(): Promise<unknown> };
+export type BullWorkerSettings = Omit<WorkerOptions, 'connection' | 'prefix'>;
+
+/** Where BullMQ keeps its jobs. */
+export interface BullBackend {
+  readonly kind: 'redis' | 'postgres';
+  queue(name: string, defaults: JobsOptions): BullQueue;
+  worker(name: string, run: Processor, settings: BullWorkerSettings): BullWorker;
+  /** After all its queues and workers are closed. */
+  close(): Promise<void>;
+}
+
+/** In braces, so that all keys of a queue fall into one slot of a Redis Cluster. */
+const PREFIX = '{offhook}';
+
+/** @param onProblem hears of lost connections; BullMQ connects again by itself */
+export function redisBackend(url: string, onProblem: (error: Error) => void): BullBackend {
+  const bull = withBackend(createRedisBackend);
+  const connections: Redis[] = [];
+  const connect = (patience: { enableOfflineQueue: boolean; maxRetriesPerRequest: number | null }): Redis => {
+    const connection = new Redis(url, patience);
+    connection.on('error', onProblem);
+    connections.push(connection);
+    return connection;
+  };
+  // One that adds fails at once while Redis is away, and the outbox tries again; one that works waits for its return.
+  let adding: Redis | undefined;
+  let working: Redis | undefined;
+  return {
+    kind: 'redis',
+    queue(name, defaults) {
+      adding ??= connect({ enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+      const queue = new bull.Queue(name, { connection: adding, prefix: PREFIX, defaultJobOptions: defaults });
+      queue.on('error', onProblem);
+      return queue;
+    },
+    worker(name, run, settings) {
+      working ??= connect({ enableOfflineQueue: true, maxRetriesPerRequest: null });
+      const worker = new bull.Worker(name, run, { ...settings, connection: working, prefix: PREFIX });
+      worker.on('error', onProblem);
+      return worker;
+    },
+    async close() {
+      for (const connection of connections) connection.disconnect();
+    },
+  };
+}
+
+/** Connections that each queue or worker may open; a worker adds one to listen on. */
+const MAX_CONNECTIONS = 3;
+
+export function postgresBackend(database: Database, onProblem: (error: Error) => void): BullBackend {
+  const bull = withBackend(createPostgresBackend);
+  const connection = { ...database.connection, schema: QUEUE_SCHEMA, max: MAX_CONNECTIONS };
+  return {
+    kind: 'postgres',
+    queue(name, defaults) {
+      const queue = new bull.Queue(name, { connection, defaultJobOptions: defaults });
+      queue.on('error', onProblem);
+      return queue;
+    },
+    worker(name, run, settings) {
+      const worker = new bull.Worker(name, run, { ...settings, connection });
+      worker.on('error', onProblem);
+      return worker;
+    },
+    async close() {},
+  };
+}

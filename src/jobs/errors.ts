@@ -1,0 +1,31 @@
+import { OffhookError } from '../kernel/errors.ts';
+
+/** The job queue could not do this now; nothing was lost that an outbox entry does not still hold. */
+export class QueueUnavailableError extends OffhookError {
+  readonly code = 'OFFHOOK_QUEUE_UNAVAILABLE';
+  readonly retryable = true;
+}
+
+/** The outbox holds as much as it may, in entries or in bytes. Nothing was written. */
+export class OutboxFullError extends OffhookError {
+  readonly code = 'OFFHOOK_OUTBOX_FULL';
+  readonly retryable = true;
+}
+
+/** The disk under the outbox refused a write; `errno` says how (`ENOSPC` when it is full). Nothing was written. */
+export class OutboxWriteError extends OffhookError {
+  readonly code = 'OFFHOOK_OUTBOX_WRITE';
+  readonly retryable = true;
+}
+
+/** A job names a call, or a recording, that is not there. */
+export class JobSubjectError extends OffhookError {
+  readonly code = 'OFFHOOK_JOB_SUBJECT';
+  readonly retryable: boolean;
+
+  /** @param retryable whether it may still appear */
+  constructor(message: string, retryable: boolean, facts: OffhookError['facts'], cause?: unknown) {
+    super(message, { facts, cause });
+    this.retryable = retryable;
+  }
+}

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OffhookError } from '../../src/kernel/errors.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import type { JobHandler, JobQueue, JobRun } from '../../src/jobs/port.ts';
+import { type RetryPolicy, openQueue } from '../../src/jobs/queue.ts';
+import type { Database } from '../../src/store/database.ts';
+import { type TestDatabases, embeddedDatabases, onProblem, serverDatabases } from '../support/databases.ts';
+import { until } from '../support/processes.ts';
+import { type TestServer, startRedis } from '../support/redis-server.ts';
+import { requireTool } from '../support/requires.ts';
+
+class NeverError extends OffhookError {
+  readonly code = 'OFFHOOK_TEST_NEVER';
+  readonly retryable = false;
+}
+
+const fast: RetryPolicy = { attempts: 3, backoff: { firstMs: 1, factor: 1, maxMs: 1, jitter: 0 } };
+const redisProgram = requireTool('redis-server');
+const postgresProgram = requireTool('postgres');
+
+describe.each([
+  { place: 'the embedded store', backend: 'postgres', installed: true },
+  { place: 'a Postgres server', backend: 'postgres', installed: postgresProgram !== undefined },
+  { place: 'Redis', backend: 'redis', installed: redisProgram !== undefined },
+] as const)('the job queue on $place', ({ place, backend, installed }) => {
+  let databases: TestDatabases | undefined;
+  let redis: TestServer | undefined;
+  let database: Database;
+
+  beforeAll(async () => {
+    if (!installed) return;
+    if (backend === 'redis') redis = await startRedis(redisProgram ?? '');
+    databases = place === 'a Postgres server' ? await serverDatabases() : await embeddedDatabases();
+    database = await databases!.open();
+  });
+
+  afterAll(async () => {
+    await database?.close();
+    await databases?.[Symbol.asyncDispose]();
+    await redis?.[Symbol.asyncDispose]();
+  });
+
+  const open = (options: { retry?: RetryPolicy; stalledMs?: number; graceMs?: number } = {}): JobQueue =>
+    openQueue({ redisUrl: redis?.url, database, clock: systemClock, onProblem, retry: fast, ...options });
+
+  const collecting = (): { runs: JobRun[]; handler: JobHandler } => {
+    const runs: JobRun[] = [];
+    return { runs, handler: async (run) => void runs.push(run) };
+  };
+
+  it.runIf(installed)('hands a job to its handler with id and payload as they were given', async () => {
+    await using queue = open();
+    const { runs, handler } = collecting();
+    await queue.enqueue('plain', 'post-call:call_1:1', { callId: 'call_1', text: 'हाँ', list: [1, null] });
+    queue.work('plain', handler);
+    await until('the job to run', () => runs.length === 1);
+    expect(queue.backend).toBe(backend);
+    expect(runs[0]).toMatchObject({
+      name: 'plain',
+      id: 'post-call:call_1:1',
+      payload: { callId: 'call_1', text: 'हाँ', list: [1, null] },
+      attempt: 1,
+    });
+  });
+
+  it.runIf(installed)('wakes a worker that waits already', async () => {
+    await using queue = open();
+    const { runs, handler } = collecting();
+    queue.work('wake', handler);
+    for (const id of ['a', 'b', 'c']) {
+      await queue.enqueue('wake', id, null);
+      await until(`job ${id} to run`, () => runs.some((run) => run.id === id), 3_000);
+    }
+  });
+
+  it.runIf(installed)('does a job once, however often it is enqueued, before and after it is done', async () => {
+    await using queue = open();
+    const { runs, handler } = collecting();
+    await queue.enqueue('once', '42', { first: true });
+    await queue.enqueue('once', '42', { first: false });
+    queue.work('once', handler);
+    await until('the job to be done', async () => (await queue.counts('once')).completed === 1);
+    await queue.enqueue('once', '42', { first: false });
+    await queue.enqueue('once', 'after', null);
+    await until('the next job to run', () => runs.some((run) => run.id === 'after'));
+    expect(runs.map((run) => run.id)).toEqual(['42', 'after']);
+    expect(runs[0]?.payload).toEqual({ first: true });
+  });
+
+  it.runIf(installed)('keeps a delayed job until its time', async () => {
+    await using queue = open();
+    const { runs, handler } = collecting();
+    const startedMs = Date.now();
+    await queue.enqueue('later', 'x', null, { delayMs: 400 });
+    expect(await queue.counts('later')).toMatchObject({ delayed: 1, waiting: 0 });
+    queue.work('later', handler);
+    await until('the job to run', () => runs.length === 1);
+    expect(Date.now() - startedMs).toBeGreaterThanOrEqual(395);
+  });
+
+  it.runIf(installed)('tries a failing job again, a bounded number of times, and keeps the reason', async () => {
+    await using queue = open();
+    const attempts: number[] = [];
+    queue.work('failing', async (run) => {
+      attempts.push(run.attempt);
+      throw new Error(`no ${run.attempt}`);
+    });
+    await queue.enqueue('failing', 'f', { callId: 'c' });
+    await until('the job to fail for good', async () => (await queue.counts('failing')).failed === 1);
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(await queue.failed('failing')).toEqual([
+      { id: 'f', payload: { callId: 'c' }, attempts: 3, reason: 'no 3', failedAtMs: expect.any(Number) },
+    ]);
+  });
+
+  it.runIf(installed)('does not try again what can never succeed', async () => {
+    await using queue = open();
+    let tries = 0;
+    queue.work('never', async () => {
+      tries += 1;
+      throw new NeverError('not this one');
+    });
+    await queue.enqueue('never', 'n', null);
+    await until('the job to fail for good', async () => (await queue.counts('never')).failed === 1);
+    expect(tries).toBe(1);
+    expect((await queue.failed('never'))[0]?.reason).toBe('OFFHOOK_TEST_NEVER: not this one');
+  });
+
+  it.runIf(installed)('retries failed jobs one by one or all, with all their tries', async () => {
+    await using queue = open();
+    let broken = true;
+    const done: string[] = [];
+    const attempts: number[] = [];
+    queue.work('again', async (run) => {
+      if (run.id === 'one') attempts.push(run.attempt);
+      if (broken || (run.id === 'one' && run.attempt < 3)) throw new Error('broken');
+      done.push(run.id);
+    });
+    for (const id of ['one', 'two', 'three']) await queue.enqueue('again', id, null);
+    await until('all to fail', async () => (await queue.counts('again')).failed === 3);
+    broken = false;
+    attempts.length = 0;
+    expect(await queue.retry('again', 'nobody')).toBe(false);
+    expect(await queue.retry('again', 'one')).toBe(true);
+    await until('one to be done', () => done.includes('one'));
+    expect(attempts).toEqual([1, 2, 3]);
+    await queue.retryAll('again');
+    await until('all to be done', () => done.length === 3);
+    expect(await queue.failed('again')).toEqual([]);
+  });
+
+  it.runIf(installed)('runs as many jobs at once as it was told to', async () => {
+    await using queue = open();
+    let now = 0;
+    let most = 0;
+    const release: (() => void)[] = [];
+    queue.work(
+      'parallel',
+      async () => {
+        most = Math.max(most, (now += 1));
+        await new Promise<void>((resolve) => release.push(resolve));
+        now -= 1;
+      },
+      { concurrency: 2 },
+    );
+    for (const id of ['a', 'b', 'c', 'd']) await queue.enqueue('parallel', id, null);
+    await until('two to run', () => release.length === 2);
+    expect(await queue.counts('parallel')).toMatchObject({ active: 2, waiting: 2 });
+    await until('all to be done', async () => {
+      release.splice(0).forEach((go) => go());
+      return (await queue.counts('parallel')).completed === 4;
+    });
+    expect(most).toBe(2);
+  });
+
+  it.runIf(installed)('puts a job that is cut off by a stop back, without counting the try', async () => {
+    const first = open({ graceMs: 0 });
+    const started = new Promise<void>((resolve) => {
+      first.work('cut', async (run) => {
+        resolve();
+        await new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(new Error('aborted'))));
+      });
+    });
+    await first.enqueue('cut', 'c', null);
+    await started;
+    await first.close();
+    await using second = open();
+    const { runs, handler } = collecting();
+    second.work('cut', handler);
+    await until('the job to run again', () => runs.length === 1);
+    expect(runs[0]?.attempt).toBe(1);
+  });
+
+  it.runIf(installed)('stops work when its signal aborts, and refuses to enqueue when closed', async () => {
+    const queue = open();
+    const stopping = new AbortController();
+    const { runs, handler } = collecting();
+    const work = queue.work('signal', handler, { signal: stopping.signal });
+    stopping.abort();
+    await work.stop();
+    await queue.enqueue('signal', 's', null);
+    expect(await queue.counts('signal')).toMatchObject({ waiting: 1, active: 0 });
+    await queue.close();
+    await expect(queue.enqueue('signal', 't', null)).rejects.toMatchObject({
+      code: 'OFFHOOK_QUEUE_UNAVAILABLE',
+      retryable: true,
+    });
+    expect(runs).toEqual([]);
+  });
+});

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/** Waits until `check` gives something other than undefined or false, by asking again; fails after the deadline. */
+export async function until<Value>(
+  what: string,
+  check: () => Promise<Value | undefined | false> | Value | undefined | false,
+  deadlineMs = 15_000,
+): Promise<Value> {
+  const endMs = performance.now() + deadlineMs;
+  for (;;) {
+    const value = await check();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > endMs) throw new Error(`waited ${deadlineMs} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A TCP port of the loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new TypeError('a TCP server has a port');
+  return address.port;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  /** Everything it wrote so far, for the message of a failure. */
+  output(): string;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts a program and keeps what it says. @param user whose rights it runs with; this process's own when absent */
+export function run(
+  program: string,
+  args: readonly string[],
+  user: { uid?: number; gid?: number } = {},
+  env = process.env,
+): Running {
+  const child = spawn(program, args, { ...user, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const exited = once(child, 'exit');
+  exited.catch(() => {});
+  return {
+    child,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill(signal);
+      await exited;
+    },
+  };
+}
