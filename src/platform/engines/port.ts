@@ -1,0 +1,84 @@
+/** One synthesizer, whichever engine is behind it: text in, PCM out as it is made. */
+export interface SynthesisEngine {
+  /**
+   * Yields 16-bit mono PCM in chunks of about 100 ms. Breaking out of the loop or aborting stops the engine.
+   * @throws SynthesisUnavailableError when the engine's process is down, SynthesisRefusedError when the text cannot be spoken,
+   * or the signal's reason
+   */
+  synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<SynthesisChunk>;
+  readonly voices: readonly EngineVoice[];
+  readonly defaultVoice: string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface SynthesisRequest {
+  readonly text: string;
+  /** A name of `voices`, in any case; an unknown one is refused. */
+  readonly voice: string;
+  /** ISO 639 code; undefined lets the script of the text decide, then the voice. */
+  readonly language: string | undefined;
+  /** 1 is the voice's own pace; 0.5 to 2. */
+  readonly speed: number;
+}
+
+export interface SynthesisChunk {
+  readonly pcm: Int16Array;
+  readonly rateHz: number;
+}
+
+export interface EngineVoice {
+  readonly name: string;
+  /** ISO 639 code of the language the voice is meant for. */
+  readonly language: string;
+  readonly gender: 'female' | 'male';
+}
+
+/** A recogniser of many streams at once; each stream is one realtime session or one file. */
+export interface RecognitionEngine {
+  /** Languages with a vocabulary; `auto` runs all of them and takes the best. */
+  readonly languages: readonly string[];
+  /** @throws UnknownLanguageError for a language that is neither in `languages` nor `auto` */
+  open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+export interface RecognitionOptions {
+  readonly language: string;
+  readonly rateHz: number;
+  /** Shift what is likely, never what is possible: a phrase outside the vocabulary has no effect. */
+  readonly boostPhrases: readonly string[];
+}
+
+export type RecognitionEngineEvent =
+  | { readonly type: 'partial'; readonly text: string }
+  /** The engine's own endpoint, after long silence or at the cap on one utterance. */
+  | { readonly type: 'segment'; readonly result: RecognitionResult };
+
+export interface RecognitionStream {
+  /** Any number of samples at the declared rate; copied. */
+  push(pcm: Int16Array): void;
+  /**
+   * Finalises what was pushed since the last commit or segment; text '' when nothing was understood.
+   * @throws RecognitionUnavailableError when the engine's worker died or the stream is closed
+   */
+  commit(): Promise<RecognitionResult>;
+  close(): void;
+}
+
+/** Times are seconds since the stream was opened; confidences are 0 to 1. */
+export interface RecognitionResult {
+  readonly text: string;
+  readonly words: readonly RecognisedWord[];
+  readonly startS: number;
+  readonly endS: number;
+  readonly confidence: number;
+  readonly language: string;
+  readonly alternatives: readonly { readonly text: string; readonly confidence: number }[];
+}
+
+export interface RecognisedWord {
+  readonly word: string;
+  readonly startS: number;
+  readonly endS: number;
+  readonly confidence: number;
+}
