@@ -44,6 +44,7 @@ export class Recording {
   readonly #clock = new SampleClock();
   readonly #window = new StereoWindow(WINDOW_MS * SAMPLES_PER_MS);
   readonly #gaps: RecordingGap[] = [];
+  #openGap: { readonly fromMs: number; readonly reason: string } | undefined;
   readonly #callId: string;
   #file: FileHandle | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -100,7 +101,7 @@ export class Recording {
   detached(nowMs: number, reason: string): void {
     this.#attached = false;
     const fromMs = this.#clock.positionAt(nowMs);
-    if (fromMs !== undefined) this.#gaps.push({ fromMs, toMs: fromMs, reason });
+    if (fromMs !== undefined) this.#openGap ??= { fromMs, reason };
   }
 
   /** Time alone: writes what is ready although no frame arrived. */
@@ -133,8 +134,8 @@ export class Recording {
     const resumesAtMs = this.#clock.positionAt(nowMs) ?? 0;
     this.#clock.attach(resumesAtMs, stampMs, nowMs);
     this.#attached = true;
-    const gap = this.#gaps.pop();
-    if (gap !== undefined) this.#gaps.push({ ...gap, toMs: resumesAtMs });
+    if (this.#openGap !== undefined) this.#gaps.push({ ...this.#openGap, toMs: resumesAtMs });
+    this.#openGap = undefined;
   }
 
   #flushUntil(nowMs: number): void {

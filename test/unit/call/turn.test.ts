@@ -247,11 +247,17 @@ describe('whatever happens', () => {
         (turn: TurnDriver) =>
           turn.partial(seg, text),
     ),
-    fc.tuple(fc.nat(6), fc.constantFrom('', 'yes', 'tuesday at ten'), fc.constantFrom(true, false, 'unmarked')).map(
-      ([seg, text, last]) =>
-        (turn: TurnDriver) =>
-          turn.final(seg, text, last),
-    ),
+    fc
+      .tuple(
+        fc.nat(6),
+        fc.constantFrom('', 'yes', 'tuesday at ten'),
+        fc.constantFrom<boolean | 'unmarked'>(true, false, 'unmarked'),
+      )
+      .map(
+        ([seg, text, last]) =>
+          (turn: TurnDriver) =>
+            turn.final(seg, text, last),
+      ),
     fc.constantFrom('1', '#').map((digit) => (turn: TurnDriver) => turn.digit(digit)),
     fc
       .constantFrom('always', 'keypad', 'never')

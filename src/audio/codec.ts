@@ -1,0 +1,55 @@
+import type { Encoding } from './format.ts';
+import { decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw } from './g711.ts';
+
+/** Every machine Node runs on is little-endian; kept as a fact to check, so that a surprise is slow instead of noise. */
+const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+/**
+ * Decodes wire audio into new samples.
+ * @param bytes any length and any alignment; for `pcm16` an odd last byte is dropped
+ */
+export function decodeAudio(encoding: Encoding, bytes: Uint8Array): Int16Array {
+  switch (encoding) {
+    case 'mulaw':
+      return decodeMulaw(bytes);
+    case 'alaw':
+      return decodeAlaw(bytes);
+    case 'pcm16':
+      return decodePcm16(bytes);
+  }
+}
+
+/** Encodes samples into new bytes for the wire: one a sample, or two (little-endian) for `pcm16`. */
+export function encodeAudio(encoding: Encoding, pcm: Int16Array): Uint8Array {
+  switch (encoding) {
+    case 'mulaw':
+      return encodeMulaw(pcm);
+    case 'alaw':
+      return encodeAlaw(pcm);
+    case 'pcm16':
+      return encodePcm16(pcm);
+  }
+}
+
+/** A view over socket bytes may start at an odd offset, where no Int16Array can: so the bytes are copied. */
+function decodePcm16(bytes: Uint8Array): Int16Array {
+  const samples = new Int16Array(bytes.length >> 1);
+  if (LITTLE_ENDIAN) {
+    new Uint8Array(samples.buffer).set(bytes.subarray(0, samples.length * 2));
+    return samples;
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let i = 0; i < samples.length; i++) samples[i] = view.getInt16(i * 2, true);
+  return samples;
+}
+
+function encodePcm16(pcm: Int16Array): Uint8Array {
+  const bytes = new Uint8Array(pcm.length * 2);
+  if (LITTLE_ENDIAN) {
+    bytes.set(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength));
+    return bytes;
+  }
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < pcm.length; i++) view.setInt16(i * 2, pcm[i]!, true);
+  return bytes;
+}

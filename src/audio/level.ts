@@ -1,0 +1,39 @@
+/** Level of digital silence, and of anything quieter: below the noise of 16-bit samples. */
+export const SILENCE_DB = -96;
+
+/** Root-mean-square level in dBFS (0 is a full-scale square wave), at least `SILENCE_DB`. */
+export function rmsLevelDb(pcm: Int16Array): number {
+  if (pcm.length === 0) return SILENCE_DB;
+  let energy = 0;
+  for (let index = 0; index < pcm.length; index += 1) energy += pcm[index]! * pcm[index]!;
+  if (energy === 0) return SILENCE_DB;
+  return Math.max(SILENCE_DB, 10 * Math.log10(energy / pcm.length / (32_768 * 32_768)));
+}
+
+/** The largest magnitude, 0 to 32,768. */
+export function peakLevel(pcm: Int16Array): number {
+  let peak = 0;
+  for (let index = 0; index < pcm.length; index += 1) peak = Math.max(peak, Math.abs(pcm[index]!));
+  return peak;
+}
+
+/**
+ * Level of the parts where there is sound: the RMS of the 20 ms frames within `rangeDb` of the loudest one. Pauses do not
+ * pull it down, as they do a plain RMS of speech.
+ */
+export function activeLevelDb(pcm: Int16Array, rateHz: number, rangeDb = 25): number {
+  const frame = Math.max(1, Math.round(rateHz / 50));
+  const levels: number[] = [];
+  for (let at = 0; at + frame <= pcm.length; at += frame) levels.push(rmsLevelDb(pcm.subarray(at, at + frame)));
+  const loudest = levels.reduce((most, level) => Math.max(most, level), SILENCE_DB);
+  if (loudest === SILENCE_DB) return SILENCE_DB;
+  const active = levels.filter((level) => level > loudest - rangeDb);
+  const power = active.reduce((sum, level) => sum + 10 ** (level / 10), 0) / active.length;
+  return 10 * Math.log10(power);
+}
+
+/** The same samples `gainDb` louder, in memory of their own, limited to 16 bits. */
+export function amplify(pcm: Int16Array, gainDb: number): Int16Array {
+  const gain = 10 ** (gainDb / 20);
+  return Int16Array.from(pcm, (sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));
+}

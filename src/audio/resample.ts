@@ -1,0 +1,139 @@
+/** Filter taps on each side of an output sample, counted at the lower of the two rates. */
+const HALF_TAPS = 16;
+const KAISER_BETA = 8;
+/** Pass band as a share of the lower rate's Nyquist frequency. */
+const CUTOFF = 0.92;
+
+interface Filter {
+  /** Output samples for every `down` input samples, in lowest terms. */
+  readonly up: number;
+  readonly down: number;
+  /** Input samples on each side of an output position. */
+  readonly reach: number;
+  /** For each of the `up` phases, 2 × reach coefficients. */
+  readonly phases: readonly Float64Array[];
+}
+
+const filters = new Map<string, Filter>();
+
+/**
+ * A streaming polyphase resampler with a Kaiser-windowed low-pass. The filter's delay is made good: output sample 0
+ * stands where input sample 0 stood, and `flush` gives what the last inputs still owe.
+ */
+export class Resampler {
+  readonly #filter: Filter;
+  /** The last inputs, which later outputs still need; position `#start` of the stream is its first. */
+  #history: Float64Array;
+  #start: number;
+  #received = 0;
+  #produced = 0;
+
+  /** @throws RangeError when a rate is not a whole number of 1,000 to 192,000 Hz */
+  constructor(fromHz: number, toHz: number) {
+    for (const rate of [fromHz, toHz]) {
+      if (!Number.isInteger(rate) || rate < 1_000 || rate > 192_000)
+        throw new RangeError(`a sample rate must be 1000 to 192000 Hz, not ${rate}`);
+    }
+    this.#filter = filterFor(fromHz, toHz);
+    this.#history = new Float64Array(this.#filter.reach);
+    this.#start = -this.#filter.reach;
+  }
+
+  /** @returns the outputs that these inputs complete, in memory of their own */
+  process(pcm: Int16Array): Int16Array {
+    this.#append(Float64Array.from(pcm));
+    this.#received += pcm.length;
+    const ready = this.#received - this.#filter.reach;
+    return this.#produce(Math.max(0, Math.ceil((ready * this.#filter.up) / this.#filter.down)));
+  }
+
+  /** @returns the rest; in all, round(inputs × to / from) outputs. The stream is over then. */
+  flush(): Int16Array {
+    this.#append(new Float64Array(this.#filter.reach + 1));
+    return this.#produce(Math.round((this.#received * this.#filter.up) / this.#filter.down));
+  }
+
+  #append(samples: Float64Array): void {
+    const joined = new Float64Array(this.#history.length + samples.length);
+    joined.set(this.#history);
+    joined.set(samples, this.#history.length);
+    this.#history = joined;
+  }
+
+  #produce(untilOutput: number): Int16Array {
+    const { up, down, reach, phases } = this.#filter;
+    const out = new Int16Array(Math.max(0, untilOutput - this.#produced));
+    for (let index = 0; index < out.length; index += 1) {
+      const position = (this.#produced + index) * down;
+      const phase = phases[position % up]!;
+      const first = Math.floor(position / up) - reach + 1 - this.#start;
+      let sum = 0;
+      for (let tap = 0; tap < phase.length; tap += 1) sum += phase[tap]! * (this.#history[first + tap] ?? 0);
+      out[index] = Math.max(-32_768, Math.min(32_767, Math.round(sum)));
+    }
+    this.#produced += out.length;
+    const keepFrom = Math.floor((this.#produced * down) / up) - reach - this.#start;
+    if (keepFrom > 0) {
+      this.#history = this.#history.slice(keepFrom);
+      this.#start += keepFrom;
+    }
+    return out;
+  }
+}
+
+/** Resamples a whole buffer: round(length × to / from) samples, in place of the input's time line. */
+export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Array {
+  if (fromHz === toHz) return Int16Array.from(pcm);
+  const resampler = new Resampler(fromHz, toHz);
+  const head = resampler.process(pcm);
+  const tail = resampler.flush();
+  const whole = new Int16Array(head.length + tail.length);
+  whole.set(head);
+  whole.set(tail, head.length);
+  return whole;
+}
+
+function filterFor(fromHz: number, toHz: number): Filter {
+  const key = `${fromHz}-${toHz}`;
+  const known = filters.get(key);
+  if (known !== undefined) return known;
+  const divisor = greatestCommonDivisor(fromHz, toHz);
+  const up = toHz / divisor;
+  const down = fromHz / divisor;
+  const scale = Math.min(1, toHz / fromHz);
+  const reach = Math.ceil(HALF_TAPS / scale);
+  const phases = Array.from({ length: up }, (_, phase) => {
+    const taps = Float64Array.from({ length: 2 * reach }, (__, tap) => {
+      const distance = tap - reach + 1 - phase / up;
+      return CUTOFF * scale * sinc(CUTOFF * scale * distance) * kaiser(distance / reach);
+    });
+    const gain = taps.reduce((sum, tap) => sum + tap, 0);
+    return taps.map((tap) => tap / gain);
+  });
+  const filter = { up, down, reach, phases };
+  filters.set(key, filter);
+  return filter;
+}
+
+function sinc(x: number): number {
+  return x === 0 ? 1 : Math.sin(Math.PI * x) / (Math.PI * x);
+}
+
+function kaiser(x: number): number {
+  return Math.abs(x) >= 1 ? 0 : bessel0(KAISER_BETA * Math.sqrt(1 - x * x)) / bessel0(KAISER_BETA);
+}
+
+/** Modified Bessel function of the first kind, order 0, by its power series. */
+function bessel0(x: number): number {
+  let sum = 1;
+  let term = 1;
+  for (let k = 1; term > sum * 1e-12; k += 1) {
+    term *= (x / (2 * k)) ** 2;
+    sum += term;
+  }
+  return sum;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}

@@ -1,0 +1,39 @@
+/** A random source with a seed: mulberry32, numbers in [0, 1). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b_79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** @param amplitude peak, 0 to 1 */
+export function sine(frequencyHz: number, durationMs: number, rateHz: number, amplitude = 0.3): Int16Array {
+  const step = (2 * Math.PI * frequencyHz) / rateHz;
+  return Int16Array.from({ length: Math.round((durationMs * rateHz) / 1000) }, (_, index) =>
+    Math.round(Math.sin(index * step) * amplitude * 32_767),
+  );
+}
+
+/** White noise. @param amplitude peak, 0 to 1 */
+export function noise(durationMs: number, rateHz: number, amplitude: number, random: () => number): Int16Array {
+  return Int16Array.from({ length: Math.round((durationMs * rateHz) / 1000) }, () =>
+    Math.round((random() * 2 - 1) * amplitude * 32_767),
+  );
+}
+
+/** Row and column frequencies of the telephone keys, in Hz (ITU-T Q.23). */
+const KEYS = ['123A', '456B', '789C', '*0#D'];
+const ROWS_HZ = [697, 770, 852, 941];
+const COLUMNS_HZ = [1209, 1336, 1477, 1633];
+
+/** The tone of a key. @throws RangeError for anything but 0-9, *, #, A-D */
+export function dtmf(key: string, durationMs: number, rateHz: number): Int16Array {
+  const row = KEYS.findIndex((keys) => key.length === 1 && keys.includes(key));
+  if (row === -1) throw new RangeError(`no telephone key ${JSON.stringify(key)}; keys are 0-9, *, #, A-D`);
+  const low = sine(ROWS_HZ[row]!, durationMs, rateHz, 0.2);
+  const high = sine(COLUMNS_HZ[KEYS[row]!.indexOf(key)]!, durationMs, rateHz, 0.2);
+  return low.map((sample, index) => sample + high[index]!);
+}

@@ -1,0 +1,43 @@
+import { isAbsolute, join } from 'node:path';
+import { loadBots } from '../config/bot-files.ts';
+import type { Bot } from '../config/bots.ts';
+import { type Environment, readEnvironment, readSettingsFiles } from '../config/env.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { type Problem, problemText } from '../config/problem.ts';
+import { EXIT, printNote } from './output.ts';
+import { packageRoot } from './package-root.ts';
+
+export interface Configuration {
+  readonly config: LoadedConfig;
+  readonly bots: readonly Bot[];
+  /** Of the settings and of the bot files. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads settings and bots. Relative folders in settings start from the working folder, shipped ones from the package, so
+ * that the program works from anywhere.
+ * @param overrides environment names that win over the real ones
+ */
+export function readConfiguration(overrides: Environment = {}): Configuration {
+  const env = { ...readEnvironment(), ...overrides };
+  const config = loadConfig({ env, files: readSettingsFiles(env, packageRoot) });
+  const bots = loadBots(shippedFolder(config.settings.bots.folder));
+  return { config, bots: bots.bots, problems: [...config.problems, ...bots.problems] };
+}
+
+/** A folder named in settings: as it stands when absolute, else in the package. */
+export function shippedFolder(folder: string): string {
+  return isAbsolute(folder) ? folder : join(packageRoot, folder);
+}
+
+/** The configuration, or an exit with every problem printed. */
+export function requireConfiguration(overrides: Environment = {}): Configuration {
+  const configuration = readConfiguration(overrides);
+  if (configuration.problems.length > 0) {
+    for (const problem of configuration.problems) printNote(problemText(problem));
+    printNote(`${configuration.problems.length} problem(s) in the configuration; nothing was started.`);
+    process.exit(EXIT.usage);
+  }
+  return configuration;
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { z } from 'zod';
+import { addCallCommand } from './call-command.ts';
+import { addConfigCommand } from './config-command.ts';
+import { addDemoCommand } from './demo-command.ts';
+import { EXIT } from './output.ts';
+import { fromPackage } from './package-root.ts';
+import { addPlatformCommand } from './platform-command.ts';
+import { addStartCommand } from './start-command.ts';
+import { addWorkerCommand } from './worker-command.ts';
+
+/** The command line: one file a command. Exit 0 is success, 1 failure, 2 wrong usage. */
+export function buildProgram(): Command {
+  const manifest = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(fromPackage('package.json'), 'utf8')));
+  const program = new Command('offhook')
+    .description('answers the phone for a bot: a voice-bot gateway for telephony media streams')
+    .version(manifest.version)
+    .exitOverride((error) => {
+      process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
+    });
+  addStartCommand(program);
+  addDemoCommand(program);
+  addCallCommand(program);
+  addPlatformCommand(program);
+  addWorkerCommand(program);
+  addConfigCommand(program);
+  return program;
+}

@@ -1,0 +1,230 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MULAW_8K } from '../../../src/audio/format.ts';
+import type { CallRecord } from '../../../src/call/call-record.ts';
+import { CallSession } from '../../../src/call/session.ts';
+import type { CallNews, CallServices } from '../../../src/call/services.ts';
+import { Ticker } from '../../../src/call/ticker.ts';
+import type { Attachment, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
+import { botSettings, type Bot } from '../../../src/config/bots.ts';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { createEvents } from '../../../src/observability/events.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import type { RecognitionEvent } from '../../../src/speech/port.ts';
+
+const QUIET = new Uint8Array(160).fill(0xff);
+const LOUD = Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90));
+
+/** A carrier that plays what it gets in real time and echoes marks when they are reached. */
+class BenchAttachment implements Attachment {
+  readonly id: string;
+  readonly carrier = 'bench';
+  readonly bufferedBytes = 0;
+  readonly capabilities = {
+    clear: 'native',
+    marks: 'native',
+    marksReturnOnClear: 'yes',
+    pacing: 'burst',
+    payloadMultipleBytes: 160,
+    dtmfIn: true,
+  } as const;
+  readonly started: StreamStarted;
+  readonly #clock: ManualClock;
+  #listener: (event: MediaEvent) => void = () => undefined;
+  #endMs = 0;
+  #generation = 0;
+  closedBecause: string | undefined;
+  clears = 0;
+  sentBytes = 0;
+
+  constructor(clock: ManualClock, id: string) {
+    this.#clock = clock;
+    this.id = id;
+    this.started = { type: 'started', streamId: id, carrierCallId: 'CA1', format: MULAW_8K, parameters: {} };
+  }
+
+  listen(listener: (event: MediaEvent) => void): void {
+    this.#listener = listener;
+  }
+
+  emit(event: MediaEvent): void {
+    this.#listener(event);
+  }
+
+  sendAudio(payload: Uint8Array): void {
+    this.sentBytes += payload.length;
+    this.#endMs = Math.max(this.#clock.nowMs(), this.#endMs) + payload.length / 8;
+  }
+
+  sendMark(name: string): void {
+    const generation = this.#generation;
+    this.#clock.after(this.#endMs - this.#clock.nowMs(), () => {
+      if (generation === this.#generation) this.emit({ type: 'mark', name });
+    });
+  }
+
+  sendClear(): void {
+    this.clears += 1;
+    this.#generation += 1;
+    this.#endMs = this.#clock.nowMs();
+  }
+
+  close(reason: string): void {
+    this.closedBecause ??= reason;
+  }
+
+  get playing(): boolean {
+    return this.#clock.nowMs() < this.#endMs;
+  }
+}
+
+export type DialogScript = (turn: DialogTurn, signal: AbortSignal) => AsyncIterable<DialogAction>;
+
+/** One call on a clock that is turned by hand: its carrier, recogniser, synthesizer and dialog are played by the test. */
+export class CallBench {
+  readonly clock = new ManualClock(10_000);
+  readonly news: CallNews[] = [];
+  readonly asked: DialogTurn[] = [];
+  readonly journal: CallRecord[] = [];
+  readonly session: CallSession;
+  readonly folder = mkdtempSync(join(tmpdir(), 'offhook-call-'));
+  attachment: BenchAttachment;
+  commits = 0;
+  /** How long a sentence takes to speak, in ms for each character. */
+  msPerCharacter = 60;
+  synthesisFails = false;
+  #recognise: (event: RecognitionEvent) => void = () => undefined;
+  #timestampMs = 0;
+  #attachments = 0;
+  record: CallRecord | undefined;
+
+  constructor(dialog: DialogScript, bot: Partial<Bot> = {}) {
+    this.attachment = new BenchAttachment(this.clock, 'att_0');
+    const settings = botSettings.parse({ name: 'bench', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } });
+    const services: CallServices = {
+      clock: this.clock,
+      logger: silentLogger,
+      events: createEvents(silentLogger, createMetrics()),
+      ticker: new Ticker(this.clock),
+      recogniser: {
+        open: (_options, listener) => {
+          this.#recognise = listener;
+          return {
+            send: () => undefined,
+            commit: () => void (this.commits += 1),
+            end: async () => undefined,
+            abort: () => undefined,
+          };
+        },
+      },
+      synthesizer: { speak: (request) => this.#speak(request.text) },
+      createDetector: () => ({
+        process: (frame) => {
+          const voiced = frame.some((sample) => Math.abs(sample) > 1_000);
+          return { voiced, speechLike: voiced ? 1 : 0 };
+        },
+      }),
+      cutSentences: (text) => text.split(/(?<=[.?!]) /u),
+      recordingsFolder: this.folder,
+      journal: (record) => void this.journal.push(record),
+      ended: async (record) => void (this.record = record),
+      activeCalls: () => 1,
+      news: (news) => void this.news.push(news),
+    };
+    const asked = this.asked;
+    this.session = new CallSession(
+      {
+        callId: 'call_bench',
+        tenantId: 'default',
+        inbound: { carrier: 'bench', carrierCallId: 'CA1', from: '+1', to: '+2', direction: 'inbound', botName: undefined },
+        bot: { ...settings, folder: this.folder, ...bot },
+        dialog: {
+          create: () => ({
+            respond(turn, signal) {
+              asked.push(turn);
+              return dialog(turn, signal);
+            },
+          }),
+        },
+      },
+      services,
+    );
+  }
+
+  async *#speak(text: string): AsyncIterable<Uint8Array> {
+    if (this.synthesisFails) throw new Error('no voice');
+    const bytes = Math.ceil((text.length * this.msPerCharacter) / 20) * 160;
+    for (let at = 0; at < bytes; at += 800) yield LOUD_SPEECH.subarray(0, Math.min(800, bytes - at));
+  }
+
+  /** Connects the carrier and hears the greeting out. */
+  async start(): Promise<this> {
+    this.session.attach(this.attachment);
+    return this.quiet(100);
+  }
+
+  /** A new socket for the same call. */
+  async reattach(): Promise<this> {
+    this.#attachments += 1;
+    this.#timestampMs = 0;
+    this.attachment = new BenchAttachment(this.clock, `att_${this.#attachments}`);
+    this.session.attach(this.attachment);
+    return this.settle();
+  }
+
+  async quiet(ms: number): Promise<this> {
+    return this.#line(ms, QUIET);
+  }
+
+  async voice(ms: number): Promise<this> {
+    return this.#line(ms, LOUD);
+  }
+
+  /** Time in which the carrier sends nothing. */
+  async wait(ms: number): Promise<this> {
+    for (let passed = 0; passed < ms; passed += 20) {
+      this.clock.advance(20);
+      await this.settle();
+    }
+    return this;
+  }
+
+  recognised(seg: number, text: string, endOfUtterance: boolean | undefined = true): this {
+    this.#recognise({ type: 'final', seg, text, endOfUtterance, language: 'en' });
+    return this;
+  }
+
+  recogniserCloses(error: Error | undefined): this {
+    this.#recognise({ type: 'closed', error });
+    return this;
+  }
+
+  /** Lets everything that is ready to run, run. */
+  async settle(): Promise<this> {
+    for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    return this;
+  }
+
+  floor(): readonly string[] {
+    return this.news.flatMap((news) => (news.type === 'floor' ? [news.what] : []));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async #line(ms: number, payload: Uint8Array): Promise<this> {
+    for (let passed = 0; passed < ms; passed += 20) {
+      this.clock.advance(20);
+      this.attachment.emit({ type: 'audio', payload, timestampMs: this.#timestampMs });
+      this.#timestampMs += 20;
+      await this.settle();
+    }
+    return this;
+  }
+}
+
+const LOUD_SPEECH = Uint8Array.from({ length: 800 }, (_, index) => (index % 40 < 20 ? 0x20 : 0xa0));

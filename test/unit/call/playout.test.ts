@@ -1,0 +1,208 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MULAW_8K } from '../../../src/audio/format.ts';
+import { DEFAULT_LEAD, Playout, type PlayoutCommand } from '../../../src/call/playout.ts';
+
+const settings = { ...DEFAULT_LEAD, format: MULAW_8K, marks: 'native', payloadMultipleBytes: 1 } as const;
+const BYTES_PER_MS = 8;
+
+/** Speech-like bytes: never the idle byte, so that padding can be told from audio. */
+function speech(ms: number, seed = 1): Uint8Array {
+  return Uint8Array.from({ length: ms * BYTES_PER_MS }, (_, index) => (index * 7 + seed) % 127);
+}
+
+function audioMs(commands: readonly PlayoutCommand[]): number {
+  return commands.reduce((sum, command) => sum + (command.type === 'audio' ? command.payload.length / BYTES_PER_MS : 0), 0);
+}
+
+function marks(commands: readonly PlayoutCommand[]): string[] {
+  return commands.flatMap((command) => (command.type === 'mark' ? [command.name] : []));
+}
+
+function loaded(ms: number): Playout {
+  const playout = new Playout(settings);
+  playout.begin('a');
+  playout.push('a', speech(ms));
+  playout.end('a');
+  return playout;
+}
+
+describe('the lead', () => {
+  it('sends up to the target at once, in messages of 100 ms', () => {
+    const commands = loaded(2_000).pump(0);
+    expect(audioMs(commands)).toBe(400);
+    expect(commands.filter(({ type }) => type === 'audio')).toHaveLength(4);
+  });
+
+  it('sends nothing more until the lead has fallen to its low mark', () => {
+    const playout = loaded(2_000);
+    playout.pump(0);
+    expect(playout.pump(80)).toEqual([]);
+    expect(audioMs(playout.pump(100))).toBe(100);
+  });
+
+  it('catches up after a stall of the process', () => {
+    const playout = loaded(2_000);
+    playout.pump(0);
+    expect(audioMs(playout.pump(350))).toBe(400);
+    expect(playout.counters.starvedByGateway).toBe(0);
+  });
+
+  it('counts a hole of its own making, and one of the source', () => {
+    const playout = loaded(2_000);
+    playout.pump(0);
+    playout.pump(450);
+    expect(playout.counters.starvedByGateway).toBe(1);
+    const slow = new Playout(settings);
+    slow.begin('a');
+    slow.push('a', speech(200));
+    slow.pump(0);
+    slow.pump(200);
+    slow.pump(260);
+    expect(slow.counters).toMatchObject({ starvedByGateway: 0, starvedBySource: 1 });
+  });
+
+  it('sends the short end of a sentence whole, padded to what the carrier takes', () => {
+    const playout = new Playout({ ...settings, payloadMultipleBytes: 160 });
+    playout.begin('a');
+    playout.push('a', speech(33));
+    playout.end('a');
+    const [audio] = playout.pump(0);
+    expect(audio).toMatchObject({ type: 'audio' });
+    if (audio?.type === 'audio') {
+      expect(audio.payload).toHaveLength(320);
+      expect(audio.payload.subarray(33 * BYTES_PER_MS).every((byte) => byte === 0xff)).toBe(true);
+    }
+  });
+});
+
+describe('marks', () => {
+  it('stand every 450 ms and at the end of a sentence', () => {
+    const playout = loaded(1_000);
+    const names = [0, 100, 200, 300, 400, 500, 600].flatMap((nowMs) => marks(playout.pump(nowMs)));
+    expect(names).toEqual(['0.a.4000', '0.a.8000.end']);
+  });
+
+  it('prove what was heard, and that a sentence was played to its end', () => {
+    const playout = loaded(200);
+    const [name] = marks(playout.pump(0));
+    expect(playout.takePlayed()).toEqual([]);
+    playout.markReturned(name!);
+    expect(playout.takePlayed()).toEqual([{ unitId: 'a', byMark: true }]);
+    playout.pump(200);
+    expect(playout.idle).toBe(true);
+  });
+
+  it('from before a clear are unknown, never played', () => {
+    const playout = loaded(200);
+    const [name] = marks(playout.pump(0));
+    playout.clear(100);
+    playout.markReturned(name!);
+    expect(playout.takePlayed()).toEqual([]);
+    expect(playout.counters.marksUnknown).toBe(1);
+  });
+
+  it('that never come back do not hold the call up', () => {
+    const playout = loaded(200);
+    playout.pump(0);
+    playout.pump(1_699);
+    expect(playout.takePlayed()).toEqual([]);
+    playout.pump(1_700);
+    expect(playout.takePlayed()).toEqual([{ unitId: 'a', byMark: false }]);
+  });
+});
+
+describe('an interruption', () => {
+  it('yields how far the caller heard: proven by marks, likely by the clock', () => {
+    const playout = loaded(2_000);
+    const names: string[] = [];
+    for (let nowMs = 0; nowMs <= 600; nowMs += 20) names.push(...marks(playout.pump(nowMs)));
+    playout.markReturned(names[0]!);
+    expect(playout.clear(620)).toEqual([{ unitId: 'a', sureBytes: 500 * BYTES_PER_MS, likelyBytes: 620 * BYTES_PER_MS }]);
+  });
+
+  it('holds without a trace when it is shorter than the lead', () => {
+    const playout = loaded(2_000);
+    const first = playout.pump(0);
+    playout.hold();
+    expect(playout.pump(200)).toEqual([]);
+    playout.resume(300);
+    const [next] = playout.pump(300);
+    expect(next).toMatchObject({ offsetBytes: audioMs(first) * BYTES_PER_MS, startMs: 400 });
+  });
+
+  it('goes back to the quietest place before the cut when the carrier ran dry', () => {
+    const audio = speech(1_000);
+    audio.fill(0xff, 240 * BYTES_PER_MS, 280 * BYTES_PER_MS);
+    const playout = new Playout(settings);
+    playout.begin('a');
+    playout.push('a', audio);
+    playout.end('a');
+    playout.pump(0);
+    playout.hold();
+    playout.resume(700);
+    const [next] = playout.pump(700);
+    expect(next).toMatchObject({ type: 'audio', startMs: 700 });
+    if (next?.type === 'audio') {
+      expect(next.offsetBytes / BYTES_PER_MS).toBeGreaterThanOrEqual(240);
+      expect(next.offsetBytes / BYTES_PER_MS).toBeLessThan(280);
+    }
+  });
+
+  it('speaks on with all that was not heard when it is restored, new sentences last', () => {
+    const playout = loaded(1_000);
+    playout.pump(0);
+    playout.clear(200);
+    playout.begin('b');
+    playout.push('b', speech(100, 3));
+    playout.end('b');
+    expect(playout.pump(300)).toEqual([]);
+    expect(playout.idle).toBe(false);
+    playout.restore();
+    const offsets = new Map<string, number>();
+    for (let nowMs = 300; nowMs < 3_000; nowMs += 20) {
+      for (const command of playout.pump(nowMs)) {
+        if (command.type === 'audio' && !offsets.has(command.unitId)) offsets.set(command.unitId, command.offsetBytes);
+      }
+    }
+    expect([...offsets.keys()]).toEqual(['a', 'b']);
+    expect(offsets.get('a')).toBeLessThanOrEqual(200 * BYTES_PER_MS);
+  });
+});
+
+it('loses, repeats and reorders no byte, whatever the chunks and however late the ticks', () => {
+  const chunks = fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1, maxLength: 12 });
+  fc.assert(
+    fc.property(chunks, fc.array(fc.integer({ min: 1, max: 900 }), { maxLength: 40 }), (sizes, delays) => {
+      const whole = speech(Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / BYTES_PER_MS));
+      const playout = new Playout(settings);
+      playout.begin('a');
+      const sent: number[] = [];
+      let nowMs = 0;
+      let given = 0;
+      const pump = (): void => {
+        let endMs = Number.NEGATIVE_INFINITY;
+        for (const command of playout.pump(nowMs)) {
+          if (command.type !== 'audio') continue;
+          expect(command.startMs).toBeGreaterThanOrEqual(endMs);
+          endMs = command.startMs + command.payload.length / BYTES_PER_MS;
+          expect(endMs - nowMs).toBeLessThanOrEqual(500);
+          sent.push(...command.payload);
+        }
+      };
+      for (const [index, size] of sizes.entries()) {
+        playout.push('a', whole.subarray(given, given + size));
+        given += size;
+        pump();
+        nowMs += delays[index] ?? 20;
+      }
+      playout.end('a');
+      for (let index = 0; index < 5_000 && !playout.idle; index += 1) {
+        nowMs += delays[(sizes.length + index) % Math.max(1, delays.length)] ?? 20;
+        pump();
+      }
+      expect(Uint8Array.from(sent)).toEqual(whole.subarray(0, given));
+    }),
+    { numRuns: 60 },
+  );
+});
