@@ -24,7 +24,7 @@ export class PostgresCalls implements CallRepository {
   async upsert(record: NewCallRecord): Promise<void> {
     const { legs: legRows, attachments: attachmentRows, turns: turnRows, ...call } = parsed(record);
     const key = { tenantId: call.tenantId, callId: call.id };
-    const values = { ...blank, ...call, turnCount: turnRows.length };
+    const values = { ...call, ...nullsFor(call), turnCount: turnRows.length };
     const { tenantId: _tenantId, id: _id, ...changes } = values;
     await unavailable(
       this.#orm.transaction(async (tx) => {
@@ -113,14 +113,16 @@ const listed = {
 };
 
 /** A newer revision replaces every column: what it does not say is not known any more. */
-const blank = {
-  answeredAtMs: null,
-  endedAtMs: null,
-  endReason: null,
-  recordingPath: null,
-  recordingSidecarPath: null,
-  recordingStartedAtMs: null,
-};
+function nullsFor(call: Omit<CallRecord, 'legs' | 'attachments' | 'turns'>) {
+  return {
+    answeredAtMs: call.answeredAtMs ?? null,
+    endedAtMs: call.endedAtMs ?? null,
+    endReason: call.endReason ?? null,
+    recordingPath: call.recordingPath ?? null,
+    recordingSidecarPath: call.recordingSidecarPath ?? null,
+    recordingStartedAtMs: call.recordingStartedAtMs ?? null,
+  };
+}
 
 function parsed(record: NewCallRecord): CallRecord {
   const result = callRecord.safeParse(storable(record));

@@ -1,0 +1,159 @@
+import { constants } from 'node:fs';
+import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorText } from '../kernel/errors.ts';
+import { OutboxFullError, OutboxWriteError } from './errors.ts';
+import { type OutboxEntry, entryName, isEntryName, packEntry, unpackEntry } from './outbox-entry.ts';
+import type { JsonValue } from './port.ts';
+
+export interface OutboxLimits {
+  readonly maxEntries: number;
+  readonly maxBytes: number;
+}
+
+/** At a megabyte for the record of a long call, a day without a store on a busy machine. */
+const LIMITS: OutboxLimits = { maxEntries: 100_000, maxBytes: 4 * 1024 * 1024 * 1024 };
+
+/** Where entries go that can never be delivered. */
+const REJECTED = 'rejected';
+
+/**
+ * Entries on local disk that outlive this process and this machine's power: one file an entry, written beside its place,
+ * flushed, renamed, and the folder flushed. Entries come back in the order they were appended. Any number of processes
+ * may append; one drains.
+ */
+export class Outbox {
+  readonly #folder: string;
+  readonly #limits: OutboxLimits;
+  readonly #wallMs: () => number;
+  #entries: number;
+  #bytes: number;
+  #order = 0;
+
+  private constructor(folder: string, limits: OutboxLimits, wallMs: () => number, entries: number, bytes: number) {
+    this.#folder = folder;
+    this.#limits = limits;
+    this.#wallMs = wallMs;
+    this.#entries = entries;
+    this.#bytes = bytes;
+  }
+
+  /**
+   * @param wallMs the wall clock, which orders entries of different runs
+   * @throws OutboxWriteError when the folder cannot be made or read
+   */
+  static async open(folder: string, wallMs: () => number, limits: OutboxLimits = LIMITS): Promise<Outbox> {
+    try {
+      await mkdir(join(folder, REJECTED), { recursive: true, mode: 0o700 });
+      await sweepTorn(folder, wallMs());
+      let bytes = 0;
+      const names = (await readdir(folder)).filter(isEntryName);
+      for (const name of names) bytes += (await stat(join(folder, name)).catch(() => ({ size: 0 }))).size;
+      return new Outbox(folder, limits, wallMs, names.length, bytes);
+    } catch (error) {
+      throw writeError('the outbox cannot be opened', error);
+    }
+  }
+
+  get size(): number {
+    return this.#entries;
+  }
+
+  /**
+   * Durable when it returns: neither `kill -9` nor a power cut takes the entry back.
+   * @param kind which kind of entry; letters, digits and dashes
+   * @throws OutboxFullError when it holds as much as it may (refuses the newest)
+   * @throws OutboxWriteError when the disk refuses, for example because it is full; nothing is left behind
+   */
+  async append(kind: string, body: JsonValue): Promise<void> {
+    const packed = packEntry({ kind, body });
+    if (this.#entries >= this.#limits.maxEntries || this.#bytes + packed.length > this.#limits.maxBytes) {
+      throw new OutboxFullError('the outbox is full', { facts: { entries: this.#entries, bytes: this.#bytes } });
+    }
+    // Counted before the write, so that appends at the same time stay below the limit together.
+    this.#entries += 1;
+    this.#bytes += packed.length;
+    const name = entryName(this.#wallMs(), process.pid, this.#order++);
+    const temporary = join(this.#folder, `.${name}`);
+    try {
+      await writeThrough(temporary, packed);
+      await rename(temporary, join(this.#folder, name));
+      await flushFolder(this.#folder);
+    } catch (error) {
+      this.#entries -= 1;
+      this.#bytes -= packed.length;
+      await rm(temporary, { force: true }).catch(() => {});
+      throw writeError('the outbox cannot be written', error);
+    }
+  }
+
+  /** Names of all entries, oldest first, those of earlier runs and other processes too. */
+  async names(): Promise<string[]> {
+    return (await readdir(this.#folder)).filter(isEntryName).sort();
+  }
+
+  /** @returns undefined for a file that is not a whole entry */
+  async read(name: string): Promise<OutboxEntry | undefined> {
+    return unpackEntry(await readFile(join(this.#folder, name)));
+  }
+
+  /** Forgets an entry that has arrived. */
+  async remove(name: string): Promise<void> {
+    const path = join(this.#folder, name);
+    const { size } = await stat(path);
+    await rm(path);
+    this.#forget(size);
+  }
+
+  /** Sets an entry aside that can never be delivered, with the reason beside it: a person may still want it. */
+  async reject(name: string, reason: unknown): Promise<void> {
+    const path = join(this.#folder, name);
+    const { size } = await stat(path);
+    await writeThrough(join(this.#folder, REJECTED, `${name}.reason`), Buffer.from(`${errorText(reason)}\n`));
+    await rename(path, join(this.#folder, REJECTED, name));
+    this.#forget(size);
+  }
+
+  #forget(size: number): void {
+    this.#entries = Math.max(0, this.#entries - 1);
+    this.#bytes = Math.max(0, this.#bytes - size);
+  }
+}
+
+/** A file beside its place that is this old was torn off by a death of its writer. */
+const TORN_MS = 3_600_000;
+
+async function sweepTorn(folder: string, nowMs: number): Promise<void> {
+  for (const name of (await readdir(folder)).filter((file) => file.startsWith('.') && isEntryName(file.slice(1)))) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: nowMs }));
+    if (nowMs - mtimeMs > TORN_MS) await rm(path, { force: true });
+  }
+}
+
+async function writeThrough(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** A rename is durable once the folder is; not every system can flush one. */
+async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'EPERM'))) throw error;
+  } finally {
+    await folder.close();
+  }
+}
+
+function writeError(message: string, cause: unknown): OutboxWriteError {
+  const errno = cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined;
+  return new OutboxWriteError(message, { cause, facts: { errno } });
+}

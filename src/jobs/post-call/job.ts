@@ -1,0 +1,15 @@
+import { z } from 'zod';
+
+/** The queue's name of the job that analyses a call after its end. */
+export const POST_CALL = 'post-call';
+
+/** The form of the document that it makes; a new form is a new job for the same call. */
+export const ANALYSIS_VERSION = 1;
+
+export const postCallSubject = z.object({ tenantId: z.string().min(1), callId: z.string().min(1) });
+export type PostCallSubject = z.infer<typeof postCallSubject>;
+
+/** The same for every request to analyse the same call: a repeat is a no-op. */
+export function postCallJobId({ tenantId, callId }: PostCallSubject): string {
+  return `post-call:${tenantId}:${callId}:${ANALYSIS_VERSION}`;
+}

@@ -1,0 +1,34 @@
+import { rmsLevelDb, SILENCE_DB } from '../../audio/level.ts';
+
+/** Level is judged in frames of 20 ms. */
+const FRAMES_A_SECOND = 50;
+
+/** Speech stands at least this far above the channel's own quiet, and above this floor; both in dB, full scale is 0. */
+const ABOVE_QUIET_DB = 10;
+const FLOOR_DB = -50;
+
+/** Speech goes on through a pause of this many frames: the gaps inside words and between them. */
+const HANGOVER_FRAMES = 10;
+
+/**
+ * Seconds of speech in a channel, by level alone. Quiet is the level that a tenth of the frames stay below; frames of
+ * digital silence say nothing about the line and are left out of that.
+ */
+export function speechSeconds(samples: Int16Array, rateHz: number): number {
+  const frame = Math.max(1, Math.round(rateHz / FRAMES_A_SECOND));
+  const levels: number[] = [];
+  for (let at = 0; at + frame <= samples.length; at += frame) levels.push(rmsLevelDb(samples.subarray(at, at + frame)));
+  const audible = levels.filter((level) => level > SILENCE_DB).sort((a, b) => a - b);
+  const quietDb = audible[Math.floor(audible.length / 10)] ?? SILENCE_DB;
+  // A channel that holds nothing but speech has no quiet: then the floor alone decides.
+  const threshold = Math.max(FLOOR_DB, Math.min(quietDb + ABOVE_QUIET_DB, (audible.at(-1) ?? 0) - 2 * ABOVE_QUIET_DB));
+  let speech = 0;
+  let sinceVoiced = Infinity;
+  for (const level of levels) {
+    if (level >= threshold) {
+      speech += sinceVoiced <= HANGOVER_FRAMES ? sinceVoiced + 1 : 1;
+      sinceVoiced = 0;
+    } else sinceVoiced += 1;
+  }
+  return (speech * frame) / rateHz;
+}

@@ -1,0 +1,20 @@
+import type { AnalysisSegment } from './analysis.ts';
+
+export interface Transcription {
+  readonly text: string;
+  readonly segments: readonly AnalysisSegment[];
+  /** The platform's id of the request, for its support. */
+  readonly requestId: string | undefined;
+}
+
+/** What a job needs of the platform's batch endpoint. */
+export interface BatchTranscriber {
+  /**
+   * @param wav a whole WAV file, mono
+   * @throws OffhookError, whose `retryable` decides whether the job is tried again
+   */
+  transcribe(
+    wav: Uint8Array,
+    options: { readonly language: string; readonly verbose: boolean; readonly signal: AbortSignal },
+  ): Promise<Transcription>;
+}

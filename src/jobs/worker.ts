@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Store } from '../store/port.ts';
+import { JobSubjectError } from './errors.ts';
+import type { JobHandler, JobQueue, Work } from './port.ts';
+import { analyseCall } from './post-call/analyse-call.ts';
+import { POST_CALL, postCallSubject } from './post-call/job.ts';
+import type { BatchTranscriber } from './post-call/transcriber.ts';
+
+export interface WorkerOptions {
+  readonly queue: JobQueue;
+  readonly store: Store;
+  readonly transcriber: BatchTranscriber;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Jobs of one kind at once. */
+  readonly concurrency: number;
+}
+
+/** Does what is queued after calls, until stopped. Queue and store stay open. */
+export function startWorker(options: WorkerOptions): Work {
+  const { queue, clock, logger, concurrency } = options;
+  const handlers: Readonly<Record<string, JobHandler>> = {
+    async [POST_CALL](run) {
+      const subject = postCallSubject.safeParse(run.payload);
+      if (!subject.success) throw new JobSubjectError(`not a call: ${z.prettifyError(subject.error)}`, false, {});
+      await analyseCall(options, subject.data, run.signal);
+    },
+  };
+  const works = Object.entries(handlers).map(([name, handler]) =>
+    queue.work(name, logged(handler, logger, clock), { concurrency }),
+  );
+  const stop = async (): Promise<void> => {
+    await Promise.all(works.map((work) => work.stop()));
+  };
+  return { stop, [Symbol.asyncDispose]: stop };
+}
+
+/** One line for each run: ids and times, nothing of what was said. */
+function logged(handler: JobHandler, logger: Logger, clock: Clock): JobHandler {
+  return async (run) => {
+    const startedMs = clock.nowMs();
+    const facts = { job: run.name, jobId: run.id, attempt: run.attempt };
+    try {
+      await handler(run);
+      logger.info({ ...facts, tookMs: Math.round(clock.nowMs() - startedMs) }, 'job done');
+    } catch (error) {
+      if (run.signal.aborted) logger.info(facts, 'job put back');
+      else logger.warn({ ...facts, error }, 'job failed');
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrateDatabase } from '../../src/store/migrate.ts';
+import type { Database } from '../../src/store/database.ts';
+import type { Store } from '../../src/store/port.ts';
+import { storeOn } from '../../src/store/postgres-store.ts';
+import { callRecordOf } from '../support/call-records.ts';
+import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
+import { requireTool } from '../support/requires.ts';
+
+const postgresProgram = requireTool('postgres');
+
+describe.each([
+  { place: 'the embedded store', installed: true },
+  { place: 'a Postgres server', installed: postgresProgram !== undefined },
+] as const)('the store on $place', ({ place, installed }) => {
+  let databases: TestDatabases | undefined;
+  let database: Database;
+  let store: Store;
+
+  beforeAll(async () => {
+    if (!installed) return;
+    databases = place === 'a Postgres server' ? await serverDatabases() : await embeddedDatabases();
+    database = await databases!.open();
+    store = storeOn(database);
+  });
+
+  afterAll(async () => {
+    await store?.close();
+    await databases?.[Symbol.asyncDispose]();
+  });
+
+  it.runIf(installed)('gives a record back as it was given', async () => {
+    const record = callRecordOf();
+    await store.calls.upsert(record);
+    expect(await store.calls.get('default', 'call_1')).toEqual({ ...record, revision: 0 });
+  });
+
+  it.runIf(installed)('keeps a record with no optional part', async () => {
+    const { answeredAtMs, endedAtMs, endReason, recordingPath, recordingSidecarPath, recordingStartedAtMs, ...bare } =
+      callRecordOf({
+        id: 'bare',
+        legs: [],
+        attachments: [],
+        turns: [],
+        timeline: [],
+      });
+    await store.calls.upsert(bare);
+    expect(await store.calls.get('default', 'bare')).toEqual({ ...bare, revision: 0 });
+  });
+
+  it.runIf(installed)('replaces a record whole by a newer revision, and never by an older one', async () => {
+    await store.calls.upsert(callRecordOf({ id: 'rev', revision: 2 }));
+    const newer = callRecordOf({ id: 'rev', revision: 3, turns: [], digits: '', recordingPath: undefined });
+    await store.calls.upsert(newer);
+    await store.calls.upsert(callRecordOf({ id: 'rev', revision: 1, digits: 'old' }));
+    const found = await store.calls.get('default', 'rev');
+    expect(found).toMatchObject({ revision: 3, turns: [], digits: '' });
+    expect(found).not.toHaveProperty('recordingPath');
+  });
+
+  it.runIf(installed)('writes the same record at the same time from many sides', async () => {
+    const record = callRecordOf({ id: 'same' });
+    await Promise.all(Array.from({ length: 8 }, () => store.calls.upsert(record)));
+    expect((await store.calls.get('default', 'same'))?.turns).toHaveLength(2);
+  });
+
+  it.runIf(installed)('shows a tenant nothing of another', async () => {
+    await store.calls.upsert(callRecordOf({ tenantId: 'other', id: 'theirs' }));
+    await store.calls.upsert(callRecordOf({ tenantId: 'third', id: 'theirs', digits: '9' }));
+    await store.analyses.put({ tenantId: 'other', callId: 'theirs', version: 1, createdAtMs: 5, document: {} });
+    expect(await store.calls.get('default', 'theirs')).toBeUndefined();
+    expect((await store.calls.get('third', 'theirs'))?.digits).toBe('9');
+    expect((await store.calls.listRecent('third', { limit: 10 })).calls).toHaveLength(1);
+    expect(await store.analyses.list('third', 'theirs')).toEqual([]);
+  });
+
+  it.runIf(installed)('lists calls newest first, page by page, each once, even where many began together', async () => {
+    for (let index = 0; index < 7; index += 1) {
+      const startedAtMs = 1_000 + Math.floor(index / 3);
+      await store.calls.upsert(callRecordOf({ tenantId: 'pages', id: `p${index}`, startedAtMs }));
+    }
+    const ids: string[] = [];
+    let before: string | undefined;
+    do {
+      const page = await store.calls.listRecent('pages', { limit: 2, before });
+      expect(page.calls.length).toBeLessThanOrEqual(2);
+      ids.push(...page.calls.map((call) => call.id));
+      before = page.next;
+    } while (before !== undefined);
+    expect(ids).toEqual(['p6', 'p5', 'p4', 'p3', 'p2', 'p1', 'p0']);
+    expect((await store.calls.listRecent('pages', { limit: 1 })).calls[0]).toMatchObject({
+      turnCount: 2,
+      endReason: 'caller-hung-up',
+    });
+  });
+
+  it.runIf(installed)('keeps text that Postgres itself cannot hold, with the replacement character', async () => {
+    const record = callRecordOf({
+      id: 'odd',
+      endReason: 'a\0b',
+      timeline: [{ atMs: 0, type: 'x', text: 'half \uD83D', ok: '🙂' }],
+    });
+    await store.calls.upsert(record);
+    expect(await store.calls.get('default', 'odd')).toMatchObject({
+      endReason: 'a\uFFFDb',
+      timeline: [{ text: 'half \uFFFD', ok: '🙂' }],
+    });
+  });
+
+  it.runIf(installed)('refuses what is not a record, a page or a known call', async () => {
+    await expect(store.calls.upsert(callRecordOf({ id: '' }))).rejects.toMatchObject({ code: 'OFFHOOK_STORE_RECORD' });
+    await expect(store.calls.listRecent('default', { limit: 0 })).rejects.toThrow(RangeError);
+    await expect(store.calls.listRecent('default', { limit: 1, before: '{}' })).rejects.toMatchObject({
+      code: 'OFFHOOK_STORE_RECORD',
+    });
+    const orphan = { tenantId: 'default', callId: 'nobody', version: 1, createdAtMs: 0, document: {} };
+    await expect(store.analyses.put(orphan)).rejects.toMatchObject({ code: 'OFFHOOK_STORE_RECORD', retryable: false });
+  });
+
+  it.runIf(installed)('keeps one analysis a version, the latest written', async () => {
+    await store.calls.upsert(callRecordOf({ id: 'analysed' }));
+    const analysis = { tenantId: 'default', callId: 'analysed', version: 1, createdAtMs: 1, document: { a: [1, null, 'ü'] } };
+    await store.analyses.put(analysis);
+    await store.analyses.put({ ...analysis, createdAtMs: 2 });
+    await store.analyses.put({ ...analysis, version: 2, document: { b: true } });
+    expect((await store.analyses.list('default', 'analysed')).map(({ version }) => version)).toEqual([2, 1]);
+    expect(await store.analyses.get('default', 'analysed', 1)).toEqual({ ...analysis, createdAtMs: 2 });
+    expect(await store.analyses.get('default', 'analysed', 3)).toBeUndefined();
+  });
+
+  it.runIf(installed)('keeps two transactions apart', async () => {
+    const [first, second] = [await database.pool.connect(), await database.pool.connect()];
+    try {
+      await first.query('BEGIN');
+      await first.query(`UPDATE offhook.calls SET digits = 'x' WHERE id = 'call_1'`);
+      const read = second.query<{ digits: string }>(
+        `SELECT digits FROM offhook.calls WHERE id = 'call_1' AND tenant_id = 'default'`,
+      );
+      await first.query('ROLLBACK');
+      expect((await read).rows).toEqual([{ digits: '1' }]);
+    } finally {
+      first.release();
+      second.release();
+    }
+  });
+
+  it.runIf(installed)('can be migrated again, and by several at once', async () => {
+    await Promise.all([migrateDatabase(database.pool), migrateDatabase(database.pool), migrateDatabase(database.pool)]);
+    expect((await store.calls.get('default', 'call_1'))?.turns).toHaveLength(2);
+  });
+});

@@ -1,0 +1,148 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { socketDirOf } from '../../../src/store/embedded/socket-server.ts';
+import { StoreLock } from '../../../src/store/embedded/store-lock.ts';
+import { storeOn } from '../../../src/store/postgres-store.ts';
+import { callRecordOf } from '../../support/call-records.ts';
+import { onProblem, temporaryFolder } from '../../support/databases.ts';
+import { type Running, run, until } from '../../support/processes.ts';
+
+const childProgram = fileURLToPath(new URL('../../support/store-child.ts', import.meta.url));
+
+function startChild(dataDir: string, prefix: string): Running {
+  return run(process.execPath, ['--import', 'tsx', childProgram, dataDir, prefix]);
+}
+
+const lines = (child: Running): string[] => child.output().split('\n').slice(0, -1);
+const written = async (child: Running, count: number): Promise<void> => {
+  await until(`${count} calls to be written`, () => {
+    if (child.child.exitCode !== null) throw new Error(child.output());
+    return lines(child).length > count;
+  });
+};
+
+describe('the embedded store between processes', () => {
+  it('serves others through its socket, survives kill -9 of its owner, and is taken over with nothing lost', async () => {
+    await using folder = await temporaryFolder();
+    const owner = startChild(folder.path, 'owner-');
+    const peers: Running[] = [];
+    try {
+      await written(owner, 1);
+      const peer = startChild(folder.path, 'peer-');
+      peers.push(peer);
+      await written(peer, 5);
+      await written(owner, 10);
+      expect([lines(owner)[0], lines(peer)[0]]).toEqual(['embedded', 'peer']);
+      const stop = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem, whenBusy: 'stop' } as const;
+      await expect(openDatabase(stop)).rejects.toMatchObject({
+        code: 'OFFHOOK_STORE_BUSY',
+        facts: { ownerPid: owner.child.pid },
+      });
+
+      await owner.stop('SIGKILL');
+      await peer.stop('SIGKILL');
+      await using database = await openDatabase(stop);
+      expect(database.place).toBe('embedded');
+      const store = storeOn(database);
+      for (const id of [...lines(owner).slice(1), ...lines(peer).slice(1)]) {
+        const found = await store.calls.get('default', id);
+        expect(found?.turns, id).toHaveLength(2);
+      }
+    } finally {
+      await owner.stop('SIGKILL');
+      for (const peer of peers) await peer.stop('SIGKILL');
+    }
+  });
+
+  it('has one owner among many that start at once; the rest join', async () => {
+    await using folder = await temporaryFolder();
+    const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
+    const databases = await Promise.all(Array.from({ length: 4 }, () => openDatabase(options)));
+    try {
+      expect(databases.map(({ place }) => place).sort()).toEqual(['embedded', 'peer', 'peer', 'peer']);
+      await Promise.all(databases.map((database, index) => storeOn(database).calls.upsert(callRecordOf({ id: `c${index}` }))));
+      for (const database of databases) {
+        expect((await storeOn(database).calls.listRecent('default', { limit: 9 })).calls).toHaveLength(4);
+      }
+    } finally {
+      for (const database of databases.sort((a) => (a.place === 'peer' ? -1 : 1))) await database.close();
+    }
+  });
+
+  it('rolls a transaction back whose client went away, and lets the others go on', async () => {
+    await using folder = await temporaryFolder();
+    const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
+    await using owner = await openDatabase(options);
+    const store = storeOn(owner);
+    await store.calls.upsert(callRecordOf());
+    const client = new Client({ host: socketDirOf(folder.path), port: 5432, user: 'postgres' });
+    client.on('error', () => {});
+    await client.connect();
+    await client.query('BEGIN');
+    await client.query(`UPDATE offhook.calls SET digits = 'changed'`);
+    const waiting = store.calls.get('default', 'call_1');
+    await client.end();
+    expect((await waiting)?.digits).toBe('1');
+  });
+
+  it('tells those that listen, on each side of the socket, and only on their channel', async () => {
+    await using folder = await temporaryFolder();
+    const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
+    await using owner = await openDatabase(options);
+    await using peer = await openDatabase(options);
+    const heard: string[] = [];
+    const clients = await Promise.all([owner.pool.connect(), peer.pool.connect(), peer.pool.connect()]);
+    try {
+      for (const [index, client] of clients.entries()) {
+        client.on('notification', ({ channel, payload }) => heard.push(`${index} ${channel} ${payload}`));
+        await client.query(index === 2 ? 'LISTEN "Other"' : '-- news\nLISTEN news');
+      }
+      await peer.pool.query(`SELECT pg_notify('news', 'one')`);
+      await owner.pool.query(`SELECT pg_notify('Other', 'two')`);
+      await until('all to hear', () => heard.length === 3);
+      expect(heard.sort()).toEqual(['0 news one', '1 news one', '2 Other two']);
+      await clients[0]?.query('UNLISTEN news');
+      await owner.pool.query(`SELECT pg_notify('news', 'three')`);
+      await until('the other to hear', () => heard.length === 4);
+      expect(heard.at(-1)).toBe('1 news three');
+    } finally {
+      for (const client of clients) client.release();
+    }
+  });
+});
+
+describe('the lock of the embedded store', () => {
+  const deadOwner = { pid: 2 ** 22 + 1, startTicks: '1', bootId: 'x', pidNamespace: 'x' };
+
+  it('is held by one of many that find a dead owner at once', async () => {
+    await using folder = await temporaryFolder();
+    const first = await StoreLock.acquire(folder.path, '/s', systemClock);
+    if (first.state !== 'held') throw new Error('a new folder is free');
+    await first.lock.release();
+    for (let round = 0; round < 10; round += 1) {
+      const attempts = await Promise.all(Array.from({ length: 6 }, () => StoreLock.acquire(folder.path, '/s', systemClock)));
+      const held = attempts.flatMap((attempt) => (attempt.state === 'held' ? [attempt.lock] : []));
+      expect(held).toHaveLength(1);
+      await held[0]?.release();
+    }
+    expect((await readdir(folder.path)).filter((name) => /^\d+$/.test(name))).toEqual(['11']);
+  });
+
+  it('is not taken from an owner that cannot be looked at, until it has been silent', async () => {
+    await using folder = await temporaryFolder();
+    await mkdir(folder.path, { recursive: true });
+    await writeFile(join(folder.path, '7'), JSON.stringify({ owner: deadOwner, released: false, socketDir: '/there' }));
+    const busy = await StoreLock.acquire(folder.path, '/s', systemClock);
+    expect(busy).toMatchObject({ state: 'busy', facts: { socketDir: '/there' } });
+    const later = { ...systemClock, wallMs: () => Date.now() + 60_000 };
+    const attempt = await StoreLock.acquire(folder.path, '/s', later);
+    expect(attempt.state).toBe('held');
+    if (attempt.state === 'held') await attempt.lock.release();
+    expect(await readdir(folder.path)).toEqual(['8']);
+  });
+});

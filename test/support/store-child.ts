@@ -1,0 +1,22 @@
+import { systemClock } from '../../src/kernel/clock.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { storeOn } from '../../src/store/postgres-store.ts';
+import { callRecordOf } from './call-records.ts';
+
+/**
+ * A process that opens the store of the folder in its first argument, says where it is, writes the call named by its
+ * second one every few milliseconds under rising ids until told to stop, and prints each id once it is stored.
+ */
+const [dataDir = '', prefix = ''] = process.argv.slice(2);
+const database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => {} });
+const store = storeOn(database);
+process.stdout.write(`${database.place}\n`);
+let stopping = false;
+process.once('SIGTERM', () => (stopping = true));
+for (let index = 0; !stopping; index += 1) {
+  const id = `${prefix}${index}`;
+  await store.calls.upsert(callRecordOf({ id }));
+  process.stdout.write(`${id}\n`);
+}
+await store.close();
+process.exit(0);
