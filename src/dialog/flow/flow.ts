@@ -8,8 +8,8 @@ import { sayPrompts, sayValue } from './text.ts';
 import { endPolitely, nextOf, scopeOf, walk } from './walk.ts';
 import { builtInWords } from './words.ts';
 
-/** Confirmations answered with no before the caller is sent where `giveUp` says. */
-const MOST_CORRECTIONS = 5;
+/** Confirmations disputed, a question which part is wrong included, before the caller is sent where `giveUp` says. */
+const MOST_CORRECTIONS = 8;
 
 /**
  * One turn of a conversation: pure, never throws, and always answers with something to say or a hang-up. Details that

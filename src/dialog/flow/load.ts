@@ -89,7 +89,8 @@ function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: re
 
 /** Of a union's complaints the one of the form that was meant: that whose trouble lies deepest. */
 function innermost(issue: z.core.$ZodIssue): { keys: string[]; message: string } {
-  const keys = issue.path.map(String);
+  const path = issue.path.map(String);
+  const keys = issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path;
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return { keys, message: issue.message };
   const inner = issue.errors.flatMap((branch) => (branch[0] === undefined ? [] : [innermost(branch[0])]));
   const fits = inner.filter(({ message, keys }) => keys.length > 0 || !message.startsWith('Invalid input: expected'));

@@ -1,0 +1,123 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DialogAnswerError } from '../../../src/dialog/action-schema.ts';
+import { FlowInvalidError, loadFlow } from '../../../src/dialog/flow/load.ts';
+import { DialogModuleError, loadModuleHooks } from '../../../src/dialog/module/module-hook.ts';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'offhook-dialog-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(name: string, text: string): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+}
+
+describe('a flow file', () => {
+  it('is read', async () => {
+    const path = await file('good.yaml', 'start: bye\nstates:\n  bye: { say: Bye., hangup: done }\n');
+    expect((await loadFlow(path, { language: 'hi' })).languages).toEqual(['hi']);
+  });
+
+  it.each([
+    {
+      note: 'a mistyped key',
+      yaml: 'start: bye\nstates:\n  bye:\n    sayy: Bye.\n    hangup: done\n',
+      line: 4,
+      text: 'Did you mean say?',
+    },
+    {
+      note: 'an unknown state',
+      yaml: 'start: bye\nstates:\n  bye:\n    say: Bye.\n    next: by\n',
+      line: 5,
+      text: 'no state of this name. Did you mean bye?',
+    },
+    { note: 'bad YAML', yaml: 'start: [\n', line: 2, text: 'not readable as YAML' },
+    { note: 'nothing', yaml: '', line: 1, text: 'expected object' },
+  ])('is refused for $note, with its line', async ({ yaml, line, text }) => {
+    const path = await file('bad.yaml', yaml);
+    const error: unknown = await loadFlow(path, { language: 'en' }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(FlowInvalidError);
+    const { message, problems } = error as FlowInvalidError;
+    expect(message).toContain(text);
+    expect(problems[0]?.where).toBe(line === undefined ? path : `${path}:${line}`);
+  });
+
+  it('is refused when it is not there', async () => {
+    await expect(loadFlow(join(folder, 'none.yaml'), { language: 'en' })).rejects.toThrow('cannot be read');
+  });
+});
+
+describe('a module', () => {
+  const call = { callId: 'call_1', botName: 'b', from: '', to: '', direction: 'inbound', language: 'en' } as const;
+  const turn: DialogTurn = { call, index: 0, input: { kind: 'start' }, history: [], variables: {}, idempotencyKey: 'key_1' };
+
+  async function answersOf(name: string, source: string, signal = new AbortController().signal): Promise<DialogAction[]> {
+    const hook = (await loadModuleHooks(await file(name, source))).create(call);
+    const actions: DialogAction[] = [];
+    for await (const action of hook.respond(turn, signal)) actions.push(action);
+    return actions;
+  }
+
+  it('says texts and carries out actions', async () => {
+    const source = `export async function* answer(turn) { yield 'Hello ' + turn.input.kind; yield { type: 'hangup', reason: 'done', extra: 1 }; }`;
+    expect(await answersOf('good.mjs', source)).toEqual([
+      { type: 'say', text: 'Hello start' },
+      { type: 'hangup', reason: 'done' },
+    ]);
+  });
+
+  it('is refused for something that is no action, naming the field', async () => {
+    const answers = answersOf('wrong.mjs', `export async function* answer() { yield { type: 'say', txt: 'x' }; }`);
+    await expect(answers).rejects.toThrow(DialogAnswerError);
+    await expect(answers).rejects.toThrow('text');
+  });
+
+  it('passes on what the module throws', async () => {
+    await expect(answersOf('throws.mjs', `export async function* answer() { throw new Error('broken'); }`)).rejects.toThrow(
+      'broken',
+    );
+  });
+
+  it('ends when it is no longer wanted, even if the module hangs', async () => {
+    const abort = new AbortController();
+    const hooks = await loadModuleHooks(
+      await file('hangs.mjs', `export async function* answer() { yield 'One.'; await new Promise(() => {}); }`),
+    );
+    const heard: DialogAction[] = [];
+    for await (const action of hooks.create(call).respond(turn, abort.signal)) {
+      heard.push(action);
+      queueMicrotask(() => abort.abort());
+    }
+    expect(heard).toEqual([{ type: 'say', text: 'One.' }]);
+  });
+
+  it('lets the module clean up when the answer is left', async () => {
+    const hooks = await loadModuleHooks(
+      await file(
+        'cleans.mjs',
+        `export async function* answer(turn) { try { yield 'One.'; yield 'Two.'; } finally { turn.cleaned(); } }`,
+      ),
+    );
+    let cleaned = false;
+    const watched = { ...turn, cleaned: () => (cleaned = true) };
+    for await (const _action of hooks.create(call).respond(watched, new AbortController().signal)) break;
+    expect(cleaned).toBe(true);
+  });
+
+  it.each([
+    { note: 'no such file', name: 'missing.mjs', source: undefined },
+    { note: 'a syntax error', name: 'syntax.mjs', source: 'export async function* {' },
+    { note: 'no generator', name: 'plain.mjs', source: 'export function answer() {}' },
+    { note: 'two generators', name: 'two.mjs', source: 'export async function* a() {}\nexport async function* b() {}' },
+  ])('is refused for $note', async ({ name, source }) => {
+    const path = source === undefined ? join(folder, name) : await file(name, source);
+    await expect(loadModuleHooks(path)).rejects.toThrow(DialogModuleError);
+  });
+});

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { fixedPrompts } from '../../../../src/dialog/flow/fixed-prompts.ts';
+import { sentencesOf } from '../../../../src/dialog/flow/sentences.ts';
+import { small } from './talk.ts';
+
+it('lists what is always said the same way, sentence by sentence, each once', () => {
+  const sentences = fixedPrompts(small);
+  expect(sentences).toContain('Repair or buy?');
+  expect(sentences).toContain('Press one or two.');
+  expect(sentences).toContain('Thank you for calling.');
+  expect(sentences).toContain('Are you still there?');
+  expect(new Set(sentences).size).toBe(sentences.length);
+});
+
+it('leaves out sentences with a placeholder, and texts that are only put into others', () => {
+  const sentences = fixedPrompts(small);
+  expect(sentences.filter((sentence) => sentence.includes('{{'))).toEqual([]);
+  expect(sentences).not.toContain('the bike shop');
+  expect(sentences).not.toContain('a repair');
+});
+
+it.each([
+  ['One. Two? Three!', ['One.', 'Two?', 'Three!']],
+  ['नमस्ते। कैसे हैं?', ['नमस्ते।', 'कैसे हैं?']],
+  ['  folded\n  lines ', ['folded lines']],
+  ['', []],
+])('cuts %j into sentences', (prompt, sentences) => expect(sentencesOf(prompt)).toEqual(sentences));

@@ -1,0 +1,245 @@
+import { describe, expect, it } from 'vitest';
+import { stepFlow } from '../../../../src/dialog/flow/flow.ts';
+import { newFlowState } from '../../../../src/dialog/flow/flow-state.ts';
+import { parseFlow } from '../../../../src/dialog/flow/load.ts';
+import { gatherIn, SMALL, small, talk, TODAY } from './talk.ts';
+
+describe('a conversation', () => {
+  it.each([
+    { note: 'greets and asks', lines: [], said: 'This is the bike shop. Repair or buy?', at: 'hello' },
+    { note: 'follows the answer', lines: ['repair please'], said: 'Which day?', at: 'when' },
+    { note: 'takes a key for it', lines: ['#1'], said: 'Which day?', at: 'when' },
+    { note: 'takes the key said aloud', lines: ['press one'], said: 'Which day?', at: 'when' },
+    {
+      note: 'fills several details from one sentence and skips their questions',
+      lines: ['fix my bike on Tuesday at half past ten'],
+      said: 'a repair on Tuesday at half past ten?',
+      at: 'check',
+    },
+    {
+      note: 'asks only for what is missing',
+      lines: ['repair at ten thirty', 'Tuesday'],
+      said: 'a repair on Tuesday at half past ten?',
+      at: 'check',
+    },
+    { note: 'keeps a detail that came before its question', lines: ['on Tuesday'], said: 'Repair or buy?', at: 'hello' },
+    {
+      note: 'lets a later sentence correct an earlier detail',
+      lines: ['repair', 'Tuesday', 'Wednesday at ten'],
+      said: "a repair on Wednesday at ten o'clock?",
+      at: 'check',
+    },
+    { note: 'says why a detail is not possible', lines: ['repair', 'Sunday'], said: 'Closed on Sunday. Which day?', at: 'when' },
+    { note: 'says so before the next question', lines: ['repair on Sunday'], said: 'Closed on Sunday. Which day?', at: 'when' },
+    {
+      note: 'has words of its own for that',
+      lines: ['repair', 'Tuesday', 'eight in the evening'],
+      said: "I am sorry, eight o'clock is not possible. What time?",
+      at: 'hour',
+    },
+    {
+      note: 'takes a time by keys',
+      lines: ['repair', 'Tuesday', '#1430'],
+      said: 'a repair on Tuesday at half past two?',
+      at: 'check',
+    },
+    {
+      note: 'keeps free text as it was said',
+      lines: ['buy', 'A Red One, quickly!'],
+      said: 'You said A Red One, quickly!.',
+      at: 'told',
+    },
+    {
+      note: 'never reads what was said as a template',
+      lines: ['buy', '{{ shop }} it'],
+      said: 'You said {{ shop }} it.',
+      at: 'told',
+    },
+  ])('$note', ({ lines, said, at }) => {
+    const result = talk(small, lines);
+    expect(result.said).toBe(said);
+    expect(result.state.at).toBe(at);
+  });
+
+  const booked = ['repair on Tuesday at half past ten'];
+  it.each([
+    { note: 'goes on after a yes', lines: ['yes'], said: 'Your last four digits?' },
+    { note: 'goes on after key 1', lines: ['#1'], said: 'Your last four digits?' },
+    { note: 'asks what is wrong after a no', lines: ['no'], said: 'The day or the time?' },
+    { note: 'asks what is wrong after key 2', lines: ['#2'], said: 'The day or the time?' },
+    { note: 'asks for the wrong part again', lines: ['no', 'the time'], said: 'What time?' },
+    { note: 'takes the wrong part by key', lines: ['no', '#1'], said: 'Which day?' },
+    { note: 'asks for both', lines: ['no', 'both'], said: 'Which day?' },
+    {
+      note: 'comes back to the confirmation',
+      lines: ['no', 'the time', 'eleven'],
+      said: "a repair on Tuesday at eleven o'clock?",
+    },
+    { note: 'takes the correction with the no', lines: ['no, Wednesday'], said: 'a repair on Wednesday at half past ten?' },
+    { note: 'takes a bare hour after a no', lines: ['no, eleven'], said: "a repair on Tuesday at eleven o'clock?" },
+    { note: 'takes a correction without a no', lines: ['make it Friday at nine'], said: "a repair on Friday at nine o'clock?" },
+    { note: 'takes the wrong part with the no', lines: ['no, the day is wrong'], said: 'Which day?' },
+    { note: 'takes the same values said again for a yes', lines: ['Tuesday at half past ten'], said: 'Your last four digits?' },
+    { note: 'refuses a correction that is not possible', lines: ['no, Sunday'], said: 'Closed on Sunday. Which day?' },
+    {
+      note: 'asks again what it did not understand',
+      lines: ['purple'],
+      said: 'Sorry, I did not catch that. a repair on Tuesday at half past ten?',
+    },
+    { note: 'asks again which part', lines: ['no', 'purple'], said: 'Sorry, I did not catch that. The day or the time?' },
+    {
+      note: 'ends corrections that lead nowhere',
+      lines: [
+        'no',
+        'the day',
+        'Monday',
+        ...['Friday', 'Monday', 'Friday', 'Monday', 'Friday', 'Monday', 'Friday'].map((day) => `no, ${day}`),
+      ],
+      said: 'We call you back.',
+    },
+  ])('confirms and $note', ({ lines, said }) => expect(talk(small, [...booked, ...lines]).said).toBe(said));
+
+  const paid = [...booked, 'yes'];
+  it.each([
+    {
+      note: 'spoken digits and a branch',
+      lines: ['four two double seven', 'yes'],
+      said: 'Members pay less. See you, four two seven seven.',
+    },
+    { note: 'keyed digits and the other branch', lines: ['#4277', 'no'], said: 'See you, four two seven seven.' },
+    { note: 'too few digits', lines: ['four two'], said: 'Sorry, I did not catch that. Your last four digits?' },
+    { note: 'too few keys', lines: ['#42'], said: 'Sorry, I did not catch that. Your last four digits?' },
+  ])('handles $note', ({ lines, said }) => expect(talk(small, [...paid, ...lines]).said).toBe(said));
+});
+
+describe('trouble', () => {
+  it.each([
+    { note: 'first not understood', lines: ['purple'], said: 'Say repair or buy.' },
+    { note: 'empty words', lines: [''], said: 'Say repair or buy.' },
+    { note: 'an unknown key', lines: ['#9'], said: 'Say repair or buy.' },
+    { note: 'second not understood', lines: ['purple', 'purple'], said: 'Press one or two.' },
+    { note: 'third not understood', lines: ['purple', 'purple', 'purple'], said: 'We call you back.' },
+    { note: 'first silence', lines: ['-'], said: 'Hello?' },
+    { note: 'last text again', lines: ['-', '-'], said: 'Hello?' },
+    { note: 'third silence', lines: ['-', '-', '-'], said: 'We call you back.' },
+    { note: 'silences counted anew after words', lines: ['-', '-', 'purple', '-'], said: 'Hello?' },
+    { note: 'built-in words where there are none', lines: ['repair', '-'], said: 'Are you still there? Which day?' },
+    { note: 'built-in words that escalate', lines: ['repair', '-', '-'], said: 'I cannot hear you. Which day?' },
+    { note: 'both at once', lines: ['repair or buy'], said: 'Say repair or buy.' },
+  ])('answers $note', ({ lines, said }) => expect(talk(small, lines).said).toBe(said));
+
+  it('notes why it gave up, and hangs up after its goodbye', () => {
+    const { actions } = talk(small, ['-', '-', '-']);
+    expect(actions.map(({ type }) => type)).toEqual(['note', 'note', 'say', 'hangup']);
+  });
+
+  it('says a built-in goodbye where the flow has no way for this', () => {
+    const { sorry: _sorry, ...states } = SMALL.states;
+    const flow = parseFlow({ ...SMALL, giveUp: undefined, states }, { language: 'en' });
+    const { said, hungUp } = talk(flow, ['-', '-', '-']);
+    expect(said).toBe('Thank you for calling. Goodbye.');
+    expect(hungUp).toEqual({ type: 'hangup', reason: 'no-input' });
+  });
+
+  it('hangs up when anything comes after the end', () => {
+    expect(talk(small, ['goodbye', 'hello?']).actions).toEqual([{ type: 'hangup', reason: 'flow-ended' }]);
+  });
+});
+
+describe('commands', () => {
+  it.each([
+    { note: 'help', lines: ['help'], said: /^You can answer in your own words.* Repair or buy\?$/ },
+    { note: 'repeat', lines: ['say that again'], said: /^This is the bike shop. Repair or buy\?$/ },
+    { note: 'repeat after a reprompt', lines: ['purple', 'repeat'], said: /^This is the bike shop. Repair or buy\?$/ },
+    { note: 'stop', lines: ['wait'], said: /^All right. Repair or buy\?$/ },
+    { note: 'goodbye', lines: ['goodbye'], said: /^Thank you for calling. Goodbye.$/ },
+    { note: 'one of the flow’s own', lines: ['repair', 'prices'], said: /^A repair is twenty pounds. Which day\?$/ },
+    { note: 'a person', lines: ['repair', 'I want to speak to a person'], said: /^Hold the line.$/ },
+    { note: 'a person, by key', lines: ['repair', '#0'], said: /^Hold the line.$/ },
+    {
+      note: 'a person instead of an answer',
+      lines: ['repair on Tuesday at ten', 'no, speak to a person'],
+      said: /^Hold the line.$/,
+    },
+    {
+      note: 'not one inside a longer answer',
+      lines: ['repair', 'wait, next Tuesday at half past ten'],
+      said: /^a repair on Tuesday/,
+    },
+    {
+      note: 'not a key that is a digit of the answer',
+      lines: ['repair on Tuesday at ten', 'yes', '#0000'],
+      said: /^Are you a member/,
+    },
+  ])('understands $note', ({ lines, said }) => expect(talk(small, lines).said).toMatch(said));
+
+  it('can be switched off', () => {
+    const flow = parseFlow({ ...SMALL, commands: { ...SMALL.commands, help: false } }, { language: 'en' });
+    expect(talk(flow, ['help']).said).toBe('Say repair or buy.');
+  });
+});
+
+describe('actions', () => {
+  it('sets what changed first, and forgets what was cleared', () => {
+    expect(talk(small, ['repair on Tuesday']).actions[0]).toEqual({
+      type: 'set',
+      variables: { want: 'repair', day: '2026-01-06' },
+    });
+    expect(talk(small, ['repair', '#0']).actions[0]).toEqual({ type: 'set', variables: { want: '' } });
+  });
+
+  it('expects the options, the kind of answer and its keys', () => {
+    expect(gatherIn(talk(small, []).actions)).toEqual({
+      type: 'gather',
+      hints: ['repair', 'buy', 'fix my bike', 'buy a bike'],
+      maxDigits: 1,
+    });
+    expect(gatherIn(talk(small, ['repair']).actions)?.hints).toContain('Tuesday');
+    expect(gatherIn(talk(small, ['repair', 'Tuesday']).actions)?.maxDigits).toBe(4);
+    expect(gatherIn(talk(small, ['buy']).actions)).toEqual({ type: 'gather', maxDigits: 1 });
+  });
+
+  it('carries whether a prompt may be interrupted', () => {
+    expect(talk(small, ['repair on Tuesday at ten', 'yes']).actions).toContainEqual({
+      type: 'say',
+      text: 'Your last four digits?',
+      interruptible: 'keypad',
+    });
+  });
+
+  it('skips questions whose answers were known before the call', () => {
+    expect(talk(small, [], 'en', { want: 'repair', day: '2026-01-06' }).said).toBe('What time?');
+  });
+
+  it('switches the language of what it says and hears', () => {
+    const flow = parseFlow(
+      {
+        start: 'pick',
+        languages: ['en', 'hi'],
+        slots: {
+          tongue: {
+            kind: 'choice',
+            options: { en: { key: '1', phrases: ['English'] }, hi: { key: '2', phrases: ['Hindi', 'हिंदी'] } },
+          },
+          day: { kind: 'day' },
+        },
+        states: {
+          pick: { ask: { slot: 'tongue', prompt: 'English or Hindi?' }, next: { en: 'day', hi: 'hindi' } },
+          hindi: { language: 'hi', voice: 'Sunita', next: 'day' },
+          day: { ask: { slot: 'day', prompt: { en: 'Which day?', hi: 'किस दिन?' } }, next: 'end' },
+          end: { say: { en: 'See you {{ day }}.', hi: '{{ day }} मिलते हैं।' }, hangup: 'done' },
+        },
+      },
+      { language: 'en' },
+    );
+    expect(talk(flow, ['#2']).actions).toContainEqual({ type: 'language', language: 'hi', voice: 'Sunita' });
+    expect(talk(flow, ['#2', 'मंगलवार']).said).toBe('मंगलवार मिलते हैं।');
+    expect(talk(flow, ['english', 'Tuesday']).said).toBe('See you Tuesday.');
+  });
+
+  it('answers the same to the same', () => {
+    const state = newFlowState('en');
+    const once = stepFlow(small, state, { kind: 'start' }, { today: TODAY });
+    expect(stepFlow(small, state, { kind: 'start' }, { today: TODAY })).toEqual(once);
+  });
+});
