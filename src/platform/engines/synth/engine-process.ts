@@ -1,0 +1,159 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
+import type { Clock, Timer } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import { entryFile } from '../entry-file.ts';
+import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
+import { type ChildAnswer, childAnswerSchema, type RenderRequest } from './child-protocol.ts';
+
+const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
+/** A process that lived this long starts its next back-off from the beginning. */
+const STEADY_MS = 30_000;
+const START_DEADLINE_MS = 20_000;
+const RENDER_DEADLINE_MS = 20_000;
+/** Requests in hand at once; more are refused, so that a stuck engine cannot gather memory. */
+const MAX_PENDING = 256;
+
+interface Pending {
+  resolve(audio: { pcm: Int16Array; rateHz: number }): void;
+  reject(error: Error): void;
+  readonly deadline: Timer;
+}
+
+export interface EngineProcessOptions {
+  readonly engine: 'espeak' | 'flite';
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** One synthesizer in a child process: started again (with back-off) when it dies, ended with us. */
+export class EngineProcess {
+  readonly #options: EngineProcessOptions;
+  readonly #pending = new Map<number, Pending>();
+  #child: ChildProcess | undefined;
+  #ready = false;
+  #closed = false;
+  #nextId = 1;
+  #failures = 0;
+  #restart: Timer | undefined;
+
+  private constructor(options: EngineProcessOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns undefined when the engine's package is not installed
+   * @throws SynthesisUnavailableError when the process does not get ready
+   */
+  static async start(options: EngineProcessOptions): Promise<EngineProcess | undefined> {
+    const engine = new EngineProcess(options);
+    try {
+      return (await engine.#spawn()) === 'ready' ? engine : undefined;
+    } catch (error) {
+      await engine[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The child's process id while it runs; for tests and health. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** @throws SynthesisUnavailableError, SynthesisRefusedError */
+  render(request: Omit<RenderRequest, 'id'>): Promise<{ pcm: Int16Array; rateHz: number }> {
+    const child = this.#child;
+    if (child === undefined || !this.#ready) return Promise.reject(this.#unavailable('not running'));
+    if (this.#pending.size >= MAX_PENDING) return Promise.reject(this.#unavailable('too many requests at once'));
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const deadline = this.#options.clock.after(RENDER_DEADLINE_MS, () => {
+        // It computes without pause: only its end frees whoever waits behind.
+        child.kill('SIGKILL');
+      });
+      this.#pending.set(id, { resolve, reject, deadline });
+      child.send({ id, ...request }, (error) => {
+        if (error !== null) this.#settle(id)?.reject(this.#unavailable('the request could not be sent'));
+      });
+    });
+  }
+
+  #spawn(): Promise<'ready' | 'absent'> {
+    const { engine, clock } = this.#options;
+    const entry = entryFile(import.meta.url, `${engine}-child`);
+    const child = fork(entry.path, [], {
+      execArgv: [...entry.execArgv, '--no-warnings'],
+      serialization: 'advanced',
+      // Its own environment stays empty of ours: it needs no secret.
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.#child = child;
+    const startedMs = clock.nowMs();
+    return new Promise((resolve, reject) => {
+      const deadline = clock.after(START_DEADLINE_MS, () => child.kill('SIGKILL'));
+      child.on('message', (message) => {
+        const answer = childAnswerSchema.parse(message);
+        if (answer.type === 'ready' || answer.type === 'absent') {
+          deadline.cancel();
+          this.#ready = answer.type === 'ready';
+          if (answer.type === 'absent') this.#closed = true;
+          resolve(answer.type);
+        } else this.#answered(answer);
+      });
+      child.on('error', () => undefined);
+      child.once('exit', (code, signal) => {
+        deadline.cancel();
+        this.#died(child, clock.nowMs() - startedMs, { code, signal });
+        reject(this.#unavailable('ended before it was ready'));
+      });
+    });
+  }
+
+  #answered(answer: Extract<ChildAnswer, { id: number }>): void {
+    const pending = this.#settle(answer.id);
+    if (answer.type === 'failed') {
+      pending?.reject(new SynthesisRefusedError(`${this.#options.engine}: ${answer.reason}`));
+      return;
+    }
+    // Copied to an aligned buffer: the message's bytes may start anywhere.
+    const bytes = Uint8Array.from(answer.pcm);
+    pending?.resolve({ pcm: new Int16Array(bytes.buffer, 0, bytes.length >> 1), rateHz: answer.rateHz });
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    pending?.deadline.cancel();
+    return pending;
+  }
+
+  #died(child: ChildProcess, livedMs: number, facts: { code: number | null; signal: string | null }): void {
+    if (this.#child !== child) return;
+    this.#child = undefined;
+    this.#ready = false;
+    for (const id of this.#pending.keys()) this.#settle(id)?.reject(this.#unavailable('ended while speaking'));
+    if (this.#closed) return;
+    this.#failures = livedMs > STEADY_MS ? 0 : this.#failures + 1;
+    const delayMs = backoffDelayMs(RESTART, Math.max(0, this.#failures - 1), Math.random());
+    this.#options.logger.warn({ engine: this.#options.engine, ...facts, delayMs }, 'synthesizer ended, starting again');
+    this.#restart = this.#options.clock.after(delayMs, () => {
+      this.#spawn().catch(() => undefined);
+    });
+  }
+
+  #unavailable(what: string): SynthesisUnavailableError {
+    return new SynthesisUnavailableError(`the ${this.#options.engine} process: ${what}`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#restart?.cancel();
+    const child = this.#child;
+    if (child === undefined) return;
+    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    // It holds nothing that needs an orderly end, and may be deep in a computation.
+    child.kill('SIGKILL');
+    await gone;
+  }
+}

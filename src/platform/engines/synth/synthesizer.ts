@@ -1,0 +1,105 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import { defaultVoice, findVoice, voices } from './voices.ts';
+import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
+import type { EngineVoice, SynthesisChunk, SynthesisEngine, SynthesisRequest } from '../port.ts';
+import { EngineProcess } from './engine-process.ts';
+import { sentences } from './sentences.ts';
+import { shapeSentence } from './shape.ts';
+import { espeakLanguage } from './spoken-language.ts';
+import { espeakSound } from './voice-sound.ts';
+
+const CHUNK_MS = 100;
+const PAUSE_BETWEEN_SENTENCES_MS = 120;
+const SPEED = { min: 0.5, max: 2 };
+
+/**
+ * Starts the embedded synthesizer: espeak-ng where its (optional) package is installed, else flite, which speaks English.
+ * @throws SynthesisUnavailableError when neither starts
+ */
+export async function startSynthesizer(options: {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** For tests and for machines where espeak is unwanted. */
+  readonly without?: 'espeak';
+}): Promise<SynthesisEngine & { readonly engine: 'espeak' | 'flite'; readonly pid: number | undefined }> {
+  const { clock, logger } = options;
+  const espeak = options.without === 'espeak' ? undefined : await EngineProcess.start({ engine: 'espeak', clock, logger });
+  const engine = espeak ?? (await EngineProcess.start({ engine: 'flite', clock, logger }));
+  if (engine === undefined) throw new SynthesisUnavailableError('no synthesizer is installed');
+  const name = espeak === undefined ? 'flite' : 'espeak';
+  logger.info({ engine: name }, 'synthesizer ready');
+  return new Synthesizer(name, engine);
+}
+
+class Synthesizer implements SynthesisEngine {
+  readonly voices = voices;
+  readonly defaultVoice = defaultVoice;
+  readonly engine: 'espeak' | 'flite';
+  readonly #process: EngineProcess;
+
+  constructor(engine: 'espeak' | 'flite', process: EngineProcess) {
+    this.engine = engine;
+    this.#process = process;
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  async *synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncGenerator<SynthesisChunk, void, undefined> {
+    const voice = findVoice(request.voice);
+    if (voice === undefined) throw new SynthesisRefusedError('unknown voice', { facts: { voice: request.voice.slice(0, 40) } });
+    const parts = sentences(request.text);
+    let next = parts.length > 0 ? this.#sentence(parts[0]!, voice, request) : undefined;
+    for (let index = 0; next !== undefined; index += 1) {
+      signal.throwIfAborted();
+      const { pcm, rateHz } = await untilAborted(next, signal);
+      // One sentence ahead: computed while this one is taken, and no more than that in memory.
+      next = index + 1 < parts.length ? this.#sentence(parts[index + 1]!, voice, request) : undefined;
+      next?.catch(() => undefined);
+      yield* chunks(pcm, rateHz, signal);
+      if (next !== undefined) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
+    }
+  }
+
+  async #sentence(text: string, voice: EngineVoice, request: SynthesisRequest): Promise<SynthesisChunk> {
+    const speed = Math.max(SPEED.min, Math.min(SPEED.max, request.speed));
+    const language = espeakLanguage(text, request.language, voice.language);
+    if (language === undefined) throw new SynthesisRefusedError('no engine has letters for this script');
+    const { pcm, rateHz } = await this.#process.render({ text, speed, ...this.#sound(voice, language) });
+    return { pcm: shapeSentence(pcm, rateHz), rateHz };
+  }
+
+  #sound(voice: EngineVoice, language: string): { voice: string; pitch: number } {
+    if (this.engine === 'espeak') {
+      const { variant, pitch } = espeakSound(voice.name);
+      return { voice: `${language}+${variant}`, pitch };
+    }
+    if (language !== 'en-us') {
+      throw new SynthesisRefusedError('espeak-ng is not installed, and flite speaks English only', { facts: { language } });
+    }
+    return { voice: voice.gender === 'female' ? 'slt' : 'rms', pitch: 50 };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process[Symbol.asyncDispose]();
+  }
+}
+
+function* chunks(pcm: Int16Array, rateHz: number, signal: AbortSignal): Generator<SynthesisChunk, void, undefined> {
+  const size = Math.round((rateHz * CHUNK_MS) / 1000);
+  for (let at = 0; at < pcm.length; at += size) {
+    signal.throwIfAborted();
+    yield { pcm: pcm.slice(at, at + size), rateHz };
+  }
+}
+
+/** The computation goes on (it is milliseconds); its result is dropped. */
+function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
