@@ -26,30 +26,37 @@ export class Outbox {
   readonly #folder: string;
   readonly #limits: OutboxLimits;
   readonly #wallMs: () => number;
-  #entries: number;
-  #bytes: number;
+  readonly #write: WriteThrough;
+  #entries = 0;
+  #bytes = 0;
   #order = 0;
 
-  private constructor(folder: string, limits: OutboxLimits, wallMs: () => number, entries: number, bytes: number) {
+  private constructor(folder: string, limits: OutboxLimits, wallMs: () => number, write: WriteThrough) {
     this.#folder = folder;
     this.#limits = limits;
     this.#wallMs = wallMs;
-    this.#entries = entries;
-    this.#bytes = bytes;
+    this.#write = write;
   }
 
   /**
    * @param wallMs the wall clock, which orders entries of different runs
+   * @param write puts bytes durably into a new file; an argument so that a full disk can be tried out
    * @throws OutboxWriteError when the folder cannot be made or read
    */
-  static async open(folder: string, wallMs: () => number, limits: OutboxLimits = LIMITS): Promise<Outbox> {
+  static async open(
+    folder: string,
+    wallMs: () => number,
+    limits: OutboxLimits = LIMITS,
+    write: WriteThrough = writeThrough,
+  ): Promise<Outbox> {
+    const outbox = new Outbox(folder, limits, wallMs, write);
     try {
       await mkdir(join(folder, REJECTED), { recursive: true, mode: 0o700 });
       await sweepTorn(folder, wallMs());
-      let bytes = 0;
       const names = (await readdir(folder)).filter(isEntryName);
-      for (const name of names) bytes += (await stat(join(folder, name)).catch(() => ({ size: 0 }))).size;
-      return new Outbox(folder, limits, wallMs, names.length, bytes);
+      for (const name of names) outbox.#bytes += (await stat(join(folder, name)).catch(() => ({ size: 0 }))).size;
+      outbox.#entries = names.length;
+      return outbox;
     } catch (error) {
       throw writeError('the outbox cannot be opened', error);
     }
@@ -76,7 +83,7 @@ export class Outbox {
     const name = entryName(this.#wallMs(), process.pid, this.#order++);
     const temporary = join(this.#folder, `.${name}`);
     try {
-      await writeThrough(temporary, packed);
+      await this.#write(temporary, packed);
       await rename(temporary, join(this.#folder, name));
       await flushFolder(this.#folder);
     } catch (error) {
@@ -109,7 +116,7 @@ export class Outbox {
   async reject(name: string, reason: unknown): Promise<void> {
     const path = join(this.#folder, name);
     const { size } = await stat(path);
-    await writeThrough(join(this.#folder, REJECTED, `${name}.reason`), Buffer.from(`${errorText(reason)}\n`));
+    await this.#write(join(this.#folder, REJECTED, `${name}.reason`), Buffer.from(`${errorText(reason)}\n`));
     await rename(path, join(this.#folder, REJECTED, name));
     this.#forget(size);
   }
@@ -130,6 +137,8 @@ async function sweepTorn(folder: string, nowMs: number): Promise<void> {
     if (nowMs - mtimeMs > TORN_MS) await rm(path, { force: true });
   }
 }
+
+type WriteThrough = (path: string, bytes: Uint8Array) => Promise<void>;
 
 async function writeThrough(path: string, bytes: Uint8Array): Promise<void> {
   const file = await open(path, 'wx', 0o600);

@@ -11,9 +11,9 @@ const [dataDir = '', prefix = ''] = process.argv.slice(2);
 const database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => {} });
 const store = storeOn(database);
 process.stdout.write(`${database.place}\n`);
-let stopping = false;
-process.once('SIGTERM', () => (stopping = true));
-for (let index = 0; !stopping; index += 1) {
+const stopping = new AbortController();
+process.once('SIGTERM', () => stopping.abort());
+for (let index = 0; !stopping.signal.aborted; index += 1) {
   const id = `${prefix}${index}`;
   await store.calls.upsert(callRecordOf({ id }));
   process.stdout.write(`${id}\n`);

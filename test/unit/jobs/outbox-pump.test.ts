@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { JobSubjectError } from '../../../src/jobs/errors.ts';
+import { Outbox } from '../../../src/jobs/outbox.ts';
+import { type Deliver, OutboxPump } from '../../../src/jobs/outbox-pump.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { until } from '../../support/processes.ts';
+
+async function setUp(deliver: (body: unknown) => void) {
+  const folder = await temporaryFolder();
+  const clock = new ManualClock();
+  const outbox = await Outbox.open(folder.path, () => clock.wallMs());
+  const tries: unknown[] = [];
+  const trying: Deliver = async ({ body }) => {
+    tries.push(body);
+    deliver(body);
+  };
+  const start = (): OutboxPump => new OutboxPump({ outbox, deliver: trying, clock, logger: silentLogger });
+  return { folder, clock, outbox, tries, start };
+}
+
+const pause = (clock: ManualClock): Promise<boolean> => until('the pump to pause', () => clock.pendingTimers === 1);
+
+describe('OutboxPump', () => {
+  it('delivers what an earlier run left and what is appended, oldest first, once', async () => {
+    const { folder, outbox, tries, start } = await setUp(() => {});
+    await using _folder = folder;
+    await outbox.append('n', 1);
+    await outbox.append('n', 2);
+    await using pump = start();
+    await pump.drained();
+    await outbox.append('n', 3);
+    await pump.drained();
+    expect(tries).toEqual([1, 2, 3]);
+    expect(outbox.size).toBe(0);
+  });
+
+  it('tries again with growing pauses while store or queue are away, and loses nothing', async () => {
+    let away = true;
+    const { folder, clock, outbox, tries, start } = await setUp(() => {
+      if (away) throw new Error('away');
+    });
+    await using _folder = folder;
+    await outbox.append('n', 1);
+    await using pump = start();
+    const pauses: number[] = [];
+    for (let round = 1; round <= 9; round += 1) {
+      await pause(clock);
+      expect(tries).toHaveLength(round);
+      let waitedMs = 0;
+      while (clock.pendingTimers === 1) {
+        clock.advance(50);
+        waitedMs += 50;
+      }
+      pauses.push(waitedMs);
+    }
+    expect(pauses[0]).toBeLessThanOrEqual(250);
+    expect(pauses.slice(-2).every((waitedMs) => waitedMs > 20_000 && waitedMs <= 30_000)).toBe(true);
+    await pause(clock);
+    away = false;
+    const drained = pump.drained();
+    clock.advance(30_000);
+    await drained;
+    expect(outbox.size).toBe(0);
+  });
+
+  it('lets one entry fail without holding up the others', async () => {
+    const { folder, clock, outbox, tries, start } = await setUp((body) => {
+      if (body === 1) throw new Error('not this one yet');
+    });
+    await using _folder = folder;
+    for (const body of [1, 2, 3]) await outbox.append('n', body);
+    await using _pump = start();
+    await pause(clock);
+    expect(tries).toEqual([1, 2, 3]);
+    expect(outbox.size).toBe(1);
+  });
+
+  it('gives a round up when one entry after the other fails', async () => {
+    const { folder, clock, outbox, tries, start } = await setUp(() => {
+      throw new Error('away');
+    });
+    await using _folder = folder;
+    for (let body = 0; body < 6; body += 1) await outbox.append('n', body);
+    await using _pump = start();
+    await pause(clock);
+    expect(tries).toEqual([0, 1, 2]);
+  });
+
+  it('sets aside what can never be delivered', async () => {
+    const { folder, outbox, tries, start } = await setUp((body) => {
+      if (body === 'bad') throw new JobSubjectError('never', false, {});
+    });
+    await using _folder = folder;
+    for (const body of ['bad', 'good']) await outbox.append('n', body);
+    await using pump = start();
+    await pump.drained();
+    expect(tries).toEqual(['bad', 'good']);
+    expect(outbox.size).toBe(0);
+  });
+
+  it('stops without taking the rest, which the next run delivers', async () => {
+    const { folder, outbox, tries, start } = await setUp((body) => {
+      if (body === 1) void pump.stop();
+    });
+    await using _folder = folder;
+    for (const body of [1, 2]) await outbox.append('n', body);
+    const pump = start();
+    await pump.stop();
+    expect(tries.length).toBeLessThanOrEqual(1);
+    await using next = start();
+    await next.drained();
+    expect(tries).toEqual([1, 2]);
+  });
+});
