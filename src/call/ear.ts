@@ -7,6 +7,8 @@ import type { TurnEvent } from './turn-state.ts';
 /** Judges one 20 ms frame of 8 kHz PCM; implemented by `audio/voice-activity`. */
 export interface VoiceDetector {
   process(frame: Int16Array): { readonly voiced: boolean; readonly speechLike: number };
+  /** Gives back what the detector holds; nothing is processed after it. */
+  close(): void;
 }
 
 export interface Moment {
@@ -56,6 +58,10 @@ export class Ear {
       this.#sink({ type: 'frame', frame: { atMs: frameMs, voiced, speechLike } });
       frameMs += FRAME_MS;
     }
+  }
+
+  close(): void {
+    this.#detector.close();
   }
 
   /** Turns a recogniser event into a turn event, where it is one. */

@@ -358,6 +358,7 @@ export class CallSession {
     this.#waitForLine?.cancel();
     this.#media?.stopTicking();
     this.#media?.voice.abort();
+    this.#media?.ear.close();
     this.#recognition?.abort();
     void this.#close(reason);
   }

@@ -126,6 +126,7 @@ export class CallBench {
           const voiced = frame.some((sample) => Math.abs(sample) > 1_000);
           return { voiced, speechLike: voiced ? 1 : 0 };
         },
+        close: () => undefined,
       }),
       cutSentences: (text) => text.split(/(?<=[.?!]) /u),
       recordingsFolder: this.folder,

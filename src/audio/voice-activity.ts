@@ -1,0 +1,129 @@
+import fvad from '@echogarden/fvad-wasm';
+import { FRAME_SAMPLES_8K } from './format.ts';
+import { rmsLevelDb } from './level.ts';
+
+export interface VoiceVerdict {
+  /** Something louder than the line's noise that the detector takes for a voice. */
+  readonly voiced: boolean;
+  readonly levelDb: number;
+  readonly noiseFloorDb: number;
+  /** How pitched the frame is: 0 for noise, clicks and breath, 1 for a steady vowel. */
+  readonly speechLike: number;
+}
+
+export interface VoiceActivityOptions {
+  /** How far above the noise floor a voice must be. */
+  readonly aboveFloorDb?: number;
+  /** Nothing quieter is a voice, however quiet the line. */
+  readonly leastLevelDb?: number;
+}
+
+const FLOOR_START_DB = -60;
+const FLOOR_LEAST_DB = -75;
+const FLOOR_MOST_DB = -30;
+/** The floor falls at once to a quieter line and rises slowly: slower still while the detector hears a voice. */
+const FLOOR_RISE_DB = 0.12;
+const FLOOR_RISE_VOICED_DB = 0.01;
+/** WebRTC's detector, 0 (lenient) to 3 (strict): 2 keeps weak word ends and rejects most line noise. */
+const STRICTNESS = 2;
+const RATE_HZ = 8000;
+
+/**
+ * Loads the detector's WebAssembly once and returns a maker of detectors, one for each call; making and running them is
+ * synchronous. A detector is a few hundred bytes and must be closed.
+ */
+export async function loadVoiceActivity(): Promise<(options?: VoiceActivityOptions) => VoiceActivity> {
+  const module = await fvad();
+  return (options = {}) => new VoiceActivity(module, options);
+}
+
+/** Voice activity of one 8 kHz line, 20 ms at a time: WebRTC's detector, gated by a noise floor that follows the line. */
+export class VoiceActivity {
+  readonly #module: FvadModule;
+  readonly #aboveFloorDb: number;
+  readonly #leastLevelDb: number;
+  readonly #handle: number;
+  readonly #buffer: number;
+  readonly #pitch = new PitchMeter();
+  #floorDb = FLOOR_START_DB;
+  #closed = false;
+
+  constructor(module: FvadModule, { aboveFloorDb = 9, leastLevelDb = -52 }: VoiceActivityOptions) {
+    this.#module = module;
+    this.#aboveFloorDb = aboveFloorDb;
+    this.#leastLevelDb = leastLevelDb;
+    this.#handle = module._fvad_new();
+    this.#buffer = module._malloc(FRAME_SAMPLES_8K * 2);
+    module._fvad_set_sample_rate(this.#handle, RATE_HZ);
+    module._fvad_set_mode(this.#handle, STRICTNESS);
+  }
+
+  /**
+   * @param frame 160 samples, in the order of the line; not kept
+   * @throws RangeError for any other length, TypeError after `close`
+   */
+  process(frame: Int16Array): VoiceVerdict {
+    if (frame.length !== FRAME_SAMPLES_8K) throw new RangeError(`a frame has ${FRAME_SAMPLES_8K} samples, not ${frame.length}`);
+    if (this.#closed) throw new TypeError('this detector was closed');
+    this.#module.HEAP16.set(frame, this.#buffer >> 1);
+    const heard = this.#module._fvad_process(this.#handle, this.#buffer, frame.length) === 1;
+    const levelDb = rmsLevelDb(frame);
+    const rise = heard ? FLOOR_RISE_VOICED_DB : FLOOR_RISE_DB;
+    this.#floorDb = Math.max(FLOOR_LEAST_DB, Math.min(FLOOR_MOST_DB, levelDb, this.#floorDb + rise));
+    const voiced = heard && levelDb >= this.#leastLevelDb && levelDb >= this.#floorDb + this.#aboveFloorDb;
+    return { voiced, levelDb, noiseFloorDb: this.#floorDb, speechLike: this.#pitch.measure(frame, voiced) };
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#module._fvad_free(this.#handle);
+    this.#module._free(this.#buffer);
+  }
+}
+
+/** What of the WebAssembly module is used. */
+export interface FvadModule {
+  readonly HEAP16: Int16Array;
+  _fvad_new(): number;
+  _fvad_free(handle: number): void;
+  _fvad_set_mode(handle: number, mode: number): number;
+  _fvad_set_sample_rate(handle: number, rateHz: number): number;
+  _fvad_process(handle: number, frame: number, length: number): number;
+  _malloc(bytes: number): number;
+  _free(address: number): void;
+}
+
+const HALF_RATE_SAMPLES = FRAME_SAMPLES_8K / 2;
+/** Lags of 400 down to 62 Hz at 4 kHz, where human pitch lies. */
+const LEAST_LAG = 10;
+const MOST_LAG = 64;
+
+/** Measures how periodic a frame is, by the best normalised autocorrelation in the range of human pitch. */
+class PitchMeter {
+  /** The last two frames at 4 kHz, oldest first. */
+  readonly #recent = new Float64Array(2 * HALF_RATE_SAMPLES);
+
+  measure(frame: Int16Array, wanted: boolean): number {
+    const recent = this.#recent;
+    recent.copyWithin(0, HALF_RATE_SAMPLES);
+    for (let index = 0; index < HALF_RATE_SAMPLES; index += 1) {
+      recent[HALF_RATE_SAMPLES + index] = (frame[2 * index]! + frame[2 * index + 1]!) / 2;
+    }
+    if (!wanted) return 0;
+    let energy = 0;
+    for (let index = HALF_RATE_SAMPLES; index < recent.length; index += 1) energy += recent[index]! * recent[index]!;
+    let best = 0;
+    for (let lag = LEAST_LAG; lag <= MOST_LAG; lag += 1) {
+      let product = 0;
+      let lagged = 0;
+      for (let index = HALF_RATE_SAMPLES; index < recent.length; index += 1) {
+        const earlier = recent[index - lag]!;
+        product += recent[index]! * earlier;
+        lagged += earlier * earlier;
+      }
+      if (energy > 0 && lagged > 0) best = Math.max(best, product / Math.sqrt(energy * lagged));
+    }
+    return best;
+  }
+}

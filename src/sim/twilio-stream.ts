@@ -1,0 +1,272 @@
+import { randomBytes } from 'node:crypto';
+import { WebSocket } from 'ws';
+import { encodeMulaw } from '../audio/g711.ts';
+import { noise, seededRandom } from '../audio/tone.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { judgeMessage } from './carrier-message.ts';
+import { PlayoutBuffer } from './playout-buffer.ts';
+
+export interface StreamOptions {
+  /** Delay of every message from the gateway before the carrier acts on it, in ms; called for each. */
+  readonly networkDelayMs?: () => number;
+  /** Delay of a mark's return after it was reached. */
+  readonly markDelayMs?: () => number;
+  readonly marks?: boolean;
+  readonly clear?: boolean;
+  /** Peak of the line noise, 0 to 1. */
+  readonly lineNoise?: number;
+}
+
+export interface StreamEnd {
+  readonly byGateway: boolean;
+  readonly code: number;
+}
+
+/** Something on the carrier's sample clock, in ms since the stream began. */
+export type StreamNote =
+  | { readonly type: 'mark' | 'clear'; readonly atMs: number; readonly name: string }
+  | { readonly type: 'warning'; readonly atMs: number; readonly text: string };
+
+const FRAME_MS = 20;
+const FRAME_SAMPLES = 160;
+/** Twilio's first timestamps are not 0 (seen in recorded sessions). */
+const FIRST_TIMESTAMP_MS = 102;
+
+/** One bidirectional media stream, from the carrier's side: a real clock, a real socket, and the caller's ear. */
+export class SimulatedStream {
+  readonly streamSid = `MZ${randomBytes(16).toString('hex')}`;
+  readonly buffer = new PlayoutBuffer();
+  readonly notes: StreamNote[] = [];
+  readonly ended: Promise<StreamEnd>;
+  readonly #socket: WebSocket;
+  readonly #clock: Clock;
+  readonly #options: StreamOptions;
+  readonly #spoken: Int16Array[] = [];
+  readonly #sent: Int16Array[] = [];
+  readonly #watchers = new Set<() => void>();
+  readonly #lineNoise: Int16Array;
+  #sequence = 1;
+  #chunk = 0;
+  #frames = 0;
+  #startedMs = 0;
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  private constructor(socket: WebSocket, clock: Clock, options: StreamOptions) {
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#options = options;
+    this.#lineNoise = noise(1_000, 8_000, options.lineNoise ?? 0.0004, seededRandom(7));
+    this.ended = new Promise((resolve) => {
+      socket.once('close', (code) => {
+        this.#timer?.cancel();
+        for (const watch of this.#watchers) watch();
+        resolve({ byGateway: !this.#stopped, code });
+      });
+    });
+    socket.on('error', () => undefined);
+    socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
+  }
+
+  /** Opens the socket and sends `connected` and `start`. */
+  static async open(
+    target: { readonly url: string; readonly parameters: Readonly<Record<string, string>> },
+    ids: { readonly callSid: string; readonly accountSid: string },
+    clock: Clock,
+    signature: string,
+    options: StreamOptions = {},
+  ): Promise<SimulatedStream> {
+    const socket = new WebSocket(target.url, {
+      headers: { 'x-twilio-signature': signature },
+      perMessageDeflate: false,
+      handshakeTimeout: 5_000,
+    });
+    const stream = new SimulatedStream(socket, clock, options);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', () => resolve());
+      socket.once('error', reject);
+    });
+    stream.#begin(ids, target.parameters);
+    return stream;
+  }
+
+  /** Ms since the stream began: the clock of everything reported here. */
+  get nowMs(): number {
+    return this.#clock.nowMs() - this.#startedMs;
+  }
+
+  get open(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** What the caller's side sent so far, line noise included, on the same clock as the ear. */
+  get spoken(): Int16Array {
+    return concat(this.#sent);
+  }
+
+  /** Whether everything given to `say` has been sent. */
+  get silent(): boolean {
+    return this.#spoken.length === 0;
+  }
+
+  /** Queues caller audio, 8 kHz. @returns when its first sample will be sent, in ms since the stream began */
+  say(pcm: Int16Array): number {
+    const waiting = this.#spoken.reduce((sum, part) => sum + part.length, 0);
+    this.#spoken.push(pcm);
+    return this.#frames * FRAME_MS + waiting / 8;
+  }
+
+  press(digit: string): void {
+    this.#send({
+      event: 'dtmf',
+      streamSid: this.streamSid,
+      sequenceNumber: this.#next(),
+      dtmf: { track: 'inbound_track', digit },
+    });
+  }
+
+  /** The call ends at the carrier: `stop`, then the socket closes. */
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#send({ event: 'stop', streamSid: this.streamSid, sequenceNumber: this.#next(), stop: {} });
+    this.#socket.close(1000);
+  }
+
+  /** The socket dies without a word. */
+  drop(): void {
+    this.#stopped = true;
+    this.#socket.terminate();
+  }
+
+  /** Sends anything at all, for what a carrier never sends. */
+  sendRaw(data: string | Uint8Array): void {
+    this.#socket.send(data);
+  }
+
+  /** Calls back after every 20 ms of the stream and when it ends. @returns a function that stops it */
+  watch(listener: () => void): () => void {
+    this.#watchers.add(listener);
+    return () => this.#watchers.delete(listener);
+  }
+
+  #begin(ids: { callSid: string; accountSid: string }, customParameters: Readonly<Record<string, string>>): void {
+    const { streamSid } = this;
+    this.#startedMs = this.#clock.nowMs();
+    this.#send({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+    this.#send({
+      event: 'start',
+      sequenceNumber: this.#next(),
+      start: {
+        ...ids,
+        streamSid,
+        tracks: ['inbound'],
+        mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
+        customParameters,
+      },
+      streamSid,
+    });
+    this.#arm();
+  }
+
+  #arm(): void {
+    const dueMs = this.#startedMs + (this.#frames + 1) * FRAME_MS;
+    this.#timer = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => {
+      if (!this.open) return;
+      while (this.#startedMs + (this.#frames + 1) * FRAME_MS <= this.#clock.nowMs()) this.#sendFrame();
+      this.#arm();
+      for (const name of this.buffer.advance(this.nowMs)) this.#returnMark(name);
+      for (const watch of this.#watchers) watch();
+    });
+  }
+
+  #sendFrame(): void {
+    const frame = this.#nextFrame();
+    this.#sent.push(frame);
+    this.#chunk += 1;
+    const timestamp = String(FIRST_TIMESTAMP_MS + this.#frames * FRAME_MS);
+    this.#frames += 1;
+    const payload = Buffer.from(encodeMulaw(frame)).toString('base64');
+    this.#send({
+      event: 'media',
+      sequenceNumber: this.#next(),
+      media: { track: 'inbound', chunk: String(this.#chunk), timestamp, payload },
+      streamSid: this.streamSid,
+    });
+  }
+
+  #nextFrame(): Int16Array {
+    const offset = (this.#frames * FRAME_SAMPLES) % (this.#lineNoise.length - FRAME_SAMPLES);
+    const frame = this.#lineNoise.slice(offset, offset + FRAME_SAMPLES);
+    for (let filled = 0; filled < FRAME_SAMPLES;) {
+      const part = this.#spoken[0];
+      if (part === undefined) break;
+      const taken = part.subarray(0, FRAME_SAMPLES - filled);
+      for (let index = 0; index < taken.length; index += 1) frame[filled + index]! += taken[index]!;
+      filled += taken.length;
+      if (taken.length === part.length) this.#spoken.shift();
+      else this.#spoken[0] = part.subarray(taken.length);
+    }
+    return frame;
+  }
+
+  #onMessage(data: Buffer, isBinary: boolean): void {
+    if (isBinary) {
+      this.#note({ type: 'warning', atMs: this.nowMs, text: '31950: binary frame' });
+      return;
+    }
+    const judged = judgeMessage(data.toString('utf8'), this.streamSid);
+    if ('warning' in judged) {
+      this.#note({ type: 'warning', atMs: this.nowMs, text: judged.warning });
+      return;
+    }
+    const act = (): void => {
+      const atMs = this.nowMs;
+      const { message } = judged;
+      for (const name of this.buffer.advance(atMs)) this.#returnMark(name);
+      if (message.event === 'media') this.buffer.append(message.payload, atMs);
+      else if (message.event === 'mark') this.buffer.mark(message.name, atMs);
+      else if (this.#options.clear !== false) {
+        this.#note({ type: 'clear', atMs, name: '' });
+        for (const name of this.buffer.clear(atMs)) this.#returnMark(name);
+      }
+      for (const name of this.buffer.advance(atMs)) this.#returnMark(name);
+    };
+    const delayMs = this.#options.networkDelayMs?.() ?? 0;
+    if (delayMs === 0) act();
+    else this.#clock.after(delayMs, act);
+  }
+
+  #returnMark(name: string): void {
+    if (this.#options.marks === false) return;
+    const send = (): void => {
+      this.#note({ type: 'mark', atMs: this.nowMs, name });
+      this.#send({ event: 'mark', sequenceNumber: this.#next(), streamSid: this.streamSid, mark: { name } });
+    };
+    const delayMs = this.#options.markDelayMs?.() ?? 0;
+    if (delayMs === 0) send();
+    else this.#clock.after(delayMs, send);
+  }
+
+  #note(note: StreamNote): void {
+    this.notes.push(note);
+  }
+
+  #next(): string {
+    return String(this.#sequence++);
+  }
+
+  #send(message: object): void {
+    if (this.open) this.#socket.send(JSON.stringify(message));
+  }
+}
+
+function concat(parts: readonly Int16Array[]): Int16Array {
+  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
