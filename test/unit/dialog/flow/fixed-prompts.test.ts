@@ -19,6 +19,11 @@ it('leaves out sentences with a placeholder, and texts that are only put into ot
   expect(sentences).not.toContain('a repair');
 });
 
+it('cuts as the call does', () => {
+  const sentences = fixedPrompts(small, { cutSentences: (text) => [` ${text} `] });
+  expect(sentences).toContain('Thank you for calling. Goodbye.');
+});
+
 it.each([
   ['One. Two? Three!', ['One.', 'Two?', 'Three!']],
   ['नमस्ते। कैसे हैं?', ['नमस्ते।', 'कैसे हैं?']],

@@ -211,6 +211,13 @@ describe('actions', () => {
     expect(talk(small, [], 'en', { want: 'repair', day: '2026-01-06' }).said).toBe('What time?');
   });
 
+  it('leaves out a prompt that comes to nothing, and asks all the same', () => {
+    const hello = { say: '{{ phone }}', ask: { slot: 'want', prompt: '{{ phone }}' }, next: { repair: 'when', buy: 'story' } };
+    const flow = parseFlow({ ...SMALL, states: { ...SMALL.states, hello } }, { language: 'en' });
+    const says = talk(flow, []).actions.filter(({ type }) => type === 'say');
+    expect(says).toEqual([{ type: 'say', text: 'Sorry, I did not catch that.' }]);
+  });
+
   it('switches the language of what it says and hears', () => {
     const flow = parseFlow(
       {

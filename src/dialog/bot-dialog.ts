@@ -1,0 +1,39 @@
+import { resolve } from 'node:path';
+import type { Bot } from '../config/bots.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { fixedPrompts } from './flow/fixed-prompts.ts';
+import { flowHooks } from './flow/hook.ts';
+import { loadFlow, parseFlow } from './flow/load.ts';
+import { loadModuleHooks } from './module/module-hook.ts';
+import type { DialogHookFactory } from './port.ts';
+import { languageOf } from './understand/language.ts';
+
+/** What a bot's `dialog` setting comes to. */
+export interface BotDialog {
+  readonly hooks: DialogHookFactory;
+  /** Sentences worth preparing before the first call, cut the way the call cuts what it says; none where code decides. */
+  fixedPrompts(cutSentences?: (text: string) => Iterable<string>): string[];
+}
+
+/**
+ * Loads the dialog of a bot; a relative file name starts at the bot file's folder.
+ * @throws FlowInvalidError or DialogModuleError
+ */
+export async function loadBotDialog(bot: Pick<Bot, 'name' | 'dialog' | 'folder' | 'language'>, clock: Clock): Promise<BotDialog> {
+  const { dialog } = bot;
+  switch (dialog.kind) {
+    case 'flow': {
+      const language = languageOf(bot.language);
+      const flow =
+        dialog.file === undefined
+          ? parseFlow(dialog.flow, { language, source: `bot ${bot.name}` })
+          : await loadFlow(resolve(bot.folder, dialog.file), { language });
+      return {
+        hooks: flowHooks(flow, clock),
+        fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),
+      };
+    }
+    case 'module':
+      return { hooks: await loadModuleHooks(resolve(bot.folder, dialog.file)), fixedPrompts: () => [] };
+  }
+}
