@@ -1,0 +1,193 @@
+/**
+ * The languages that the platform names: 145 codes (ASR doc, GET /languages). ISO 639-1 where a two-letter code exists,
+ * else ISO 639-3. The documents give the number and not the list, so the choice is ours. Naming a language is not the
+ * same as understanding it: what is recognised depends on the engine.
+ */
+const names = {
+  af: 'Afrikaans',
+  ak: 'Akan',
+  sq: 'Albanian',
+  am: 'Amharic',
+  ar: 'Arabic',
+  an: 'Aragonese',
+  hy: 'Armenian',
+  as: 'Assamese',
+  ast: 'Asturian',
+  av: 'Avaric',
+  ay: 'Aymara',
+  az: 'Azerbaijani',
+  bm: 'Bambara',
+  ba: 'Bashkir',
+  eu: 'Basque',
+  be: 'Belarusian',
+  bn: 'Bengali',
+  bho: 'Bhojpuri',
+  bi: 'Bislama',
+  brx: 'Bodo',
+  bs: 'Bosnian',
+  br: 'Breton',
+  bg: 'Bulgarian',
+  my: 'Burmese',
+  yue: 'Cantonese',
+  ca: 'Catalan',
+  ceb: 'Cebuano',
+  ckb: 'Central Kurdish',
+  ny: 'Chichewa',
+  zh: 'Chinese',
+  cv: 'Chuvash',
+  kw: 'Cornish',
+  co: 'Corsican',
+  hr: 'Croatian',
+  cs: 'Czech',
+  da: 'Danish',
+  dv: 'Dhivehi',
+  doi: 'Dogri',
+  nl: 'Dutch',
+  dz: 'Dzongkha',
+  en: 'English',
+  eo: 'Esperanto',
+  et: 'Estonian',
+  ee: 'Ewe',
+  fo: 'Faroese',
+  fil: 'Filipino',
+  fi: 'Finnish',
+  fr: 'French',
+  ff: 'Fulah',
+  gl: 'Galician',
+  lg: 'Ganda',
+  ka: 'Georgian',
+  de: 'German',
+  el: 'Greek',
+  gn: 'Guarani',
+  gu: 'Gujarati',
+  ht: 'Haitian Creole',
+  ha: 'Hausa',
+  haw: 'Hawaiian',
+  he: 'Hebrew',
+  hi: 'Hindi',
+  hu: 'Hungarian',
+  is: 'Icelandic',
+  ig: 'Igbo',
+  id: 'Indonesian',
+  ia: 'Interlingua',
+  ga: 'Irish',
+  it: 'Italian',
+  ja: 'Japanese',
+  jv: 'Javanese',
+  kn: 'Kannada',
+  ks: 'Kashmiri',
+  kk: 'Kazakh',
+  km: 'Khmer',
+  rw: 'Kinyarwanda',
+  kok: 'Konkani',
+  ko: 'Korean',
+  ku: 'Kurdish',
+  ky: 'Kyrgyz',
+  lo: 'Lao',
+  la: 'Latin',
+  lv: 'Latvian',
+  ln: 'Lingala',
+  lt: 'Lithuanian',
+  lb: 'Luxembourgish',
+  mk: 'Macedonian',
+  mai: 'Maithili',
+  mg: 'Malagasy',
+  ms: 'Malay',
+  ml: 'Malayalam',
+  mt: 'Maltese',
+  mni: 'Manipuri',
+  mi: 'Maori',
+  mr: 'Marathi',
+  mn: 'Mongolian',
+  ne: 'Nepali',
+  no: 'Norwegian',
+  nn: 'Norwegian Nynorsk',
+  oc: 'Occitan',
+  or: 'Odia',
+  om: 'Oromo',
+  ps: 'Pashto',
+  fa: 'Persian',
+  pl: 'Polish',
+  pt: 'Portuguese',
+  pa: 'Punjabi',
+  qu: 'Quechua',
+  ro: 'Romanian',
+  ru: 'Russian',
+  sm: 'Samoan',
+  sa: 'Sanskrit',
+  sat: 'Santali',
+  gd: 'Scottish Gaelic',
+  sr: 'Serbian',
+  st: 'Sesotho',
+  sn: 'Shona',
+  sd: 'Sindhi',
+  si: 'Sinhala',
+  sk: 'Slovak',
+  sl: 'Slovenian',
+  so: 'Somali',
+  es: 'Spanish',
+  su: 'Sundanese',
+  sw: 'Swahili',
+  sv: 'Swedish',
+  tg: 'Tajik',
+  ta: 'Tamil',
+  tt: 'Tatar',
+  te: 'Telugu',
+  th: 'Thai',
+  bo: 'Tibetan',
+  ti: 'Tigrinya',
+  tr: 'Turkish',
+  tk: 'Turkmen',
+  uk: 'Ukrainian',
+  ur: 'Urdu',
+  ug: 'Uyghur',
+  uz: 'Uzbek',
+  vi: 'Vietnamese',
+  cy: 'Welsh',
+  wo: 'Wolof',
+  xh: 'Xhosa',
+  yi: 'Yiddish',
+  yo: 'Yoruba',
+  zu: 'Zulu',
+} as const;
+
+export interface Language {
+  readonly code: string;
+  /** In English. */
+  readonly name: string;
+}
+
+/** Sorted by code. */
+export const languages: readonly Language[] = Object.entries(names)
+  .map(([code, name]) => ({ code, name }))
+  .sort((a, b) => (a.code < b.code ? -1 : 1));
+
+const byWord = new Map<string, Language>();
+for (const language of languages) {
+  byWord.set(language.code, language);
+  byWord.set(language.name.toLowerCase(), language);
+}
+
+/**
+ * Finds a language by its code or its full English name, in any case (ASR doc, parameter language_code). A region is
+ * dropped: `en-IN` is `en`.
+ */
+export function findLanguage(word: string): Language | undefined {
+  const wanted = word.trim().toLowerCase();
+  return byWord.get(wanted) ?? byWord.get(wanted.split(/[-_]/)[0] ?? '');
+}
+
+/** `auto` asks for detection. */
+export type LanguageChoice = { readonly type: 'auto' } | { readonly type: 'language'; readonly language: Language };
+
+/** @returns undefined when the word names nothing on the list */
+export function chooseLanguage(word: string | undefined): LanguageChoice | undefined {
+  if (word === undefined || word.trim().toLowerCase() === 'auto') return { type: 'auto' };
+  const language = findLanguage(word);
+  return language === undefined ? undefined : { type: 'language', language };
+}
+
+/** The refusal of an unsupported code; the documents want every supported one in it. */
+export function unsupportedLanguage(word: string): string {
+  return `Unsupported language_code ${JSON.stringify(word.slice(0, 40))}. Supported: auto, ${languages.map((language) => language.code).join(', ')}`;
+}

@@ -1,0 +1,88 @@
+import multipart from '@fastify/multipart';
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import type { RecognitionEngine } from '../../engines/port.ts';
+import { languages } from '../../languages.ts';
+import { Gate } from '../auth/bearer.ts';
+import type { Tokens } from '../auth/tokens.ts';
+import type { Behaviour } from '../behaviour.ts';
+import { withDeadline } from '../deadline.ts';
+import type { PlatformLimits } from '../limits.ts';
+import { clientSignal, occupySlot } from '../occupancy.ts';
+import { Refusal } from '../refusal.ts';
+import { Slots } from '../slots.ts';
+import { addSocketRoutes } from '../socket-routes.ts';
+import { serveRealtimeSocket } from './realtime-socket.ts';
+import { transcribe } from './transcribe.ts';
+import { readTranscriptionFields } from './transcription-fields.ts';
+import { readTranscriptionForm } from './transcription-form.ts';
+import { fullText, verboseTranscription } from './transcription-result.ts';
+import { openWav } from './wav-stream.ts';
+
+export interface AsrServiceOptions {
+  readonly tokens: Tokens;
+  readonly engine: RecognitionEngine;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: PlatformLimits;
+  readonly behaviour: Behaviour;
+  readonly uploadFolder: string;
+}
+
+/** The language list with what else the service names (shape: reference, fact 7c). */
+export function languagesBody(): unknown {
+  return {
+    languages,
+    total: languages.length,
+    // Accepted for compatibility; recognition does not depend on it.
+    models: ['zero-indic', 'whisper-1'],
+    features: ['transcription', 'word_timestamps', 'language_detection', 'boost_phrases', 'streaming'],
+  };
+}
+
+/** The primary recognition service (ASR doc): health, languages, batch transcription, realtime. */
+export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): void {
+  const { tokens, engine, clock, limits } = options;
+  const gate = new Gate(tokens, 'asr');
+  const slots = new Slots(limits.concurrentPerKey);
+  void app.register(multipart);
+
+  app.get('/health', () => ({ ok: true }));
+  app.get('/languages', languagesBody);
+  app.post(
+    '/v1/audio/transcriptions',
+    { onRequest: [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)] },
+    async (request, reply) => {
+      const { audioBytes } = limits;
+      const form = await readTranscriptionForm(request, { audioBytes, uploadFolder: options.uploadFolder });
+      await using bytes = form.audio;
+      const asked = readTranscriptionFields(form.fields);
+      const audio = await openWav(bytes);
+      if (audio.durationSeconds > limits.audioSeconds) {
+        throw new Refusal(400, `The audio is longer than ${limits.audioSeconds} s`);
+      }
+      const startedMs = clock.nowMs();
+      const results = await withDeadline(clock, limits.batchMs, clientSignal(reply), (signal) =>
+        transcribe(audio, { engine, language: asked.language, boostPhrases: asked.boostPhrases, signal }),
+      );
+      if (!asked.verbose) return { text: fullText(results) };
+      return verboseTranscription(results, {
+        requestId: request.id,
+        language: asked.language,
+        durationSeconds: audio.durationSeconds,
+        inferenceMs: clock.nowMs() - startedMs,
+      });
+    },
+  );
+  addSocketRoutes(app, {
+    service: 'asr',
+    clock,
+    logger: options.logger,
+    paths: ['/v1/realtime'],
+    maxFrameBytes: limits.asrFrameBytes,
+    maxSockets: limits.sockets,
+    // The token comes in the init frame (ASR doc, authentication).
+    admit: async () => (socket) => serveRealtimeSocket({ ...options, socket, slots }),
+  });
+}

@@ -1,0 +1,48 @@
+import type { RecognitionEngine, RecognitionEngineEvent, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
+import type { LanguageChoice } from '../../languages.ts';
+
+export interface HearingOptions {
+  readonly language: LanguageChoice;
+  readonly rateHz: number;
+  readonly boostPhrases: readonly string[];
+}
+
+/**
+ * Opens a recognition stream. A language that is on the platform's list but has no vocabulary behind it is heard as
+ * nothing: finals come, with empty text.
+ */
+export function openHearing(
+  engine: RecognitionEngine,
+  options: HearingOptions,
+  listener: (event: RecognitionEngineEvent) => void,
+): RecognitionStream {
+  const { language, rateHz, boostPhrases } = options;
+  if (language.type === 'auto') return engine.open({ language: 'auto', rateHz, boostPhrases }, listener);
+  const { code } = language.language;
+  if (engine.languages.includes(code)) return engine.open({ language: code, rateHz, boostPhrases }, listener);
+  return deafStream(code, rateHz);
+}
+
+function deafStream(language: string, rateHz: number): RecognitionStream {
+  let samples = 0;
+  let committed = 0;
+  return {
+    push(pcm) {
+      samples += pcm.length;
+    },
+    commit() {
+      const result: RecognitionResult = {
+        text: '',
+        words: [],
+        startS: committed / rateHz,
+        endS: samples / rateHz,
+        confidence: 0,
+        language,
+        alternatives: [],
+      };
+      committed = samples;
+      return Promise.resolve(result);
+    },
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
+import { splitBoostPhrases } from './boost-phrases.ts';
+
+/** What a recognition socket is told to do (ASR doc, streaming step 2). */
+export interface InitFrame {
+  readonly token: string | undefined;
+  readonly language: LanguageChoice;
+  readonly sampleRateHz: number;
+  readonly diarize: boolean;
+  readonly numSpeakers: number | undefined;
+  readonly codeswitch: boolean;
+  /** At most ten. */
+  readonly boostPhrases: readonly string[];
+  readonly boostWeight: number;
+}
+
+export type InitResult =
+  | { readonly type: 'init'; readonly init: InitFrame }
+  /** `reason` is fit for an error event; it repeats no token. */
+  | { readonly type: 'refused'; readonly reason: string };
+
+/** ASR doc, streaming: at most ten terms of boost_phrases are used. */
+const maxBoostPhrases = 10;
+const defaultSampleRateHz = 16_000;
+
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')]);
+
+// Every other field is ignored, dtype and inactivity_timeout among them.
+const frameSchema = z.object({
+  token: z.string().nullish(),
+  api_key: z.string().nullish(),
+  language_code: z.string().nullish(),
+  language: z.string().nullish(),
+  sample_rate: z.int().min(8000).max(48_000).nullish(),
+  model: z.string().nullish(),
+  diarize: flag.nullish(),
+  num_speakers: z.int().min(1).max(64).nullish(),
+  codeswitch: flag.nullish(),
+  boost_phrases: z.union([z.string(), z.array(z.string())]).nullish(),
+  boost_weight: z.number().nullish(),
+});
+
+/** @param text the first text frame, as received */
+export function readInitFrame(text: string): InitResult {
+  let raw: unknown;
+  try {
+    raw = JSON.parse(text);
+  } catch {
+    return { type: 'refused', reason: 'The first frame must be JSON' };
+  }
+  const result = frameSchema.safeParse(raw);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const field = issue?.path.join('.') ?? '';
+    const reason = field === '' ? 'The first frame must be a JSON object' : `${field}: ${issue?.message ?? 'malformed'}`;
+    return { type: 'refused', reason };
+  }
+  const frame = result.data;
+  const word = frame.language_code ?? frame.language ?? undefined;
+  const language = chooseLanguage(word);
+  if (language === undefined) return { type: 'refused', reason: unsupportedLanguage(word ?? '') };
+  return {
+    type: 'init',
+    init: {
+      // The alias carries a token all the same: an API key in it is refused like any other wrong token.
+      token: frame.token ?? frame.api_key ?? undefined,
+      language,
+      sampleRateHz: frame.sample_rate ?? defaultSampleRateHz,
+      diarize: frame.diarize ?? false,
+      numSpeakers: frame.num_speakers ?? undefined,
+      codeswitch: frame.codeswitch ?? false,
+      boostPhrases: splitBoostPhrases(frame.boost_phrases ?? []).slice(0, maxBoostPhrases),
+      boostWeight: frame.boost_weight ?? 10,
+    },
+  };
+}

@@ -1,0 +1,230 @@
+import { decodeAudio } from '../../../audio/codec.ts';
+import { cutFrames } from '../../../audio/framing.ts';
+import { sleep } from '../../../kernel/abort.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { errorText } from '../../../kernel/errors.ts';
+import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
+import { type Behaviour, finalDelayMs, isNth } from '../behaviour.ts';
+import { openHearing } from './hearing.ts';
+import type { InitFrame } from './init-frame.ts';
+import { deltaOf, type FinalEvent, type RealtimeEvent } from './realtime-events.ts';
+import { refineText } from './refine.ts';
+import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
+
+/** Finals that may wait to be sent; a client that commits faster than this is refused. */
+const maxPendingFinals = 256;
+/** Silence after speech in which partials still come: the recogniser is a little behind. */
+const partialTailMs = 400;
+
+export interface RealtimeSessionOptions {
+  readonly init: InitFrame;
+  readonly behaviour: Behaviour;
+  readonly clock: Clock;
+  readonly engine: RecognitionEngine;
+  readonly emit: (event: RealtimeEvent) => void;
+  /** The session cannot go on: to be told to the client as an error. Not called after `dispose`. */
+  readonly fail: (reason: string) => void;
+}
+
+/**
+ * One recognition socket after `ready`, without the socket: audio, commits and the end go in, events come out through
+ * `emit` (ASR doc, states and lifecycle). All its times but the delays of finals are audio times, so that a file sent at
+ * once gives the same finals as the same audio sent in real time.
+ */
+export class RealtimeSession {
+  readonly #options: RealtimeSessionOptions;
+  readonly #frameBytes: number;
+  readonly #stream: RecognitionStream;
+  readonly #activity = new SpeechActivity();
+  readonly #abort = new AbortController();
+  readonly #readyMs: number;
+  /** Received bytes that do not fill a frame. */
+  #bytes: Uint8Array = new Uint8Array(0);
+  /** Silence since the last speech, or since the last final that silence made. */
+  #silentMs = 0;
+  /** Speech has been heard since the last final was asked for. */
+  #spoken = false;
+  /** Audio has come in since the last final was asked for. */
+  #heard = false;
+  /** Number of the segment being recognised: counts results. */
+  #seg = 0;
+  #guess = '';
+  #sentGuess = '';
+  #sincePartialMs = Number.POSITIVE_INFINITY;
+  /** Settles when every result asked for so far has come; results are taken in the order they were asked for. */
+  #asked: Promise<void> = Promise.resolve();
+  /** Settles when every final made so far was sent. */
+  #sent: Promise<void> = Promise.resolve();
+  #pendingFinals = 0;
+  #finals = 0;
+  #spokenFinals = 0;
+  #commits = 0;
+
+  /** @throws the engine's error when no stream can be opened */
+  constructor(options: RealtimeSessionOptions) {
+    this.#options = options;
+    const { init } = options;
+    this.#frameBytes = 2 * Math.round((init.sampleRateHz * activityFrameMs) / 1000);
+    this.#readyMs = options.clock.nowMs();
+    const { language, sampleRateHz: rateHz, boostPhrases } = init;
+    this.#stream = openHearing(options.engine, { language, rateHz, boostPhrases }, (event) => {
+      switch (event.type) {
+        case 'partial':
+          this.#guess = event.text;
+          this.#sendPartial();
+          return;
+        case 'segment':
+          if (this.#reserveFinal()) this.#result(event.result, false);
+          return;
+      }
+    });
+  }
+
+  /** @param bytes 16-bit little-endian mono, any number of them, split anywhere */
+  audio(bytes: Uint8Array): void {
+    const cut = cutFrames(this.#bytes, bytes, this.#frameBytes);
+    this.#bytes = cut.pending;
+    for (const frame of cut.frames) this.#frame(decodeAudio('pcm16', frame));
+    this.#sendPartial();
+  }
+
+  /** Ends the turn: one final or more follow, the last one marked. */
+  commit(): void {
+    const index = this.#commits++;
+    if (isNth(this.#options.behaviour.faults.failCommitEvery, index)) {
+      this.#fail('Injected fault: this commit fails');
+      return;
+    }
+    this.#flush();
+    this.#ask(true);
+  }
+
+  /** Ends the last turn when there is one; resolves when every final was sent. */
+  async end(): Promise<void> {
+    this.#flush();
+    if (this.#heard) this.#ask(true);
+    await this.#asked;
+    await this.#sent;
+  }
+
+  /** Drops everything; nothing is emitted from here on. */
+  dispose(): void {
+    if (this.#abort.signal.aborted) return;
+    this.#abort.abort(new Error('the session is over'));
+    this.#stream.close();
+  }
+
+  #frame(pcm: Int16Array): void {
+    const { endpointSilenceMs, emptyFinalEveryMs } = this.#options.behaviour;
+    this.#heard = true;
+    this.#stream.push(pcm);
+    this.#sincePartialMs += activityFrameMs;
+    if (this.#activity.frame(pcm)) {
+      this.#spoken = true;
+      this.#silentMs = 0;
+      return;
+    }
+    this.#silentMs += activityFrameMs;
+    const endpoint = this.#spoken ? endpointSilenceMs : emptyFinalEveryMs;
+    if (endpoint !== undefined && this.#silentMs >= endpoint) {
+      this.#silentMs = 0;
+      this.#ask(false);
+    }
+  }
+
+  /** The samples that do not fill a frame belong to the turn too; half a sample waits for its other half. */
+  #flush(): void {
+    const rest = decodeAudio('pcm16', this.#bytes);
+    this.#bytes = this.#bytes.slice(2 * rest.length);
+    if (rest.length === 0) return;
+    this.#heard = true;
+    this.#stream.push(rest);
+  }
+
+  #ask(endOfUtterance: boolean): void {
+    if (!this.#reserveFinal()) return;
+    this.#spoken = false;
+    this.#heard = false;
+    this.#asked = Promise.all([this.#stream.commit(), this.#asked]).then(
+      ([result]) => this.#result(result, endOfUtterance),
+      (error: unknown) => this.#fail(`Recognition failed: ${errorText(error)}`),
+    );
+  }
+
+  #reserveFinal(): boolean {
+    this.#pendingFinals += 1;
+    if (this.#pendingFinals <= maxPendingFinals) return true;
+    this.#fail(`More than ${maxPendingFinals} finals are waiting to be sent`);
+    return false;
+  }
+
+  #result(result: RecognitionResult, endOfUtterance: boolean): void {
+    const seg = this.#seg++;
+    this.#guess = '';
+    this.#sentGuess = '';
+    this.#sincePartialMs = Number.POSITIVE_INFINITY;
+    const { behaviour, clock } = this.#options;
+    const delayMs = finalDelayMs(behaviour, this.#finals++);
+    const due = delayMs === 0 ? Promise.resolve() : sleep(clock, delayMs, this.#abort.signal);
+    this.#sent = Promise.all([due, this.#sent]).then(
+      () => this.#sendFinal(seg, result, endOfUtterance),
+      // Only the end of the session stops the wait.
+      () => undefined,
+    );
+  }
+
+  #sendFinal(seg: number, result: RecognitionResult, endOfUtterance: boolean): void {
+    this.#pendingFinals -= 1;
+    const { init, behaviour } = this.#options;
+    const event: FinalEvent<'final'> = {
+      type: 'final',
+      seg,
+      text: result.text,
+      elapsed_ms: this.#elapsedMs(),
+      language: result.language,
+      start: result.startS,
+      end: result.endS,
+      ...(init.diarize ? { speaker: null } : {}),
+      ...(behaviour.endOfUtterance ? { end_of_utterance: endOfUtterance } : {}),
+    };
+    const spoken = result.text === '' ? -1 : this.#spokenFinals++;
+    if (spoken >= 0 && isNth(behaviour.faults.loseFinalEvery, spoken)) return;
+    this.#emit(event);
+    if (spoken >= 0 && isNth(behaviour.faults.repeatFinalEvery, spoken)) this.#emit(event);
+    if (init.codeswitch && spoken >= 0) {
+      this.#emit({ ...event, type: 'final_refined', text: refineText(result.text), elapsed_ms: this.#elapsedMs() });
+    }
+  }
+
+  /** At most one a message or guess, so that a file sent at once does not raise a storm. */
+  #sendPartial(): void {
+    // A frame early: the next one would already be late.
+    const dueMs = this.#options.behaviour.partialEveryMs - activityFrameMs;
+    if (this.#guess === '' || this.#sincePartialMs < dueMs || this.#silentMs > partialTailMs) return;
+    const text = this.#guess;
+    const delta = deltaOf(this.#sentGuess, text);
+    this.#sentGuess = text;
+    this.#sincePartialMs = 0;
+    const { language } = this.#options.init;
+    this.#emit({
+      type: 'partial',
+      seg: this.#seg,
+      text,
+      delta,
+      elapsed_ms: this.#elapsedMs(),
+      ...(language.type === 'auto' ? {} : { language: language.language.code }),
+    });
+  }
+
+  #emit(event: RealtimeEvent): void {
+    if (!this.#abort.signal.aborted) this.#options.emit(event);
+  }
+
+  #fail(reason: string): void {
+    if (!this.#abort.signal.aborted) this.#options.fail(reason);
+  }
+
+  #elapsedMs(): number {
+    return Math.round(this.#options.clock.nowMs() - this.#readyMs);
+  }
+}

@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
+import { type FieldProblem, notServedYet, Refusal } from '../refusal.ts';
+import { splitBoostPhrases } from './boost-phrases.ts';
+
+/** What a batch transcription is asked for, checked (ASR doc, parameters). */
+export interface TranscriptionRequest {
+  readonly language: LanguageChoice;
+  readonly verbose: boolean;
+  readonly boostPhrases: readonly string[];
+  readonly boostWeight: number;
+}
+
+/** Form fields as text. Of a field sent twice the first counts. */
+export type FormFields = ReadonlyMap<string, string>;
+
+const flag = z
+  .string()
+  .transform((text) => text.trim().toLowerCase())
+  .pipe(z.enum(['true', 'false', '1', '0'], 'must be true or false'))
+  .transform((word) => word === 'true' || word === '1')
+  .default(false);
+const numberText = (shape: z.ZodNumber) =>
+  z
+    .string()
+    .transform((text) => (text.trim() === '' ? Number.NaN : Number(text)))
+    .pipe(shape)
+    .optional();
+const words = z
+  .string()
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a JSON array of strings' });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.array(z.string(), 'must be a JSON array of strings'))
+  .optional();
+
+// The seven scripts and `auto` of the public pages (reference, fact 10b).
+const scripts = ['auto', 'devanagari', 'bengali', 'telugu', 'tamil', 'kannada', 'latin', 'itrans'] as const;
+
+const fieldsSchema = z.object({
+  response_format: z.enum(['json', 'verbose_json'], 'must be json or verbose_json').default('json'),
+  num_speakers: numberText(z.int('must be a whole number').min(1, 'must be at least 1').max(64, 'must be at most 64')),
+  output_script: z
+    .string()
+    .transform((text) => text.trim().toLowerCase())
+    .pipe(z.enum(scripts, `must be one of ${scripts.join(', ')}`))
+    .default('auto'),
+  boost_phrases: z.string().default(''),
+  boost_weight: numberText(z.number('must be a number')),
+  nlp_analysis: flag,
+  enable_intent_detection: flag,
+  intent_choices: words,
+  enable_sentiment_analysis: flag,
+  enable_summarization: flag,
+  summary_max_length: numberText(z.int('must be a whole number').min(1, 'must be at least 1')),
+  enable_keyterm_normalization: flag,
+  keyterm_keywords: words,
+  emotion: flag,
+  speaker_id: flag,
+  medical: flag,
+  profanity: flag,
+  hash_keywords: words,
+  codeswitch: flag,
+});
+
+type Fields = z.infer<typeof fieldsSchema>;
+
+/**
+ * Checks every field of the parameter table; unknown ones (`temperature`, `prompt` …) and `model` are ignored.
+ * @throws Refusal 422 with one entry for each field of a wrong type or value, 400 for an unsupported language and for a
+ * feature that is not served yet
+ */
+export function readTranscriptionFields(form: FormFields): TranscriptionRequest {
+  const result = fieldsSchema.safeParse(Object.fromEntries(form));
+  if (!result.success) throw new Refusal(422, result.error.issues.map(fieldProblemOf));
+  const fields = result.data;
+  const word = form.get('language_code') ?? form.get('language');
+  const language = chooseLanguage(word);
+  if (language === undefined) throw new Refusal(400, unsupportedLanguage(word ?? ''));
+  if (fields.speaker_id && (fields.num_speakers ?? 0) < 2) {
+    throw new Refusal(400, 'speaker_id is sent together with num_speakers of at least 2');
+  }
+  refuseUnbuilt(fields);
+  return {
+    language,
+    verbose: fields.response_format === 'verbose_json',
+    boostPhrases: splitBoostPhrases(fields.boost_phrases),
+    boostWeight: fields.boost_weight ?? 10,
+  };
+}
+
+function fieldProblemOf(issue: z.core.$ZodIssue): FieldProblem {
+  return {
+    loc: ['body', ...issue.path.filter((part) => typeof part !== 'symbol')],
+    msg: issue.message,
+    type: issue.code ?? 'custom',
+  };
+}
+
+function refuseUnbuilt(fields: Fields): void {
+  if (fields.num_speakers !== undefined) throw notServedYet('num_speakers', 'diarization');
+  if (fields.output_script !== 'auto') throw notServedYet('output_script', 'transliteration');
+  if (fields.hash_keywords !== undefined && fields.hash_keywords.length > 0) throw notServedYet('hash_keywords', 'redaction');
+  const flags = [
+    ['nlp_analysis', 'analysis'],
+    ['enable_intent_detection', 'analysis'],
+    ['enable_sentiment_analysis', 'analysis'],
+    ['enable_summarization', 'analysis'],
+    ['enable_keyterm_normalization', 'analysis'],
+    ['emotion', 'emotion'],
+    ['medical', 'medical correction'],
+    ['profanity', 'masking'],
+    ['codeswitch', 'code-switch post-processing'],
+  ] as const;
+  for (const [name, what] of flags) if (fields[name]) throw notServedYet(name, what);
+}

@@ -1,0 +1,88 @@
+import type { RecognitionResult } from '../../engines/port.ts';
+import { findLanguage, type LanguageChoice } from '../../languages.ts';
+
+const maxAlternatives = 5;
+
+/** The verbose transcription result, as it goes onto the wire (ASR doc, resources). */
+export interface VerboseTranscription {
+  readonly success: true;
+  readonly request_id: string;
+  readonly text: string;
+  readonly detected_language: string;
+  readonly detected_language_name: string;
+  readonly segments: readonly { start: number; end: number; text: string; confidence: number }[];
+  readonly words: readonly { word: string; start: number; end: number; confidence: number }[];
+  /** Best first; the first one's text is `text`. */
+  readonly nbest: readonly { text: string; confidence: number }[];
+  readonly audio_duration: number;
+  readonly inference_time_ms: number;
+}
+
+export interface TranscriptionFacts {
+  readonly requestId: string;
+  readonly language: LanguageChoice;
+  readonly durationSeconds: number;
+  readonly inferenceMs: number;
+}
+
+export function fullText(results: readonly RecognitionResult[]): string {
+  return results.map((result) => result.text).join(' ');
+}
+
+/** Times are clamped into the recording, sorted, and rounded to the millisecond; confidences are 0 to 1. */
+export function verboseTranscription(results: readonly RecognitionResult[], facts: TranscriptionFacts): VerboseTranscription {
+  const language = languageOf(results, facts.language);
+  const duration = milli(facts.durationSeconds);
+  const span = (startS: number, endS: number): { start: number; end: number } => {
+    const start = Math.min(duration, Math.max(0, milli(startS)));
+    return { start, end: Math.min(duration, Math.max(start, milli(endS))) };
+  };
+  const segments = results
+    .map((result) => ({ ...span(result.startS, result.endS), text: result.text, confidence: share(result.confidence) }))
+    .sort((a, b) => a.start - b.start);
+  const words = results
+    .flatMap((result) => result.words)
+    .map(({ word, startS, endS, confidence }) => ({ word, ...span(startS, endS), confidence: share(confidence) }))
+    .sort((a, b) => a.start - b.start);
+  return {
+    success: true,
+    request_id: facts.requestId,
+    text: fullText(results),
+    detected_language: language.code,
+    detected_language_name: language.name,
+    segments,
+    words,
+    nbest: nbestOf(results),
+    audio_duration: duration,
+    inference_time_ms: Math.round(facts.inferenceMs),
+  };
+}
+
+/** The language asked for; else the one that most of the text is in; else English, since the field is not optional. */
+function languageOf(results: readonly RecognitionResult[], asked: LanguageChoice): { code: string; name: string } {
+  if (asked.type === 'language') return asked.language;
+  const weights = new Map<string, number>();
+  for (const { language, text } of results) weights.set(language, (weights.get(language) ?? 0) + text.length);
+  const [code] = [...weights].sort((a, b) => b[1] - a[1])[0] ?? ['en'];
+  return findLanguage(code) ?? { code: 'en', name: 'English' };
+}
+
+/** The k-th reading takes each segment's k-th alternative, or its best where it has fewer. */
+function nbestOf(results: readonly RecognitionResult[]): { text: string; confidence: number }[] {
+  const readings = new Map<string, number>();
+  for (let rank = 0; rank < maxAlternatives; rank += 1) {
+    const picked = results.map((result) => (rank === 0 ? result : (result.alternatives[rank] ?? result)));
+    const text = picked.map((alternative) => alternative.text).join(' ');
+    const mean = picked.reduce((sum, alternative) => sum + alternative.confidence, 0) / Math.max(1, picked.length);
+    if (!readings.has(text)) readings.set(text, share(mean));
+  }
+  return [...readings].map(([text, confidence]) => ({ text, confidence }));
+}
+
+function milli(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
+
+function share(confidence: number): number {
+  return Math.round(Math.min(1, Math.max(0, confidence)) * 1000) / 1000;
+}

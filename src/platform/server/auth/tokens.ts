@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import type { Clock } from '../../../kernel/clock.ts';
+
+/** The services that a token can be for: its audiences. */
+export type TokenService = 'asr' | 'tts';
+
+export const tokenIssuer = 'offhook-platform';
+
+export interface TokenClaims {
+  /** Id of the API key that minted it; slots are counted by it. */
+  readonly keyId: string;
+  readonly scopes: readonly string[];
+}
+
+export type TokenCheck =
+  | { readonly type: 'valid'; readonly claims: TokenClaims }
+  /** `reason` is fit to show: it never repeats the token. */
+  | { readonly type: 'refused'; readonly reason: string };
+
+const payloadSchema = z.object({ sub: z.string().min(1), scope: z.string().default('') });
+
+/** Claims that a test can bend; everything else is as `mint` makes it. */
+export interface MintOptions {
+  readonly lifeSeconds: number;
+  readonly scopes?: readonly TokenService[];
+}
+
+/** Signs and checks access tokens with one RS256 key pair (platform doc, resources: access token). */
+export class Tokens {
+  readonly #privateKey: CryptoKey;
+  readonly #publicKey: CryptoKey;
+  readonly #keyId: string;
+  readonly #publicJwk: JWK;
+  readonly #clock: Clock;
+
+  private constructor(keys: { privateKey: CryptoKey; publicKey: CryptoKey }, publicJwk: JWK, clock: Clock) {
+    this.#privateKey = keys.privateKey;
+    this.#publicKey = keys.publicKey;
+    this.#keyId = randomUUID();
+    this.#publicJwk = publicJwk;
+    this.#clock = clock;
+  }
+
+  /** With a key pair made here and kept in memory only. */
+  static async create(clock: Clock): Promise<Tokens> {
+    const keys = await generateKeyPair('RS256');
+    return new Tokens(keys, await exportJWK(keys.publicKey), clock);
+  }
+
+  /** The public key as a JWK set (RFC 7517, section 5). */
+  jwks(): { keys: JWK[] } {
+    return { keys: [{ ...this.#publicJwk, kid: this.#keyId, alg: 'RS256', use: 'sig' }] };
+  }
+
+  /** @returns the token, and its expiry in whole seconds since the Unix epoch */
+  async mint(keyId: string, options: MintOptions): Promise<{ token: string; expiresAtSeconds: number }> {
+    const scopes = options.scopes ?? ['asr', 'tts'];
+    const issuedAt = Math.floor(this.#clock.wallMs() / 1000);
+    const expiresAtSeconds = issuedAt + options.lifeSeconds;
+    const token = await new SignJWT({ scope: scopes.join(' ') })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: this.#keyId })
+      .setIssuer(tokenIssuer)
+      .setSubject(keyId)
+      .setAudience(['asr', 'tts'])
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(expiresAtSeconds)
+      .setJti(randomUUID())
+      .sign(this.#privateKey);
+    return { token, expiresAtSeconds };
+  }
+
+  async check(token: string, service: TokenService): Promise<TokenCheck> {
+    try {
+      const { payload } = await jwtVerify(token, this.#publicKey, {
+        algorithms: ['RS256'],
+        issuer: tokenIssuer,
+        audience: service,
+        requiredClaims: ['sub', 'iat', 'exp'],
+        currentDate: new Date(this.#clock.wallMs()),
+      });
+      const claims = payloadSchema.parse(payload);
+      return { type: 'valid', claims: { keyId: claims.sub, scopes: claims.scope.split(' ').filter((scope) => scope !== '') } };
+    } catch (error) {
+      const expired = error instanceof Error && error.name === 'JWTExpired';
+      return { type: 'refused', reason: expired ? 'The access token has expired' : 'The access token is not valid' };
+    }
+  }
+}

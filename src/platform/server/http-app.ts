@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { fastify, type FastifyError, type FastifyInstance, type HTTPMethods } from 'fastify';
+import type { Clock } from '../../kernel/clock.ts';
+import { OffhookError } from '../../kernel/errors.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { redactTarget } from './redact.ts';
+import { Refusal } from './refusal.ts';
+
+export interface HttpAppOptions {
+  /** Names the listener in logs. */
+  readonly service: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Largest body that is not multipart. */
+  readonly bodyLimitBytes: number;
+  /** Time one request may take to arrive in full, and its answer to be made. */
+  readonly requestTimeoutMs: number;
+  /** How an error looks on this listener; `{detail}` when absent (ASR doc, errors). */
+  readonly errorBody?: (refusal: Refusal) => unknown;
+}
+
+const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * A Fastify application as every listener of the platform needs it: a request id on each answer, errors as documented,
+ * 404 and 405, one log line a request without credentials. Nothing is listening yet.
+ */
+export function createHttpApp(options: HttpAppOptions): FastifyInstance {
+  const { clock, logger } = options;
+  const errorBody = options.errorBody ?? ((refusal: Refusal) => ({ detail: refusal.detail }));
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    bodyLimit: options.bodyLimitBytes,
+    requestTimeout: options.requestTimeoutMs,
+    keepAliveTimeout: 65_000,
+    connectionTimeout: 0,
+    // Bodies go unread when a request is refused early; the connection is closed instead of drained.
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
+    // The address of a request that never reaches a route may hold a token.
+    frameworkErrors: (error, request, reply) => {
+      const text = JSON.stringify(errorBody(new Refusal(400, 'The request target is malformed', { cause: error })));
+      reply.raw.writeHead(400, { 'content-type': 'application/json', 'x-request-id': request.id }).end(text);
+    },
+  });
+  const startedMs = new WeakMap<object, number>();
+
+  app.addHook('onRequest', async (request, reply) => {
+    startedMs.set(request, clock.nowMs());
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    logger.debug(
+      {
+        service: options.service,
+        requestId: request.id,
+        method: request.method,
+        target: redactTarget(request.url),
+        status: reply.statusCode,
+        durationMs: Math.round(clock.nowMs() - (startedMs.get(request) ?? clock.nowMs())),
+      },
+      'request answered',
+    );
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = methods.filter((method) => app.hasRoute({ method, url: path }));
+    const refusal =
+      allowed.length === 0
+        ? new Refusal(404, `There is nothing at ${redactTarget(path)}`)
+        : new Refusal(405, `${request.method} is not allowed here`, { headers: { allow: allowed.join(', ') } });
+    await reply.code(refusal.status).headers(refusal.headers).send(errorBody(refusal));
+  });
+  app.setErrorHandler(async (error: unknown, request, reply) => {
+    const refusal = refusalOf(error);
+    if (refusal.status >= 500) {
+      logger.error({ service: options.service, requestId: request.id, status: refusal.status, error }, 'request failed');
+    }
+    await reply.code(refusal.status).headers(refusal.headers).send(errorBody(refusal));
+  });
+  return app;
+}
+
+/**
+ * What was thrown as an answer: our own refusals as they are, the framework's with their status, an engine that is down
+ * as 503, all else a bare 500.
+ */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof OffhookError && error.retryable) {
+    return new Refusal(503, 'An internal dependency is temporarily unavailable', { cause: error });
+  }
+  if (isFrameworkError(error) && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    // @fastify/multipart counts a part too large as 413 like the body limit; a wrong content type is 415 there.
+    const status = error.code === 'FST_INVALID_MULTIPART_CONTENT_TYPE' ? 400 : error.statusCode;
+    return new Refusal(status, error.message, { cause: error });
+  }
+  return new Refusal(500, 'Internal server error', { cause: error });
+}
+
+function isFrameworkError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_');
+}

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { redactTarget } from './redact.ts';
+import { Refusal } from './refusal.ts';
+
+/** Time a peer gets to answer our close frame before its connection is cut. */
+const closeGraceMs = 2000;
+
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly query: URLSearchParams;
+}
+
+export interface SocketRoutesOptions {
+  readonly service: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Paths that take a WebSocket; all are one interface. */
+  readonly paths: readonly string[];
+  readonly maxFrameBytes: number;
+  /** Sockets open at once; further upgrades are answered 503. */
+  readonly maxSockets: number;
+  /**
+   * Decides on an upgrade, then gives back what shall happen with the socket.
+   * @throws Refusal to answer the upgrade with that status instead
+   */
+  readonly admit: (upgrade: Upgrade) => Promise<(socket: WebSocket) => void>;
+}
+
+/**
+ * Serves WebSockets on a listener. `ws` takes the upgrades itself, so that a refusal is an ordinary HTTP answer. Frames
+ * above the limit close the socket with 1009; open sockets are closed with 1001 when the application closes.
+ */
+export function addSocketRoutes(app: FastifyInstance, options: SocketRoutesOptions): void {
+  const { logger, service } = options;
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.maxFrameBytes,
+    // Compression would hold 300 kB a socket for audio that does not compress.
+    perMessageDeflate: false,
+  });
+  let closing = false;
+
+  const admit = async (request: IncomingMessage): Promise<(socket: WebSocket) => void> => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    if (!options.paths.includes(url.pathname)) throw new Refusal(404, 'There is no WebSocket at this path');
+    if (closing) throw new Refusal(503, 'The platform is stopping');
+    if (server.clients.size >= options.maxSockets) throw new Refusal(503, 'Too many open sockets');
+    return options.admit({ request, query: url.searchParams });
+  };
+  const upgrade = async (request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> => {
+    // Node detaches its own handlers on an upgrade; without one here a reset would end the process.
+    const onEarlyError = (): void => void connection.destroy();
+    connection.on('error', onEarlyError);
+    const requestId = randomUUID();
+    try {
+      const open = await admit(request);
+      connection.off('error', onEarlyError);
+      if (connection.destroyed) return;
+      server.handleUpgrade(request, connection, head, (socket) => {
+        socket.on('error', (error) => logger.debug({ service, requestId, problem: error.message }, 'socket failed'));
+        open(socket);
+      });
+      logger.debug({ service, requestId, target: redactTarget(request.url ?? '') }, 'socket opened');
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal(500, 'Internal server error', { cause: error });
+      if (refusal.status >= 500) logger.error({ service, requestId, error: refusal.cause ?? refusal }, 'upgrade failed');
+      refuse(connection, refusal, requestId);
+      logger.debug({ service, requestId, target: redactTarget(request.url ?? ''), status: refusal.status }, 'upgrade refused');
+    }
+  };
+
+  app.server.on('upgrade', (request, connection, head) => void upgrade(request, connection, head));
+  for (const path of options.paths) {
+    app.get(path, { exposeHeadRoute: false }, async () => {
+      throw new Refusal(426, 'This path is a WebSocket', { headers: { upgrade: 'websocket' } });
+    });
+  }
+  app.addHook('preClose', async () => {
+    closing = true;
+    const clients = [...server.clients];
+    await Promise.all(clients.map((socket) => closeSocket(socket, 1001, 'The platform is stopping', options.clock)));
+    server.close();
+  });
+}
+
+/** Closes a socket, and cuts it when the peer does not answer. Resolves when it is closed. */
+export function closeSocket(socket: WebSocket, code: number, reason: string, clock: Clock): Promise<void> {
+  if (socket.readyState === socket.CLOSED) return Promise.resolve();
+  return new Promise((resolve) => {
+    const grace = clock.after(closeGraceMs, () => socket.terminate());
+    socket.once('close', () => {
+      grace.cancel();
+      resolve();
+    });
+    socket.close(code, reason);
+  });
+}
+
+/** Answers an upgrade with a plain HTTP error, as documented for requests: `{detail}`. */
+function refuse(connection: Duplex, refusal: Refusal, requestId: string): void {
+  const body = JSON.stringify({ detail: refusal.detail });
+  const headers = {
+    ...refusal.headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': requestId,
+    connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  connection.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`);
+}

@@ -1,0 +1,132 @@
+import type { FastifyInstance } from 'fastify';
+import { join } from 'node:path';
+import type { Clock } from '../../kernel/clock.ts';
+import { type Logger, silentLogger } from '../../observability/logger.ts';
+import type { RecognitionEngine, SynthesisEngine } from '../engines/port.ts';
+import { addAltRoutes, altErrorBody } from './alt/alt-service.ts';
+import { addAsrRoutes } from './asr/asr-service.ts';
+import { type ApiKeyEntry, ApiKeys, newApiKey } from './auth/api-keys.ts';
+import { addMintRoutes } from './auth/mint-service.ts';
+import { Tokens } from './auth/tokens.ts';
+import { type BehaviourKnobs, behaviourOf, failsByShare, type ProfileName } from './behaviour.ts';
+import { createHttpApp, type HttpAppOptions } from './http-app.ts';
+import { defaultLimits, type PlatformLimits } from './limits.ts';
+import { type ListenerName, listenerNames, type ListenerPorts, listenOn, portsFrom } from './listen.ts';
+import { addMedRoutes } from './med/med-service.ts';
+import { Refusal } from './refusal.ts';
+import { addTtsRoutes } from './tts/tts-service.ts';
+
+export interface PlatformEngines {
+  readonly synthesis: SynthesisEngine;
+  readonly recognition: RecognitionEngine;
+}
+
+export interface PlatformOptions {
+  /** 127.0.0.1 when absent: the platform is for this machine. */
+  readonly host?: string;
+  /** First of five ports; 0 for free ones; 7100 when absent. */
+  readonly basePort?: number;
+  /** The ports one by one, in place of `basePort`. */
+  readonly ports?: ListenerPorts;
+  /** A new development key when absent or empty. The first active one is given back as `apiKey`. */
+  readonly apiKeys?: readonly ApiKeyEntry[];
+  /** Owned by the caller: not disposed of here. */
+  readonly engines: PlatformEngines;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  readonly profile?: ProfileName;
+  /** Single knobs over the profile, faults among them. */
+  readonly behaviour?: BehaviourKnobs;
+  readonly limits?: Partial<PlatformLimits>;
+  /** Uploads are kept here while they are worked on. */
+  readonly dataDir: string;
+  /** Also takes the forms that clients of other generations of this interface use; off is the documents alone. */
+  readonly compat?: boolean;
+}
+
+export interface RunningPlatform extends AsyncDisposable {
+  readonly authUrl: string;
+  readonly asrUrl: string;
+  readonly asrAltUrl: string;
+  readonly medUrl: string;
+  readonly ttsUrl: string;
+  readonly apiKey: string;
+  /** Mints as the token service does, for tests that need odd tokens. */
+  readonly tokens: Tokens;
+  /** Stops listening, closes sockets with 1001. May be called more than once. */
+  close(): Promise<void>;
+}
+
+const defaultBasePort = 7100;
+
+/**
+ * Starts the speech platform: five loopback listeners over the given engines.
+ * @throws PlatformPortError when a port is taken; nothing is left listening then
+ */
+export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
+  const { clock, engines } = options;
+  const logger = options.logger ?? silentLogger;
+  const limits = { ...defaultLimits, ...options.limits };
+  const behaviour = behaviourOf(options.profile ?? 'plain', options.behaviour);
+  const compat = options.compat ?? false;
+  const entries = options.apiKeys?.length ? options.apiKeys : [{ secret: newApiKey() }];
+  const keys = new ApiKeys(entries);
+  const tokens = await Tokens.create(clock);
+  const app = (service: ListenerName, extra: Partial<HttpAppOptions> = {}): FastifyInstance => {
+    const bodyLimitBytes = limits.jsonBytes;
+    // Room for the slowest answer, so that its 504 is ours.
+    const requestTimeoutMs = limits.batchMs + 60_000;
+    return createHttpApp({ service, clock, logger, bodyLimitBytes, requestTimeoutMs, ...extra });
+  };
+  const apps: Readonly<Record<ListenerName, FastifyInstance>> = {
+    auth: app('auth', { bodyLimitBytes: 64 * 1024 }),
+    asr: app('asr'),
+    asrAlt: app('asrAlt', { errorBody: altErrorBody }),
+    med: app('med'),
+    tts: app('tts'),
+  };
+  injectFaults(apps.asr, behaviour.faults.httpErrorShare);
+  injectFaults(apps.tts, behaviour.faults.httpErrorShare);
+  addMintRoutes(apps.auth, { keys, tokens, clock, mintsPerMinute: limits.mintsPerMinute, compat });
+  const uploadFolder = join(options.dataDir, 'uploads');
+  addAsrRoutes(apps.asr, { tokens, engine: engines.recognition, clock, logger, limits, behaviour, uploadFolder });
+  addAltRoutes(apps.asrAlt, keys);
+  addMedRoutes(apps.med, keys);
+  addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, compat });
+
+  const close = async (): Promise<void> => {
+    await Promise.all(listenerNames.map((name) => apps[name].close()));
+  };
+  const ports = options.ports ?? portsFrom(options.basePort ?? defaultBasePort);
+  const urls = new Map<ListenerName, string>();
+  try {
+    // One after another: the error names the first port that is taken.
+    for (const name of listenerNames) urls.set(name, await listenOn(apps[name], name, options.host ?? '127.0.0.1', ports[name]));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const url = (name: ListenerName): string => urls.get(name) ?? '';
+  logger.info({ authUrl: url('auth'), profile: options.profile ?? 'plain' }, 'speech platform listening');
+  return {
+    authUrl: url('auth'),
+    asrUrl: url('asr'),
+    asrAltUrl: url('asrAlt'),
+    medUrl: url('med'),
+    ttsUrl: url('tts'),
+    apiKey: entries.find((entry) => (entry.status ?? 'active') === 'active')?.secret ?? '',
+    tokens,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Answers a share of the API requests with 500, as a platform on a bad day does. */
+function injectFaults(app: FastifyInstance, share: number): void {
+  if (share <= 0) return;
+  let requests = 0;
+  app.addHook('onRequest', async (request) => {
+    if (request.method === 'GET') return;
+    if (failsByShare(share, requests++)) throw new Refusal(500, 'Injected fault: this request fails');
+  });
+}

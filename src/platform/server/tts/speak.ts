@@ -1,0 +1,104 @@
+import { Resampler } from '../../../audio/resample.ts';
+import type { Clock, Timer } from '../../../kernel/clock.ts';
+import { OffhookError } from '../../../kernel/errors.ts';
+import type { SynthesisChunk, SynthesisEngine } from '../../engines/port.ts';
+import { Refusal } from '../refusal.ts';
+import { SilenceTrim } from './silence-trim.ts';
+import type { SpeechRequest } from './speech-request.ts';
+import { engineSpeed, TimeStretch } from './time-stretch.ts';
+
+export interface SpeakOptions {
+  readonly engine: SynthesisEngine;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Longest wait for one chunk of the engine. */
+  readonly chunkMs: number;
+}
+
+/**
+ * Synthesises a request as samples at its format's rate, as they are made.
+ * @throws Refusal 422 when the text cannot be spoken, 504 when a chunk takes too long; the engine's error when it is down;
+ * the signal's reason when it aborts
+ */
+export async function* speak(request: SpeechRequest, options: SpeakOptions): AsyncIterable<Int16Array> {
+  const { voice, text, language } = request;
+  const { engine: pace, stretch: factor } = engineSpeed(request.speed);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const chunks = options.engine.synthesize({ text, voice: voice.name, language: language?.code, speed: pace }, signal);
+  const line = new Line(request, factor);
+  try {
+    for await (const chunk of inTime(chunks, options, stop)) yield line.push(chunk);
+    yield line.flush();
+  } catch (error) {
+    if (error instanceof OffhookError && !(error instanceof Refusal) && !error.retryable) {
+      throw new Refusal(422, error.message, { cause: error });
+    }
+    throw error;
+  } finally {
+    // The consumer may have left early: the engine must not go on for nobody.
+    stop.abort(new Error('the synthesis is over'));
+  }
+}
+
+/** Ends the wait for a chunk that does not come. */
+async function* inTime(
+  chunks: AsyncIterable<SynthesisChunk>,
+  { clock, chunkMs }: SpeakOptions,
+  stop: AbortController,
+): AsyncIterable<SynthesisChunk> {
+  const late = new Refusal(504, `No audio was made within ${chunkMs / 1000} s`);
+  const iterator = chunks[Symbol.asyncIterator]();
+  for (;;) {
+    let deadline: Timer | undefined;
+    const expiry = new Promise<never>((_resolve, reject) => {
+      deadline = clock.after(chunkMs, () => reject(late));
+    });
+    try {
+      const next = await Promise.race([iterator.next(), expiry]);
+      if (next.done === true) return;
+      yield next.value;
+    } catch (error) {
+      stop.abort(error);
+      throw error;
+    } finally {
+      deadline?.cancel();
+    }
+  }
+}
+
+/** From the engine's samples to the format's rate: stretch, resample, trim. */
+class Line {
+  readonly #request: SpeechRequest;
+  readonly #stretchFactor: number;
+  readonly #trim: SilenceTrim | undefined;
+  #stretch: TimeStretch | undefined;
+  #resampler: Resampler | undefined;
+
+  constructor(request: SpeechRequest, stretchFactor: number) {
+    this.#request = request;
+    this.#stretchFactor = stretchFactor;
+    this.#trim = request.trimSilence ? new SilenceTrim() : undefined;
+  }
+
+  push({ pcm, rateHz }: SynthesisChunk): Int16Array {
+    if (this.#stretchFactor !== 1) this.#stretch ??= new TimeStretch(this.#stretchFactor, rateHz);
+    this.#resampler ??= new Resampler(rateHz, this.#request.format.rateHz);
+    return this.#end(this.#resampler.process(this.#stretch?.push(pcm) ?? pcm));
+  }
+
+  flush(): Int16Array {
+    if (this.#resampler === undefined) return new Int16Array(0);
+    const stretched = this.#stretch?.flush();
+    const head = stretched === undefined ? new Int16Array(0) : this.#end(this.#resampler.process(stretched));
+    const tail = this.#end(this.#resampler.flush());
+    const whole = new Int16Array(head.length + tail.length);
+    whole.set(head);
+    whole.set(tail, head.length);
+    return whole;
+  }
+
+  #end(pcm: Int16Array): Int16Array {
+    return this.#trim?.push(pcm) ?? pcm;
+  }
+}

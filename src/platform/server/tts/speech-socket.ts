@@ -1,0 +1,193 @@
+import { randomUUID } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Clock, Timer } from '../../../kernel/clock.ts';
+import { errorText } from '../../../kernel/errors.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import type { SynthesisEngine } from '../../engines/port.ts';
+import { refusalOf } from '../http-app.ts';
+import { closeReason } from '../close-reason.ts';
+import type { PlatformLimits } from '../limits.ts';
+import { detailText, Refusal } from '../refusal.ts';
+import type { Slots } from '../slots.ts';
+import { closeSocket } from '../socket-routes.ts';
+import { Chunker } from './chunker.ts';
+import { encodeChunk } from './encode-speech.ts';
+import { speak } from './speak.ts';
+import { readSpeechFields, type SpeechFields, type SpeechRequest, speechRequestOf } from './speech-request.ts';
+import { drained } from './unread.ts';
+
+export interface SpeechSocketOptions {
+  readonly socket: WebSocket;
+  readonly engine: SynthesisEngine;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: PlatformLimits;
+  readonly compat: boolean;
+  readonly slots: Slots;
+  readonly keyId: string;
+  /** Fields of the address's query. */
+  readonly initial: unknown;
+}
+
+/** Audio of a chunk: the first one short, so that playing can start. */
+const firstChunkMs = 60;
+const chunkMs = 160;
+/** Syntheses that may wait for the one that is running. */
+const maxWaiting = 16;
+
+const typeSchema = z.object({ type: z.string().optional() });
+
+/**
+ * Speaks the synthesis protocol on an admitted socket (TTS doc, WebSocket): settings may come in the query, in `config`
+ * messages and with the text itself, later ones over earlier ones; any message with text starts a synthesis. One after
+ * another; a failure of any kind is told and closes the socket.
+ */
+export function serveSpeechSocket(options: SpeechSocketOptions): void {
+  const { socket, clock, limits } = options;
+  const gone = new AbortController();
+  let settings: SpeechFields = {};
+  let waiting = 0;
+  let turn: Promise<void> = Promise.resolve();
+  let idle: Timer | undefined;
+
+  const fail = (requestId: string, error: unknown): void => {
+    if (gone.signal.aborted) return;
+    const refusal = refusalOf(error);
+    const text = detailText(refusal.detail);
+    if (refusal.status >= 500) options.logger.warn({ requestId, error: refusal.cause ?? refusal }, 'synthesis failed');
+    socket.send(JSON.stringify({ type: 'error', request_id: requestId, error: text }));
+    gone.abort(refusal);
+    idle?.cancel();
+    void closeSocket(socket, refusal.status >= 500 ? 1011 : 1008, closeReason(text), clock);
+  };
+  const watchIdle = (): void => {
+    idle?.cancel();
+    idle = clock.after(limits.inactivityMs, () => {
+      if (waiting > 0) watchIdle();
+      else fail(randomUUID(), new Refusal(408, `Nothing was asked for within ${limits.inactivityMs / 1000} s`));
+    });
+  };
+  const enqueue = (fields: SpeechFields): void => {
+    const requestId = randomUUID();
+    const { engine, compat } = options;
+    const request = speechRequestOf(fields, { kind: 'stream', compat, voices: engine.voices });
+    if (waiting >= maxWaiting) throw new Refusal(429, `More than ${maxWaiting} syntheses are waiting on this socket`);
+    waiting += 1;
+    turn = turn
+      .then(() => synthesise(request, requestId, options, gone.signal))
+      .catch((error: unknown) => fail(requestId, error))
+      .finally(() => {
+        waiting -= 1;
+      });
+  };
+  const receive = (text: string): void => {
+    const raw = parse(text);
+    const { type } = typeSchema.parse(raw);
+    const given = readSpeechFields(raw);
+    if (type === 'config') {
+      settings = { ...settings, ...given };
+      return;
+    }
+    enqueue(withDefaults(given, settings));
+  };
+  const guarded = (task: () => void): void => {
+    try {
+      task();
+    } catch (error) {
+      fail(randomUUID(), error);
+    }
+  };
+
+  socket.on('message', (data, isBinary) => {
+    if (gone.signal.aborted) return;
+    watchIdle();
+    guarded(() => {
+      if (isBinary) throw new Refusal(400, 'Messages must be JSON text');
+      receive(Buffer.isBuffer(data) ? data.toString('utf8') : errorText(data));
+    });
+  });
+  socket.on('close', () => {
+    idle?.cancel();
+    gone.abort(new Refusal(499, 'The client went away'));
+  });
+  watchIdle();
+  guarded(() => {
+    settings = readSpeechFields(options.initial);
+    // Text in the address itself is a whole request.
+    if (settings.input !== undefined || settings.target_text !== undefined) enqueue(settings);
+    const { input: _input, target_text: _text, ...kept } = settings;
+    settings = kept;
+  });
+}
+
+/** Fields of the message over those set before; an alias counts as its field. */
+function withDefaults(given: SpeechFields, settings: SpeechFields): SpeechFields {
+  const { voice, speaker_id, response_format, encoding, ...rest } = settings;
+  return {
+    ...rest,
+    ...(given.voice === undefined && given.speaker_id === undefined ? { voice, speaker_id } : {}),
+    ...(given.response_format === undefined && given.encoding === undefined ? { response_format, encoding } : {}),
+    ...given,
+  };
+}
+
+async function synthesise(
+  request: SpeechRequest,
+  requestId: string,
+  options: SpeechSocketOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { socket, slots, limits, engine, clock } = options;
+  signal.throwIfAborted();
+  const free = slots.take(options.keyId);
+  if (free === undefined) throw new Refusal(429, `Rate limit: ${limits.concurrentPerKey} requests at once are allowed`);
+  try {
+    const { format } = request;
+    const samplesIn = (durationMs: number): number => (format.rateHz * durationMs) / 1000;
+    const chunker = new Chunker(samplesIn(firstChunkMs), samplesIn(chunkMs));
+    const about = { format: format.name, sample_rate: format.rateHz };
+    let held: Int16Array | undefined;
+    let index = 0;
+    let samples = 0;
+    const send = async (pcm: Int16Array, isFinal: boolean): Promise<void> => {
+      signal.throwIfAborted();
+      socket.send(JSON.stringify({ type: 'chunk', request_id: requestId, chunk_index: index, is_final: isFinal, ...about }));
+      socket.send(encodeChunk(pcm, format));
+      index += 1;
+      samples += pcm.length;
+      await drained(socket, clock, limits.chunkMs, signal);
+    };
+    // The last chunk is marked, so each waits until it is known whether another follows.
+    const pass = async (pcm: Int16Array): Promise<void> => {
+      if (held !== undefined) await send(held, false);
+      held = pcm;
+    };
+    for await (const pcm of speak(request, { engine, clock, signal, chunkMs: limits.chunkMs })) {
+      for (const chunk of chunker.push(pcm)) await pass(chunk);
+    }
+    const rest = chunker.flush();
+    if (rest !== undefined) await pass(rest);
+    if (held !== undefined) await send(held, true);
+    socket.send(
+      JSON.stringify({
+        type: 'completion',
+        request_id: requestId,
+        status: 'complete',
+        total_chunks: index,
+        total_duration_seconds: Math.round((samples / format.rateHz) * 1e6) / 1e6,
+        ...about,
+      }),
+    );
+  } finally {
+    free();
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'Messages must be JSON');
+  }
+}

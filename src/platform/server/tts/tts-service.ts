@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import type { SynthesisEngine } from '../../engines/port.ts';
+import { admit, bearerOf, Gate } from '../auth/bearer.ts';
+import type { Tokens } from '../auth/tokens.ts';
+import { withDeadline } from '../deadline.ts';
+import { joinSamples } from '../join-samples.ts';
+import type { PlatformLimits } from '../limits.ts';
+import { clientSignal, occupySlot } from '../occupancy.ts';
+import { Slots } from '../slots.ts';
+import { addSocketRoutes } from '../socket-routes.ts';
+import { encodeSpeech } from './encode-speech.ts';
+import { speak } from './speak.ts';
+import { readSpeechFields, speechFieldsOfQuery, speechRequestOf } from './speech-request.ts';
+import { serveSpeechSocket } from './speech-socket.ts';
+
+export interface TtsServiceOptions {
+  readonly tokens: Tokens;
+  readonly engine: SynthesisEngine;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: PlatformLimits;
+  readonly compat: boolean;
+}
+
+/** The synthesis service (TTS doc): health, batch on three paths, streaming on two. */
+export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): void {
+  const { tokens, engine, clock, limits, compat } = options;
+  const { voices } = engine;
+  const gate = new Gate(tokens, 'tts');
+  const slots = new Slots(limits.concurrentPerKey);
+
+  app.get('/health', () => ({
+    status: 'ok',
+    voices: voices.map((voice) => voice.name),
+    default_voice: engine.defaultVoice,
+  }));
+
+  const synthesise = async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer> => {
+    const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices });
+    const bytes = await withDeadline(clock, limits.batchMs, clientSignal(reply), async (signal) => {
+      const parts: Int16Array[] = [];
+      for await (const pcm of speak(asked, { engine, clock, signal, chunkMs: limits.chunkMs })) parts.push(pcm);
+      return encodeSpeech(joinSamples(parts), asked.format);
+    });
+    reply.header('content-type', asked.format.mimeType).header('x-sample-rate', String(asked.format.rateHz));
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  };
+  for (const path of ['/v1/audio/speech', '/tts', '/']) {
+    app.post(path, { onRequest: [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)] }, synthesise);
+  }
+
+  addSocketRoutes(app, {
+    service: 'tts',
+    clock,
+    logger: options.logger,
+    paths: ['/v1/realtime', '/ws'],
+    maxFrameBytes: limits.ttsFrameBytes,
+    maxSockets: limits.sockets,
+    // A browser cannot set the header; then the token comes in the query (platform doc, authentication rule 3).
+    admit: async ({ request, query }) => {
+      const token = bearerOf(request.headers) ?? query.get('token') ?? undefined;
+      const { keyId } = await admit(tokens, 'tts', token);
+      const fields = speechFieldsOfQuery(query);
+      return (socket) => serveSpeechSocket({ ...options, socket, slots, keyId, initial: fields });
+    },
+  });
+}

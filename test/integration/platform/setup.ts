@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RawData, WebSocket } from 'ws';
+import { encodeAudio } from '../../../src/audio/codec.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { type PlatformOptions, type RunningPlatform, startPlatform } from '../../../src/platform/server/start.ts';
+import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
+
+export interface TestPlatform extends AsyncDisposable {
+  readonly platform: RunningPlatform;
+  readonly recognition: ToneRecogniser;
+  readonly synthesis: ToneSynthesizer;
+  /** Mints a token over HTTP. */
+  token(): Promise<string>;
+}
+
+/** A platform on free loopback ports over the tone engines. */
+export async function startTestPlatform(options: Partial<PlatformOptions> = {}): Promise<TestPlatform> {
+  const recognition = new ToneRecogniser();
+  const synthesis = new ToneSynthesizer();
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-platform-'));
+  const platform = await startPlatform({
+    basePort: 0,
+    engines: { recognition, synthesis },
+    clock: systemClock,
+    dataDir,
+    ...options,
+  });
+  return {
+    platform,
+    recognition,
+    synthesis,
+    async token() {
+      const response = await fetch(`${platform.authUrl}/api/auth/token`, {
+        method: 'POST',
+        headers: { 'api-key': platform.apiKey },
+      });
+      const body = (await response.json()) as { token: string };
+      return body.token;
+    },
+    async [Symbol.asyncDispose]() {
+      await platform.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export type Json = Record<string, unknown>;
+
+/** A WebSocket client written from the documents alone: keeps what arrives and waits for more, up to a deadline. */
+export class TestSocket implements AsyncDisposable {
+  readonly socket: WebSocket;
+  readonly events: Json[] = [];
+  /** Binary frames, each with the number of events before it. */
+  readonly audio: { after: number; bytes: Buffer }[] = [];
+  closed: { code: number; reason: string } | undefined;
+  readonly #wake = new Set<() => void>();
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data: RawData, isBinary: boolean) => {
+      const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data as ArrayBuffer);
+      if (isBinary) this.audio.push({ after: this.events.length, bytes });
+      else this.events.push(JSON.parse(bytes.toString('utf8')) as Json);
+      this.#woken();
+    });
+    socket.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString('utf8') };
+      this.#woken();
+    });
+    socket.on('error', () => undefined);
+  }
+
+  static async open(url: string, headers: Record<string, string> = {}): Promise<TestSocket> {
+    const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
+    const wrapped = new TestSocket(socket);
+    await once(socket, 'open');
+    return wrapped;
+  }
+
+  /** A recognition socket after `ready`. */
+  static async ready(test: TestPlatform, init: Json = {}): Promise<TestSocket> {
+    const wrapped = await TestSocket.open(`${test.platform.asrUrl}/v1/realtime`);
+    wrapped.json({ token: await test.token(), language_code: 'en', sample_rate: 8000, ...init });
+    await wrapped.until(() => wrapped.of('ready').length === 1);
+    return wrapped;
+  }
+
+  json(message: unknown): void {
+    this.socket.send(JSON.stringify(message));
+  }
+
+  text(message: string): void {
+    this.socket.send(message);
+  }
+
+  pcm(samples: Int16Array): void {
+    this.socket.send(encodeAudio('pcm16', samples));
+  }
+
+  of(type: string): Json[] {
+    return this.events.filter((event) => event['type'] === type);
+  }
+
+  /** Resolves when the condition holds; rejects with what has arrived when it does not within five seconds. */
+  until(condition: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const check = (): void => {
+        if (!condition()) return;
+        clearTimeout(timer);
+        this.#wake.delete(check);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#wake.delete(check);
+        reject(new Error(`nothing came of it; closed: ${JSON.stringify(this.closed)}, events: ${JSON.stringify(this.events)}`));
+      }, 5000);
+      this.#wake.add(check);
+      check();
+    });
+  }
+
+  async untilClosed(): Promise<{ code: number; reason: string }> {
+    await this.until(() => this.closed !== undefined);
+    return this.closed!;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.closed !== undefined) return;
+    this.socket.terminate();
+    await this.until(() => this.closed !== undefined);
+  }
+
+  #woken(): void {
+    for (const check of this.#wake) check();
+  }
+}
+
+/** Waits for something that no event tells of, up to five seconds. */
+export async function eventually(condition: () => boolean): Promise<void> {
+  const untilMs = Date.now() + 5000;
+  while (!condition()) {
+    if (Date.now() > untilMs) throw new Error('the condition did not come true');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,166 @@
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { sine } from '../../../src/audio/tone.ts';
+import type {
+  RecognisedWord,
+  RecognitionEngine,
+  RecognitionEngineEvent,
+  RecognitionOptions,
+  RecognitionResult,
+  RecognitionStream,
+  SynthesisEngine,
+  SynthesisRequest,
+} from '../../../src/platform/engines/port.ts';
+
+/** The test language: each word is a tone. */
+export const toneWords = { alpha: 400, bravo: 800, charlie: 1200 } as const;
+export type ToneWord = keyof typeof toneWords;
+
+/** Words as tones of 300 ms with 100 ms of silence after each, and 200 ms of silence before the first. */
+export function sayTones(words: readonly ToneWord[], rateHz: number): Int16Array {
+  const parts = [new Int16Array(rateHz / 5)];
+  for (const word of words) parts.push(sine(toneWords[word], 300, rateHz), new Int16Array(rateHz / 10));
+  return Int16Array.from(parts.flatMap((part) => [...part]));
+}
+
+function wordOf(run: Int16Array, rateHz: number): string | undefined {
+  let crossings = 0;
+  for (let index = 1; index < run.length; index += 1) if (run[index - 1]! < 0 !== run[index]! < 0) crossings += 1;
+  const heardHz = (crossings * rateHz) / (2 * run.length);
+  return Object.entries(toneWords).find(([, hz]) => Math.abs(heardHz - hz) < hz * 0.1)?.[0];
+}
+
+class ToneStream implements RecognitionStream {
+  readonly #options: RecognitionOptions;
+  readonly #listener: (event: RecognitionEngineEvent) => void;
+  readonly #onClose: () => void;
+  #samples: number[] = [];
+  #start = 0;
+  #partial = '';
+
+  constructor(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void, onClose: () => void) {
+    this.#options = options;
+    this.#listener = listener;
+    this.#onClose = onClose;
+  }
+
+  push(pcm: Int16Array): void {
+    for (const sample of pcm) this.#samples.push(sample);
+    const { text } = this.#recognise();
+    if (text === this.#partial || text === '') return;
+    this.#partial = text;
+    this.#listener({ type: 'partial', text });
+  }
+
+  async commit(): Promise<RecognitionResult> {
+    const result = this.#recognise();
+    this.#start += this.#samples.length;
+    this.#samples = [];
+    this.#partial = '';
+    return result;
+  }
+
+  close(): void {
+    this.#onClose();
+  }
+
+  #recognise(): RecognitionResult {
+    const { rateHz, language } = this.#options;
+    const frame = rateHz / 50;
+    const pcm = Int16Array.from(this.#samples);
+    const words: RecognisedWord[] = [];
+    const at = (sample: number): number => (this.#start + sample) / rateHz;
+    let from = -1;
+    for (let begin = 0; begin <= pcm.length; begin += frame) {
+      const loud = begin + frame <= pcm.length && rmsLevelDb(pcm.subarray(begin, begin + frame)) > -40;
+      if (loud && from === -1) from = begin;
+      if (loud || from === -1) continue;
+      const word = wordOf(pcm.subarray(from, begin), rateHz);
+      if (word !== undefined) words.push({ word, startS: at(from), endS: at(begin), confidence: 0.9 });
+      from = -1;
+    }
+    const text = words.map(({ word }) => word).join(' ');
+    const alternatives =
+      text === ''
+        ? []
+        : [
+            { text, confidence: 0.9 },
+            { text: `${text} maybe`, confidence: 0.4 },
+          ];
+    const [startS, endS] = [words[0]?.startS ?? at(0), words.at(-1)?.endS ?? at(pcm.length)];
+    const code = language === 'auto' ? 'en' : language;
+    return { text, words, startS, endS, confidence: text === '' ? 0 : 0.9, language: code, alternatives };
+  }
+}
+
+/** Recognises the test language, at once and in this process. */
+export class ToneRecogniser implements RecognitionEngine {
+  readonly languages = ['en', 'hi'];
+  openStreams = 0;
+  /** Options of every stream opened. */
+  readonly opened: RecognitionOptions[] = [];
+  failCommits: Error | undefined;
+  /** Commits wait for this. */
+  gate: Promise<void> = Promise.resolve();
+
+  open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream {
+    this.openStreams += 1;
+    this.opened.push(options);
+    let open = true;
+    const stream = new ToneStream(options, listener, () => {
+      if (open) this.openStreams -= 1;
+      open = false;
+    });
+    return {
+      push: (pcm) => stream.push(pcm),
+      close: () => stream.close(),
+      commit: async () => {
+        const result = await stream.commit();
+        await this.gate;
+        if (this.failCommits !== undefined) throw this.failCommits;
+        return result;
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.openStreams = 0;
+  }
+}
+
+/** Speaks 50 ms of 440 Hz at 22,050 Hz for each character, with 100 ms of silence at either end. */
+export class ToneSynthesizer implements SynthesisEngine {
+  readonly voices = [
+    { name: 'Rajesh', language: 'hi', gender: 'male' },
+    { name: 'Nisha', language: 'en', gender: 'female' },
+  ] as const;
+  readonly defaultVoice = 'Rajesh';
+  readonly requests: SynthesisRequest[] = [];
+  running = 0;
+  /** Throws this after so many chunks. */
+  failAfter: { chunks: number; error: Error } | undefined;
+  /** Never yields again after so many chunks. */
+  hangAfter: number | undefined;
+
+  async *synthesize(request: SynthesisRequest, signal: AbortSignal) {
+    this.requests.push(request);
+    this.running += 1;
+    try {
+      const rateHz = 22_050;
+      const tone = sine(440, (50 * Array.from(request.text).length) / request.speed, rateHz);
+      const silence = new Int16Array(2205);
+      const pcm = Int16Array.from([...silence, ...tone, ...silence]);
+      for (let at = 0, index = 0; at < pcm.length; at += 2206, index += 1) {
+        if (this.failAfter?.chunks === index) throw this.failAfter.error;
+        if (this.hangAfter === index)
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+        signal.throwIfAborted();
+        yield { pcm: pcm.slice(at, at + 2206), rateHz };
+        await Promise.resolve();
+      }
+    } finally {
+      this.running -= 1;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
