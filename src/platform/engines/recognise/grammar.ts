@@ -1,0 +1,117 @@
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { VocabularyError } from '../errors.ts';
+
+/** What may be said, as a tree. A word with underscores is spoken and modelled as one. */
+export type Expression =
+  | { readonly type: 'word'; readonly word: string }
+  | { readonly type: 'rule'; readonly name: string }
+  | { readonly type: 'sequence'; readonly parts: readonly Expression[] }
+  | { readonly type: 'choice'; readonly options: readonly Expression[] }
+  | { readonly type: 'repeat'; readonly part: Expression; readonly min: number; readonly max: number };
+
+export interface Grammar {
+  readonly language: string;
+  readonly start: string;
+  readonly rules: ReadonlyMap<string, Expression>;
+  /** Sentences that teach what to refuse. */
+  readonly background: readonly string[];
+}
+
+const fileSchema = z.strictObject({
+  language: z.string().min(2),
+  start: z.string(),
+  /** One alternative a line. */
+  rules: z.record(z.string(), z.string()),
+  background: z.array(z.string()).min(1),
+});
+
+const MAX_REPEATS = 20;
+
+/**
+ * Reads a vocabulary file (config/platform/vocabulary.<lang>.yaml).
+ * @throws VocabularyError naming the rule and what is wrong with it
+ */
+export function readGrammar(yaml: string): Grammar {
+  const file = fileSchema.safeParse(parseYaml(yaml));
+  if (!file.success) throw new VocabularyError(z.prettifyError(file.error));
+  const { language, start, background } = file.data;
+  const rules = new Map<string, Expression>();
+  for (const [name, lines] of Object.entries(file.data.rules)) {
+    const options = lines.split('\n').filter((line) => line.trim() !== '');
+    if (options.length === 0) throw new VocabularyError(`rule ${name} is empty`);
+    rules.set(name, { type: 'choice', options: options.map((line) => parseLine(name, line)) });
+  }
+  checkReferences(rules, start);
+  return { language, start, rules, background };
+}
+
+/** Every rule name is known and no rule contains itself. */
+function checkReferences(rules: ReadonlyMap<string, Expression>, start: string): void {
+  const open: string[] = [];
+  const done = new Set<string>();
+  const visitRule = (name: string): void => {
+    if (open.includes(name)) throw new VocabularyError(`rule ${name} contains itself`);
+    const rule = rules.get(name);
+    if (rule === undefined) throw new VocabularyError(`no rule named ${name}`);
+    if (done.has(name)) return;
+    open.push(name);
+    visit(rule);
+    open.pop();
+    done.add(name);
+  };
+  const visit = (expression: Expression): void => {
+    if (expression.type === 'rule') visitRule(expression.name);
+    else if (expression.type === 'sequence') expression.parts.forEach(visit);
+    else if (expression.type === 'choice') expression.options.forEach(visit);
+    else if (expression.type === 'repeat') visit(expression.part);
+  };
+  visitRule(start);
+}
+
+const TOKEN = /<[\w-]+>|[()[\]|]|\{\d+,\d+\}|[^\s()[\]|<>{}]+|\S/gu;
+
+function parseLine(rule: string, line: string): Expression {
+  const tokens = line.match(TOKEN) ?? [];
+  let at = 0;
+  const fail = (what: string): never => {
+    throw new VocabularyError(`rule ${rule}, "${line}": ${what}`);
+  };
+
+  const choice = (closing: string | undefined): Expression => {
+    const options: Expression[] = [sequence()];
+    while (tokens[at] === '|') {
+      at += 1;
+      options.push(sequence());
+    }
+    if (tokens[at] !== closing) fail(closing === undefined ? `unexpected ${tokens[at]}` : `missing ${closing}`);
+    at += 1;
+    return options.length === 1 ? options[0]! : { type: 'choice', options };
+  };
+
+  const sequence = (): Expression => {
+    const parts: Expression[] = [];
+    while (at < tokens.length && !['|', ')', ']'].includes(tokens[at]!)) parts.push(item());
+    if (parts.length === 0) fail('an empty alternative');
+    return parts.length === 1 ? parts[0]! : { type: 'sequence', parts };
+  };
+
+  const item = (): Expression => {
+    const token = tokens[at]!;
+    at += 1;
+    let part: Expression;
+    if (token === '[') part = { type: 'repeat', part: choice(']'), min: 0, max: 1 };
+    else if (token === '(') part = choice(')');
+    else if (/^<.+>$/u.test(token)) part = { type: 'rule', name: token.slice(1, -1) };
+    else if (/^[|<>{}]/u.test(token)) return fail(`unexpected ${token}`);
+    else part = { type: 'word', word: token };
+    const bounds = /^\{(\d+),(\d+)\}$/u.exec(tokens[at] ?? '');
+    if (bounds === null) return part;
+    at += 1;
+    const [min, max] = [Number(bounds[1]), Number(bounds[2])];
+    if (max < 1 || min > max || max > MAX_REPEATS) fail(`repetition must be 0 to ${MAX_REPEATS}, smaller first`);
+    return { type: 'repeat', part, min, max };
+  };
+
+  return choice(undefined);
+}
