@@ -37,6 +37,9 @@ const REMEMBER_DONE = { age: 7 * 24 * 3600, count: 100_000 };
 
 const CALL_DEADLINE_MS = 10_000;
 
+const CLOSE_DEADLINE_MS = 2_000;
+const alwaysTrue = (): boolean => true;
+
 /** A stalled job is taken over this many times: workers may be killed often, a job that kills them should stop. */
 const MAX_TAKEOVERS = 10;
 
@@ -95,7 +98,8 @@ class BullJobQueue implements JobQueue {
         await Promise.race([closed, grace]);
         done.abort();
         stopping.abort(new DelayedError('the worker is stopping'));
-        await closed;
+        // Without its server a worker never closes in peace; its jobs are then somebody else's once they count as stalled.
+        if (!(await this.#inTime(closed))) await this.#inTime(worker.close(true));
         this.#work.delete(work);
       })();
       return stopped;
@@ -148,7 +152,7 @@ class BullJobQueue implements JobQueue {
   close(): Promise<void> {
     this.#closed ??= (async () => {
       await Promise.all([...this.#work].map((work) => work.stop()));
-      await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
+      await Promise.all([...this.#queues.values()].map((queue) => this.#inTime(queue.close())));
       await this.#bull.close();
     })();
     return this.#closed;
@@ -178,6 +182,18 @@ class BullJobQueue implements JobQueue {
       if (error instanceof OffhookError && !error.retryable) throw new UnrecoverableError(reason);
       throw new Error(reason, { cause: error });
     }
+  }
+
+  /** @returns whether it ended, well or not, before the deadline of a close */
+  async #inTime(ending: Promise<unknown>): Promise<boolean> {
+    const done = new AbortController();
+    const late = sleep(this.#options.clock, CLOSE_DEADLINE_MS, done.signal).then(
+      () => false,
+      () => true,
+    );
+    const ended = await Promise.race([ending.then(alwaysTrue, alwaysTrue), late]);
+    done.abort();
+    return ended;
   }
 
   /** Asks BullMQ something, under a deadline: its own calls wait for a lost server for ever. */

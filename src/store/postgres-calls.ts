@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, lt, lte, or } from 'drizzle-orm';
+import { and, asc, desc, eq, lt, lte, or, sql } from 'drizzle-orm';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
 import { z } from 'zod';
 import { errorText } from '../kernel/errors.ts';
@@ -36,9 +36,11 @@ export class PostgresCalls implements CallRepository {
             set: changes,
             setWhere: lte(calls.revision, call.revision),
           })
-          .returning({ id: calls.id });
-        if (written.length === 0) return;
-        for (const table of [legs, attachments, turns]) {
+          // A row that no earlier version precedes has xmax 0 (PostgreSQL manual, "System Columns").
+          .returning({ inserted: sql<boolean>`xmax = 0` });
+        const [outcome] = written;
+        if (outcome === undefined) return;
+        for (const table of outcome.inserted ? [] : [legs, attachments, turns]) {
           await tx.delete(table).where(and(eq(table.tenantId, key.tenantId), eq(table.callId, key.callId)));
         }
         if (legRows.length > 0) await tx.insert(legs).values(legRows.map((row) => ({ ...row, ...key })));

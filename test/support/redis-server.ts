@@ -9,9 +9,9 @@ export interface TestServer extends AsyncDisposable {
 }
 
 /** A Redis server of its own, in memory, on a free loopback port. @param program from `requireTool('redis-server')` */
-export async function startRedis(program: string): Promise<TestServer> {
+export async function startRedis(program: string, onPort?: number): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'offhook-redis-'));
-  const port = await freePort();
+  const port = onPort ?? (await freePort());
   const options = { bind: '127.0.0.1', port, dir: folder, save: '', appendonly: 'no', 'maxmemory-policy': 'noeviction' };
   const server = run(
     program,

@@ -1,0 +1,66 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { CallJournal } from '../call/call-journal.ts';
+import type { CallRecord } from '../call/call-record.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import { callRecord } from '../store/record.ts';
+import { keepEndedCall } from './call-ended.ts';
+import type { Outbox } from './outbox.ts';
+import type { OutboxPump } from './outbox-pump.ts';
+import { storedCall } from './stored-call.ts';
+import { writeFileAtomic } from './write-file-atomic.ts';
+
+interface Keeping {
+  readonly outbox: Outbox;
+  readonly pump: OutboxPump;
+}
+
+/** How a live call is journalled, and how its end is kept: the outbox first, before anything else. */
+export function keepCall(journal: CallJournal, { outbox, pump }: Keeping, recordingsFolder: string, logger: Logger) {
+  const revisions = new Map<string, number>();
+  const next = (record: CallRecord): number => {
+    const revision = (revisions.get(record.id) ?? 0) + 1;
+    revisions.set(record.id, revision);
+    return revision;
+  };
+  return {
+    journal: (record: CallRecord): void => journal.keep(record.id, storedCall(record, next(record))),
+    ended: async (record: CallRecord): Promise<void> => {
+      await keepEndedCall(outbox, pump, storedCall(record, next(record)));
+      revisions.delete(record.id);
+      try {
+        const path = join(
+          recordingsFolder,
+          new Date(record.startedAtWallMs).toISOString().slice(0, 10),
+          `${record.id}.call.json`,
+        );
+        await mkdir(dirname(path), { recursive: true });
+        await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
+      } catch (error) {
+        logger.error({ callId: record.id, error }, 'the record file of a call could not be written');
+      }
+      await journal.forget(record.id);
+    },
+  };
+}
+
+/** Ends the calls that a dead process left open: their record says so, and nothing of them is lost. */
+export async function endOrphans(journal: CallJournal, { outbox, pump }: Keeping, clock: Clock, logger: Logger): Promise<void> {
+  for (const { callId, document } of await journal.orphans()) {
+    const record = callRecord.safeParse(document);
+    if (record.success) {
+      const { revision } = record.data;
+      await keepEndedCall(outbox, pump, {
+        ...record.data,
+        revision: revision + 1,
+        endedAtMs: clock.wallMs(),
+        endReason: 'process-died',
+      });
+      logger.warn({ callId }, 'ended a call that a dead process had left open');
+    } else {
+      logger.error({ callId }, 'the journal of an orphaned call cannot be read');
+    }
+    await journal.forget(callId);
+  }
+}

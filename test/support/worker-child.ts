@@ -1,0 +1,12 @@
+import { openQueue } from '../../src/jobs/queue.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { openDatabase } from '../../src/store/database.ts';
+
+/** Joins the store of the folder in its first argument, takes a job of the queue named by its second one and never ends it. */
+const [dataDir = '', name = ''] = process.argv.slice(2);
+const database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => {} });
+const queue = openQueue({ redisUrl: undefined, database, clock: systemClock, onProblem: () => {}, stalledMs: 300 });
+queue.work(name, async (run) => {
+  process.stdout.write(`${database.place} ${run.id}\n`);
+  await new Promise(() => {});
+});
