@@ -1,4 +1,5 @@
-import { CallerEar } from './ear.ts';
+import { CallerEar, silentFromMs } from './ear.ts';
+import { CallerTimeout } from './errors.ts';
 import type { SimulatedStream } from './twilio-stream.ts';
 
 /** What a scripted caller does next. `afterMs` counts from when the bot began to speak. */
@@ -6,7 +7,12 @@ export type CallerStep =
   | { readonly kind: 'say'; readonly text: string; readonly pcm: Int16Array }
   | { readonly kind: 'interrupt'; readonly text: string; readonly pcm: Int16Array; readonly afterMs: number }
   | { readonly kind: 'cough'; readonly pcm: Int16Array; readonly afterMs: number }
-  | { readonly kind: 'press'; readonly digits: string }
+  | {
+      readonly kind: 'press';
+      readonly digits: string;
+      /** Presses while the bot speaks; without it, when the bot has finished. */
+      readonly afterMs?: number;
+    }
   | { readonly kind: 'hang-up' }
   /** Waits for the bot to end the call. */
   | { readonly kind: 'wait-for-end' };
@@ -20,28 +26,28 @@ export interface StepReport {
   readonly botSilentMs: number | undefined;
 }
 
-/** The bot did not do what the caller waited for. */
-export class CallerTimeout extends Error {
-  constructor(waitedFor: string, step: string, afterMs: number) {
-    super(`the caller waited ${afterMs} ms for ${waitedFor}, before: ${step}`);
-  }
-}
-
 /** A polite pause between the end of the bot's sentence and the caller's first sound. */
 const POLITE_MS = 200;
-/** A bot that stays silent this long after an interruption has stopped for it. */
-const STOPPED_MS = 300;
+/** Whether the bot stopped for an interruption is judged this long after its first sample, or at its end if that is later. */
+const JUDGED_AFTER_MS = 1_000;
+
+export { CallerTimeout } from './errors.ts';
+
+/** What a scripted caller needs of the line: one media stream, on the carrier's sample clock. */
+export type CallerLine = Pick<SimulatedStream, 'nowMs' | 'open' | 'silent' | 'say' | 'press' | 'stop' | 'watch'> & {
+  readonly buffer: { readonly heard: Int16Array };
+};
 
 /** A caller with a script: listens, waits for its turn, speaks, talks over the bot, coughs, presses keys, hangs up. */
 export class ScriptedCaller {
-  readonly #stream: SimulatedStream;
+  readonly #stream: CallerLine;
   readonly #ear = new CallerEar();
   readonly #patienceMs: number;
   readonly reports: StepReport[] = [];
-  /** The bot's next utterance begins after this moment. */
+  /** What the bot begins to say after this moment answers the step before. */
   #doneMs = -1;
 
-  constructor(stream: SimulatedStream, patienceMs = 20_000) {
+  constructor(stream: CallerLine, patienceMs = 20_000) {
     this.#stream = stream;
     this.#patienceMs = patienceMs;
   }
@@ -66,19 +72,22 @@ export class ScriptedCaller {
       case 'interrupt':
       case 'cough': {
         const text = step.kind === 'cough' ? '(coughs)' : step.text;
-        const spell = await this.#until('the bot to speak', text, () => this.#spellSince(this.#doneMs));
-        await this.#until('the moment to come', text, () =>
-          this.#stream.nowMs >= spell.fromMs + step.afterMs ? true : undefined,
-        );
+        const phrase = await this.#until('the bot to speak', text, () => this.#phraseSince(this.#doneMs));
+        await this.#untilMs(phrase.fromMs + step.afterMs, text);
         const atMs = await this.#speak(step.pcm, text);
-        const silentAtMs = this.#ear.spells.find(({ fromMs }) => fromMs === spell.fromMs)?.toMs ?? this.#quietSince(atMs);
-        this.#report(step.kind, text, atMs, silentAtMs === undefined ? undefined : Math.max(0, silentAtMs - atMs));
+        const silentAtMs = await this.#fellSilent(atMs, atMs + step.pcm.length / 8, text);
+        this.#report(step.kind, text, atMs, silentAtMs === undefined ? undefined : silentAtMs - atMs);
         // A cough takes no turn: what the bot goes on saying is still the answer to what was said before.
-        if (step.kind === 'cough') this.#doneMs = spell.fromMs - 1;
+        this.#doneMs = step.kind === 'cough' ? phrase.fromMs - 1 : (silentAtMs ?? this.#doneMs);
         return;
       }
       case 'press':
-        await this.#botHasSpoken(`(presses ${step.digits})`);
+        if (step.afterMs === undefined) await this.#botHasSpoken(`(presses ${step.digits})`);
+        else {
+          const text = `(presses ${step.digits})`;
+          const phrase = await this.#until('the bot to speak', text, () => this.#phraseSince(this.#doneMs));
+          await this.#untilMs(phrase.fromMs + step.afterMs, text);
+        }
         this.#doneMs = this.#stream.nowMs;
         for (const digit of step.digits) this.#stream.press(digit);
         this.#report(step.kind, step.digits, this.#doneMs);
@@ -105,27 +114,30 @@ export class ScriptedCaller {
     await this.#until('its own voice to be sent', step, () =>
       this.#stream.silent && this.#stream.nowMs >= endMs ? true : undefined,
     );
-    this.#doneMs = endMs;
+    this.#doneMs = atMs;
     return atMs;
   }
 
   async #botHasSpoken(step: string): Promise<void> {
-    const spell = await this.#until('the bot to finish speaking', step, () => {
-      const candidate = this.#spellSince(this.#doneMs);
-      return candidate?.toMs === undefined ? undefined : candidate;
-    });
-    await this.#until('a pause', step, () => (this.#stream.nowMs >= (spell.toMs ?? 0) + POLITE_MS ? true : undefined));
+    await this.#until('the bot to finish speaking', step, () =>
+      this.#ear.finished ? this.#phraseSince(this.#doneMs) : undefined,
+    );
+    await this.#untilMs((this.#ear.lastSoundMs ?? 0) + POLITE_MS, step);
   }
 
-  #spellSince(afterMs: number): { fromMs: number; toMs: number | undefined } | undefined {
-    return this.#ear.spells.findLast(({ fromMs }) => fromMs > afterMs);
+  #phraseSince(afterMs: number): { fromMs: number } | undefined {
+    return this.#ear.phrases.find(({ fromMs }) => fromMs > afterMs);
   }
 
-  /** When the bot fell silent after this moment, if it stayed so long enough to have stopped. */
-  #quietSince(afterMs: number): number | undefined {
-    const last = this.#ear.lastSoundMs;
-    if (last === undefined || last < afterMs) return afterMs;
-    return this.#ear.nowMs - last >= STOPPED_MS ? last : undefined;
+  /** When the bot fell silent for what the caller said from `atMs` to `endMs`, if it did. */
+  async #fellSilent(atMs: number, endMs: number, step: string): Promise<number | undefined> {
+    const untilMs = Math.max(endMs, atMs + JUDGED_AFTER_MS);
+    await this.#until('an end', step, () => (this.#ear.nowMs >= untilMs ? true : undefined));
+    return silentFromMs(this.#stream.buffer.heard, atMs, endMs, untilMs);
+  }
+
+  async #untilMs(atMs: number, step: string): Promise<void> {
+    await this.#until('the moment to come', step, () => (this.#stream.nowMs >= atMs ? true : undefined));
   }
 
   async #until<Value>(waitedFor: string, step: string, check: () => Value | undefined): Promise<Value> {

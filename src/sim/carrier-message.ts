@@ -21,7 +21,7 @@ export function judgeMessage(text: string, streamSid: string): Judged {
       if (!hasExactly(value, ['event', 'streamSid', 'media']) || !isRecord(media) || !hasExactly(media, ['payload']))
         return extra('media');
       const payload = media['payload'];
-      if (typeof payload !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/u.test(payload))
+      if (typeof payload !== 'string' || payload.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/u.test(payload))
         return { warning: '31951: payload is not base64' };
       return { message: { event: 'media', payload: Buffer.from(payload, 'base64') } };
     }

@@ -8,7 +8,7 @@ interface QueuedAudio {
 
 type Queued = QueuedAudio | { readonly mark: string };
 
-/** A stretch in which the carrier had nothing to play, between two stretches in which it had. */
+/** A hole in the middle of speech: the carrier had nothing to play, though sound stood right before it and right after. */
 export interface Underrun {
   readonly atMs: number;
   readonly durationMs: number;
@@ -17,19 +17,29 @@ export interface Underrun {
 const SAMPLES_PER_MS = 8;
 /** Twilio queues ten minutes of audio; what is beyond is dropped (error 31931). */
 const MOST_QUEUED_SAMPLES = 10 * 60 * 1000 * SAMPLES_PER_MS;
+/** A longer gap is a pause of the bot, not a hole in what it says. */
+const LONGEST_HOLE_SAMPLES = 500 * SAMPLES_PER_MS;
+/** How much on each side of a gap is looked at for sound. */
+const HOLE_EDGE_SAMPLES = 40 * SAMPLES_PER_MS;
+/** Peak above which a stretch has sound in it, out of 32,768. */
+const SOUND_PEAK = 150;
 
 /**
  * The carrier's playout buffer and the caller's ear: what is appended is played in order in real time, and the ear hears
- * silence whenever there is nothing to play. Pure: times are arguments, in ms since the stream began.
+ * silence whenever there is nothing to play. Pure: times are arguments, in ms since the stream began, and never fall.
+ * It shares nothing with the gateway's playout, which it is there to check.
  */
 export class PlayoutBuffer {
   readonly underruns: Underrun[] = [];
   readonly #encoding: Encoding;
   readonly #queue: Queued[] = [];
   #queuedSamples = 0;
+  /** Marks reached while something else was done; the next `advance` hands them out. */
+  #reached: string[] = [];
   #heard = new Int16Array(60_000 * SAMPLES_PER_MS);
   #heardSamples = 0;
-  #lastSoundSample: number | undefined;
+  /** One past the last sample played from the queue; undefined before any, and after a clear, where a gap is meant. */
+  #lastPlayedSample: number | undefined;
   droppedSamples = 0;
 
   constructor(encoding: Encoding = 'mulaw') {
@@ -37,58 +47,38 @@ export class PlayoutBuffer {
   }
 
   append(payload: Uint8Array, atMs: number): void {
-    this.advance(atMs);
+    this.#playUntil(atMs);
     const pcm = decodeAudio(this.#encoding, payload);
+    if (pcm.length === 0) return;
     if (this.#queuedSamples + pcm.length > MOST_QUEUED_SAMPLES) {
       this.droppedSamples += pcm.length;
       return;
     }
-    const last = this.#lastSoundSample;
-    if (this.#queuedSamples === 0 && last !== undefined && this.#heardSamples > last) {
-      this.underruns.push({ atMs: last / SAMPLES_PER_MS, durationMs: (this.#heardSamples - last) / SAMPLES_PER_MS });
-    }
+    if (this.#queuedSamples === 0) this.#noteHole(pcm);
     this.#queue.push({ pcm, played: 0 });
     this.#queuedSamples += pcm.length;
   }
 
   mark(name: string, atMs: number): void {
-    this.advance(atMs);
+    this.#playUntil(atMs);
     this.#queue.push({ mark: name });
   }
 
   /** Drops what is queued. @returns the marks that were waiting in it, which a carrier sends back at once */
   clear(atMs: number): readonly string[] {
-    this.advance(atMs);
+    this.#playUntil(atMs);
     const marks = this.#queue.flatMap((item) => ('mark' in item ? [item.mark] : []));
     this.#queue.length = 0;
     this.#queuedSamples = 0;
+    this.#lastPlayedSample = undefined;
     return marks;
   }
 
-  /** Plays up to this moment. @returns the marks that were reached */
+  /** Plays up to this moment. @returns the marks that were reached since the last call, oldest first */
   advance(atMs: number): readonly string[] {
-    const untilSample = Math.floor(atMs * SAMPLES_PER_MS);
-    const reached: string[] = [];
-    for (;;) {
-      const item = this.#queue[0];
-      if (item !== undefined && 'mark' in item) {
-        this.#queue.shift();
-        reached.push(item.mark);
-        continue;
-      }
-      const due = untilSample - this.#heardSamples;
-      if (due <= 0) break;
-      if (item === undefined) {
-        this.#hear(new Int16Array(due));
-        break;
-      }
-      const taken = item.pcm.subarray(item.played, item.played + due);
-      item.played += taken.length;
-      this.#queuedSamples -= taken.length;
-      this.#hear(taken);
-      this.#lastSoundSample = this.#heardSamples;
-      if (item.played === item.pcm.length) this.#queue.shift();
-    }
+    this.#playUntil(atMs);
+    const reached = this.#reached;
+    this.#reached = [];
     return reached;
   }
 
@@ -101,6 +91,41 @@ export class PlayoutBuffer {
     return this.#heard.subarray(0, this.#heardSamples);
   }
 
+  #playUntil(atMs: number): void {
+    // A time that was added up from fractions may be a hair below the sample it means.
+    const untilSample = Math.floor(atMs * SAMPLES_PER_MS + 1e-6);
+    for (;;) {
+      const item = this.#queue[0];
+      if (item !== undefined && 'mark' in item) {
+        this.#queue.shift();
+        this.#reached.push(item.mark);
+        continue;
+      }
+      const due = untilSample - this.#heardSamples;
+      if (due <= 0) return;
+      if (item === undefined) {
+        this.#hear(new Int16Array(due));
+        return;
+      }
+      const taken = item.pcm.subarray(item.played, item.played + due);
+      item.played += taken.length;
+      this.#queuedSamples -= taken.length;
+      this.#hear(taken);
+      this.#lastPlayedSample = this.#heardSamples;
+      if (item.played === item.pcm.length) this.#queue.shift();
+    }
+  }
+
+  #noteHole(next: Int16Array): void {
+    const last = this.#lastPlayedSample;
+    if (last === undefined) return;
+    const gap = this.#heardSamples - last;
+    if (gap <= 0 || gap > LONGEST_HOLE_SAMPLES) return;
+    const before = this.#heard.subarray(Math.max(0, last - HOLE_EDGE_SAMPLES), last);
+    if (!hasSound(before) || !hasSound(next.subarray(0, HOLE_EDGE_SAMPLES))) return;
+    this.underruns.push({ atMs: last / SAMPLES_PER_MS, durationMs: gap / SAMPLES_PER_MS });
+  }
+
   #hear(pcm: Int16Array): void {
     const needed = this.#heardSamples + pcm.length;
     if (needed > this.#heard.length) {
@@ -111,4 +136,8 @@ export class PlayoutBuffer {
     this.#heard.set(pcm, this.#heardSamples);
     this.#heardSamples = needed;
   }
+}
+
+function hasSound(pcm: Int16Array): boolean {
+  return pcm.some((sample) => Math.abs(sample) > SOUND_PEAK);
 }

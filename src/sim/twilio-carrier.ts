@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import twilio from 'twilio';
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import type { Clock } from '../kernel/clock.ts';
+import { CallRefused } from './errors.ts';
 import { SimulatedStream, type StreamOptions } from './twilio-stream.ts';
 import { readTwiml } from './twiml.ts';
 
@@ -15,16 +16,7 @@ export interface DialOptions {
   readonly stream?: StreamOptions;
 }
 
-/** What became of the voice webhook when it did not open a stream. */
-export class CallRefused extends Error {
-  /** What the caller heard in the carrier's own voice. */
-  readonly said: readonly string[];
-
-  constructor(message: string, said: readonly string[]) {
-    super(message);
-    this.said = said;
-  }
-}
+export { CallRefused } from './errors.ts';
 
 /**
  * One phone call as Twilio would deliver it: a signed voice webhook, the answer document, its media stream, a signed
@@ -48,13 +40,13 @@ export class SimulatedCall {
 
   /** Fetches the answer document and opens its stream; again for the same call when it is redirected or was cut off. */
   async connect(): Promise<SimulatedStream> {
-    const { bot, url, clock, stream } = this.#options;
+    const { bot, clock, stream } = this.#options;
     const answer = await this.#post(`/carriers/twilio/voice${bot === undefined ? '' : `/${bot}`}`, { CallStatus: 'ringing' });
     if (answer.status !== 200) throw new CallRefused(`the voice webhook answered ${answer.status}`, []);
     const twiml = readTwiml(answer.body);
     if (twiml.stream === undefined) throw new CallRefused('the answer document opens no stream', twiml.say);
     const ids = { callSid: this.callSid, accountSid: this.accountSid };
-    this.#stream = await SimulatedStream.open(twiml.stream, ids, clock, this.#signUpgrade(twiml.stream.url, url), stream);
+    this.#stream = await SimulatedStream.open(twiml.stream, ids, clock, this.#signUpgrade(twiml.stream.url), stream);
     // No verb follows <Connect>, so the end of the stream is the end of the call.
     void this.#stream.ended.then(({ byGateway }) => (byGateway ? this.report() : undefined));
     return this.#stream;
@@ -73,8 +65,8 @@ export class SimulatedCall {
     await this.#post('/carriers/twilio/status', { CallStatus: 'completed' }).catch(() => undefined);
   }
 
-  #signUpgrade(streamUrl: string, _base: string): string {
-    return twilio.getExpectedTwilioSignature(this.#options.authToken, streamUrl, {});
+  #signUpgrade(streamUrl: string): string {
+    return getExpectedTwilioSignature(this.#options.authToken, streamUrl, {});
   }
 
   async #post(path: string, more: Record<string, string>): Promise<{ status: number; body: string }> {
@@ -93,7 +85,7 @@ export class SimulatedCall {
       method: 'POST',
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
-        'x-twilio-signature': twilio.getExpectedTwilioSignature(authToken, address, fields),
+        'x-twilio-signature': getExpectedTwilioSignature(authToken, address, fields),
       },
       body: new URLSearchParams(fields),
       signal: AbortSignal.timeout(15_000),

@@ -3,13 +3,16 @@ import { WebSocket } from 'ws';
 import { encodeMulaw } from '../audio/g711.ts';
 import { noise, seededRandom } from '../audio/tone.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
-import { judgeMessage } from './carrier-message.ts';
+import { type GatewayMessage, judgeMessage } from './carrier-message.ts';
+import { DelayedLine } from './delayed-line.ts';
 import { PlayoutBuffer } from './playout-buffer.ts';
 
 export interface StreamOptions {
-  /** Delay of every message from the gateway before the carrier acts on it, in ms; called for each. */
+  /** Delay of every message from the gateway before the carrier acts on it, in ms; called for each. Order is kept. */
   readonly networkDelayMs?: () => number;
-  /** Delay of a mark's return after it was reached. */
+  /** Delay of every message to the gateway, in ms; called for each. Order is kept. */
+  readonly toGatewayDelayMs?: () => number;
+  /** Delay of a mark's return after it was reached; called for each. Order is kept. */
   readonly markDelayMs?: () => number;
   readonly marks?: boolean;
   readonly clear?: boolean;
@@ -51,15 +54,23 @@ export class SimulatedStream {
   #startedMs = 0;
   #timer: Timer | undefined;
   #stopped = false;
+  #ids = { callSid: '', accountSid: '' };
+  readonly #fromGateway: DelayedLine;
+  readonly #toGateway: DelayedLine;
+  readonly #markReturns: DelayedLine;
 
   private constructor(socket: WebSocket, clock: Clock, options: StreamOptions) {
     this.#socket = socket;
     this.#clock = clock;
     this.#options = options;
+    this.#fromGateway = new DelayedLine(clock, options.networkDelayMs);
+    this.#toGateway = new DelayedLine(clock, options.toGatewayDelayMs);
+    this.#markReturns = new DelayedLine(clock, options.markDelayMs);
     this.#lineNoise = noise(1_000, 8_000, options.lineNoise ?? 0.0004, seededRandom(7));
     this.ended = new Promise((resolve) => {
       socket.once('close', (code) => {
         this.#timer?.cancel();
+        for (const line of [this.#fromGateway, this.#toGateway, this.#markReturns]) line.cut();
         for (const watch of this.#watchers) watch();
         resolve({ byGateway: !this.#stopped, code });
       });
@@ -129,8 +140,9 @@ export class SimulatedStream {
   stop(): void {
     if (this.#stopped) return;
     this.#stopped = true;
-    this.#send({ event: 'stop', streamSid: this.streamSid, sequenceNumber: this.#next(), stop: {} });
-    this.#socket.close(1000);
+    const { accountSid, callSid } = this.#ids;
+    this.#send({ event: 'stop', sequenceNumber: this.#next(), stop: { accountSid, callSid }, streamSid: this.streamSid });
+    this.#toGateway.pass(() => this.#socket.close(1000));
   }
 
   /** The socket dies without a word. */
@@ -152,6 +164,7 @@ export class SimulatedStream {
 
   #begin(ids: { callSid: string; accountSid: string }, customParameters: Readonly<Record<string, string>>): void {
     const { streamSid } = this;
+    this.#ids = ids;
     this.#startedMs = this.#clock.nowMs();
     this.#send({ event: 'connected', protocol: 'Call', version: '1.0.0' });
     this.#send({
@@ -202,7 +215,9 @@ export class SimulatedStream {
       const part = this.#spoken[0];
       if (part === undefined) break;
       const taken = part.subarray(0, FRAME_SAMPLES - filled);
-      for (let index = 0; index < taken.length; index += 1) frame[filled + index]! += taken[index]!;
+      for (let index = 0; index < taken.length; index += 1) {
+        frame[filled + index] = Math.max(-32_768, Math.min(32_767, frame[filled + index]! + taken[index]!));
+      }
       filled += taken.length;
       if (taken.length === part.length) this.#spoken.shift();
       else this.#spoken[0] = part.subarray(taken.length);
@@ -220,32 +235,41 @@ export class SimulatedStream {
       this.#note({ type: 'warning', atMs: this.nowMs, text: judged.warning });
       return;
     }
-    const act = (): void => {
-      const atMs = this.nowMs;
-      const { message } = judged;
-      for (const name of this.buffer.advance(atMs)) this.#returnMark(name);
-      if (message.event === 'media') this.buffer.append(message.payload, atMs);
-      else if (message.event === 'mark') this.buffer.mark(message.name, atMs);
-      else if (this.#options.clear !== false) {
+    this.#fromGateway.pass(() => this.#obey(judged.message));
+  }
+
+  #obey(message: GatewayMessage): void {
+    const atMs = this.nowMs;
+    // Marks reached before this message come back before what it causes.
+    for (const name of this.buffer.advance(atMs)) this.#returnMark(name);
+    switch (message.event) {
+      case 'media':
+        this.#append(message.payload, atMs);
+        break;
+      case 'mark':
+        this.buffer.mark(message.name, atMs);
+        break;
+      case 'clear':
+        if (this.#options.clear === false) break;
         this.#note({ type: 'clear', atMs, name: '' });
         for (const name of this.buffer.clear(atMs)) this.#returnMark(name);
-      }
-      for (const name of this.buffer.advance(atMs)) this.#returnMark(name);
-    };
-    const delayMs = this.#options.networkDelayMs?.() ?? 0;
-    if (delayMs === 0) act();
-    else this.#clock.after(delayMs, act);
+    }
+    for (const name of this.buffer.advance(atMs)) this.#returnMark(name);
+  }
+
+  #append(payload: Uint8Array, atMs: number): void {
+    const droppedBefore = this.buffer.droppedSamples;
+    this.buffer.append(payload, atMs);
+    if (this.buffer.droppedSamples === droppedBefore) return;
+    this.#note({ type: 'warning', atMs, text: '31931: more than ten minutes of audio queued' });
   }
 
   #returnMark(name: string): void {
     if (this.#options.marks === false) return;
-    const send = (): void => {
+    this.#markReturns.pass(() => {
       this.#note({ type: 'mark', atMs: this.nowMs, name });
       this.#send({ event: 'mark', sequenceNumber: this.#next(), streamSid: this.streamSid, mark: { name } });
-    };
-    const delayMs = this.#options.markDelayMs?.() ?? 0;
-    if (delayMs === 0) send();
-    else this.#clock.after(delayMs, send);
+    });
   }
 
   #note(note: StreamNote): void {
@@ -257,7 +281,10 @@ export class SimulatedStream {
   }
 
   #send(message: object): void {
-    if (this.open) this.#socket.send(JSON.stringify(message));
+    const text = JSON.stringify(message);
+    this.#toGateway.pass(() => {
+      if (this.open) this.#socket.send(text);
+    });
   }
 }
 
