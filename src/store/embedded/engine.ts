@@ -63,6 +63,11 @@ export class Engine implements Backend, AsyncDisposable {
     return engine;
   }
 
+  /** Why the thread is gone; nothing can be run then. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
   exec(batch: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) {

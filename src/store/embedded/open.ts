@@ -7,8 +7,8 @@ import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { DatabaseConnection } from '../connection.ts';
 import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
-import { QUEUE_SCHEMA, migrateDatabase, migrationTexts } from '../migrate.ts';
-import { Engine } from './engine.ts';
+import { migrateDatabase, migrationTexts } from '../migrate.ts';
+import { EngineHost } from './engine-host.ts';
 import { dialGate } from './loopback.ts';
 import { SessionGate } from './session-gate.ts';
 import { serveSocket, socketDirOf } from './socket-server.ts';
@@ -86,8 +86,6 @@ async function own(options: EmbeddedOptions, socketDir: string, lock: StoreLock)
   const running = await runEngine(clusterDir, clock, onProblem);
   try {
     await migrateDatabase(running.pool);
-    // All sessions share one backend, so this holds for every query of BullMQ, which names no schema.
-    await running.pool.query(`SET search_path TO ${QUEUE_SCHEMA}, public`);
     const socket = await serveSocket(socketDir, running.gate);
     return {
       place: 'embedded',
@@ -112,7 +110,7 @@ interface RunningEngine extends AsyncDisposable {
 }
 
 async function runEngine(clusterDir: string, clock: Clock, onProblem: (error: Error) => void): Promise<RunningEngine> {
-  const engine = await Engine.start(clusterDir, clock);
+  const engine = await EngineHost.start(clusterDir, clock, onProblem);
   const gate = new SessionGate(engine, clock, GATE_LIMITS);
   const connection: DatabaseConnection = { stream: () => dialGate(gate), user: 'postgres', ssl: false, keepAlive: true };
   const pool = new Pool({ ...connection, max: MAX_SESSIONS });

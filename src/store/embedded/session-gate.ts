@@ -56,7 +56,7 @@ export class SessionGate {
   #holder: Member | undefined;
   #idleTimer: Timer | undefined;
   #running = false;
-  #failure: string | undefined;
+  #closed: string | undefined;
 
   constructor(backend: Backend, clock: Clock, limits: GateLimits) {
     this.#backend = backend;
@@ -67,7 +67,7 @@ export class SessionGate {
   open(client: GateClient): GateSession {
     const member: Member = { client, channels: new Set(), open: true };
     this.#members.add(member);
-    if (this.#failure !== undefined) this.#end(member, '57P01', this.#failure);
+    if (this.#closed !== undefined) this.#end(member, '57P01', this.#closed);
     return {
       run: (batch) => {
         if (!member.open) return;
@@ -82,9 +82,13 @@ export class SessionGate {
     };
   }
 
-  /** Ends every session; what waits is dropped. */
+  /** Ends every session, now and from now on; what waits is dropped. */
   shut(reason: string): void {
-    this.#failure ??= reason;
+    this.#closed ??= reason;
+    this.#endAll(reason);
+  }
+
+  #endAll(reason: string): void {
     for (const member of this.#members) this.#end(member, '57P01', reason);
   }
 
@@ -103,7 +107,7 @@ export class SessionGate {
   }
 
   #pump(): void {
-    if (this.#running || this.#failure !== undefined) return;
+    if (this.#running || this.#closed !== undefined) return;
     this.#idleTimer?.cancel();
     const holder = this.#holder;
     const task = holder?.open === false ? this.#rollback(holder) : this.#nextOf(holder);
@@ -141,7 +145,9 @@ export class SessionGate {
       this.#holder = reply.status === 'I' ? undefined : task.member;
       if (task.subscriptions.some(({ act }) => act === 'unlisten')) await this.#listenAgain();
     } catch (error) {
-      this.shut(`the store's engine failed: ${errorText(error)}`);
+      // Open transactions and subscriptions went with the backend: every client has to begin again.
+      this.#holder = undefined;
+      this.#endAll(`the store's engine failed: ${errorText(error)}`);
     } finally {
       this.#running = false;
       this.#pump();

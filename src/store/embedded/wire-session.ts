@@ -31,7 +31,7 @@ export function serveWire(stream: Duplex, gate: SessionGate): void {
     else if (code !== PROTOCOL_3) stream.write('N');
     else {
       session = gate.open({ deliver: (bytes) => void stream.write(bytes), ended: refuse });
-      stream.write(welcome(++sessionNumber));
+      if (!stream.writableEnded) stream.write(welcome(++sessionNumber));
     }
   };
   const take = (type: string, bytes: Buffer): void => {

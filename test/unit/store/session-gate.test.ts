@@ -145,14 +145,31 @@ describe('SessionGate', () => {
     expect([a.replies.length, b.replies.length]).toEqual([3, 3]);
   });
 
-  it('ends everyone when the backend fails, and whoever comes later', async () => {
+  it('ends everyone when the backend fails in the middle of a transaction, and serves who comes later', async () => {
     const { backend, client } = setUp();
     const [a, b] = [client(), client()];
+    a.say('a begin');
+    await settle();
     backend.fails = true;
     a.say('a 1');
     b.say('b 1');
     await settle();
-    expect([a.endings, b.endings, client().endings]).toEqual([['57P01'], ['57P01'], ['57P01']]);
-    expect(backend.ran).toEqual(['a 1']);
+    expect([a.endings, b.endings]).toEqual([['57P01'], ['57P01']]);
+    backend.fails = false;
+    const c = client();
+    c.say('c 1');
+    await settle();
+    expect(backend.ran).toEqual(['a begin', 'a 1', 'c 1']);
+    expect([c.replies.length, c.endings]).toEqual([1, []]);
+  });
+
+  it('serves nobody once it is shut', async () => {
+    const { backend, gate, client } = setUp();
+    const a = client();
+    gate.shut('closing');
+    const b = client();
+    b.say('b 1');
+    await settle();
+    expect([a.endings, b.endings, backend.ran]).toEqual([['57P01'], ['57P01'], []]);
   });
 });
