@@ -37,7 +37,8 @@ const english: BuiltInWords = {
   refused: 'I am sorry, that is not possible.',
   commands: {
     help: ['help', 'help me', 'what can i say', 'i need help'],
-    repeat: ['repeat', 'repeat that', 'say that again', 'say it again', 'once more', 'pardon', 'come again'],
+    // "Hello?" asks whether anyone is there: hearing the question again answers it.
+    repeat: ['repeat', 'repeat that', 'say that again', 'say it again', 'once more', 'pardon', 'come again', 'hello'],
     stop: ['stop', 'wait', 'hold on', 'one moment', 'just a moment'],
     goodbye: ['goodbye', 'good bye', 'bye', 'bye bye', 'hang up', 'end the call', "that's all"],
     operator: ['operator', 'speak to a person', 'talk to a person', 'speak to someone', 'a real person', 'a human'],
@@ -87,9 +88,10 @@ const hindi: BuiltInWords = {
   refused: 'माफ़ कीजिए, यह संभव नहीं है।',
   commands: {
     help: ['मदद', 'मदद चाहिए', 'मदद कीजिए', 'सहायता', 'हेल्प'],
-    repeat: ['दोहराइए', 'फिर से', 'फिर से कहिए', 'फिर से बोलिए', 'दोबारा', 'दोबारा बोलिए', 'दोबारा कहिए', 'रिपीट'],
+    // नमस्ते opens a call as often as it ends one.
+    repeat: ['दोहराइए', 'फिर से', 'फिर से कहिए', 'फिर से बोलिए', 'दोबारा', 'दोबारा बोलिए', 'दोबारा कहिए', 'रिपीट', 'नमस्ते', 'हैलो'],
     stop: ['रुकिए', 'रुको', 'रुक जाइए', 'ठहरिए', 'एक मिनट', 'बस', 'स्टॉप'],
-    goodbye: ['अलविदा', 'नमस्ते', 'फ़ोन रखिए', 'बंद कीजिए', 'बाय'],
+    goodbye: ['अलविदा', 'फ़ोन रखिए', 'बंद कीजिए', 'बाय'],
     operator: ['ऑपरेटर', 'किसी से बात', 'किसी व्यक्ति से बात', 'आदमी से बात', 'किसी इंसान से बात'],
   },
   called: { day: ['दिन', 'तारीख'], time: ['समय', 'टाइम', 'वक़्त'] },

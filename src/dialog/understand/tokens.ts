@@ -26,7 +26,7 @@ export function tokenise(text: string): string[] {
     .replaceAll(CHANDRABINDU, ANUSVARA)
     .replaceAll(/[०-९]/g, (digit) => String(digit.charCodeAt(0) - 0x0966))
     .replaceAll(/[’'`]/g, '')
-    .replaceAll(/\b([ap])\.\s?m\b\.?/g, '$1m')
+    .replaceAll(/\b([ap])(?:\.\s?|\s)m\b\.?/g, '$1m')
     .replaceAll(/(\d{1,2})[.:](\d{2})(?!\d)/g, '$1:$2')
     .replaceAll(/(\d)([ap]m)\b/g, '$1 $2');
   const words = plain.match(/\d{1,2}:\d{2}|[\p{L}\p{M}]+|\d+/gu) ?? [];
