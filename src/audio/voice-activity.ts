@@ -21,9 +21,15 @@ export interface VoiceActivityOptions {
 const FLOOR_START_DB = -60;
 const FLOOR_LEAST_DB = -75;
 const FLOOR_MOST_DB = -30;
-/** The floor falls at once to a quieter line and rises slowly: slower still while the detector hears a voice. */
+/** Share of the way the floor falls in one frame towards a quieter line: a lost packet's 20 ms of zeros do not undo it. */
+const FLOOR_FALL = 0.3;
+/** The floor rises slowly, slower still while the detector hears a voice. */
 const FLOOR_RISE_DB = 0.12;
 const FLOOR_RISE_VOICED_DB = 0.01;
+/** Loud and without pitch for longer than speech can be (a drawn-out s is under 300 ms): an engine, a fan, rain. */
+const FLOOR_RISE_DRONE_DB = 0.5;
+const DRONE_FRAMES = 25;
+const PITCHED = 0.5;
 /** WebRTC's detector, 0 (lenient) to 3 (strict): 2 keeps weak word ends and rejects most line noise. */
 const STRICTNESS = 2;
 const RATE_HZ = 8000;
@@ -46,6 +52,8 @@ export class VoiceActivity {
   readonly #buffer: number;
   readonly #pitch = new PitchMeter();
   #floorDb = FLOOR_START_DB;
+  /** Frames in a row that were loud and had no pitch. */
+  #unpitchedFrames = 0;
   #closed = false;
 
   constructor(module: FvadModule, { aboveFloorDb = 9, leastLevelDb = -52 }: VoiceActivityOptions) {
@@ -68,10 +76,20 @@ export class VoiceActivity {
     this.#module.HEAP16.set(frame, this.#buffer >> 1);
     const heard = this.#module._fvad_process(this.#handle, this.#buffer, frame.length) === 1;
     const levelDb = rmsLevelDb(frame);
-    const rise = heard ? FLOOR_RISE_VOICED_DB : FLOOR_RISE_DB;
-    this.#floorDb = Math.max(FLOOR_LEAST_DB, Math.min(FLOOR_MOST_DB, levelDb, this.#floorDb + rise));
     const voiced = heard && levelDb >= this.#leastLevelDb && levelDb >= this.#floorDb + this.#aboveFloorDb;
-    return { voiced, levelDb, noiseFloorDb: this.#floorDb, speechLike: this.#pitch.measure(frame, voiced) };
+    const speechLike = this.#pitch.measure(frame, voiced);
+    if (speechLike >= PITCHED) this.#unpitchedFrames = 0;
+    else if (voiced) this.#unpitchedFrames += 1;
+    this.#followFloor(levelDb, heard);
+    return { voiced, levelDb, noiseFloorDb: this.#floorDb, speechLike };
+  }
+
+  #followFloor(levelDb: number, heard: boolean): void {
+    const droning = this.#unpitchedFrames > DRONE_FRAMES;
+    const rise = droning ? FLOOR_RISE_DRONE_DB : heard ? FLOOR_RISE_VOICED_DB : FLOOR_RISE_DB;
+    const floorDb =
+      levelDb < this.#floorDb ? this.#floorDb + FLOOR_FALL * (levelDb - this.#floorDb) : Math.min(levelDb, this.#floorDb + rise);
+    this.#floorDb = Math.max(FLOOR_LEAST_DB, Math.min(FLOOR_MOST_DB, floorDb));
   }
 
   close(): void {

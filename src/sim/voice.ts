@@ -4,6 +4,8 @@ import { decodeAudio } from '../audio/codec.ts';
 import { activeLevelDb, amplify } from '../audio/level.ts';
 import { resample } from '../audio/resample.ts';
 import { parseWav } from '../audio/wav.ts';
+import { systemClock, type Clock, type Timer } from '../kernel/clock.ts';
+import { CallerVoiceError } from './errors.ts';
 import type { VoiceAnswer, VoiceRequest } from './voice-protocol.ts';
 
 export interface SpeechStyle {
@@ -15,6 +17,8 @@ export interface SpeechStyle {
 
 /** Voices that the embedded recogniser was never trained on. */
 const VOICES: Readonly<Record<string, string>> = { en: 'awb', hi: 'hi+Annie' };
+/** A sentence takes well under a second; the first one also compiles the engine. */
+const SAY_WITHIN_MS = 30_000;
 const CALLER_RATE_HZ = 8_000;
 const SPEECH_LEVEL_DB = -20;
 /** Quieter than this at the start and end of a clip is its own padding, not speech. */
@@ -23,50 +27,91 @@ const PADDING_LEVEL = 160;
 /** A simulated caller's voice. Close it, or its process lives as long as this one. */
 export class CallerVoice implements AsyncDisposable {
   readonly #child: ChildProcess;
-  readonly #waiting = new Map<number, { resolve: (pcm: Int16Array) => void; reject: (error: Error) => void }>();
+  readonly #clock: Clock;
+  readonly #waiting = new Map<number, Waiting>();
+  #gone = false;
   #nextId = 0;
 
-  constructor() {
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
     const source = import.meta.url.endsWith('.ts');
     const file = fileURLToPath(new URL(source ? './voice-child.ts' : './voice-child.js', import.meta.url));
     this.#child = fork(file, [], {
-      execArgv: ['--no-warnings', ...(source ? ['--import', 'tsx'] : [])],
+      // Node 20 cannot load TypeScript by itself; compiled, nothing is needed.
+      execArgv: ['--no-warnings', ...(source ? ['--import', import.meta.resolve('tsx')] : [])],
+      // It needs nothing of our environment, where secrets may be.
+      env: {},
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#child.on('message', (answer: VoiceAnswer) => this.#onAnswer(answer));
-    this.#child.once('exit', (code) => {
-      for (const { reject } of this.#waiting.values()) reject(new Error(`the caller's voice ended with code ${code}`));
-      this.#waiting.clear();
-    });
+    this.#child.on('error', (error) => this.#lost('could not be started', error));
+    this.#child.once('exit', (code, signal) => this.#lost(`ended with ${signal ?? `code ${code}`}`));
+    this.#child.unref();
+    this.#child.channel?.unref();
   }
 
-  /** Speaks a text: 8 kHz, about −20 dBFS, without silence before or after. */
+  /**
+   * Speaks a text: 8 kHz, about −20 dBFS, without silence before or after.
+   * @throws CallerVoiceError when there is no such voice, its package is not installed, or the engine fails
+   */
   say(text: string, { language, rate = 1, voice }: SpeechStyle): Promise<Int16Array> {
+    if (this.#gone) return Promise.reject(new CallerVoiceError("the caller's voice is closed"));
     const id = this.#nextId++;
     const base = language.split('-')[0] ?? language;
     const request: VoiceRequest = { id, text, language, voice: voice ?? VOICES[base] ?? base, rate };
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#child.send(request);
+      const deadline = this.#clock.after(SAY_WITHIN_MS, () => this.#child.kill('SIGKILL'));
+      this.#waiting.set(id, { resolve, reject, deadline });
+      this.#child.channel?.ref();
+      this.#child.send(request, (error) => {
+        if (error !== null) this.#settle(id)?.reject(new CallerVoiceError("the caller's voice is gone", { cause: error }));
+      });
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#gone = true;
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = new Promise((resolve) => {
       this.#child.once('exit', resolve);
     });
+    this.#child.ref();
     this.#child.kill();
     await gone;
   }
 
   #onAnswer(answer: VoiceAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    this.#waiting.delete(answer.id);
+    const waiting = this.#settle(answer.id);
     if (waiting === undefined) return;
-    if ('error' in answer) waiting.reject(new Error(answer.error));
-    else waiting.resolve(asCaller(answer));
+    if ('error' in answer) {
+      waiting.reject(new CallerVoiceError(answer.error));
+      return;
+    }
+    const pcm = asCaller(answer);
+    if (pcm.length > 0) waiting.resolve(pcm);
+    else waiting.reject(new CallerVoiceError('the engine made no sound of this text'));
   }
+
+  #settle(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.deadline.cancel();
+    if (this.#waiting.size === 0) this.#child.channel?.unref();
+    return waiting;
+  }
+
+  #lost(what: string, cause?: unknown): void {
+    this.#gone = true;
+    for (const id of this.#waiting.keys()) {
+      this.#settle(id)?.reject(new CallerVoiceError(`the caller's voice ${what}`, { cause }));
+    }
+  }
+}
+
+interface Waiting {
+  resolve(pcm: Int16Array): void;
+  reject(error: Error): void;
+  readonly deadline: Timer;
 }
 
 function asCaller({ rateHz, wav, pcm }: Extract<VoiceAnswer, { rateHz: number }>): Int16Array {
