@@ -1,13 +1,12 @@
 import { mkdirSync, openSync, closeSync, writeSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
-import type { CallRecord } from './call-record.ts';
 
-/** What a journal must have to be ended by another process; the rest is passed on as it is. */
-const journalled = z.looseObject({ version: z.literal(1), id: z.string(), endReason: z.string() });
-
-export type JournalledCall = z.output<typeof journalled>;
+/** What a dead process left behind of a call; whoever takes it over parses the document. */
+export interface OrphanedCall {
+  readonly callId: string;
+  readonly document: unknown;
+}
 
 /**
  * The state of each live call on disk, one JSON file a call, rewritten whole at each turn, beside a lease that names the
@@ -17,7 +16,7 @@ export class CallJournal {
   readonly #folder: string;
   readonly #pid: number;
   readonly #leases = new Set<string>();
-  readonly #latest = new Map<string, CallRecord>();
+  readonly #latest = new Map<string, object>();
   readonly #writing = new Map<string, Promise<void>>();
   readonly #onError: (callId: string, error: unknown) => void;
 
@@ -50,11 +49,11 @@ export class CallJournal {
   }
 
   /** Keeps the call as it stands. Writes for one call never overlap; only the latest is written. */
-  keep(record: CallRecord): void {
-    this.#latest.set(record.id, record);
-    if (this.#writing.has(record.id)) return;
-    const writing = this.#drain(record.id).finally(() => this.#writing.delete(record.id));
-    this.#writing.set(record.id, writing);
+  keep(callId: string, document: object): void {
+    this.#latest.set(callId, document);
+    if (this.#writing.has(callId)) return;
+    const writing = this.#drain(callId).finally(() => this.#writing.delete(callId));
+    this.#writing.set(callId, writing);
   }
 
   /** Forgets a call that has ended and whose record is safe elsewhere. */
@@ -66,14 +65,13 @@ export class CallJournal {
   }
 
   /** The calls that dead processes left behind, each handed out once: their leases are taken over. */
-  async orphans(): Promise<readonly JournalledCall[]> {
+  async orphans(): Promise<readonly OrphanedCall[]> {
     const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.json'));
-    const found: JournalledCall[] = [];
+    const found: OrphanedCall[] = [];
     for (const name of names) {
       const callId = name.slice(0, -'.json'.length);
       if (this.#latest.has(callId) || !this.lease(callId)) continue;
-      const parsed = journalled.safeParse(await this.#read(name));
-      if (parsed.success) found.push(parsed.data);
+      found.push({ callId, document: await this.#read(name) });
     }
     return found;
   }
@@ -88,17 +86,17 @@ export class CallJournal {
   }
 
   async #drain(callId: string): Promise<void> {
-    for (let record = this.#latest.get(callId); record !== undefined;) {
+    let written: object | undefined;
+    for (let latest = this.#latest.get(callId); latest !== undefined && latest !== written; latest = this.#latest.get(callId)) {
+      written = latest;
       try {
         await mkdir(this.#folder, { recursive: true });
         const path = this.#path(callId, 'json');
-        await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+        await writeFile(`${path}.new`, JSON.stringify(latest), { mode: 0o600 });
         await rename(`${path}.new`, path);
       } catch (error) {
         this.#onError(callId, error);
       }
-      const newer = this.#latest.get(callId);
-      record = newer === record ? undefined : newer;
     }
   }
 

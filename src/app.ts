@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import { loadVoiceActivity } from './audio/voice-activity.ts';
+import { CallJournal } from './call/call-journal.ts';
+import { CallRegistry } from './call/call-registry.ts';
+import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
+import { Ticker } from './call/ticker.ts';
+import { phrasesOf, type Bot } from './config/bots.ts';
+import type { LoadedConfig } from './config/load.ts';
+import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
+import { createHttpServer } from './http/server.ts';
+import { twilioCredentials } from './http/twilio-credentials.ts';
+import { endOrphans, keepCall } from './jobs/call-keeping.ts';
+import type { Clock } from './kernel/clock.ts';
+import { createEvents } from './observability/events.ts';
+import type { Logger } from './observability/logger.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { SpeechPlatform, type SpeechPlatformSettings } from './speech/platform.ts';
+import { splitForSpeech } from './speech/tts/sentences.ts';
+import { type Backlog, openBacklog } from './backlog.ts';
+import { callIntake } from './intake.ts';
+
+export interface GatewayOptions {
+  readonly config: Pick<LoadedConfig, 'settings' | 'secrets'>;
+  readonly bots: readonly Bot[];
+  readonly speech: SpeechPlatformSettings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether this process also does the jobs after calls. */
+  readonly worker: boolean;
+  /** Hears what happens in calls, their words included. */
+  readonly news?: (news: CallNews) => void;
+}
+
+export interface Gateway extends AsyncDisposable {
+  /** The address it listens on. */
+  readonly url: string;
+  readonly calls: CallRegistry;
+  readonly backlog: Backlog;
+  /** Where a call's record is kept as JSON. */
+  recordPath(callId: string, startedAtWallMs: number): string;
+  /** Says goodbye to live calls, waits for their ends, and closes everything in order. */
+  close(): Promise<void>;
+}
+
+/**
+ * The composition root: builds every adapter, starts the gateway and its worker.
+ * @throws OffhookError when a bot's dialog, the store, the queue or the port cannot be opened
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { clock, logger, bots } = options;
+  const { settings, secrets } = options.config;
+  const metrics = createMetrics();
+  const events = createEvents(logger, metrics);
+  const speech = new SpeechPlatform(options.speech, { clock, logger });
+  const dialogs = new Map<string, BotDialog>();
+  for (const bot of bots) dialogs.set(bot.name, await loadBotDialog(bot, clock));
+  const recordingsFolder = join(settings.dataDir, 'recordings');
+  const backlog = await openBacklog({ ...options, speech });
+  const journal = new CallJournal(join(settings.dataDir, 'calls'), process.pid, (callId, error) =>
+    logger.error({ callId, error }, 'the journal of a call could not be kept'),
+  );
+  await endOrphans(journal, backlog, clock, logger);
+
+  const services: CallServices = {
+    clock,
+    logger,
+    events,
+    ticker: new Ticker(clock),
+    recogniser: speech.recogniser,
+    synthesizer: speech.synthesizer,
+    createDetector: await loadVoiceActivity(),
+    cutSentences: (text) => splitForSpeech(text),
+    recordingsFolder,
+    ...keepCall(journal, backlog, recordingsFolder, logger),
+    activeCalls: () => calls.active,
+    news: options.news ?? (() => undefined),
+  };
+  const calls: CallRegistry = new CallRegistry(
+    {
+      bots,
+      dialogs: new Map([...dialogs].map(([name, dialog]) => [name, dialog.hooks])),
+      timing: {
+        ...DEFAULT_CALL_TIMING,
+        hangupAfterMarkMs: settings.call.hangupAfterMarkMs,
+        reattachMs: settings.call.reattachMs,
+      },
+      maximum: settings.call.maximum,
+      tenantId: 'default',
+      reserveSpeech: () => speech.reserveLive(),
+      speechIsUp: () => speech.isUp,
+      lease: (callId) => journal.lease(callId),
+    },
+    services,
+  );
+  const http = createHttpServer({
+    settings,
+    clock,
+    logger,
+    events,
+    metrics,
+    intake: callIntake(calls, events),
+    twilio: twilioCredentials(secrets, settings.dataDir, logger),
+    ready: async () => ({ ready: speech.isUp, parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok' } }),
+  });
+  const url = await http.listen({ host: settings.http.host, port: settings.http.port });
+  speech.watchHealth();
+  for (const bot of bots) void prepare(bot, dialogs.get(bot.name), speech, logger);
+
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await calls.drain('shutdown');
+    await http.close();
+    await backlog.close();
+    await speech[Symbol.asyncDispose]();
+  };
+  const closeOnce = (): Promise<void> => (closed ??= close());
+  return {
+    url,
+    calls,
+    backlog,
+    recordPath: (callId, startedAtWallMs) => join(recordingsFolder, dayOf(startedAtWallMs), `${callId}.call.json`),
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
+  };
+}
+
+/** Speaks a bot's fixed sentences once, so that they start in the same tick later, and are there when the platform is not. */
+async function prepare(bot: Bot, dialog: BotDialog | undefined, speech: SpeechPlatform, logger: Logger): Promise<void> {
+  const { language, voice, speed } = bot;
+  const { apology, goodbye, sayAgain, oneMoment } = phrasesOf(bot);
+  const texts = [apology, goodbye, sayAgain, oneMoment, ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? [])];
+  const sentences = [...new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())))];
+  try {
+    await speech.prepare(sentences.filter((text) => text !== '').map((text) => ({ text, voice, language, speed })));
+    logger.info({ bot: bot.name, sentences: sentences.length }, 'fixed sentences prepared');
+  } catch (error) {
+    logger.warn({ bot: bot.name, error }, 'fixed sentences could not be prepared');
+  }
+}
+
+function dayOf(wallMs: number): string {
+  return new Date(wallMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import type { LoadedConfig } from './config/load.ts';
+import { deliverEndedCalls } from './jobs/call-ended.ts';
+import { Outbox } from './jobs/outbox.ts';
+import { OutboxPump } from './jobs/outbox-pump.ts';
+import type { JobQueue } from './jobs/port.ts';
+import type { BatchTranscriber } from './jobs/post-call/transcriber.ts';
+import { openQueue } from './jobs/queue.ts';
+import { startWorker } from './jobs/worker.ts';
+import type { Clock } from './kernel/clock.ts';
+import type { Logger } from './observability/logger.ts';
+import type { SpeechPlatform } from './speech/platform.ts';
+import { openDatabase } from './store/database.ts';
+import type { Store } from './store/port.ts';
+import { storeOn } from './store/postgres-store.ts';
+
+/** Everything behind live calls: outbox, store, queue and the worker. */
+export interface Backlog {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  readonly outbox: Outbox;
+  readonly pump: OutboxPump;
+  close(): Promise<void>;
+}
+
+export interface BacklogOptions {
+  readonly config: Pick<LoadedConfig, 'settings' | 'secrets'>;
+  readonly speech: SpeechPlatform;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly worker: boolean;
+}
+
+/** Opens the store and the queue, drains the outbox into them, and works when asked to. @throws OffhookError */
+export async function openBacklog({ config, speech, clock, logger, worker }: BacklogOptions): Promise<Backlog> {
+  const { settings, secrets } = config;
+  const onProblem = (error: Error): void => logger.warn({ error }, 'store or queue connection');
+  const database = await openDatabase({ url: secrets.databaseUrl?.reveal(), dataDir: settings.dataDir, clock, onProblem });
+  const store = storeOn(database);
+  const queue = openQueue({ redisUrl: secrets.redisUrl?.reveal(), database, clock, onProblem });
+  const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
+  const pump = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue }), clock, logger });
+  const work = worker
+    ? startWorker({ queue, store, transcriber: transcriberOn(speech), logger, clock, concurrency: settings.jobs.concurrency })
+    : undefined;
+  return {
+    store,
+    queue,
+    outbox,
+    pump,
+    async close() {
+      await pump.stop();
+      await work?.stop();
+      await queue.close();
+      await store.close();
+    },
+  };
+}
+
+/** The platform's batch endpoint as jobs see it. */
+export function transcriberOn(speech: SpeechPlatform): BatchTranscriber {
+  return {
+    async transcribe(wav, { language, verbose, signal }) {
+      const { text, segments, requestId } = await speech.transcribe(
+        { bytes: wav, name: 'caller.wav' },
+        { language, verbose },
+        signal,
+      );
+      return { text, requestId, segments: segments.map(({ startS, endS, text }) => ({ startS, endS, text })) };
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { Encoding } from '../../audio/format.ts';
+
+const format = z.string().optional();
+const wireEvent = z.looseObject({
+  type: z.string(),
+  request_id: z.string().optional(),
+  chunk_index: z.number().int().optional(),
+  format,
+  sample_rate: z.number().int().positive().optional(),
+  total_chunks: z.number().int().nonnegative().optional(),
+  error: z.union([z.string(), z.looseObject({ message: z.string().optional() })]).optional(),
+  message: z.string().optional(),
+  error_message: z.string().optional(),
+  status: z.string().optional(),
+});
+
+/** A JSON message of the synthesizer in our words (TTS doc, "Events"). */
+export type SynthesisEvent =
+  | {
+      readonly type: 'chunk';
+      readonly index: number | undefined;
+      readonly format: string | undefined;
+      readonly rateHz: number | undefined;
+      readonly requestId: string | undefined;
+    }
+  | { readonly type: 'completion'; readonly totalChunks: number | undefined }
+  | { readonly type: 'error'; readonly error: string; readonly requestId: string | undefined }
+  | { readonly type: 'ignored' };
+
+/** @returns undefined for a frame that is not a JSON object with a type */
+export function readSynthesisEvent(frame: string): SynthesisEvent | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(frame);
+  } catch {
+    return undefined;
+  }
+  const parsed = wireEvent.safeParse(value);
+  if (!parsed.success) return undefined;
+  const event = parsed.data;
+  const requestId = event.request_id;
+  if (event.type === 'error' || (event.type === 'completion' && event.status === 'error')) {
+    const said = typeof event.error === 'string' ? event.error : event.error?.message;
+    return {
+      type: 'error',
+      error: said ?? event.error_message ?? event.message ?? 'the synthesizer failed without a reason',
+      requestId,
+    };
+  }
+  if (event.type === 'chunk')
+    return { type: 'chunk', index: event.chunk_index, format: event.format, rateHz: event.sample_rate, requestId };
+  // `done` is what a later generation of the interface says instead.
+  if (event.type === 'completion' || event.type === 'done') return { type: 'completion', totalChunks: event.total_chunks };
+  return { type: 'ignored' };
+}
+
+/** The encoding a chunk's format names; undefined for one that a phone line cannot take as it is. */
+export function encodingOf(name: string | undefined): Encoding | undefined {
+  switch (name) {
+    case undefined:
+    case 'mulaw':
+      return 'mulaw';
+    case 'alaw':
+      return 'alaw';
+    case 'pcm':
+      return 'pcm16';
+    default:
+      return undefined;
+  }
+}
