@@ -3,7 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
 import { type ServiceHealth, serviceHealth } from './health.ts';
-import { SpeechHttp } from './http.ts';
+import { SpeechHttp } from './requests.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from './port.ts';
 import { Slots, type Slot } from './slots.ts';
 import { TokenSource } from './tokens.ts';

@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { SpeechProtocolError, SpeechRequestError } from '../errors.ts';
-import type { SpeechHttp } from '../http.ts';
+import type { SpeechHttp } from '../requests.ts';
 
 /** Exactly one source of audio; a file is streamed from disk. */
 export type TranscriptionSource = { readonly path: string } | { readonly bytes: Uint8Array; readonly name: string };
