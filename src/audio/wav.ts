@@ -56,7 +56,8 @@ export interface WavAudio extends WavLayout {
 }
 
 /**
- * Reads the chunks before the samples. @param bytes the start of the file, as much of it as there is
+ * Reads the chunks before the samples.
+ * @param bytes the start of the file, as much of it as there is
  * @param fileBytes length of the whole file, when `bytes` is only its start
  * @throws WavError
  */
@@ -74,7 +75,9 @@ export function readWavLayout(bytes: Uint8Array, fileBytes = bytes.length): WavL
     if (name === 'data') {
       if (format === undefined) throw new WavError('not a readable WAV file: the samples come before their format');
       const there = Math.max(0, fileBytes - body);
-      const unfinished = size === 0 || size === 0xffff_ffff;
+      // Empty for good only where the file's own length, in its first chunk, was written too.
+      const empty = size === 0 && view.getUint32(4, true) + 8 >= fileBytes;
+      const unfinished = (size === 0 && !empty) || size === 0xffff_ffff;
       return { ...format, dataOffset: body, dataBytes: unfinished ? there : Math.min(size, there) };
     }
     at = body + size + (size % 2);

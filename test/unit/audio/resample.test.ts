@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, it, test } from 'vitest';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { resample, Resampler } from '../../../src/audio/resample.ts';
+import { noise, seededRandom, sine } from '../../../src/audio/tone.ts';
+
+const ratePairs = [
+  [8000, 16_000],
+  [16_000, 8000],
+  [24_000, 8000],
+  [8000, 24_000],
+  [22_050, 8000],
+  [44_100, 8000],
+  [48_000, 8000],
+] as const;
+
+/** Level of what differs, in dB below the level of what was expected, ends apart (the filter sees silence there). */
+function errorDb(got: Int16Array, expected: Int16Array): number {
+  const edge = 200;
+  const middle = expected.subarray(edge, expected.length - edge);
+  const difference = middle.map((sample, at) => sample - got[at + edge]!);
+  return rmsLevelDb(difference) - rmsLevelDb(middle);
+}
+
+test.each(ratePairs)('a 1 kHz tone at %d Hz is the same tone at %d Hz, in the same place', (fromHz, toHz) => {
+  const got = resample(sine(1000, 500, fromHz, 0.5), fromHz, toHz);
+  const expected = sine(1000, 500, toHz, 0.5);
+  expect(got).toHaveLength(expected.length);
+  // 16-bit rounding alone is at about -83 dB.
+  expect(errorDb(got, expected)).toBeLessThan(-75);
+});
+
+test.each([16_000, 24_000, 48_000])('a 5 kHz tone at %d Hz does not come through as an alias at 8 kHz', (fromHz) => {
+  const tone = sine(5000, 500, fromHz, 0.9);
+  const got = resample(tone, fromHz, 8000).subarray(200, -200);
+  expect(rmsLevelDb(got) - rmsLevelDb(tone)).toBeLessThan(-70);
+});
+
+it('gives the same samples, however the stream is cut', () => {
+  const pcm = noise(150, 24_000, 0.6, seededRandom(4));
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...ratePairs),
+      fc.array(fc.integer({ min: 0, max: 900 }), { maxLength: 12 }),
+      ([fromHz, toHz], sizes) => {
+        const resampler = new Resampler(fromHz, toHz);
+        const parts: number[] = [];
+        let at = 0;
+        for (const size of [...sizes, pcm.length]) {
+          parts.push(...resampler.process(pcm.subarray(at, at + size)));
+          at = Math.min(pcm.length, at + size);
+        }
+        parts.push(...resampler.flush());
+        expect(Int16Array.from(parts)).toEqual(resample(pcm, fromHz, toHz));
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
+
+it('has round(length x to / from) samples', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 3000 }), fc.constantFrom(...ratePairs), (length, [fromHz, toHz]) => {
+      expect(resample(new Int16Array(length), fromHz, toHz)).toHaveLength(Math.round((length * toHz) / fromHz));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it('keeps a steady level steady and limits at full scale', () => {
+  const got = resample(new Int16Array(1600).fill(32_767), 16_000, 8000);
+  expect(Math.min(...got.subarray(100, 700))).toBeGreaterThan(32_700);
+});
+
+it('copies where the rates are the same', () => {
+  const pcm = Int16Array.of(1, 2, 3);
+  const got = resample(pcm, 8000, 8000);
+  expect(got).toEqual(pcm);
+  expect(got.buffer).not.toBe(pcm.buffer);
+});
+
+test.each([0, -8000, 8000.5, 500, Number.NaN])('refuses a rate of %d Hz', (rateHz) => {
+  expect(() => new Resampler(rateHz, 8000)).toThrow(RangeError);
+});
