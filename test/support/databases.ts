@@ -21,6 +21,16 @@ export interface TestDatabases extends AsyncDisposable {
 const problems: Error[] = [];
 export const onProblem = (error: Error): void => void problems.push(error);
 
+/**
+ * Makes sure that this machine has a prepared cluster, which takes seconds the first time: for a `beforeAll`, so that no
+ * test has to wait for it.
+ */
+export async function prepareCluster(): Promise<void> {
+  await using databases = await embeddedDatabases();
+  const database = await databases.open();
+  await database.close();
+}
+
 /** Fresh embedded stores, copied from the prepared cluster that the first test run of a machine makes. */
 export async function embeddedDatabases(): Promise<TestDatabases> {
   const folder = await temporaryFolder();

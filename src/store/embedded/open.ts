@@ -75,6 +75,7 @@ async function own(options: EmbeddedOptions, socketDir: string, lock: StoreLock)
       dataDir: clusterDir,
       root: await templateRoot(),
       key: await clusterKey(),
+      wallMs: clock.wallMs(),
       async build(target) {
         await using running = await runEngine(target, clock, onProblem);
         await migrateDatabase(running.pool);

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { access, cp, lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { access, cp, lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 /** Fills an empty folder with a new, closed cluster. */
 export type BuildCluster = (dataDir: string) => Promise<void>;
@@ -35,18 +35,20 @@ export async function placeCluster(options: {
   readonly root: string | undefined;
   readonly key: string;
   readonly build: BuildCluster;
+  /** Wall time now. */
+  readonly wallMs: number;
 }): Promise<'existing' | 'copied' | 'built'> {
-  const { dataDir, root, key, build } = options;
+  const { dataDir, root, key, build, wallMs } = options;
   if (await isCluster(dataDir)) return 'existing';
   await mkdir(dirname(dataDir), { recursive: true, mode: 0o700 });
   if (root === undefined) {
-    await appear(dataDir, build);
+    await appear(dataDir, wallMs, build);
     return 'built';
   }
   const template = join(root, key);
   const prepared = await isCluster(template);
-  if (!prepared) await appear(template, build);
-  await appear(dataDir, (target) => cp(template, target, { recursive: true, mode: constants.COPYFILE_FICLONE }));
+  if (!prepared) await appear(template, wallMs, build);
+  await appear(dataDir, wallMs, (target) => cp(template, target, { recursive: true, mode: constants.COPYFILE_FICLONE }));
   return prepared ? 'copied' : 'built';
 }
 
@@ -58,7 +60,8 @@ export async function isCluster(dataDir: string): Promise<boolean> {
 }
 
 /** Fills a folder beside `path`, then renames it into place. If somebody else was faster, theirs is as good. */
-async function appear(path: string, fill: (target: string) => Promise<void>): Promise<void> {
+async function appear(path: string, wallMs: number, fill: (target: string) => Promise<void>): Promise<void> {
+  await sweepTorn(path, wallMs);
   const target = `${path}.${process.pid}-${randomUUID().slice(0, 8)}`;
   try {
     await fill(target);
@@ -67,5 +70,19 @@ async function appear(path: string, fill: (target: string) => Promise<void>): Pr
     });
   } finally {
     await rm(target, { recursive: true, force: true });
+  }
+}
+
+/** A folder being filled is done long before this. */
+const TORN_MS = 600_000;
+
+/** Removes what processes left that died while they filled a folder for `path`. */
+async function sweepTorn(path: string, nowMs: number): Promise<void> {
+  const parent = dirname(path);
+  for (const name of (await readdir(parent)).filter(
+    (entry) => entry.startsWith(`${basename(path)}.`) && !entry.endsWith('.lock'),
+  )) {
+    const facts = await stat(join(parent, name)).catch(() => undefined);
+    if (facts !== undefined && nowMs - facts.mtimeMs > TORN_MS) await rm(join(parent, name), { recursive: true, force: true });
   }
 }

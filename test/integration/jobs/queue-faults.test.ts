@@ -1,16 +1,18 @@
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { JobRun } from '../../../src/jobs/port.ts';
 import { openQueue } from '../../../src/jobs/queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { onProblem, temporaryFolder } from '../../support/databases.ts';
+import { onProblem, prepareCluster, temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/worker-child.ts', import.meta.url));
 const redisProgram = requireTool('redis-server');
+
+beforeAll(prepareCluster);
 
 describe('the job queue', () => {
   it('gives the job of a worker that was killed in the middle of it to another', async () => {
@@ -20,7 +22,7 @@ describe('the job queue', () => {
     await queue.enqueue('killed', 'k', { n: 1 });
     const child = run(process.execPath, ['--import', 'tsx', childProgram, folder.path, 'killed']);
     try {
-      await until('the child to take the job', () => child.output() === 'peer k\n');
+      await until('the child to take the job', () => child.output() === 'peer k\n', 40_000);
     } finally {
       await child.stop('SIGKILL');
     }
@@ -28,7 +30,7 @@ describe('the job queue', () => {
     queue.work('killed', async (taken) => void runs.push(taken));
     await until('the job to be done', async () => (await queue.counts('killed')).completed === 1);
     expect(runs.map(({ id, payload }) => ({ id, payload }))).toEqual([{ id: 'k', payload: { n: 1 } }]);
-  });
+  }, 90_000);
 
   it.runIf(redisProgram !== undefined)(
     'refuses while Redis is away, goes on by itself when it is back, and closes without it',

@@ -2,14 +2,14 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { socketDirOf } from '../../../src/store/embedded/socket-server.ts';
 import { StoreLock } from '../../../src/store/embedded/store-lock.ts';
 import { storeOn } from '../../../src/store/postgres-store.ts';
 import { callRecordOf } from '../../support/call-records.ts';
-import { onProblem, temporaryFolder } from '../../support/databases.ts';
+import { onProblem, prepareCluster, temporaryFolder } from '../../support/databases.ts';
 import { type Running, run, until } from '../../support/processes.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/store-child.ts', import.meta.url));
@@ -20,11 +20,17 @@ function startChild(dataDir: string, prefix: string): Running {
 
 const lines = (child: Running): string[] => child.output().split('\n').slice(0, -1);
 const written = async (child: Running, count: number): Promise<void> => {
-  await until(`${count} calls to be written`, () => {
-    if (child.child.exitCode !== null) throw new Error(child.output());
-    return lines(child).length > count;
-  });
+  await until(
+    `${count} calls to be written`,
+    () => {
+      if (child.child.exitCode !== null) throw new Error(child.output());
+      return lines(child).length > count;
+    },
+    40_000,
+  );
 };
+
+beforeAll(prepareCluster);
 
 describe('the embedded store between processes', () => {
   it('serves others through its socket, survives kill -9 of its owner, and is taken over with nothing lost', async () => {
@@ -57,7 +63,7 @@ describe('the embedded store between processes', () => {
       await owner.stop('SIGKILL');
       for (const peer of peers) await peer.stop('SIGKILL');
     }
-  });
+  }, 90_000);
 
   it('has one owner among many that start at once; the rest join', async () => {
     await using folder = await temporaryFolder();
