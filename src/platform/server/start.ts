@@ -7,7 +7,7 @@ import { addAltRoutes, altErrorBody } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';
 import { type ApiKeyEntry, ApiKeys, newApiKey } from './auth/api-keys.ts';
 import { addMintRoutes } from './auth/mint-service.ts';
-import { Tokens } from './auth/tokens.ts';
+import { type SigningKeys, Tokens } from './auth/tokens.ts';
 import { type BehaviourKnobs, behaviourOf, failsByShare, type ProfileName } from './behaviour.ts';
 import { createHttpApp, type HttpAppOptions } from './http-app.ts';
 import { defaultLimits, type PlatformLimits } from './limits.ts';
@@ -30,6 +30,8 @@ export interface PlatformOptions {
   readonly ports?: ListenerPorts;
   /** A new development key when absent or empty. The first active one is given back as `apiKey`. */
   readonly apiKeys?: readonly ApiKeyEntry[];
+  /** Keys that tokens are signed with; a new pair when absent. */
+  readonly signingKeys?: SigningKeys;
   /** Owned by the caller: not disposed of here. */
   readonly engines: PlatformEngines;
   readonly clock: Clock;
@@ -71,7 +73,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const compat = options.compat ?? false;
   const entries = options.apiKeys?.length ? options.apiKeys : [{ secret: newApiKey() }];
   const keys = new ApiKeys(entries);
-  const tokens = await Tokens.create(clock);
+  const tokens = await Tokens.create(clock, options.signingKeys);
   const app = (service: ListenerName, extra: Partial<HttpAppOptions> = {}): FastifyInstance => {
     const bodyLimitBytes = limits.jsonBytes;
     // Room for the slowest answer, so that its 504 is ours.

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type RawData, WebSocket } from 'ws';
 import { encodeAudio } from '../../../src/audio/codec.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { newSigningKeys, type SigningKeys } from '../../../src/platform/server/auth/tokens.ts';
 import { type PlatformOptions, type RunningPlatform, startPlatform } from '../../../src/platform/server/start.ts';
 import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
 
@@ -12,19 +13,24 @@ export interface TestPlatform extends AsyncDisposable {
   readonly platform: RunningPlatform;
   readonly recognition: ToneRecogniser;
   readonly synthesis: ToneSynthesizer;
-  /** Mints a token over HTTP. */
+  /** A token minted over HTTP, the same one at each call. */
   token(): Promise<string>;
 }
+
+let signingKeys: Promise<SigningKeys> | undefined;
 
 /** A platform on free loopback ports over the tone engines. */
 export async function startTestPlatform(options: Partial<PlatformOptions> = {}): Promise<TestPlatform> {
   const recognition = new ToneRecogniser();
   const synthesis = new ToneSynthesizer();
+  let minted: string | undefined;
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-platform-'));
   const platform = await startPlatform({
     basePort: 0,
     engines: { recognition, synthesis },
     clock: systemClock,
+    // Making a pair costs more than a whole test.
+    signingKeys: await (signingKeys ??= newSigningKeys()),
     dataDir,
     ...options,
   });
@@ -33,12 +39,15 @@ export async function startTestPlatform(options: Partial<PlatformOptions> = {}):
     recognition,
     synthesis,
     async token() {
+      // Minted once: a test file makes more requests than the 60 mints of a minute.
+      if (minted !== undefined) return minted;
       const response = await fetch(`${platform.authUrl}/api/auth/token`, {
         method: 'POST',
         headers: { 'api-key': platform.apiKey },
       });
       const body = (await response.json()) as { token: string };
-      return body.token;
+      minted = body.token;
+      return minted;
     },
     async [Symbol.asyncDispose]() {
       await platform.close();

@@ -17,7 +17,7 @@ export type ToneWord = keyof typeof toneWords;
 
 /** Words as tones of 300 ms with 100 ms of silence after each, and 200 ms of silence before the first. */
 export function sayTones(words: readonly ToneWord[], rateHz: number): Int16Array {
-  const parts = [new Int16Array(rateHz / 5)];
+  const parts: Int16Array[] = [new Int16Array(rateHz / 5)];
   for (const word of words) parts.push(sine(toneWords[word], 300, rateHz), new Int16Array(rateHz / 10));
   return Int16Array.from(parts.flatMap((part) => [...part]));
 }
@@ -127,7 +127,7 @@ export class ToneRecogniser implements RecognitionEngine {
   }
 }
 
-/** Speaks 50 ms of 440 Hz at 22,050 Hz for each character, with 100 ms of silence at either end. */
+/** Speaks 50 ms of 440 Hz at 22,050 Hz for each character up to 60, with 100 ms of silence at either end. */
 export class ToneSynthesizer implements SynthesisEngine {
   readonly voices = [
     { name: 'Rajesh', language: 'hi', gender: 'male' },
@@ -146,7 +146,7 @@ export class ToneSynthesizer implements SynthesisEngine {
     this.running += 1;
     try {
       const rateHz = 22_050;
-      const tone = sine(440, (50 * Array.from(request.text).length) / request.speed, rateHz);
+      const tone = sine(440, (50 * Math.min(60, Array.from(request.text).length)) / request.speed, rateHz);
       const silence = new Int16Array(2205);
       const pcm = Int16Array.from([...silence, ...tone, ...silence]);
       for (let at = 0, index = 0; at < pcm.length; at += 2206, index += 1) {

@@ -40,7 +40,7 @@ export class RealtimeSession {
   readonly #readyMs: number;
   /** Received bytes that do not fill a frame. */
   #bytes: Uint8Array = new Uint8Array(0);
-  /** Silence since the last speech, or since the last final that silence made. */
+  /** Silence since the last speech or the last final that was asked for. */
   #silentMs = 0;
   /** Speech has been heard since the last final was asked for. */
   #spoken = false;
@@ -51,6 +51,8 @@ export class RealtimeSession {
   #guess = '';
   #sentGuess = '';
   #sincePartialMs = Number.POSITIVE_INFINITY;
+  /** Results asked for that have not come. */
+  #awaited = 0;
   /** Settles when every result asked for so far has come; results are taken in the order they were asked for. */
   #asked: Promise<void> = Promise.resolve();
   /** Settles when every final made so far was sent. */
@@ -70,6 +72,8 @@ export class RealtimeSession {
     this.#stream = openHearing(options.engine, { language, rateHz, boostPhrases }, (event) => {
       switch (event.type) {
         case 'partial':
+          // While a result is on its way it is not sure which segment a guess is of; the next one will tell.
+          if (this.#awaited > 0) return;
           this.#guess = event.text;
           this.#sendPartial();
           return;
@@ -126,10 +130,7 @@ export class RealtimeSession {
     }
     this.#silentMs += activityFrameMs;
     const endpoint = this.#spoken ? endpointSilenceMs : emptyFinalEveryMs;
-    if (endpoint !== undefined && this.#silentMs >= endpoint) {
-      this.#silentMs = 0;
-      this.#ask(false);
-    }
+    if (endpoint !== undefined && this.#silentMs >= endpoint) this.#ask(false);
   }
 
   /** The samples that do not fill a frame belong to the turn too; half a sample waits for its other half. */
@@ -145,8 +146,13 @@ export class RealtimeSession {
     if (!this.#reserveFinal()) return;
     this.#spoken = false;
     this.#heard = false;
+    this.#silentMs = 0;
+    this.#awaited += 1;
     this.#asked = Promise.all([this.#stream.commit(), this.#asked]).then(
-      ([result]) => this.#result(result, endOfUtterance),
+      ([result]) => {
+        this.#awaited -= 1;
+        this.#result(result, endOfUtterance);
+      },
       (error: unknown) => this.#fail(`Recognition failed: ${errorText(error)}`),
     );
   }

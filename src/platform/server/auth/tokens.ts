@@ -21,10 +21,22 @@ export type TokenCheck =
 
 const payloadSchema = z.object({ sub: z.string().min(1), scope: z.string().default('') });
 
-/** Claims that a test can bend; everything else is as `mint` makes it. */
+/** All but the life is for tests, which need tokens that the token service never gives out. */
 export interface MintOptions {
   readonly lifeSeconds: number;
   readonly scopes?: readonly TokenService[];
+  readonly issuer?: string;
+  readonly audience?: string;
+}
+
+export interface SigningKeys {
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+/** A new RS256 key pair; takes some hundred milliseconds of CPU. */
+export async function newSigningKeys(): Promise<SigningKeys> {
+  return generateKeyPair('RS256');
 }
 
 /** Signs and checks access tokens with one RS256 key pair (platform doc, resources: access token). */
@@ -35,7 +47,7 @@ export class Tokens {
   readonly #publicJwk: JWK;
   readonly #clock: Clock;
 
-  private constructor(keys: { privateKey: CryptoKey; publicKey: CryptoKey }, publicJwk: JWK, clock: Clock) {
+  private constructor(keys: SigningKeys, publicJwk: JWK, clock: Clock) {
     this.#privateKey = keys.privateKey;
     this.#publicKey = keys.publicKey;
     this.#keyId = randomUUID();
@@ -43,9 +55,9 @@ export class Tokens {
     this.#clock = clock;
   }
 
-  /** With a key pair made here and kept in memory only. */
-  static async create(clock: Clock): Promise<Tokens> {
-    const keys = await generateKeyPair('RS256');
+  /** With the key pair given, or one made here and kept in memory only. */
+  static async create(clock: Clock, given?: SigningKeys): Promise<Tokens> {
+    const keys = given ?? (await newSigningKeys());
     return new Tokens(keys, await exportJWK(keys.publicKey), clock);
   }
 
@@ -61,10 +73,11 @@ export class Tokens {
     const expiresAtSeconds = issuedAt + options.lifeSeconds;
     const token = await new SignJWT({ scope: scopes.join(' ') })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: this.#keyId })
-      .setIssuer(tokenIssuer)
+      .setIssuer(options.issuer ?? tokenIssuer)
       .setSubject(keyId)
-      .setAudience(['asr', 'tts'])
+      .setAudience(options.audience ?? ['asr', 'tts'])
       .setIssuedAt(issuedAt)
+      .setNotBefore(issuedAt)
       .setExpirationTime(expiresAtSeconds)
       .setJti(randomUUID())
       .sign(this.#privateKey);

@@ -36,7 +36,7 @@ const chunkMs = 160;
 /** Syntheses that may wait for the one that is running. */
 const maxWaiting = 16;
 
-const typeSchema = z.object({ type: z.string().optional() });
+const configSchema = z.object({ type: z.literal('config') });
 
 /**
  * Speaks the synthesis protocol on an admitted socket (TTS doc, WebSocket): settings may come in the query, in `config`
@@ -83,9 +83,8 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
   };
   const receive = (text: string): void => {
     const raw = parse(text);
-    const { type } = typeSchema.parse(raw);
     const given = readSpeechFields(raw);
-    if (type === 'config') {
+    if (configSchema.safeParse(raw).success) {
       settings = { ...settings, ...given };
       return;
     }

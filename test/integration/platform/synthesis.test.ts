@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeAudio } from '../../../src/audio/codec.ts';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { parseWav } from '../../../src/audio/wav.ts';
+import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../src/platform/engines/errors.ts';
+import { startTestPlatform, type TestPlatform } from './setup.ts';
+
+const request = { model: 'zero-indic', input: 'hello caller', voice: 'Rajesh' };
+
+async function speak(test: TestPlatform, body: unknown, path = '/v1/audio/speech') {
+  const response = await fetch(`${test.platform.ttsUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const detail = () => (JSON.parse(Buffer.from(bytes).toString('utf8')) as { detail: string & { loc: string[] }[] }).detail;
+  return { status: response.status, headers: response.headers, bytes, detail };
+}
+
+describe('batch synthesis', () => {
+  let test: TestPlatform;
+  beforeAll(async () => {
+    test = await startTestPlatform();
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  it('answers MP3 with its rate and a request id by default [156]', async () => {
+    const { status, headers, bytes } = await speak(test, request);
+    expect([status, headers.get('content-type'), headers.get('x-sample-rate')]).toEqual([200, 'audio/mpeg', '24000']);
+    expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+    // A frame header of MPEG-2 layer III: eleven set bits, version 10, layer 01.
+    expect([bytes[0], bytes[1]! & 0xfe]).toEqual([0xff, 0xf2]);
+    expect(bytes.length).toBeGreaterThan(4000);
+  });
+
+  it('is the same at /v1/audio/speech, /tts and /, and GET / is not synthesis [157]', async () => {
+    const asked = { ...request, response_format: 'pcm' };
+    const answers = await Promise.all(['/v1/audio/speech', '/tts', '/'].map((path) => speak(test, asked, path)));
+    for (const { bytes } of answers) expect(bytes).toEqual(answers[0]!.bytes);
+    expect((await fetch(`${test.platform.ttsUrl}/`)).status).toBe(405);
+  });
+
+  it.each([
+    ['pcm', 'audio/pcm', 24_000, 2],
+    ['mulaw', 'audio/basic', 8000, 1],
+    ['alaw', 'audio/x-alaw-basic', 8000, 1],
+  ])('answers %s as %s at %d Hz, level and length kept', async (name, mime, rate, width) => {
+    const { headers, bytes } = await speak(test, { ...request, response_format: name });
+    expect([headers.get('content-type'), headers.get('x-sample-rate')]).toEqual([mime, String(rate)]);
+    const pcm = decodeAudio(name === 'pcm' ? 'pcm16' : (name as 'mulaw'), bytes);
+    expect(bytes.length / width / rate).toBeCloseTo(0.8, 3);
+    expect(rmsLevelDb(pcm.subarray(rate / 5, rate / 2))).toBeCloseTo(-13.5, 0);
+    expect(rmsLevelDb(pcm.subarray(0, rate / 20))).toBeLessThan(-60);
+  });
+
+  it('answers a WAV file that any reader takes', async () => {
+    const { headers, bytes } = await speak(test, { ...request, response_format: 'wav' });
+    const { rateHz, channels, samples } = parseWav(bytes);
+    expect([headers.get('content-type'), rateHz, channels]).toEqual(['audio/wav', 24_000, 1]);
+    expect(samples[0]!.length / 24_000).toBeCloseTo(0.8, 3);
+  });
+
+  it.each(['opus', 'aac', 'MP3', ''])('refuses the unknown format %j with 400 [159]', async (response_format) => {
+    const { status, detail } = await speak(test, { ...request, response_format });
+    expect([status, detail()]).toEqual([400, expect.stringContaining('response_format')]);
+  });
+
+  it.each(['ogg_opus', 'flac'])('says that %s is not served yet', async (response_format) => {
+    const { status, detail } = await speak(test, { ...request, response_format });
+    expect([status, detail()]).toEqual([400, expect.stringContaining('not served')]);
+  });
+
+  it('names the missing field with 400, and answers an unknown voice with 422 [160]', async () => {
+    for (const field of ['model', 'input', 'voice'] as const) {
+      const { [field]: _left, ...rest } = request;
+      const { status, detail } = await speak(test, rest);
+      expect([status, detail()]).toEqual([400, expect.stringContaining(field)]);
+    }
+    const { status, detail } = await speak(test, { ...request, voice: 'Nobody' });
+    expect([status, detail()[0]!.loc]).toEqual([422, ['body', 'voice']]);
+    expect((await speak(test, { ...request, model: 'tts-1' })).status).toBe(400);
+  });
+
+  it('counts code points: 1 to 10,000, and something to speak [161]', async () => {
+    const status = async (input: string) => (await speak(test, { ...request, input, response_format: 'mulaw' })).status;
+    expect(await status('a')).toBe(200);
+    expect(await status('😀'.repeat(10_000))).toBe(200);
+    expect(await status('')).toBe(400);
+    expect(await status('a'.repeat(10_001))).toBe(400);
+    expect(await status('😀'.repeat(10_001))).toBe(400);
+    expect(await status(' \n\t')).toBe(422);
+  });
+
+  it('takes speeds of 0.25 to 4 and scales the length inversely within 5 % [162]', async () => {
+    const seconds = async (speed: number) => {
+      const input = 'a sentence of forty characters, just so!';
+      const { bytes } = await speak(test, { ...request, input, speed, trim_silence: true, response_format: 'pcm' });
+      return bytes.length / 48_000;
+    };
+    const plain = await seconds(1);
+    for (const speed of [0.25, 0.5, 2, 4]) expect(Math.abs((await seconds(speed)) * speed - plain) / plain).toBeLessThan(0.05);
+    for (const speed of [0.24, 4.01, '1', null]) {
+      expect((await speak(test, { ...request, speed, response_format: 'pcm' })).status).toBe(speed === null ? 200 : 400);
+    }
+  });
+
+  it('trims silence below -40 dB at both ends [163]', async () => {
+    const { bytes } = await speak(test, { ...request, trim_silence: true, response_format: 'pcm' });
+    const pcm = decodeAudio('pcm16', bytes);
+    expect(pcm.length / 24_000).toBeCloseTo(0.6, 2);
+    expect(Math.abs(pcm[0]!)).toBeGreaterThanOrEqual(327);
+    expect(Math.abs(pcm.at(-1)!)).toBeGreaterThanOrEqual(327);
+  });
+
+  it('takes target_text and speaker_id as other names, and refuses two values [169]', async () => {
+    const { input: target_text, voice: speaker_id, model } = request;
+    expect((await speak(test, { model, target_text, speaker_id }, '/tts')).status).toBe(200);
+    expect((await speak(test, { ...request, target_text, speaker_id })).status).toBe(200);
+    expect((await speak(test, { ...request, target_text: 'other' })).status).toBe(400);
+    expect((await speak(test, { ...request, speaker_id: 'Nisha' })).status).toBe(400);
+  });
+
+  it('passes the language on and refuses an unknown one with 422', async () => {
+    await speak(test, { ...request, language: 'Marathi', response_format: 'pcm' });
+    expect(test.synthesis.requests.at(-1)!.language).toBe('mr');
+    expect((await speak(test, { ...request, language: 'klingon' })).status).toBe(422);
+  });
+
+  it.each([
+    ['background_audio', 'rain'],
+    ['reference_wav', 'AAAA'],
+    ['latex', true],
+    ['quality', 'high'],
+  ])('says that %s is not served yet', async (name, value) => {
+    const { status, detail } = await speak(test, { ...request, [name]: value });
+    expect([status, detail()]).toEqual([400, expect.stringContaining(`${name}: `)]);
+  });
+
+  it.each(['{', '[]', '"text"', 'null', '{"input":5}', '{"speed":"fast"}'])(
+    'refuses the body %s with 400 and a detail',
+    async (body) => {
+      const { status, detail, headers } = await speak(test, body);
+      expect([status, typeof detail()]).toEqual([400, 'string']);
+      expect(headers.get('x-request-id')).not.toBeNull();
+    },
+  );
+
+  it('refuses a body over the limit with 413', async () => {
+    const { status } = await speak(test, { ...request, reference_text: 'x'.repeat(5 * 1024 * 1024) });
+    expect(status).toBe(413);
+  });
+
+  it('answers 422 for a text the engine cannot speak, 503 when it is down, 500 for anything else', async () => {
+    const cases = [
+      [new SynthesisRefusedError('no letters for this script'), 422],
+      [new SynthesisUnavailableError('process died'), 503],
+      [new Error('secret internals'), 500],
+    ] as const;
+    for (const [error, wanted] of cases) {
+      test.synthesis.failAfter = { chunks: 1, error };
+      const { status, detail } = await speak(test, request);
+      expect([status, detail()]).toEqual([wanted, expect.not.stringContaining('secret')]);
+    }
+    test.synthesis.failAfter = undefined;
+  });
+
+  it('answers 504 past its window and stops the engine', async () => {
+    await using slow = await startTestPlatform({ limits: { batchMs: 40 } });
+    slow.synthesis.hangAfter = 2;
+    expect((await speak(slow, request)).status).toBe(504);
+    await expect.poll(() => slow.synthesis.running).toBe(0);
+  });
+
+  it('stops the engine when the client goes away', async () => {
+    await using slow = await startTestPlatform();
+    slow.synthesis.hangAfter = 2;
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${await slow.token()}`, 'content-type': 'application/json' };
+    const asked = fetch(`${slow.platform.ttsUrl}/tts`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(request),
+      signal: leaving.signal,
+    });
+    await expect.poll(() => slow.synthesis.running).toBe(1);
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    await expect.poll(() => slow.synthesis.running).toBe(0);
+  });
+});
