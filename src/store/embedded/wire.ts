@@ -7,7 +7,6 @@
 /** Codes that open a connection, sent without a message type. */
 export const PROTOCOL_3 = 196_608;
 export const SSL_REQUEST = 80_877_103;
-export const GSS_REQUEST = 80_877_104;
 export const CANCEL_REQUEST = 80_877_102;
 
 export type FrontendFrame =
