@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
+import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
 import { CallRefused } from './errors.ts';
 import { SimulatedStream, type StreamOptions } from './twilio-stream.ts';
-import { readTwiml } from './twiml.ts';
+import { readTwiml, type Verb } from './twiml.ts';
 
 export interface DialOptions {
   /** The gateway's public base address, as the carrier was configured with it. */
@@ -18,51 +20,139 @@ export interface DialOptions {
 
 export { CallRefused } from './errors.ts';
 
+const MOST_REDIRECTS = 10;
+
+/** Why a call came to its end. */
+export interface CallEnd {
+  readonly by: 'caller' | 'gateway';
+  /** What went wrong on the way, if anything: a redirect that failed, a stream that was refused. */
+  readonly problem: Error | undefined;
+}
+
 /**
- * One phone call as Twilio would deliver it: a signed voice webhook, the answer document, its media stream, a signed
- * status callback at the end. Real sockets, no account.
+ * One phone call as Twilio would deliver it: a signed voice webhook, the answer document, its media stream, what the document
+ * says next once the gateway closed the stream (nothing: the call is over), a signed status callback at the end. Real
+ * sockets, no account.
  */
 export class SimulatedCall {
   readonly callSid = `CA${randomBytes(16).toString('hex')}`;
   readonly accountSid = `AC${randomBytes(16).toString('hex')}`;
+  /** What the carrier's own voice said, and the keys it pressed for `<Play digits>`. */
+  readonly said: string[] = [];
+  readonly playedDigits: string[] = [];
+  /** Every stream of the call so far: more than one after a redirect or a cut. */
+  readonly streams: SimulatedStream[] = [];
+  /** Resolves when the call is over and its status callback was answered. Never rejects. */
+  readonly ended: Promise<CallEnd>;
   readonly #options: DialOptions;
-  #stream: SimulatedStream | undefined;
-  #reported = false;
+  #end: (end: CallEnd) => void = () => undefined;
+  #over = false;
 
   constructor(options: DialOptions) {
     this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
   }
 
+  /** The latest media stream. */
   get stream(): SimulatedStream {
-    if (this.#stream === undefined) throw new Error('the call has no media stream');
-    return this.#stream;
+    const stream = this.streams.at(-1);
+    if (stream === undefined) throw new Error('the call has no media stream');
+    return stream;
   }
 
-  /** Fetches the answer document and opens its stream; again for the same call when it is redirected or was cut off. */
+  /**
+   * Fetches the answer document and opens its stream; again, for the same call, when it was redirected or its socket was
+   * dropped. A stream that is still open is stopped first, as by a redirect.
+   * @throws CallRefused when no stream opens; the call is over then
+   */
   async connect(): Promise<SimulatedStream> {
-    const { bot, clock, stream } = this.#options;
-    const answer = await this.#post(`/carriers/twilio/voice${bot === undefined ? '' : `/${bot}`}`, { CallStatus: 'ringing' });
-    if (answer.status !== 200) throw new CallRefused(`the voice webhook answered ${answer.status}`, []);
-    const twiml = readTwiml(answer.body);
-    if (twiml.stream === undefined) throw new CallRefused('the answer document opens no stream', twiml.say);
-    const ids = { callSid: this.callSid, accountSid: this.accountSid };
-    this.#stream = await SimulatedStream.open(twiml.stream, ids, clock, this.#signUpgrade(twiml.stream.url), stream);
-    // No verb follows <Connect>, so the end of the stream is the end of the call.
-    void this.#stream.ended.then(({ byGateway }) => (byGateway ? this.report() : undefined));
-    return this.#stream;
+    const { bot } = this.#options;
+    const status = this.streams.length === 0 ? 'ringing' : 'in-progress';
+    this.streams.at(-1)?.stop();
+    try {
+      return await this.#follow(await this.#fetchDocument(`/carriers/twilio/voice${bot === undefined ? '' : `/${bot}`}`, status));
+    } catch (error) {
+      const refused = error instanceof CallRefused ? error : new CallRefused(errorText(error), this.said, error);
+      await this.#finish({ by: 'gateway', problem: refused });
+      throw refused;
+    }
   }
 
   /** The caller hangs up. */
   async hangUp(): Promise<void> {
-    this.#stream?.stop();
-    await this.report();
+    this.streams.at(-1)?.stop();
+    await this.#finish({ by: 'caller', problem: undefined });
   }
 
-  /** Tells the gateway's status callback that the call is over, once. */
-  async report(): Promise<void> {
-    if (this.#reported) return;
-    this.#reported = true;
+  async #fetchDocument(path: string, status: string): Promise<readonly Verb[]> {
+    const answer = await this.#post(path, { CallStatus: status });
+    if (answer.status !== 200) throw new CallRefused(`the voice webhook answered ${answer.status}`, this.said);
+    return readTwiml(answer.body);
+  }
+
+  /** Obeys a document until it opens a stream. */
+  async #follow(document: readonly Verb[]): Promise<SimulatedStream> {
+    let verbs = document;
+    for (let at = 0, redirects = 0; at < verbs.length; at += 1) {
+      const verb = verbs[at]!;
+      switch (verb.verb) {
+        case 'stream':
+          return this.#open(verb, verbs.slice(at + 1));
+        case 'say':
+          this.said.push(verb.text);
+          break;
+        case 'play':
+          if (verb.digits !== '') this.playedDigits.push(verb.digits);
+          break;
+        case 'pause':
+          await sleep(this.#options.clock, verb.seconds * 1000);
+          break;
+        case 'redirect':
+          redirects += 1;
+          if (redirects > MOST_REDIRECTS) throw new CallRefused('the answer documents redirect without end', this.said);
+          verbs = await this.#fetchDocument(verb.url, 'in-progress');
+          at = -1;
+          break;
+        case 'hang-up':
+          throw new CallRefused('the answer document hangs up', this.said);
+        case 'unknown':
+      }
+    }
+    throw new CallRefused('the answer document opens no stream', this.said);
+  }
+
+  async #open(target: Extract<Verb, { verb: 'stream' }>, rest: readonly Verb[]): Promise<SimulatedStream> {
+    const ids = { callSid: this.callSid, accountSid: this.accountSid };
+    const { clock, stream: options } = this.#options;
+    let stream: SimulatedStream;
+    try {
+      stream = await SimulatedStream.open(target, ids, clock, this.#signUpgrade(target.url), options);
+    } catch (error) {
+      throw new CallRefused(`31920: the media stream was refused: ${errorText(error)}`, this.said, error);
+    }
+    this.streams.push(stream);
+    void stream.ended.then(({ byGateway }) => (byGateway ? this.#goOn(rest) : undefined));
+    return stream;
+  }
+
+  /** The gateway closed the stream: the verbs behind it come next, and after the last one the call is over. */
+  async #goOn(rest: readonly Verb[]): Promise<void> {
+    try {
+      await this.#follow(rest);
+    } catch (error) {
+      const problem = error instanceof CallRefused ? undefined : (error as Error);
+      await this.#finish({ by: 'gateway', problem });
+    }
+  }
+
+  async #finish(end: CallEnd): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    // A gateway that is gone is told nothing; the carrier does not care.
     await this.#post('/carriers/twilio/status', { CallStatus: 'completed' }).catch(() => undefined);
+    this.#end(end);
   }
 
   #signUpgrade(streamUrl: string): string {
