@@ -36,6 +36,8 @@ export interface Gateway extends AsyncDisposable {
   readonly url: string;
   readonly calls: CallRegistry;
   readonly backlog: Backlog;
+  /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
+  readonly prepared: Promise<void>;
   /** Where a call's record is kept as JSON. */
   recordPath(callId: string, startedAtWallMs: number): string;
   /** Says goodbye to live calls, waits for their ends, and closes everything in order. */
@@ -104,7 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const url = await http.listen({ host: settings.http.host, port: settings.http.port });
   speech.watchHealth();
-  for (const bot of bots) void prepare(bot, dialogs.get(bot.name), speech, logger);
+  const prepared = prepareAll(bots, dialogs, speech, logger);
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -118,10 +120,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     url,
     calls,
     backlog,
+    prepared,
     recordPath: (callId, startedAtWallMs) => join(recordingsFolder, dayOf(startedAtWallMs), `${callId}.call.json`),
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };
+}
+
+async function prepareAll(
+  bots: readonly Bot[],
+  dialogs: ReadonlyMap<string, BotDialog>,
+  speech: SpeechPlatform,
+  logger: Logger,
+): Promise<void> {
+  for (const bot of bots) await prepare(bot, dialogs.get(bot.name), speech, logger);
 }
 
 /** Speaks a bot's fixed sentences once, so that they start in the same tick later, and are there when the platform is not. */

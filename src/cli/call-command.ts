@@ -1,0 +1,138 @@
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { type Command, Option } from 'commander';
+import { activeLevelDb } from '../audio/level.ts';
+import { resample } from '../audio/resample.ts';
+import { parseWav } from '../audio/wav.ts';
+import { readDevSecrets } from '../config/dev-secrets.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
+import { CallerTimeout, type CallerStep, ScriptedCaller } from '../sim/caller.ts';
+import { CallRefused, dialTwilio, type SimulatedCall } from '../sim/twilio-carrier.ts';
+import { CallerVoice } from '../sim/voice.ts';
+import { findCallRecord, type KeptCall } from './call-record-file.ts';
+import { requireConfiguration } from './configuration.ts';
+import { EXIT, coloured, printJson, printLine, printNote } from './output.ts';
+import { audibleExamples } from './vocabulary-examples.ts';
+
+interface CallFlags {
+  readonly url?: string;
+  readonly to?: string;
+  readonly bot?: string;
+  readonly lang: string;
+  readonly wav?: string;
+  readonly say?: readonly string[];
+  readonly interactive?: boolean;
+  readonly json?: boolean;
+}
+
+/** `offhook call`: a simulated phone call to a running gateway, spoken from text, from a file, or as you type. */
+export function addCallCommand(program: Command): void {
+  program
+    .command('call')
+    .description('call a running gateway on this machine, as a phone would through Twilio')
+    .option('--url <url>', 'address of the gateway')
+    .option('--to <number>', 'dialled number')
+    .option('--bot <name>', 'bot to ask for, in place of a number')
+    .addOption(new Option('--lang <language>', 'language the caller speaks').choices(['en', 'hi']).default('en'))
+    .option('--wav <file>', 'play this WAV file when the bot has greeted')
+    .option('--say <text...>', 'say these lines, one each time the bot has finished; #12 presses keys')
+    .option('-i, --interactive', 'type what to say, line by line')
+    .option('--json', 'print one JSON document')
+    .action(async (flags: CallFlags) => {
+      const modes = [flags.wav, flags.say, flags.interactive].filter((mode) => mode !== undefined);
+      if (modes.length !== 1) {
+        printNote('offhook call: give exactly one of --wav FILE, --say TEXT… and -i');
+        process.exit(EXIT.usage);
+      }
+      try {
+        const kept = await placeCall(flags);
+        if (flags.json === true) printJson({ ok: kept !== undefined, ...kept });
+        process.exit(kept === undefined ? EXIT.failed : EXIT.ok);
+      } catch (error) {
+        const said = error instanceof CallRefused && error.said.length > 0 ? ` The carrier said: "${error.said.join(' ')}"` : '';
+        if (flags.json === true) printJson({ ok: false, error: errorText(error) });
+        printNote(`offhook call: ${errorText(error)}.${said}`);
+        process.exit(EXIT.failed);
+      }
+    });
+}
+
+async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
+  const { config, bots } = requireConfiguration();
+  const { settings, secrets } = config;
+  const url = flags.url ?? `http://127.0.0.1:${settings.http.port}`;
+  const authToken = secrets.twilioAuthTokens[0]?.reveal() ?? readDevSecrets(settings.dataDir).twilioAuthToken.reveal();
+  const bot =
+    flags.bot ??
+    (flags.lang === 'en' || flags.to !== undefined ? undefined : bots.find(({ language }) => language === flags.lang)?.name);
+  const print = flags.json === true ? printNote : printLine;
+  const examples = audibleExamples(flags.lang);
+  if (examples.length > 0) print(coloured('dim', `The embedded recogniser hears, for example: ${examples.join(' · ')}`));
+  await using voice = new CallerVoice();
+  const call = await dialTwilio({
+    url,
+    authToken,
+    clock: systemClock,
+    bot,
+    ...(flags.to === undefined ? {} : { to: flags.to }),
+  });
+  print(coloured('dim', `— connected to ${url} —`));
+  const caller = new ScriptedCaller(call.stream, 30_000);
+  try {
+    if (flags.interactive === true) await converse(call, caller, voice, flags.lang, print);
+    else await caller.run(await stepsOf(flags, voice, print));
+  } catch (error) {
+    if (!(error instanceof CallerTimeout) || call.stream.open) throw error;
+  }
+  await call.hangUp();
+  const kept = await findCallRecord(settings.dataDir, call.callSid, systemClock);
+  if (kept === undefined) print('The call is over; its record is not in this data folder.');
+  else {
+    for (const turn of kept.turns) {
+      if (turn.callerText !== '' || turn.index > 0)
+        print(`${coloured('yellow', 'heard')} ${turn.callerText === '' ? '(not understood)' : turn.callerText}`);
+      print(`${coloured('green', 'bot  ')} ${turn.botHeardText}`);
+    }
+    print(coloured('dim', `— over: ${kept.endReason} —`));
+    print(`recording  ${kept.recordingPath ?? '(none)'}`);
+    print(`record     ${kept.path}`);
+  }
+  return kept;
+}
+
+async function stepsOf(flags: CallFlags, voice: CallerVoice, print: (line: string) => void): Promise<readonly CallerStep[]> {
+  if (flags.wav !== undefined) {
+    const { samples, rateHz } = parseWav(readFileSync(flags.wav));
+    const pcm = resample(samples[0] ?? new Int16Array(), rateHz, 8_000);
+    print(`Playing ${flags.wav}: ${(pcm.length / 8_000).toFixed(1)} s at ${activeLevelDb(pcm, 8_000).toFixed(0)} dBFS.`);
+    return [{ kind: 'say', text: flags.wav, pcm }, { kind: 'hang-up' }];
+  }
+  const steps: CallerStep[] = [];
+  for (const text of flags.say ?? []) steps.push(await stepOf(text, voice, flags.lang));
+  return [...steps, { kind: 'hang-up' }];
+}
+
+/** A line of text as a step: `#12` presses keys, anything else is spoken. */
+async function stepOf(text: string, voice: CallerVoice, language: string): Promise<CallerStep> {
+  const keys = /^#([0-9*#]+)$/u.exec(text.trim())?.[1];
+  return keys === undefined ? { kind: 'say', text, pcm: await voice.say(text, { language }) } : { kind: 'press', digits: keys };
+}
+
+async function converse(
+  call: SimulatedCall,
+  caller: ScriptedCaller,
+  voice: CallerVoice,
+  language: string,
+  print: (line: string) => void,
+): Promise<void> {
+  print('Type what the caller says, #1 to press a key, an empty line to hang up.');
+  const lines = createInterface({ input: process.stdin });
+  void call.stream.ended.then(() => lines.close());
+  for await (const line of lines) {
+    if (line.trim() === '') break;
+    await caller.run([await stepOf(line, voice, language)]);
+    if (!call.stream.open) break;
+  }
+  lines.close();
+}

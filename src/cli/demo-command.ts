@@ -1,0 +1,75 @@
+import { type Command, Option } from 'commander';
+import { errorText } from '../kernel/errors.ts';
+import type { DemoReport } from './demo/report.ts';
+import { runDemo } from './demo/run.ts';
+import { LiveView } from './live-view.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
+
+interface DemoFlags {
+  readonly json?: boolean;
+  readonly lang: string;
+  readonly profile?: string;
+  readonly tamper?: 'swap-lines' | 'mute';
+}
+
+/** `offhook demo` */
+export function addDemoCommand(program: Command): void {
+  program
+    .command('demo')
+    .description('hold one scripted phone call with a demo bot on this machine, and check it')
+    .option('--json', 'print one JSON document')
+    .addOption(new Option('--lang <language>', 'language of the call').choices(['en', 'hi']).default('en'))
+    .addOption(new Option('--profile <profile>', 'how the embedded platform behaves').choices(['plain', 'hosted-like']))
+    .addOption(new Option('--tamper <how>', 'change the caller, to see the demo fail').choices(['swap-lines', 'mute']))
+    .action(async (flags: DemoFlags) => {
+      const print = flags.json === true ? printNote : printLine;
+      const view = new LiveView(print);
+      try {
+        const report = await runDemo({
+          language: flags.lang,
+          ...(flags.profile === undefined ? {} : { profile: flags.profile }),
+          tampering: { swapLines: flags.tamper === 'swap-lines', mute: flags.tamper === 'mute' },
+          onNews: (news) => view.show(news),
+          onStage: (stage) => print(coloured('dim', `${stage} …`)),
+        });
+        if (flags.json === true) printJson(report);
+        else printReport(report);
+        process.exit(report.ok ? EXIT.ok : EXIT.failed);
+      } catch (error) {
+        if (flags.json === true) printJson({ ok: false, problems: [errorText(error)] });
+        printNote(`demo: ${errorText(error)}`);
+        process.exit(EXIT.failed);
+      }
+    });
+}
+
+function printReport(report: DemoReport): void {
+  printLine();
+  const number = (value: number | undefined): string => (value === undefined ? '–' : String(Math.round(value)));
+  const rows = report.turns.map(({ caller, latencyMs }, index) => [
+    String(index),
+    caller === '' ? '(greeting)' : caller,
+    number(latencyMs.endpointing),
+    number(latencyMs.asrFinal),
+    number(latencyMs.dialog),
+    number(latencyMs.ttsFirstByte),
+    number(latencyMs.firstFrame),
+    number(latencyMs.total),
+  ]);
+  printLine(tableText([['turn', 'caller', 'endpointing', 'words', 'dialog', 'voice', 'first frame', 'total (ms)'], ...rows]));
+  printLine();
+  for (const { turn, atMs, botSilentMs } of report.interruptions) {
+    printLine(
+      `Turn ${turn} was interrupted at ${(atMs / 1000).toFixed(1)} s; the bot was silent ${number(botSilentMs)} ms later.`,
+    );
+  }
+  printLine(`recording  ${report.recording ?? '(none)'}`);
+  printLine(`record     ${report.record}`);
+  printLine(`analysis   ${report.analysis ?? '(none)'}`);
+  for (const problem of report.problems) printLine(coloured('red', `not as scripted: ${problem}`));
+  printLine(
+    report.ok
+      ? coloured('green', 'The conversation went as scripted.')
+      : coloured('red', 'The conversation did not go as scripted.'),
+  );
+}

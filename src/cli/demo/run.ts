@@ -1,0 +1,105 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startGateway } from '../../app.ts';
+import type { CallRecord } from '../../call/call-record.ts';
+import type { CallNews } from '../../call/services.ts';
+import { readDevSecrets } from '../../config/dev-secrets.ts';
+import { sleep } from '../../kernel/abort.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
+import { createLogger } from '../../observability/logger.ts';
+import { type StepReport, ScriptedCaller } from '../../sim/caller.ts';
+import { dialTwilio } from '../../sim/twilio-carrier.ts';
+import { CallerVoice } from '../../sim/voice.ts';
+import { analysisPath } from '../../jobs/post-call/analyse-call.ts';
+import { requireConfiguration } from '../configuration.ts';
+import { speechSource } from '../speech-settings.ts';
+import { type DemoReport, judge } from './report.ts';
+import { callerSteps, scenarioFor, type Tampering } from './scenario.ts';
+
+export interface DemoOptions {
+  readonly language: string;
+  readonly profile?: string;
+  readonly tampering?: Tampering;
+  readonly onNews: (news: CallNews) => void;
+  readonly onStage: (stage: string) => void;
+}
+
+const ANALYSIS_WITHIN_MS = 60_000;
+const CALL_ENDS_WITHIN_MS = 15_000;
+
+/**
+ * Starts a gateway and an embedded platform on free loopback ports with a data folder of their own, places one scripted
+ * call through the Twilio protocol, waits for its analysis, and compares everything with the script.
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const clock = systemClock;
+  const dataDir = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
+  const { config, bots } = requireConfiguration({
+    OFFHOOK_DATA_DIR: dataDir,
+    OFFHOOK_PORT: '0',
+    OFFHOOK_PLATFORM_PORT: '0',
+    OFFHOOK_LOG__LEVEL: 'error',
+    ...(options.profile === undefined ? {} : { OFFHOOK_PLATFORM__PROFILE: options.profile }),
+  });
+  const scenario = scenarioFor(options.language);
+  const logger = createLogger({ level: config.settings.log.level });
+  const stop = new AbortController();
+  options.onStage('starting the speech platform (the first start trains its recogniser)');
+  await using speech = await speechSource(config, logger, stop.signal);
+  await using voice = new CallerVoice();
+  options.onStage('starting the gateway');
+  await using gateway = await startGateway({
+    config,
+    bots,
+    speech: speech.settings,
+    clock,
+    logger,
+    worker: true,
+    news: options.onNews,
+  });
+  const steps = await callerSteps(scenario, voice, options.tampering);
+  await gateway.prepared;
+  const { url } = gateway;
+  const authToken = config.secrets.twilioAuthTokens[0]?.reveal() ?? readDevSecrets(dataDir).twilioAuthToken.reveal();
+  options.onStage(`calling ${url} through the Twilio Media Streams protocol`);
+  const call = await dialTwilio({ url, authToken, clock, bot: scenario.bot });
+  const session = gateway.calls.calls[0];
+  if (session === undefined) throw new Error('the gateway has no call after answering one');
+  const { reports, problems } = await script(new ScriptedCaller(call.stream, 30_000), steps);
+  await call.hangUp();
+  const record = await within(CALL_ENDS_WITHIN_MS, session.ended);
+  if (record === undefined) throw new Error('the call did not end');
+  const analysis = await analysed(record, gateway.backlog.store.analyses);
+  const files = { record: gateway.recordPath(record.id, record.startedAtWallMs), analysis };
+  return judge(scenario, reports, record, files, problems);
+}
+
+async function script(
+  caller: ScriptedCaller,
+  steps: Parameters<ScriptedCaller['run']>[0],
+): Promise<{ reports: readonly StepReport[]; problems: string[] }> {
+  try {
+    return { reports: await caller.run(steps), problems: [] };
+  } catch (error) {
+    return { reports: caller.reports, problems: [errorText(error)] };
+  }
+}
+
+/** The path of the call's analysis once the store has it; undefined when it does not come in time. */
+async function analysed(
+  record: CallRecord,
+  analyses: { list(tenantId: string, callId: string): Promise<readonly unknown[]> },
+): Promise<string | undefined> {
+  const path = analysisPath({ id: record.id, recordingPath: record.recordingPath });
+  for (let waitedMs = 0; waitedMs < ANALYSIS_WITHIN_MS; waitedMs += 100) {
+    if ((await analyses.list(record.tenantId, record.id)).length > 0) return path;
+    await sleep(systemClock, 100);
+  }
+  return undefined;
+}
+
+async function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
+  return Promise.race([promise, sleep(systemClock, ms).then(() => undefined)]);
+}

@@ -1,0 +1,99 @@
+import type { CallerStep } from '../../sim/caller.ts';
+import { cough } from '../../sim/cough.ts';
+import type { CallerVoice } from '../../sim/voice.ts';
+
+/** One thing the caller of the demo does, and what must come of it. */
+export interface ScriptLine {
+  readonly act: 'say' | 'interrupt' | 'cough' | 'press' | 'wait-for-end';
+  /** What is said, or the key. */
+  readonly text: string;
+  /** When, counted from the bot's first sound; for what happens while it speaks. */
+  readonly afterMs?: number;
+  /** The reply must contain this; undefined where no reply belongs to it. */
+  readonly reply?: RegExp;
+}
+
+export interface Scenario {
+  readonly bot: string;
+  readonly language: string;
+  /** The caller's speaking rate; not one that the recogniser was trained at. */
+  readonly rate: number;
+  readonly lines: readonly ScriptLine[];
+}
+
+const english: Scenario = {
+  bot: 'clinic',
+  language: 'en',
+  rate: 0.95,
+  lines: [
+    { act: 'say', text: 'opening hours', reply: /eight in the morning/u },
+    { act: 'cough', text: '', afterMs: 2_500 },
+    { act: 'interrupt', text: 'book an appointment', afterMs: 6_000, reply: /Which day/u },
+    { act: 'say', text: 'Tuesday at half past ten', reply: /Tuesday at half past ten.*right\?/u },
+    { act: 'say', text: 'yes', reply: /Press one for a reminder/u },
+    { act: 'press', text: '2', reply: /Goodbye/u },
+    { act: 'wait-for-end', text: '' },
+  ],
+};
+
+const hindi: Scenario = {
+  bot: 'clinic-hi',
+  language: 'hi',
+  rate: 0.95,
+  lines: [
+    { act: 'say', text: 'खुलने का समय', reply: /./u },
+    { act: 'cough', text: '', afterMs: 2_500 },
+    { act: 'interrupt', text: 'अपॉइंटमेंट बुक करना है', afterMs: 6_000, reply: /दिन/u },
+    { act: 'say', text: 'मंगलवार सुबह साढ़े दस बजे', reply: /मंगलवार.*साढ़े दस/u },
+    { act: 'say', text: 'जी हाँ', reply: /./u },
+    { act: 'press', text: '2', reply: /./u },
+    { act: 'wait-for-end', text: '' },
+  ],
+};
+
+/** What tests change about the demo, to see that it then fails. */
+export interface Tampering {
+  /** The caller's first two spoken lines change places. */
+  readonly swapLines?: boolean;
+  /** The caller is heard as silence. */
+  readonly mute?: boolean;
+}
+
+export function scenarioFor(language: string): Scenario {
+  return language === 'hi' ? hindi : english;
+}
+
+/** Speaks the caller's lines; the expectations stay with their places, whatever is tampered with. */
+export async function callerSteps(
+  scenario: Scenario,
+  voice: CallerVoice,
+  tampering: Tampering = {},
+): Promise<readonly CallerStep[]> {
+  const texts = scenario.lines.map(({ text }) => text);
+  if (tampering.swapLines === true) {
+    const [first, second] = scenario.lines.flatMap(({ act }, index) => (act === 'say' ? [index] : []));
+    if (first !== undefined && second !== undefined) [texts[first], texts[second]] = [texts[second]!, texts[first]!];
+  }
+  const steps: CallerStep[] = [];
+  for (const [index, { act, afterMs = 0 }] of scenario.lines.entries()) {
+    const text = texts[index] ?? '';
+    switch (act) {
+      case 'say':
+      case 'interrupt': {
+        const spoken = await voice.say(text, { language: scenario.language, rate: scenario.rate });
+        const pcm = tampering.mute === true ? new Int16Array(spoken.length) : spoken;
+        steps.push(act === 'say' ? { kind: act, text, pcm } : { kind: act, text, pcm, afterMs });
+        break;
+      }
+      case 'cough':
+        steps.push({ kind: act, pcm: cough(300, 3), afterMs });
+        break;
+      case 'press':
+        steps.push({ kind: act, digits: text });
+        break;
+      case 'wait-for-end':
+        steps.push({ kind: act });
+    }
+  }
+  return steps;
+}

@@ -1,0 +1,62 @@
+import type { CallNews } from '../call/services.ts';
+import { coloured, printLine } from './output.ts';
+
+/** Prints a call as it happens: who said what, what was recognised, what was heard, and how long the caller waited. */
+export class LiveView {
+  readonly #print: (line: string) => void;
+
+  constructor(print: (line: string) => void = printLine) {
+    this.#print = print;
+  }
+
+  /** What the simulated caller does; only its own process knows. */
+  caller(text: string): void {
+    this.#print(`${coloured('cyan', 'caller ')} ${text}`);
+  }
+
+  show(news: CallNews): void {
+    switch (news.type) {
+      case 'started':
+        this.#print(coloured('dim', `— the bot "${news.botName}" answers —`));
+        return;
+      case 'turn':
+        if (news.kind === 'spoken')
+          this.#print(`${coloured('yellow', 'heard  ')} ${news.callerText === '' ? '(not understood)' : news.callerText}`);
+        if (news.kind === 'keyed') this.#print(`${coloured('yellow', 'keys   ')} ${news.callerText}`);
+        if (news.kind === 'no-input') this.#print(`${coloured('yellow', 'silence')}`);
+        return;
+      case 'reply':
+        if (news.totalMs !== undefined) this.#print(coloured('dim', `        reply after ${Math.round(news.totalMs)} ms`));
+        return;
+      case 'heard': {
+        const whole = news.text === news.heard;
+        this.#print(`${coloured('green', 'bot    ')} ${news.heard}${whole ? '' : coloured('dim', '  (cut)')}`);
+        return;
+      }
+      case 'floor':
+        this.#print(coloured('dim', `        ${floorText(news.what)}`));
+        return;
+      case 'digit':
+        this.#print(`${coloured('cyan', 'key    ')} ${news.digit}`);
+        return;
+      case 'ended':
+        this.#print(coloured('dim', `— the call is over: ${news.reason} —`));
+        return;
+      case 'partial':
+        return;
+    }
+  }
+}
+
+function floorText(what: 'hold' | 'resume' | 'clear' | 'restore'): string {
+  switch (what) {
+    case 'hold':
+      return 'a sound over the bot: hold';
+    case 'resume':
+      return 'it was nothing: the bot speaks on';
+    case 'clear':
+      return 'the caller talks over the bot: it stops';
+    case 'restore':
+      return 'the interruption was nothing: the bot speaks on';
+  }
+}

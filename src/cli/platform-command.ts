@@ -1,0 +1,48 @@
+import { type Command, Option } from 'commander';
+import { systemClock } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
+import { createLogger } from '../observability/logger.ts';
+import { createEngines } from '../platform/engines/engines.ts';
+import { runPlatform } from '../platform/main.ts';
+import { requireConfiguration, shippedFolder } from './configuration.ts';
+import { EXIT, printNote } from './output.ts';
+
+interface PlatformFlags {
+  readonly port?: string;
+  readonly profile?: 'plain' | 'hosted-like';
+  readonly compat?: boolean;
+  readonly json?: boolean;
+}
+
+/** `offhook platform`: the embedded speech platform alone, for clients of any kind on this machine. */
+export function addPlatformCommand(program: Command): void {
+  program
+    .command('platform')
+    .description('run the embedded speech platform alone, on loopback, with a development key')
+    .option('--port <port>', 'first of five ports: auth, ASR, Variant B, medical, TTS; 0 takes free ones')
+    .addOption(new Option('--profile <profile>', 'how it behaves').choices(['plain', 'hosted-like']))
+    .option('--compat', 'also take the forms that other generations of this interface use')
+    .option('--json', 'print addresses and key as one JSON document')
+    .action(async (flags: PlatformFlags) => {
+      const { config } = requireConfiguration(flags.port === undefined ? {} : { OFFHOOK_PLATFORM_PORT: flags.port });
+      const { platform, dataDir, log } = config.settings;
+      const logger = createLogger({ level: log.level });
+      try {
+        await runPlatform({
+          port: platform.port,
+          profile: flags.profile ?? platform.profile,
+          json: flags.json === true,
+          compat: flags.compat === true,
+          dataDir,
+          createEngines: () =>
+            createEngines({ dataDir, vocabularyFolder: shippedFolder(platform.vocabularyFolder), clock: systemClock, logger }),
+          clock: systemClock,
+          logger,
+          process,
+        });
+      } catch (error) {
+        printNote(`offhook platform: ${errorText(error)}`);
+        process.exit(EXIT.failed);
+      }
+    });
+}
