@@ -52,12 +52,12 @@ class HandLine implements CallerLine {
 
   /** Runs the script to its end, 20 ms at a time. */
   async play(steps: readonly CallerStep[], patienceMs = 5000): Promise<readonly StepReport[]> {
-    let over = false;
+    const state = { over: false };
     const run = new ScriptedCaller(this, patienceMs).run(steps).finally(() => {
-      over = true;
+      state.over = true;
     });
     run.catch(() => undefined);
-    while (!over) {
+    while (!state.over) {
       this.nowMs += FRAME_MS;
       this.buffer.advance(this.nowMs);
       this.bot(this.nowMs);
