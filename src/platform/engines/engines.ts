@@ -1,0 +1,28 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { type Logger, silentLogger } from '../../observability/logger.ts';
+import type { RecognitionEngine, SynthesisEngine } from './port.ts';
+import { startRecogniser } from './recognise/recogniser.ts';
+import { startSynthesizer } from './synth/synthesizer.ts';
+
+/**
+ * The embedded platform's engines, ready to use. The first start learns the vocabularies (some CPU seconds) and keeps
+ * what it learnt in `cacheFolder`.
+ * @param options.vocabularyFolder holds `vocabulary.<lang>.yaml`, one a language
+ * @throws SynthesisUnavailableError, VocabularyError, RecognitionUnavailableError
+ */
+export async function createEngines(options: {
+  readonly cacheFolder: string;
+  readonly vocabularyFolder: string;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+}): Promise<{ synthesis: SynthesisEngine; recognition: RecognitionEngine }> {
+  const { cacheFolder, vocabularyFolder, clock, logger = silentLogger } = options;
+  const synthesis = await startSynthesizer({ clock, logger });
+  try {
+    const recognition = await startRecogniser({ cacheFolder, vocabularyFolder, clock, logger });
+    return { synthesis, recognition };
+  } catch (error) {
+    await synthesis[Symbol.asyncDispose]();
+    throw error;
+  }
+}

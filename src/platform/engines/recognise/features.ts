@@ -1,0 +1,151 @@
+import { BANDS } from './mel.ts';
+
+const CEPSTRA = 13;
+/** Cepstra, their slopes and the slopes of those. */
+export const FEATURES = CEPSTRA * 3;
+/** Frames on each side that a slope looks at. */
+const SLOPE_REACH = 2;
+/** What is this far below the loudest band of the utterance counts as silence: it hides the noise of a quiet line. */
+const FLOOR = 10 ** (-Number(process.env.FLOOR ?? 45) / 10);
+const SUB = Number(process.env.SUB ?? 0);
+const CURVEW = Number(process.env.CURVEW ?? 3);
+/** Frames whose energy is this far below the loudest are not speech, for means and scales. */
+const ACTIVE_DB = Number(process.env.ACT ?? 14);
+
+const dct = Array.from({ length: CEPSTRA }, (_, k) =>
+  Float64Array.from({ length: BANDS }, (__, band) => Math.cos((Math.PI * k * (band + 0.5)) / BANDS) * Math.sqrt(2 / BANDS)),
+);
+
+/** Means and scales of an utterance's cepstra. */
+export interface Normaliser {
+  /** The reference of loudness: band energy of the utterance's loud parts. */
+  readonly peak: number;
+  readonly mean: Float64Array;
+  readonly scale: Float64Array;
+}
+
+/** The band energy that stands for "loud" in these frames: the 95th percentile of frame energy. */
+export function peakEnergy(mel: Float32Array): number {
+  const totals = frameEnergies(mel).sort();
+  return Math.max(1e5, totals[Math.floor((totals.length - 1) * 0.95)] ?? 0) / BANDS;
+}
+
+export function frameEnergies(mel: Float32Array): Float64Array {
+  return Float64Array.from({ length: mel.length / BANDS }, (_, frame) => {
+    let sum = 0;
+    for (let band = 0; band < BANDS; band += 1) sum += mel[frame * BANDS + band]!;
+    return sum;
+  });
+}
+
+/** Cepstra before normalisation, `CEPSTRA` a frame. */
+function cepstra(mel: Float32Array, peak: number): Float64Array {
+  const frames = mel.length / BANDS;
+  const out = new Float64Array(frames * CEPSTRA);
+  const logs = new Float64Array(BANDS);
+  const noise = noiseEstimate(mel);
+  for (let frame = 0; frame < frames; frame += 1) {
+    for (let band = 0; band < BANDS; band += 1) logs[band] = Math.log(Math.max(0, mel[frame * BANDS + band]! - SUB * noise[band]!) / peak + FLOOR);
+    for (let k = 0; k < CEPSTRA; k += 1) {
+      const row = dct[k]!;
+      let sum = 0;
+      for (let band = 0; band < BANDS; band += 1) sum += row[band]! * logs[band]!;
+      out[frame * CEPSTRA + k] = sum;
+    }
+  }
+  return out;
+}
+
+/** The steady noise of the line, for each band: what is there most of the time even in pauses. */
+export function noiseEstimate(mel: Float32Array): Float64Array {
+  const frames = mel.length / BANDS;
+  const quiet = Math.floor(frames * 0.15);
+  return Float64Array.from({ length: BANDS }, (_, band) => {
+    const values = Float64Array.from({ length: frames }, (__, frame) => mel[frame * BANDS + band]!).sort();
+    let sum = 0;
+    for (let i = 0; i < quiet; i += 1) sum += values[i]!;
+    return quiet === 0 ? 0 : (sum / quiet) * 1.4;
+  });
+}
+
+/** Typical values, mixed in so that a short utterance does not normalise itself away. */
+const PRIOR_FRAMES = 10;
+
+/** Means and deviations over the frames that are speech. */
+export function normaliserOf(mel: Float32Array): Normaliser {
+  const peak = peakEnergy(mel);
+  const values = cepstra(mel, peak);
+  const energies = frameEnergies(mel);
+  const least = peak * BANDS * 10 ** (-ACTIVE_DB / 10);
+  const mean = new Float64Array(CEPSTRA);
+  const square = new Float64Array(CEPSTRA);
+  let count = 0;
+  for (let frame = 0; frame < energies.length; frame += 1) {
+    if (energies[frame]! < least) continue;
+    count += 1;
+    for (let k = 0; k < CEPSTRA; k += 1) {
+      const value = values[frame * CEPSTRA + k]!;
+      mean[k] = mean[k]! + value;
+      square[k] = square[k]! + value * value;
+    }
+  }
+  const scale = new Float64Array(CEPSTRA);
+  for (let k = 0; k < CEPSTRA; k += 1) {
+    const centre = mean[k]! / Math.max(1, count);
+    const variance = Math.max(0, square[k]! / Math.max(1, count) - centre * centre);
+    const typical = TYPICAL_DEVIATION[k]! ** 2;
+    mean[k] = centre;
+    scale[k] = 1 / Math.sqrt((variance * count + typical * PRIOR_FRAMES * 3) / (count + PRIOR_FRAMES * 3));
+  }
+  return { peak, mean, scale };
+}
+
+/** Deviations of cepstra seen in synthetic telephone speech; only a prior. */
+const TYPICAL_DEVIATION = [5.5, 3.6, 2.9, 2.2, 1.9, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.1, 1.0];
+/** Loudness says less about which word it is than shape does. */
+const ENERGY_WEIGHT = 0.6;
+const SLOPE_GAIN = 2.2;
+const CURVE_GAIN = CURVEW;
+
+/**
+ * What the models see: normalised cepstra, slopes, curvature; `FEATURES` values a frame.
+ * @param mel band energies, `BANDS` a frame
+ */
+export function features(mel: Float32Array, norm: Normaliser): Float32Array {
+  const frames = mel.length / BANDS;
+  const values = cepstra(mel, norm.peak);
+  for (let frame = 0; frame < frames; frame += 1) {
+    for (let k = 0; k < CEPSTRA; k += 1) {
+      const at = frame * CEPSTRA + k;
+      values[at] = (values[at]! - norm.mean[k]!) * norm.scale[k]! * (k === 0 ? ENERGY_WEIGHT : 1);
+    }
+  }
+  const slope = slopes(values, frames, SLOPE_GAIN);
+  const curve = slopes(slope, frames, CURVE_GAIN / SLOPE_GAIN);
+  const out = new Float32Array(frames * FEATURES);
+  for (let frame = 0; frame < frames; frame += 1) {
+    for (let k = 0; k < CEPSTRA; k += 1) {
+      const at = frame * CEPSTRA + k;
+      out[frame * FEATURES + k] = values[at]!;
+      out[frame * FEATURES + CEPSTRA + k] = slope[at]!;
+      out[frame * FEATURES + 2 * CEPSTRA + k] = curve[at]!;
+    }
+  }
+  return out;
+}
+
+function slopes(values: Float64Array, frames: number, gain: number): Float64Array {
+  const out = new Float64Array(values.length);
+  for (let frame = 0; frame < frames; frame += 1) {
+    for (let k = 0; k < CEPSTRA; k += 1) {
+      let sum = 0;
+      for (let distance = 1; distance <= SLOPE_REACH; distance += 1) {
+        const after = Math.min(frames - 1, frame + distance);
+        const before = Math.max(0, frame - distance);
+        sum += distance * (values[after * CEPSTRA + k]! - values[before * CEPSTRA + k]!);
+      }
+      out[frame * CEPSTRA + k] = (sum / 10) * gain;
+    }
+  }
+  return out;
+}

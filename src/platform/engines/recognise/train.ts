@@ -1,0 +1,116 @@
+import { type AcousticModel, type GaussianSet, SILENCE_STATE } from './acoustic-model.ts';
+import { alignFrames, placesOf } from './align.ts';
+import { FEATURES } from './features.ts';
+import { fitGaussians, type FramePool } from './gaussians.ts';
+
+/** One spoken utterance: features and what was said (word indexes); background speech has no words. */
+export interface TrainingUtterance {
+  readonly frames: Float32Array;
+  readonly words: readonly number[] | undefined;
+  /** For single words: the first and last frame of the sound, for the first guess. */
+  readonly active: { readonly from: number; readonly to: number };
+}
+
+/** Frames of speech for each state of a word: half of that is the fastest that can still be followed. */
+const FRAMES_A_STATE = 2.5;
+const STATES = { min: 3, max: 26 };
+/** Components in each round of alignment and estimation. */
+const ROUNDS = [1, 1, 2, 4, 4];
+const VARIANCE_FLOOR = Number(process.env.VF ?? 0.06);
+const FILLERS = 128;
+/** Frames that the fillers are fitted to, spread over all speech. */
+const FILLER_FRAMES = 24_000;
+
+/**
+ * Trains word models from utterances whose words are known but not where they are. Every word must also be said alone
+ * by at least one voice: that is the first guess.
+ */
+export function trainModel(words: readonly string[], utterances: readonly TrainingUtterance[]): AcousticModel {
+  const wordStates = layStates(words, utterances);
+  const count = wordStates.reduce((sum, word) => sum + word.count, 1);
+  let states = fitGaussians(firstPools(count, wordStates, utterances), 1, VARIANCE_FLOOR);
+  let pools: FramePool[] = [];
+  for (const components of ROUNDS) {
+    pools = alignedPools(count, wordStates, utterances, states);
+    states = fitGaussians(pools, components, VARIANCE_FLOOR);
+  }
+  return { words, wordStates, states, filler: fitFillers(utterances) };
+}
+
+function layStates(words: readonly string[], utterances: readonly TrainingUtterance[]): { first: number; count: number }[] {
+  let first = 1;
+  return words.map((word, index) => {
+    const alone = utterances.filter((utterance) => utterance.words?.length === 1 && utterance.words[0] === index);
+    if (alone.length === 0) throw new RangeError(`no voice says ${word} alone`);
+    const frames = alone.reduce((sum, { active }) => sum + active.to - active.from, 0) / alone.length;
+    const count = Math.max(STATES.min, Math.min(STATES.max, Math.round(frames / FRAMES_A_STATE)));
+    const laid = { first, count };
+    first += count;
+    return laid;
+  });
+}
+
+function emptyPools(count: number, utterances: readonly TrainingUtterance[]): FramePool[] {
+  const all = utterances.map(({ frames }) => frames);
+  return Array.from({ length: count }, () => ({ utterances: all, utterance: [], frame: [] }));
+}
+
+/** Single words cut into equal parts. */
+function firstPools(
+  count: number,
+  wordStates: readonly { first: number; count: number }[],
+  utterances: readonly TrainingUtterance[],
+): FramePool[] {
+  const pools = emptyPools(count, utterances);
+  utterances.forEach(({ frames, words, active }, index) => {
+    if (words?.length !== 1) return;
+    const { first, count: states } = wordStates[words[0]!]!;
+    for (let frame = 0; frame < frames.length / FEATURES; frame += 1) {
+      const inside = frame >= active.from && frame < active.to;
+      const share = (frame - active.from) / Math.max(1, active.to - active.from);
+      const state = inside ? first + Math.min(states - 1, Math.floor(share * states)) : SILENCE_STATE;
+      pools[state]!.utterance.push(index);
+      pools[state]!.frame.push(frame);
+    }
+  });
+  return pools;
+}
+
+function alignedPools(
+  count: number,
+  wordStates: readonly { first: number; count: number }[],
+  utterances: readonly TrainingUtterance[],
+  states: GaussianSet,
+): FramePool[] {
+  const pools = emptyPools(count, utterances);
+  utterances.forEach(({ frames, words }, index) => {
+    if (words === undefined) return;
+    const aligned = alignFrames(frames, placesOf(words, wordStates), states);
+    aligned?.forEach((state, frame) => {
+      pools[state]!.utterance.push(index);
+      pools[state]!.frame.push(frame);
+    });
+  });
+  return pools;
+}
+
+/** Splits all of speech, background included, into sounds. */
+function fitFillers(utterances: readonly TrainingUtterance[]): GaussianSet {
+  const all = utterances.map(({ frames }) => frames);
+  const total = all.reduce((sum, frames) => sum + frames.length / FEATURES, 0);
+  const step = Math.max(1, total / FILLER_FRAMES);
+  const pool: FramePool = { utterances: all, utterance: [], frame: [] };
+  let due = 0;
+  all.forEach((frames, utterance) => {
+    for (let frame = 0; frame < frames.length / FEATURES; frame += 1) {
+      due += 1;
+      if (due < step) continue;
+      due -= step;
+      pool.utterance.push(utterance);
+      pool.frame.push(frame);
+    }
+  });
+  const mixture = fitGaussians([pool], FILLERS, VARIANCE_FLOOR);
+  // Each component becomes a mixture of its own.
+  return { ...mixture, count: FILLERS, components: 1 };
+}

@@ -1,0 +1,78 @@
+import type { Grammar } from './grammar.ts';
+import type { WordNetwork } from './network.ts';
+import { sampleUtterances, seededRandom, shownWord, utteranceText } from './sample.ts';
+
+/**
+ * A synthetic speaker to learn from. Never flite `awb` nor espeak `hi+Annie`: the demo's caller and the benchmark speak
+ * with those.
+ */
+export interface TrainingVoice {
+  readonly engine: 'espeak' | 'flite';
+  readonly voice: string;
+  readonly speed: number;
+  readonly pitch: number;
+  /** Says every word alone as well: the first guess of where sounds are. */
+  readonly alone: boolean;
+}
+
+function speaker(engine: 'espeak' | 'flite', voice: string, speed = 1, pitch = 50, alone = false): TrainingVoice {
+  return { engine, voice, speed, pitch, alone };
+}
+
+const english: readonly TrainingVoice[] = [
+  speaker('flite', 'slt', 1, 50, true),
+  speaker('flite', 'rms', 1, 50, true),
+  speaker('flite', 'kal16'),
+  speaker('flite', 'slt', 1.15),
+  speaker('flite', 'rms', 1.15, 60),
+  speaker('flite', 'slt', 0.85, 60),
+  speaker('flite', 'kal16', 0.9),
+  speaker('espeak', 'en-us+m3', 1, 50, true),
+  speaker('espeak', 'en-us+f2', 0.9),
+  speaker('espeak', 'en-gb-x-rp+m1', 1.1, 40),
+  speaker('espeak', 'en-us', 1, 60),
+  speaker('espeak', 'en-gb-x-gbclan+f4'),
+];
+
+/** espeak has one Hindi voice; what varies is its throat, pace and pitch. Any other language is learnt the same way. */
+function espeakOnly(language: string): readonly TrainingVoice[] {
+  return [
+    speaker('espeak', language, 1, 50, true),
+    speaker('espeak', `${language}+m3`, 0.9, 50, true),
+    speaker('espeak', `${language}+f2`, 1, 60, true),
+    speaker('espeak', `${language}+f4`, 1.15),
+    speaker('espeak', `${language}+m1`, 1.1, 40),
+    speaker('espeak', `${language}+klatt`),
+    speaker('espeak', `${language}+f3`, 0.85),
+    speaker('espeak', `${language}+m7`, 1.2),
+  ];
+}
+
+/** The speakers of a language, those of engines that are installed. */
+export function trainingVoices(language: string, engines: ReadonlySet<'espeak' | 'flite'>): readonly TrainingVoice[] {
+  return (language === 'en' ? english : espeakOnly(language)).filter(({ engine }) => engines.has(engine));
+}
+
+/** Something to be spoken for training; `words` undefined is background speech. */
+export interface TrainingLine {
+  readonly text: string;
+  readonly words: readonly number[] | undefined;
+}
+
+/** Random sentences a voice says: enough for every word in several neighbourhoods over all voices. */
+const SENTENCES_A_VOICE = 45;
+const BACKGROUND_SHARE = 0.4;
+
+/** What one voice says, the same for the same seed. */
+export function trainingLines(grammar: Grammar, network: WordNetwork, voice: TrainingVoice, seed: number): TrainingLine[] {
+  const random = seededRandom(seed);
+  const alone = voice.alone ? network.words.map((word, index) => ({ text: shownWord(word), words: [index] })) : [];
+  const sentences = sampleUtterances(network, SENTENCES_A_VOICE, random).map((words) => ({
+    text: utteranceText(network, words),
+    words,
+  }));
+  const background = grammar.background
+    .filter(() => random() < BACKGROUND_SHARE)
+    .map((text) => ({ text, words: undefined }));
+  return [...alone, ...sentences, ...background];
+}

@@ -1,0 +1,89 @@
+import type { RecognitionResult, RecognisedWord } from '../port.ts';
+import type { AcousticModel } from './acoustic-model.ts';
+import { FEATURES, features, normaliserOf } from './features.ts';
+import { FRAME_S } from './mel.ts';
+import { judge, type Judgement } from './judge.ts';
+import type { WordNetwork } from './network.ts';
+import { shownWord } from './sample.ts';
+import { type Hypothesis, Search } from './search.ts';
+
+/** One language, ready to listen. */
+export interface Ear {
+  readonly language: string;
+  readonly model: AcousticModel;
+  readonly network: WordNetwork;
+}
+
+const ALTERNATIVES = 3;
+/** What a word of a boosted phrase gains, in log likelihood: decides a close race, wins no other. */
+const BOOST = 5;
+
+/** The bonus of each word under the caller's boost phrases; words outside the vocabulary have no effect. */
+export function boostOf(ear: Ear, phrases: readonly string[]): (word: number) => number {
+  const said = new Set(phrases.flatMap((phrase) => phrase.toLowerCase().split(/[\s,.?!]+/u)));
+  const bonuses = ear.model.words.map((word) => {
+    const parts = shownWord(word).toLowerCase().split(' ');
+    return parts.every((part) => said.has(part)) ? BOOST : 0;
+  });
+  return (word) => bonuses[word] ?? 0;
+}
+
+/**
+ * Understands a whole utterance: the best path through the grammar, if it beats speech in general.
+ * @param mel     band energies of the utterance with some silence round it
+ * @param startS  the time of its first frame
+ * @returns text '' when it is not in the vocabulary
+ */
+export function understand(ear: Ear, mel: Float32Array, startS: number, bonus: (word: number) => number): RecognitionResult {
+  const frames = features(mel, normaliserOf(mel));
+  const count = frames.length / FEATURES;
+  const search = new Search(ear.model, ear.network, bonus);
+  for (let frame = 0; frame < count; frame += 1) search.step(frames, frame);
+  const [best, ...others] = search.hypotheses(true, ALTERNATIVES);
+  const endS = startS + count * FRAME_S;
+  if (best === undefined || best.words.length === 0) return nothing(ear.language, startS, endS);
+  const judgement = judge(ear.model, frames, best);
+  if (!judgement.accepted) return { ...nothing(ear.language, startS, endS), confidence: judgement.confidence };
+  const words = timedWords(ear, best, judgement, startS);
+  return {
+    text: textOf(ear, best),
+    words,
+    startS: words[0]!.startS,
+    endS: words.at(-1)!.endS,
+    confidence: judgement.confidence,
+    language: ear.language,
+    alternatives: others.map((other) => ({
+      text: textOf(ear, other),
+      confidence: judgement.confidence * Math.exp(Math.max(-20, (other.score - best.score) / 10)),
+    })),
+  };
+}
+
+export function nothing(language: string, startS: number, endS: number): RecognitionResult {
+  return { text: '', words: [], startS, endS, confidence: 0, language, alternatives: [] };
+}
+
+export function textOf(ear: Ear, hypothesis: Hypothesis): string {
+  return hypothesis.words.map(({ word }) => shownWord(ear.model.words[word]!)).join(' ');
+}
+
+/** Words that were modelled as one share its time by their length. */
+function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, startS: number): RecognisedWord[] {
+  return hypothesis.words.flatMap(({ word, startFrame, endFrame }, index) => {
+    const parts = shownWord(ear.model.words[word]!).split(' ');
+    const letters = parts.reduce((sum, part) => sum + part.length, 0);
+    const from = startS + startFrame * FRAME_S;
+    const lengthS = (endFrame - startFrame) * FRAME_S;
+    let before = 0;
+    return parts.map((part) => {
+      const timed = {
+        word: part,
+        startS: from + (lengthS * before) / letters,
+        endS: from + (lengthS * (before + part.length)) / letters,
+        confidence: judgement.wordConfidences[index]!,
+      };
+      before += part.length;
+      return timed;
+    });
+  });
+}
