@@ -1,6 +1,10 @@
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
 
+/** How much of a raw body is kept on an error, and of a sentence in its message. */
+const MOST_BODY_CHARACTERS = 2_000;
+const MOST_MESSAGE_CHARACTERS = 500;
+
 /** What a refused request told; `body` is its raw text, cut at 2,000 characters. */
 export interface SpeechErrorFacts {
   readonly status?: number | undefined;
@@ -41,6 +45,12 @@ export class SpeechBusyError extends SpeechError {
   readonly retryable = true;
 }
 
+/** The platform told of a failure on a socket, where it gives no status: whether a repeat would help cannot be known. */
+export class SpeechFailedError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_FAILED';
+  readonly retryable = false;
+}
+
 /** The platform failed or could not be reached (5xx, a reset, a timeout). */
 export class SpeechUnavailableError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_UNAVAILABLE';
@@ -53,13 +63,21 @@ export class SpeechProtocolError extends SpeechError {
   readonly retryable = false;
 }
 
-const MOST_BODY_CHARACTERS = 2_000;
-
-const issue = z.looseObject({ msg: z.string(), loc: z.array(z.union([z.string(), z.number()])).optional() });
+const issue = z.union([
+  z.string(),
+  z.looseObject({ msg: z.string(), loc: z.array(z.union([z.string(), z.number()])).optional() }),
+]);
+// Each field by itself: an odd one must not hide the sentence in another.
 const body = z.looseObject({
-  detail: z.union([z.string(), z.array(issue)]).optional(),
-  message: z.string().optional(),
-  error: z.union([z.string(), z.looseObject({ message: z.string() })]).optional(),
+  detail: z
+    .union([z.string(), z.array(issue)])
+    .optional()
+    .catch(undefined),
+  message: z.string().optional().catch(undefined),
+  error: z
+    .union([z.string(), z.looseObject({ message: z.string().nullish(), code: z.string().nullish() })])
+    .optional()
+    .catch(undefined),
 });
 
 /** The sentence inside an error body of any shape that the platform or a proxy before it is known to send. */
@@ -68,30 +86,59 @@ export function errorMessage(text: string): string | undefined {
   try {
     parsed = JSON.parse(text);
   } catch {
-    return text.trim() === ''
-      ? undefined
-      : text
-          .replaceAll(/<[^>]*>/gu, ' ')
-          .replaceAll(/\s+/gu, ' ')
-          .trim()
-          .slice(0, 200);
+    return proxyText(text);
   }
+  if (typeof parsed === 'string') return cut(parsed);
   const known = body.safeParse(parsed);
   if (!known.success) return undefined;
   const { detail, message, error } = known.data;
-  if (typeof detail === 'string') return detail;
-  if (detail !== undefined)
-    return detail.map(({ loc, msg }) => (loc === undefined ? msg : `${loc.join('.')}: ${msg}`)).join('; ');
-  if (typeof error === 'string') return error;
-  return error?.message ?? message;
+  if (typeof detail === 'string') return cut(detail);
+  if (detail !== undefined) return cut(detail.map(issueText).join('; '));
+  if (typeof error === 'string') return cut(error);
+  return cut(error?.message ?? message ?? error?.code ?? undefined);
+}
+
+/** A page of a proxy, or plain text: its first words without the marks. */
+function proxyText(text: string): string | undefined {
+  const words = text
+    .slice(0, MOST_BODY_CHARACTERS)
+    .replaceAll(/<(script|style)\b.*?<\/\1>|<[^>]*>/gisu, ' ')
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+  return words === '' ? undefined : words.slice(0, 200);
+}
+
+function issueText(problem: z.output<typeof issue>): string {
+  if (typeof problem === 'string') return problem;
+  const { loc = [], msg } = problem;
+  return loc.length === 0 ? msg : `${loc.join('.')}: ${msg}`;
+}
+
+function cut(text: string | undefined): string | undefined {
+  const words = text?.trim();
+  return words === undefined || words === '' ? undefined : words.slice(0, MOST_MESSAGE_CHARACTERS);
 }
 
 /** The typed error of an HTTP answer. @param what names the request, for example `transcription` */
 export function errorOfAnswer(what: string, status: number, text: string, requestId: string | undefined): SpeechError {
   const message = `${what}: ${errorMessage(text) ?? 'no reason given'} (HTTP ${status})`;
   const facts = { status, requestId, body: text };
-  if (status === 401 || status === 402 || status === 403) return new SpeechAuthError(message, facts);
-  if (status === 429) return new SpeechBusyError(message, facts);
-  if (status >= 500) return new SpeechUnavailableError(message, facts);
-  return new SpeechRequestError(message, facts);
+  switch (status) {
+    case 401:
+      return new SpeechAuthError(
+        `${message}; the access token is missing, malformed or expired; check that the addresses belong together`,
+        facts,
+      );
+    case 402:
+    case 403:
+      return new SpeechAuthError(`${message}; the credential is wrong, revoked, lacks the permission or has no balance`, facts);
+    case 413:
+      return new SpeechRequestError(`${message}; send a smaller file`, facts);
+    case 415:
+      return new SpeechRequestError(`${message}; send wav, mp3, flac, ogg, m4a, mp4 or webm`, facts);
+    case 429:
+      return new SpeechBusyError(`${message}; lower the number of calls or ask for a higher tier`, facts);
+    default:
+      return status >= 500 ? new SpeechUnavailableError(message, facts) : new SpeechRequestError(message, facts);
+  }
 }

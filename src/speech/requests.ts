@@ -1,7 +1,7 @@
 import { sleep } from '../kernel/abort.ts';
 import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { SpeechError} from './errors.ts';
+import type { SpeechError } from './errors.ts';
 import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { TokenSource } from './tokens.ts';

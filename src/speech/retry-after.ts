@@ -1,5 +1,5 @@
 /** No server's wish keeps a caller longer than this. */
-const MOST_WAIT_MS = 30_000;
+const MOST_WAIT_MS = 60_000;
 
 /**
  * Reads a Retry-After header, seconds or a date, as a wait in ms; undefined when there is none to follow. A date in the

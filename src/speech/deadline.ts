@@ -1,0 +1,23 @@
+import type { Clock } from '../kernel/clock.ts';
+import { SpeechUnavailableError } from './errors.ts';
+
+/**
+ * Runs a task with a signal that aborts at the deadline or with one of the given ones. The task must heed its signal.
+ * @throws SpeechUnavailableError as the reason of the signal when the deadline was what stopped it
+ */
+export async function withDeadline<Value>(
+  clock: Clock,
+  limitMs: number,
+  outer: readonly (AbortSignal | undefined)[],
+  task: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const expiry = new AbortController();
+  const expired = new SpeechUnavailableError(`no answer within ${limitMs} ms`);
+  const timer = clock.after(limitMs, () => expiry.abort(expired));
+  const signals = outer.filter((signal) => signal !== undefined);
+  try {
+    return await task(AbortSignal.any([...signals, expiry.signal]));
+  } finally {
+    timer.cancel();
+  }
+}
