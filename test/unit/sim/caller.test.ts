@@ -110,6 +110,20 @@ describe('taking turns', () => {
     for (const gap of gaps) expect(Math.abs(gap - 2520)).toBeLessThanOrEqual(60);
   });
 
+  it('takes what the bot begins to say into its last words for the answer to them', async () => {
+    const line = new HandLine();
+    let beganMs: number | undefined;
+    line.bot = (nowMs) => {
+      if (nowMs === 100) line.botSays(500);
+      if (!line.speaking || beganMs !== undefined) return;
+      beganMs = nowMs;
+      line.buffer.append(new Uint8Array(600 * 8).fill(0xff), nowMs);
+      line.botSays(800);
+    };
+    const reports = await line.play([{ kind: 'say', text: 'Tuesday, at ten', pcm: speech(1000) }, { kind: 'hang-up' }]);
+    expect(reports).toHaveLength(2);
+  });
+
   it('gives up, and says what it waited for, when the bot says nothing', async () => {
     const line = new HandLine();
     await expect(line.play([{ kind: 'say', text: 'hello?', pcm: speech(100) }], 1000)).rejects.toThrow(
