@@ -29,6 +29,8 @@ export interface PlatformProcessOptions {
   readonly logger: Logger;
   /** Time the platform gets to come up. */
   readonly startTimeoutMs: number;
+  /** Least severe line the platform writes to stderr; warn when absent. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
   /** Stops the platform like disposal does. */
   readonly signal?: AbortSignal;
   /** Program and arguments to run in place of the platform's own entry, for tests. */
@@ -176,12 +178,12 @@ class Supervisor implements PlatformProcess {
   }
 
   #spawn(): ChildProcess {
-    const { command, port, profile, dataDir, vocabularyFolder } = this.#options;
+    const { command, port, profile, dataDir, vocabularyFolder, logLevel = 'warn' } = this.#options;
     const stdio = ['pipe', 'pipe', 'inherit'] as const;
     if (command !== undefined) return spawn(command[0], command.slice(1), { stdio: [...stdio] });
     const entry = entryFile(import.meta.url, '../platform/entry');
     const settings = ['--port', String(port), '--profile', profile, '--data-dir', dataDir, '--vocabulary', vocabularyFolder];
-    const args = [...entry.execArgv, entry.path, '--json', '--exit-with-parent', ...settings];
+    const args = [...entry.execArgv, entry.path, '--json', '--exit-with-parent', '--log-level', logLevel, ...settings];
     return spawn(process.execPath, args, { stdio: [...stdio] });
   }
 

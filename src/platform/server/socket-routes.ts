@@ -47,11 +47,12 @@ export function addSocketRoutes(app: FastifyInstance, options: SocketRoutesOptio
   let closing = false;
 
   const admit = async (request: IncomingMessage): Promise<(socket: WebSocket) => void> => {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    if (!options.paths.includes(url.pathname)) throw new Refusal(404, 'There is no WebSocket at this path');
+    // Not as a URL: a request target can be something that is none.
+    const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s, 2);
+    if (!options.paths.includes(path)) throw new Refusal(404, 'There is no WebSocket at this path');
     if (closing) throw new Refusal(503, 'The platform is stopping');
     if (server.clients.size >= options.maxSockets) throw new Refusal(503, 'Too many open sockets');
-    return options.admit({ request, query: url.searchParams });
+    return options.admit({ request, query: new URLSearchParams(query) });
   };
   const upgrade = async (request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> => {
     // Node detaches its own handlers on an upgrade; without one here a reset would end the process.

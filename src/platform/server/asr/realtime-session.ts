@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { cutFrames } from '../../../audio/framing.ts';
 import { sleep } from '../../../kernel/abort.ts';
@@ -65,6 +66,8 @@ export class RealtimeSession {
   /** @throws the engine's error when no stream can be opened */
   constructor(options: RealtimeSessionOptions) {
     this.#options = options;
+    // Each final that waits for its time listens.
+    setMaxListeners(maxPendingFinals, this.#abort.signal);
     const { init } = options;
     this.#frameBytes = 2 * Math.round((init.sampleRateHz * activityFrameMs) / 1000);
     this.#readyMs = options.clock.nowMs();

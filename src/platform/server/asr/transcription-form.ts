@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { OffhookError } from '../../../kernel/errors.ts';
 import { Refusal } from '../refusal.ts';
 import { type AudioBytes, bytesInMemory, spoolToDisk, tooLarge } from './audio-bytes.ts';
 import type { FormFields } from './transcription-fields.ts';
@@ -61,8 +62,17 @@ export async function readTranscriptionForm(request: FastifyRequest, limits: For
     return { fields, audio: pickAudio(fields, upload, limits.audioBytes) };
   } catch (error) {
     await upload?.[Symbol.asyncDispose]();
-    throw error;
+    throw isOurs(error) ? error : new Refusal(400, 'The multipart body is malformed', { cause: error });
   }
+}
+
+/** Refusals, the framework's coded errors, and the disk's; what is left are the multipart parser's complaints. */
+function isOurs(error: unknown): boolean {
+  return error instanceof OffhookError || (error instanceof Error && ('syscall' in error || isCoded(error)));
+}
+
+function isCoded(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_');
 }
 
 function pickAudio(fields: Map<string, string>, upload: AudioBytes | undefined, maxBytes: number): AudioBytes {

@@ -1,0 +1,52 @@
+// The platform's process, as `cli/platform-process.ts` starts it.
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { systemClock } from '../kernel/clock.ts';
+import { createLogger } from '../observability/logger.ts';
+import { createEngines } from './engines/engines.ts';
+import { runPlatform } from './main.ts';
+
+const flags = z
+  .object({
+    port: z.coerce.number().int().min(0).max(65_531),
+    profile: z.enum(['plain', 'hosted-like']),
+    'data-dir': z.string().min(1),
+    vocabulary: z.string().min(1),
+    'log-level': z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
+    json: z.boolean().default(false),
+    'exit-with-parent': z.boolean().default(false),
+  })
+  .parse(
+    parseArgs({
+      options: {
+        port: { type: 'string' },
+        profile: { type: 'string' },
+        'data-dir': { type: 'string' },
+        vocabulary: { type: 'string' },
+        'log-level': { type: 'string' },
+        json: { type: 'boolean' },
+        'exit-with-parent': { type: 'boolean' },
+      },
+    }).values,
+  );
+
+const logger = createLogger({ level: flags['log-level'] });
+const dataDir = flags['data-dir'];
+try {
+  await runPlatform({
+    port: flags.port,
+    profile: flags.profile,
+    json: flags.json,
+    exitWithParent: flags['exit-with-parent'],
+    dataDir,
+    createEngines: () =>
+      createEngines({ cacheFolder: join(dataDir, 'cache'), vocabularyFolder: flags.vocabulary, clock: systemClock, logger }),
+    clock: systemClock,
+    logger,
+    process,
+  });
+} catch (error) {
+  logger.error({ error }, 'speech platform could not start');
+  process.exitCode = 1;
+}

@@ -1,0 +1,92 @@
+import type { Readable, Writable } from 'node:stream';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import { readHandover } from './handover.ts';
+import type { ProfileName } from './server/behaviour.ts';
+import { type PlatformEngines, type RunningPlatform, startPlatform } from './server/start.ts';
+import { stopRequested } from './stop-signals.ts';
+
+export interface RunPlatformOptions {
+  /** First of five ports; 0 for free ones. */
+  readonly port: number;
+  readonly profile: ProfileName;
+  /** Print one JSON document, as the last line of stdout, in place of the text for people. */
+  readonly json: boolean;
+  readonly dataDir: string;
+  /** Read a first line from stdin (a `Handover`), and stop when stdin ends. */
+  readonly exitWithParent?: boolean;
+  readonly compat?: boolean;
+  /** Starts the engines; both are disposed of at the end. */
+  readonly createEngines: () => Promise<PlatformEngines>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly process: NodeJS.Process;
+}
+
+/** The addresses and the key, as `offhook platform --json` prints them. */
+export interface PlatformAddresses {
+  readonly authUrl: string;
+  readonly asrUrl: string;
+  readonly asrAltUrl: string;
+  readonly medUrl: string;
+  readonly ttsUrl: string;
+  readonly apiKey: string;
+}
+
+/**
+ * Runs the platform until it is told to stop: what `offhook platform` does. Resolves when everything is closed.
+ * @throws PlatformPortError, HandoverError, or an engine's error when it cannot start
+ */
+export async function runPlatform(options: RunPlatformOptions): Promise<void> {
+  const { clock, logger, process } = options;
+  const stdin: Readable | undefined = options.exitWithParent === true ? process.stdin : undefined;
+  // An open pipe would keep the process alive after everything is closed.
+  using _pipe = { [Symbol.dispose]: () => void stdin?.destroy() };
+  const handover = stdin === undefined ? {} : await readHandover(stdin);
+  const stop = stopRequested(stdin === undefined ? { process } : { process, parentPipe: stdin });
+  let stopped = false;
+  void stop.then(() => {
+    stopped = true;
+  });
+
+  const engines = await options.createEngines();
+  await using _synthesis = engines.synthesis;
+  await using _recognition = engines.recognition;
+  if (stopped) return;
+  await using platform = await startPlatform({
+    basePort: options.port,
+    ...(handover.ports === undefined ? {} : { ports: handover.ports }),
+    ...(handover.apiKey === undefined ? {} : { apiKeys: [{ secret: handover.apiKey }] }),
+    engines,
+    clock,
+    logger,
+    profile: options.profile,
+    compat: options.compat ?? false,
+    dataDir: options.dataDir,
+  });
+  announce(platform, options.json, process.stdout);
+  const reason = await stop;
+  logger.info({ reason }, 'speech platform stopping');
+}
+
+function announce(platform: RunningPlatform, json: boolean, out: Writable): void {
+  const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl, apiKey } = platform;
+  const addresses: PlatformAddresses = { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl, apiKey };
+  if (json) {
+    out.write(`${JSON.stringify(addresses)}\n`);
+    return;
+  }
+  const lines = [
+    'The speech platform is up, on this machine only.',
+    '',
+    `  OFFHOOK_AUTH_URL=${authUrl}`,
+    `  OFFHOOK_ASR_URL=${asrUrl}`,
+    `  OFFHOOK_ASR_ALT_URL=${asrAltUrl}`,
+    `  OFFHOOK_MED_URL=${medUrl}`,
+    `  OFFHOOK_TTS_URL=${ttsUrl}`,
+    `  OFFHOOK_API_KEY=${apiKey}`,
+    '',
+    'The key is for development and lives as long as this process. Ctrl-C stops it.',
+  ];
+  out.write(`${lines.join('\n')}\n`);
+}
