@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Gateway, startGateway } from '../../../src/app.ts';
+import type { CallNews } from '../../../src/call/services.ts';
+import { loadBots } from '../../../src/config/bot-files.ts';
+import { readDevSecrets } from '../../../src/config/dev-secrets.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import type { PlatformOptions } from '../../../src/platform/server/start.ts';
+import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
+import type { StreamOptions } from '../../../src/sim/twilio-stream.ts';
+import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
+
+/** Answers a word of the tone language by telling it back at length; `charlie` ends the call. */
+const BOT = `
+name: echo
+default: true
+language: en
+voice: Nisha
+endpointingMs: 500
+noInputMs: 6000
+dialog: { kind: module, file: echo-bot.js }
+`;
+
+const BOT_MODULE = `
+export async function* respond(turn) {
+  const { input } = turn;
+  if (input.kind === 'start') yield { type: 'say', text: 'Hello there, please say a word.' };
+  else if (input.kind === 'no-input') yield { type: 'say', text: 'Are you there?' };
+  else if (input.kind === 'keyed') yield { type: 'say', text: 'You pressed ' + input.digits + '.' };
+  else if (input.text.includes('charlie')) {
+    yield { type: 'say', text: 'Goodbye then.' };
+    yield { type: 'hangup', reason: 'said-charlie' };
+  } else if (input.text === '') yield { type: 'say', text: 'What was that?' };
+  else yield { type: 'say', text: 'You said ' + input.text + ', and that is a very fine word to say on a telephone line like this one.' };
+}
+`;
+
+export interface GatewayBench extends AsyncDisposable {
+  readonly gateway: Gateway;
+  readonly speech: TestPlatform;
+  readonly dataDir: string;
+  readonly news: readonly CallNews[];
+  dial(stream?: StreamOptions): Promise<SimulatedCall>;
+}
+
+/** A whole gateway over real sockets: real store, real platform server, whose engines speak and hear tones. */
+export async function startGatewayBench(
+  options: { readonly env?: Readonly<Record<string, string>>; readonly platform?: Partial<PlatformOptions> } = {},
+): Promise<GatewayBench> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-gateway-'));
+  const botFolder = join(dataDir, 'bots');
+  mkdirSync(botFolder);
+  writeFileSync(join(botFolder, 'echo.yaml'), BOT);
+  writeFileSync(join(botFolder, 'echo-bot.js'), BOT_MODULE);
+  writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
+  const speech = await startTestPlatform(options.platform);
+  const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
+  const config = loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0', ...options.env }, files: [] });
+  const { bots, problems } = loadBots(botFolder);
+  if (problems.length > 0 || config.problems.length > 0) throw new Error(JSON.stringify([...problems, ...config.problems]));
+  const news: CallNews[] = [];
+  const gateway = await startGateway({
+    config,
+    bots,
+    speech: { authUrl, asrUrl, ttsUrl, apiKey },
+    clock: systemClock,
+    logger: silentLogger,
+    worker: true,
+    news: (item) => void news.push(item),
+  });
+  await gateway.prepared;
+  const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+  return {
+    gateway,
+    speech,
+    dataDir,
+    news,
+    dial: (stream) =>
+      dialTwilio({ url: gateway.url, authToken, clock: systemClock, ...(stream === undefined ? {} : { stream }) }),
+    async [Symbol.asyncDispose]() {
+      await gateway.close();
+      await speech[Symbol.asyncDispose]();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
