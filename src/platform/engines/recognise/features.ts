@@ -45,7 +45,8 @@ function cepstra(mel: Float32Array, peak: number): Float64Array {
   const logs = new Float64Array(BANDS);
   const noise = noiseEstimate(mel);
   for (let frame = 0; frame < frames; frame += 1) {
-    for (let band = 0; band < BANDS; band += 1) logs[band] = Math.log(Math.max(0, mel[frame * BANDS + band]! - SUB * noise[band]!) / peak + FLOOR);
+    for (let band = 0; band < BANDS; band += 1)
+      logs[band] = Math.log(Math.max(0, mel[frame * BANDS + band]! - SUB * noise[band]!) / peak + FLOOR);
     for (let k = 0; k < CEPSTRA; k += 1) {
       const row = dct[k]!;
       let sum = 0;

@@ -69,7 +69,7 @@ function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float
       const from = (first + component) * FEATURES;
       const to = (first + used) * FEATURES;
       for (let d = 0; d < FEATURES; d += 1) {
-        const shift = 0.4 / Math.sqrt(2 * precisions[from + d]!) * (d % 2 === 0 ? 1 : -1);
+        const shift = (0.4 / Math.sqrt(2 * precisions[from + d]!)) * (d % 2 === 0 ? 1 : -1);
         means[to + d] = means[from + d]! + shift;
         means[from + d] = means[from + d]! - shift;
         precisions[to + d] = precisions[from + d]!;

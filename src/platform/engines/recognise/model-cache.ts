@@ -42,8 +42,18 @@ export async function ensureModels(vocabularyFolder: string, cacheFolder: string
 
 /** The files that decide what a model becomes. */
 const LEARNING = [
-  'align', 'build-model', 'features', 'gaussians', 'grammar', 'mel', 'model-file', 'network', 'sample', 'train',
-  'training-audio', 'training-plan',
+  'align',
+  'build-model',
+  'features',
+  'gaussians',
+  'grammar',
+  'mel',
+  'model-file',
+  'network',
+  'sample',
+  'train',
+  'training-audio',
+  'training-plan',
 ];
 
 /** What a model depends on besides its vocabulary: the code that learns and the synthesizers' versions. */

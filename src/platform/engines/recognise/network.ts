@@ -86,7 +86,10 @@ function determinise(start: State, end: State): Graph {
     return all;
   };
   const keyOf = (states: Set<State>): string =>
-    [...states].map(idOf).sort((a, b) => a - b).join(',');
+    [...states]
+      .map(idOf)
+      .sort((a, b) => a - b)
+      .join(',');
 
   const first = closure([start]);
   const nodes = [first];
@@ -115,7 +118,7 @@ function determinise(start: State, end: State): Graph {
 /** Joins nodes after which exactly the same may be said (Moore's refinement). */
 function minimise(words: readonly string[], graph: Graph): WordNetwork {
   let group = graph.final.map(Number);
-  for (let count = 0; ; ) {
+  for (let count = 0; ;) {
     const keys = new Map<string, number>();
     const next = graph.arcs.map((arcs, node) => {
       const targets = [...arcs].sort((a, b) => a[0] - b[0]).map(([word, to]) => `${word}>${group[to]}`);

@@ -62,10 +62,9 @@ class Recogniser implements RecognitionEngine {
     worker.on('error', (error) => this.#logger.error({ error }, 'recogniser failed'));
     worker.once('exit', () => this.#died(worker));
     const deadline = this.#clock.after(START_DEADLINE_MS, () => void worker.terminate());
-    const [message] = (await Promise.race([
-      once(worker, 'message'),
-      once(worker, 'exit').then(() => [{ type: 'failed' }]),
-    ])) as [FromWorker];
+    const [message] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [{ type: 'failed' }])])) as [
+      FromWorker,
+    ];
     deadline.cancel();
     if (message.type !== 'ready') throw new RecognitionUnavailableError('the recogniser did not start');
     worker.on('message', (message: FromWorker) => this.#received(message));
@@ -79,8 +78,12 @@ class Recogniser implements RecognitionEngine {
     }
     const id = this.#nextStream++;
     const worker = this.#worker;
-    const stream = new Stream(id, (message) => worker?.postMessage(message), listener, this.#clock, () =>
-      this.#streams.delete(id),
+    const stream = new Stream(
+      id,
+      (message) => worker?.postMessage(message),
+      listener,
+      this.#clock,
+      () => this.#streams.delete(id),
     );
     if (worker === undefined) {
       stream.fail('the recogniser is not running');

@@ -21,7 +21,7 @@ export function sampleUtterances(network: WordNetwork, count: number, random: ()
   const bump = <Key>(counts: Map<Key, number>, key: Key): unknown => counts.set(key, (counts.get(key) ?? 0) + 1);
   return Array.from({ length: count }, () => {
     const utterance: number[] = [];
-    for (let node = 0; ; ) {
+    for (let node = 0; ;) {
       const arcs = network.arcs[node]!;
       const stop = network.final[node]! && (arcs.length === 0 || random() < 0.25 + utterance.length * 0.08);
       if (stop) return utterance;

@@ -211,7 +211,7 @@ export class Search {
 
   #trace(from: number): FoundWord[] {
     const words: FoundWord[] = [];
-    for (let at = from; at >= 0; ) {
+    for (let at = from; at >= 0;) {
       const { word, startFrame, endFrame, before } = this.#ends[at]!;
       words.push({ word, startFrame, endFrame });
       at = before;

@@ -71,8 +71,6 @@ export function trainingLines(grammar: Grammar, network: WordNetwork, voice: Tra
     text: utteranceText(network, words),
     words,
   }));
-  const background = grammar.background
-    .filter(() => random() < BACKGROUND_SHARE)
-    .map((text) => ({ text, words: undefined }));
+  const background = grammar.background.filter(() => random() < BACKGROUND_SHARE).map((text) => ({ text, words: undefined }));
   return [...alone, ...sentences, ...background];
 }

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { sentences } from '../../../../src/platform/engines/synth/sentences.ts';
+import { shapeSentence, SPEECH_LEVEL_DB } from '../../../../src/platform/engines/synth/shape.ts';
+import { espeakLanguage } from '../../../../src/platform/engines/synth/spoken-language.ts';
+import { espeakSound } from '../../../../src/platform/engines/synth/voice-sound.ts';
+import { defaultVoice, findVoice, voices } from '../../../../src/platform/engines/synth/voices.ts';
+import { activeLevelDb, peakLevel } from '../../../../src/audio/level.ts';
+
+describe('sentences', () => {
+  test.each([
+    ['Hello. How are you?', ['Hello.', 'How are you?']],
+    ['It costs 3.50 at 9 a.m today', ['It costs 3.50 at 9 a.m today']],
+    ['नमस्ते। कैसे हैं?', ['नमस्ते।', 'कैसे हैं?']],
+    ['  \n ', []],
+  ])('it cuts %j', (text, expected) => {
+    expect(sentences(text)).toEqual(expected);
+  });
+
+  it('loses nothing but white space, and no piece is too long', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', '.', '?', '।', ',', '\n'), maxLength: 400 });
+    fc.assert(
+      fc.property(text, (text) => {
+        const pieces = sentences(text, 40);
+        expect(pieces.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
+        expect(pieces.every((piece) => piece.length > 0 && piece.length <= 40)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('the language that reads a text', () => {
+  test.each([
+    ['hello', undefined, 'hi', 'en-us'],
+    ['नमस्ते', undefined, 'en', 'hi'],
+    ['नमस्ते', 'en-IN', 'hi', 'hi'],
+    ['नमस्कार', 'mr', 'hi', 'mr'],
+    ['नमस्कार', undefined, 'mr', 'mr'],
+    ['নমস্কার', 'as', 'hi', 'as'],
+    ['سلام', 'ks', 'hi', 'ur'],
+    ['सलाम', 'ks', 'hi', 'hi'],
+    ['12', 'ta', 'hi', 'ta'],
+    ['नमः', 'sa', 'hi', 'hi'],
+    ['ᱥᱟᱱ', 'sat', 'hi', undefined],
+  ])('it reads %s (asked %s, voice of %s) as %s', (text, asked, home, expected) => {
+    expect(espeakLanguage(text, asked, home)).toBe(expected);
+  });
+});
+
+describe('the voices', () => {
+  it('are 46, a man and a woman for each of 23 languages', () => {
+    expect(voices).toHaveLength(46);
+    expect(new Set(voices.map(({ name }) => name)).size).toBe(46);
+    expect(new Set(voices.map(({ language, gender }) => `${language} ${gender}`)).size).toBe(46);
+    expect(findVoice(defaultVoice.toUpperCase())?.language).toBe('hi');
+  });
+
+  it('sound different within a language', () => {
+    for (const voice of voices.filter(({ gender }) => gender === 'male')) {
+      const other = voices.find(({ language, gender }) => language === voice.language && gender === 'female')!;
+      expect(espeakSound(voice.name).variant).not.toBe(espeakSound(other.name).variant);
+    }
+  });
+});
+
+describe('the shape of a sentence', () => {
+  const tone = (amplitude: number): Int16Array =>
+    Int16Array.from({ length: 8_000 }, (_, n) => amplitude * Math.sin((2 * Math.PI * 440 * n) / 16_000));
+
+  test.each([[300], [3_000], [30_000]])('it comes out at one level, from amplitude %s', (amplitude) => {
+    expect(activeLevelDb(shapeSentence(tone(amplitude), 16_000), 16_000)).toBeCloseTo(SPEECH_LEVEL_DB, 0);
+  });
+
+  it('starts and ends at nothing, never clips, and leaves silence alone', () => {
+    const spiky = Int16Array.from({ length: 16_000 }, (_, n) => (n % 4_000 === 2_000 ? 20_000 : Math.round(20 * Math.sin(n))));
+    const shaped = shapeSentence(spiky, 16_000);
+    expect([shaped[0], shaped.at(-1)]).toEqual([0, 0]);
+    expect(peakLevel(shaped)).toBeLessThan(32_000);
+    expect(peakLevel(shapeSentence(new Int16Array(100), 16_000))).toBe(0);
+  });
+});
