@@ -34,8 +34,13 @@ export function addPlatformCommand(program: Command): void {
           json: flags.json === true,
           compat: flags.compat === true,
           dataDir,
-          createEngines: () =>
-            createEngines({ dataDir, vocabularyFolder: shippedFolder(platform.vocabularyFolder), clock: systemClock, logger }),
+          createEngines: (cacheFolder) =>
+            createEngines({
+              cacheFolder,
+              vocabularyFolder: shippedFolder(platform.vocabularyFolder),
+              clock: systemClock,
+              logger,
+            }),
           clock: systemClock,
           logger,
           process,

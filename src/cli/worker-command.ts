@@ -25,6 +25,7 @@ export function addWorkerCommand(program: Command): void {
           printNote('No speech platform is configured: this worker starts one of its own on free ports.');
         const source = await speechSource(
           { ...config, settings: { ...settings, platform: { ...settings.platform, port: 0 } } },
+          logger,
           stop.signal,
         );
         const speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
