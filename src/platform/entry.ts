@@ -1,5 +1,4 @@
 // The platform's process, as `cli/platform-process.ts` starts it.
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { systemClock } from '../kernel/clock.ts';
@@ -32,16 +31,15 @@ const flags = z
   );
 
 const logger = createLogger({ level: flags['log-level'] });
-const dataDir = flags['data-dir'];
 try {
   await runPlatform({
     port: flags.port,
     profile: flags.profile,
     json: flags.json,
     exitWithParent: flags['exit-with-parent'],
-    dataDir,
-    createEngines: () =>
-      createEngines({ cacheFolder: join(dataDir, 'cache'), vocabularyFolder: flags.vocabulary, clock: systemClock, logger }),
+    dataDir: flags['data-dir'],
+    createEngines: (cacheFolder) =>
+      createEngines({ cacheFolder, vocabularyFolder: flags.vocabulary, clock: systemClock, logger }),
     clock: systemClock,
     logger,
     process,

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -12,12 +13,13 @@ export interface RunPlatformOptions {
   readonly profile: ProfileName;
   /** Print one JSON document, as the last line of stdout, in place of the text for people. */
   readonly json: boolean;
+  /** Root of everything that is kept; the platform's own part is `platform/` below it. */
   readonly dataDir: string;
   /** Read a first line from stdin (a `Handover`), and stop when stdin ends. */
   readonly exitWithParent?: boolean;
   readonly compat?: boolean;
-  /** Starts the engines; both are disposed of at the end. */
-  readonly createEngines: () => Promise<PlatformEngines>;
+  /** Starts the engines, which may keep what they learn in the folder; both are disposed of at the end. */
+  readonly createEngines: (cacheFolder: string) => Promise<PlatformEngines>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly process: NodeJS.Process;
@@ -49,7 +51,8 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     stopped = true;
   });
 
-  const engines = await options.createEngines();
+  const folder = join(options.dataDir, 'platform');
+  const engines = await options.createEngines(join(folder, 'cache'));
   await using _synthesis = engines.synthesis;
   await using _recognition = engines.recognition;
   if (stopped) return;
@@ -62,7 +65,7 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     logger,
     profile: options.profile,
     compat: options.compat ?? false,
-    dataDir: options.dataDir,
+    dataDir: folder,
   });
   announce(platform, options.json, process.stdout);
   const reason = await stop;

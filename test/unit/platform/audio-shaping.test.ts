@@ -60,11 +60,11 @@ describe('trimmed silence', () => {
 
 describe('stretched speech', () => {
   it.each([
-    [0.25, 0.5, 2],
-    [0.5, 0.5, 1],
+    [0.25, 0.8, 3.2],
+    [0.8, 0.8, 1],
     [1, 1, 1],
-    [2, 2, 1],
-    [4, 2, 0.5],
+    [1.25, 1.25, 1],
+    [4, 1.25, 0.3125],
   ])('speed %d is the engine at %d and a stretch of %d', (speed, engine, stretch) => {
     expect(engineSpeed(speed)).toEqual({ engine, stretch });
   });
@@ -76,7 +76,7 @@ describe('stretched speech', () => {
       return joinSamples([...pieces(pcm, cut).map((piece) => stretch.push(piece)), stretch.flush()]);
     };
     fc.assert(
-      fc.property(fc.double({ min: 0.5, max: 2, noNaN: true }), sizes, (factor, cut) => {
+      fc.property(fc.double({ min: 0.3, max: 3.2, noNaN: true }), sizes, (factor, cut) => {
         const stretched = run(factor, cut);
         expect(stretched.length).toBe(Math.round(pcm.length * factor));
         expect(stretched).toEqual(run(factor, [pcm.length]));
@@ -85,10 +85,10 @@ describe('stretched speech', () => {
     );
   });
 
-  it.each([0.5, 0.8, 1.5, 2])('keeps pitch and level at factor %d', (factor) => {
+  it.each([0.3125, 0.8, 1.5, 3.2])('keeps pitch and level at factor %d', (factor) => {
     const stretch = new TimeStretch(factor, 8000);
     const pcm = joinSamples([stretch.push(sine(250, 1000, 8000)), stretch.flush()]);
-    const middle = pcm.subarray(800, pcm.length - 800);
+    const middle = pcm.subarray(600, pcm.length - 600);
     let crossings = 0;
     for (let index = 1; index < middle.length; index += 1) if (middle[index - 1]! < 0 !== middle[index]! < 0) crossings += 1;
     expect((crossings * 8000) / (2 * middle.length)).toBeCloseTo(250, -1);
