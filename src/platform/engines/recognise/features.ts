@@ -70,7 +70,7 @@ export function noiseEstimate(mel: Float32Array): Float64Array {
 }
 
 /** Typical values, mixed in so that a short utterance does not normalise itself away. */
-const PRIOR_FRAMES = 10;
+const PRIOR_FRAMES = Number(process.env.PRIOR ?? 30);
 
 /** Means and deviations over the frames that are speech. */
 export function normaliserOf(mel: Float32Array): Normaliser {
@@ -92,17 +92,19 @@ export function normaliserOf(mel: Float32Array): Normaliser {
   }
   const scale = new Float64Array(CEPSTRA);
   for (let k = 0; k < CEPSTRA; k += 1) {
-    const centre = mean[k]! / Math.max(1, count);
-    const variance = Math.max(0, square[k]! / Math.max(1, count) - centre * centre);
+    const own = mean[k]! / Math.max(1, count);
+    const variance = Math.max(0, square[k]! / Math.max(1, count) - own * own);
+    const centre = (mean[k]! + TYPICAL_MEAN[k]! * PRIOR_FRAMES) / (count + PRIOR_FRAMES);
     const typical = TYPICAL_DEVIATION[k]! ** 2;
     mean[k] = centre;
-    scale[k] = 1 / Math.sqrt((variance * count + typical * PRIOR_FRAMES * 3) / (count + PRIOR_FRAMES * 3));
+    scale[k] = 1 / Math.sqrt((variance * count + typical * PRIOR_FRAMES) / (count + PRIOR_FRAMES));
   }
   return { peak, mean, scale };
 }
 
 /** Deviations of cepstra seen in synthetic telephone speech; only a prior. */
-const TYPICAL_DEVIATION = [5.5, 3.6, 2.9, 2.2, 1.9, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.1, 1.0];
+const TYPICAL_DEVIATION = [9.7, 4.0, 3.7, 3.1, 2.3, 1.8, 1.6, 1.5, 1.3, 1.2, 1.0, 0.9, 0.9];
+const TYPICAL_MEAN = [-23.7, -1.8, 2.8, 0, -0.6, -0.6, -0.7, 0.2, -0.1, 0.1, 0.1, 0, 0.2];
 /** Loudness says less about which word it is than shape does. */
 const ENERGY_WEIGHT = 0.6;
 const SLOPE_GAIN = 2.2;

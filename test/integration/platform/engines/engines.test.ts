@@ -1,0 +1,237 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { activeLevelDb, amplify, peakLevel } from '../../../../src/audio/level.ts';
+import { resample } from '../../../../src/audio/resample.ts';
+import { systemClock } from '../../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../../src/observability/logger.ts';
+import { createEngines } from '../../../../src/platform/engines/engines.ts';
+import {
+  RecognitionUnavailableError,
+  SynthesisRefusedError,
+  SynthesisUnavailableError,
+  UnknownLanguageError,
+} from '../../../../src/platform/engines/errors.ts';
+import type { RecognitionEngineEvent, RecognitionResult } from '../../../../src/platform/engines/port.ts';
+import { seededRandom } from '../../../../src/platform/engines/recognise/sample.ts';
+import { throughTelephone } from '../../../../src/platform/engines/recognise/training-audio.ts';
+import { EngineProcess } from '../../../../src/platform/engines/synth/engine-process.ts';
+import { startSynthesizer } from '../../../../src/platform/engines/synth/synthesizer.ts';
+
+// One pair of engines for all tests; what it learns stays in the temporary folder under a hash, for the next run.
+let engines: Awaited<ReturnType<typeof createEngines>>;
+const callers = new Map<string, EngineProcess>();
+
+beforeAll(async () => {
+  engines = await createEngines({
+    cacheFolder: join(tmpdir(), 'offhook-recogniser-models'),
+    vocabularyFolder: new URL('../../../../config/platform', import.meta.url).pathname,
+    clock: systemClock,
+  });
+  for (const engine of ['espeak', 'flite'] as const) {
+    const caller = await EngineProcess.start({ engine, clock: systemClock, logger: silentLogger });
+    if (caller !== undefined) callers.set(engine, caller);
+  }
+}, 180_000);
+
+afterAll(async () => {
+  await engines?.recognition[Symbol.asyncDispose]();
+  await engines?.synthesis[Symbol.asyncDispose]();
+  for (const caller of callers.values()) await caller[Symbol.asyncDispose]();
+});
+
+/** Voices that the recogniser never learnt from. */
+async function caller(language: 'en' | 'hi', text: string, speed = 1): Promise<Int16Array> {
+  const [engine, voice] = language === 'en' ? ['flite', 'awb'] : ['espeak', 'hi+Annie'];
+  const { pcm, rateHz } = await callers.get(engine!)!.render({ text, voice: voice!, speed, pitch: 50 });
+  const narrow = resample(pcm, rateHz, 8_000);
+  return throughTelephone(amplify(narrow, -20 - activeLevelDb(narrow, 8_000)), undefined, seededRandom(1));
+}
+
+async function recognise(
+  language: string,
+  pcm: Int16Array,
+  rateHz = 8_000,
+): Promise<{ result: RecognitionResult; events: RecognitionEngineEvent[] }> {
+  const events: RecognitionEngineEvent[] = [];
+  const stream = engines.recognition.open({ language, rateHz, boostPhrases: [] }, (event) => events.push(event));
+  for (let at = 0; at < pcm.length; at += 160) stream.push(pcm.slice(at, at + 160));
+  const result = await stream.commit();
+  stream.close();
+  return { result, events };
+}
+
+const english = [
+  "I'd like to book an appointment",
+  "I'd like an appointment on Tuesday at half past ten",
+  'Tuesday at half past ten',
+  'half past ten',
+  'speak to a person',
+  'yes please',
+  'no thank you',
+];
+const hindi = ['मुझे अपॉइंटमेंट चाहिए', 'मंगलवार को साढ़े दस बजे', 'जी हाँ', 'सुबह दस बजे', 'एक दो तीन चार'];
+
+describe('the recogniser', () => {
+  test.each([...english.map((text) => ['en', text] as const), ...hindi.map((text) => ['hi', text] as const)])(
+    'it understands a voice it never learnt (%s): %s',
+    async (language, text) => {
+      const { result, events } = await recognise(language, await caller(language, text));
+      expect(result.text).toBe(text);
+      expect(result.words.map(({ word }) => word).join(' ')).toBe(text);
+      expect(result.language).toBe(language);
+      for (const { startS, endS, confidence } of result.words) {
+        expect(startS).toBeGreaterThanOrEqual(result.startS);
+        expect(endS).toBeGreaterThan(startS);
+        expect(endS).toBeLessThanOrEqual(result.endS + 1e-9);
+        expect(confidence).toBeGreaterThan(0);
+      }
+      if (text.length > 15) expect(events.filter(({ type }) => type === 'partial').length).toBeGreaterThan(1);
+    },
+  );
+
+  it('tells the languages apart when asked to', async () => {
+    expect((await recognise('auto', await caller('hi', 'मंगलवार को साढ़े दस बजे'))).result.language).toBe('hi');
+    expect((await recognise('auto', await caller('en', 'Tuesday at half past ten'))).result.text).toBe(
+      'Tuesday at half past ten',
+    );
+  });
+
+  it('takes other rates', async () => {
+    const pcm = resample(await caller('en', 'Tuesday at half past ten'), 8_000, 16_000);
+    expect((await recognise('en', pcm, 16_000)).result.text).toBe('Tuesday at half past ten');
+  });
+
+  const random = seededRandom(11);
+  const noise = (amplitude: number): Int16Array => Int16Array.from({ length: 16_000 }, () => (random() * 2 - 1) * amplitude);
+  test.each([
+    ['silence', () => new Int16Array(16_000)],
+    ['quiet noise', () => noise(200)],
+    ['loud noise', () => noise(8_000)],
+    ['G.711 bytes read as linear samples', () => noise(32_767)],
+    ['a cough', () => noise(12_000).map((sample, n) => (n < 4_000 || n > 7_000 ? 0 : sample * Math.exp((4_000 - n) / 900)))],
+    ['a tone', () => Int16Array.from({ length: 16_000 }, (_, n) => 6_000 * Math.sin(n / 3))],
+  ])('it understands nothing in %s', async (_, pcm) => {
+    expect((await recognise('auto', pcm())).result.text).toBe('');
+  });
+
+  test.each([
+    ['en', 'who is the president of France'],
+    ['en', 'the number you have dialled is not in service'],
+    ['hi', 'आज मौसम बहुत अच्छा है'],
+    ['hi', 'भारत का प्रधानमंत्री कौन है'],
+  ] as const)('it refuses what is not in the vocabulary (%s): %s', async (language, text) => {
+    expect((await recognise(language, await caller(language, text))).result.text).toBe('');
+  });
+
+  it('ends an utterance by itself after long silence, and starts afresh', async () => {
+    const spoken = await caller('en', 'Tuesday at half past ten');
+    const pcm = new Int16Array(spoken.length + 24_000);
+    pcm.set(spoken);
+    const { result, events } = await recognise('en', pcm);
+    expect(events.find(({ type }) => type === 'segment')).toMatchObject({ result: { text: 'Tuesday at half past ten' } });
+    expect(result.text).toBe('');
+  });
+
+  it('refuses a language without a vocabulary and a stream that was closed', async () => {
+    expect(() => engines.recognition.open({ language: 'ta', rateHz: 8_000, boostPhrases: [] }, () => undefined)).toThrow(
+      UnknownLanguageError,
+    );
+    const stream = engines.recognition.open({ language: 'en', rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    stream.close();
+    await expect(stream.commit()).rejects.toThrow(RecognitionUnavailableError);
+  });
+});
+
+describe('the synthesizer', () => {
+  async function speak(text: string, voice: string, speed = 1): Promise<{ pcm: Int16Array; rateHz: number; chunks: number[] }> {
+    const samples: number[] = [];
+    const chunks: number[] = [];
+    let rateHz = 0;
+    const audio = engines.synthesis.synthesize({ text, voice, language: undefined, speed }, AbortSignal.timeout(15_000));
+    for await (const chunk of audio) {
+      samples.push(...chunk.pcm);
+      chunks.push(chunk.pcm.length);
+      rateHz = chunk.rateHz;
+    }
+    return { pcm: Int16Array.from(samples), rateHz, chunks };
+  }
+
+  test.each([
+    ['Hello, this is Lakeside Clinic. How can I help you today?', 'Nisha', 2.5, 7],
+    ['Hello, this is Lakeside Clinic. How can I help you today?', 'Varun', 2.5, 7],
+  ])('it speaks at one level, for a sane time: %s (%s)', async (text, voice, leastS, mostS) => {
+    const { pcm, rateHz, chunks } = await speak(text, voice);
+    expect(pcm.length / rateHz).toBeGreaterThan(leastS);
+    expect(pcm.length / rateHz).toBeLessThan(mostS);
+    expect(activeLevelDb(pcm, rateHz)).toBeGreaterThan(-22);
+    expect(activeLevelDb(pcm, rateHz)).toBeLessThan(-18);
+    expect(peakLevel(pcm)).toBeLessThan(32_000);
+    expect(Math.max(...chunks)).toBeLessThanOrEqual(rateHz / 10);
+  });
+
+  it('reads & and < as text, and speaks faster when asked to', async () => {
+    const plain = await speak('black & white <b> cat', 'Nisha');
+    const fast = await speak('black & white <b> cat', 'Nisha', 1.5);
+    expect(plain.pcm.length / plain.rateHz).toBeGreaterThan(1);
+    expect(fast.pcm.length).toBeLessThan(plain.pcm.length * 0.85);
+  });
+
+  it('stops when it is aborted', async () => {
+    const abort = new AbortController();
+    const audio = engines.synthesis.synthesize(
+      { text: 'One. Two. Three. Four. Five.', voice: 'Nisha', language: 'en', speed: 1 },
+      abort.signal,
+    );
+    const read = async (): Promise<number> => {
+      let count = 0;
+      for await (const _ of audio) {
+        count += 1;
+        if (count === 2) abort.abort(new Error('enough'));
+      }
+      return count;
+    };
+    await expect(read()).rejects.toThrow('enough');
+  });
+
+  it('refuses an unknown voice', async () => {
+    await expect(speak('hello', 'Nobody')).rejects.toThrow(SynthesisRefusedError);
+  });
+
+  it('comes back after its process was killed, and says so meanwhile', async () => {
+    await using synthesizer = await startSynthesizer({ clock: systemClock, logger: silentLogger });
+    const first = synthesizer.pid;
+    const speakOnce = async (): Promise<number> => {
+      let samples = 0;
+      const request = { text: 'hello', voice: 'Nisha', language: 'en', speed: 1 };
+      for await (const { pcm } of synthesizer.synthesize(request, AbortSignal.timeout(5_000))) samples += pcm.length;
+      return samples;
+    };
+    expect(await speakOnce()).toBeGreaterThan(0);
+    process.kill(first!, 'SIGKILL');
+    const caught = await untilThrown(speakOnce);
+    expect(caught).toBeInstanceOf(SynthesisUnavailableError);
+    await expect.poll(() => speakOnce().catch(() => 0), { timeout: 15_000, interval: 100 }).toBeGreaterThan(0);
+    expect(synthesizer.pid).not.toBe(first);
+  });
+
+  it('speaks English with flite where espeak is not installed', async () => {
+    await using synthesizer = await startSynthesizer({ clock: systemClock, logger: silentLogger, without: 'espeak' });
+    expect(synthesizer.engine).toBe('flite');
+    const request = { text: 'नमस्ते', voice: 'Rajesh', language: 'hi', speed: 1 };
+    const audio = synthesizer.synthesize(request, AbortSignal.timeout(5_000))[Symbol.asyncIterator]();
+    await expect(audio.next()).rejects.toThrow(SynthesisRefusedError);
+  });
+});
+
+/** Runs again until it fails: a killed process is noticed a moment later. */
+async function untilThrown(run: () => Promise<unknown>): Promise<unknown> {
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    try {
+      await run();
+    } catch (error) {
+      return error;
+    }
+  }
+  return undefined;
+}
