@@ -1,0 +1,111 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { parseWav } from '../../../src/audio/wav.ts';
+import { analysisPath } from '../../../src/jobs/post-call/analyse-call.ts';
+import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller.ts';
+import { cough } from '../../../src/sim/cough.ts';
+import type { ProfileName } from '../../../src/platform/server/behaviour.ts';
+import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
+import { eventually } from './eventually.ts';
+import { startGatewayBench } from './gateway-bench.ts';
+
+const say = (...words: ToneWord[]): CallerStep => ({ kind: 'say', text: words.join(' '), pcm: speech(...words) });
+/** Without the silence before the first word, so that an interruption is timed from its first sound. */
+const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
+
+describe.each(['plain', 'hosted-like'] as const satisfies readonly ProfileName[])('against the %s platform', (profile) => {
+  it('holds a conversation, is interrupted, survives a cough, takes a key, and keeps all of it', async () => {
+    await using bench = await startGatewayBench({ platform: { profile } });
+    const call = await bench.dial();
+    const session = bench.gateway.calls.calls[0]!;
+    const caller = new ScriptedCaller(call.stream, 25_000);
+    const reports = await caller.run([
+      say('alpha'),
+      { kind: 'cough', pcm: cough(300, 3), afterMs: 600 },
+      { kind: 'interrupt', text: 'bravo', pcm: speech('bravo', 'bravo'), afterMs: 1_600 },
+      { kind: 'press', digits: '7' },
+      say('charlie'),
+      { kind: 'wait-for-end' },
+    ]);
+    const record = await session.ended;
+    expect(record.endReason).toBe('said-charlie');
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'bravo bravo', '7', 'charlie']);
+    expect(record.digits).toBe('7');
+
+    const interruption = reports.find(({ kind }) => kind === 'interrupt');
+    expect(interruption?.botSilentMs).toBeLessThan(300);
+    expect(record.interruptions).toHaveLength(1);
+    expect(record.falseAlarms).toBeGreaterThanOrEqual(1);
+    expect(record.turns[1]).toMatchObject({ interrupted: true });
+    expect(record.turns[1]!.botText.startsWith(record.turns[1]!.botHeardText.replace(/ ?[\w,]*—$/u, ''))).toBe(true);
+    expect(record.playout.starvedByGateway).toBe(0);
+    expect(call.stream.notes.filter(({ type }) => type === 'warning')).toEqual([]);
+
+    // The recording says the same as the caller's ear, to within 30 ms.
+    const wav = parseWav(readFileSync(record.recordingPath!));
+    const [left, right] = wav.samples;
+    const atMs = interruption!.atMs;
+    const silentAtMs = atMs + interruption!.botSilentMs!;
+    expect(Math.abs(lastSoundBefore(right!, silentAtMs + 100) - silentAtMs)).toBeLessThanOrEqual(30);
+    expect(Math.abs(firstSoundAfter(left!, atMs - 100) - atMs)).toBeLessThanOrEqual(30);
+    expect(rmsLevelDb(left!.subarray((atMs + 50) * 8, (atMs + 250) * 8))).toBeGreaterThan(-20);
+
+    const analysis = analysisPath({ id: record.id, recordingPath: record.recordingPath })!;
+    await eventually('the analysis', () => existsSync(analysis));
+    const document = JSON.parse(readFileSync(analysis, 'utf8')) as { channels: { role: string; text: string; source: string }[] };
+    expect(document.channels.map(({ role, source }) => [role, source])).toEqual([
+      ['caller', 'asr'],
+      ['bot', 'ledger'],
+    ]);
+    expect(document.channels[0]!.text).toContain('alpha');
+    expect(document.channels[1]!.text).toContain('Goodbye then.');
+    const stored = await bench.gateway.backlog.store.calls.get('default', record.id);
+    expect(stored).toMatchObject({ endReason: 'said-charlie', digits: '7' });
+  }, 60_000);
+});
+
+it('plays three calls at once as it plays one', async () => {
+  await using bench = await startGatewayBench();
+  const calls = await Promise.all([bench.dial(), bench.dial(), bench.dial()]);
+  const sessions = bench.gateway.calls.calls;
+  await Promise.all(
+    calls.map((call) => new ScriptedCaller(call.stream).run([say('alpha'), say('charlie'), { kind: 'wait-for-end' }])),
+  );
+  const records = await Promise.all(sessions.map((session) => session.ended));
+  for (const [index, record] of records.entries()) {
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'charlie']);
+    expect(record.playout).toMatchObject({ starvedByGateway: 0 });
+    const inside = calls[index]!.stream.buffer.underruns.filter(({ durationMs }) => durationMs < 200);
+    expect(inside).toEqual([]);
+  }
+});
+
+it('keeps one call when the carrier reconnects in the middle of a sentence', async () => {
+  await using bench = await startGatewayBench();
+  const call = await bench.dial();
+  const session = bench.gateway.calls.calls[0]!;
+  await eventually('the greeting', () => call.stream.buffer.heard.some((sample) => Math.abs(sample) > 1_000));
+  call.stream.drop();
+  await eventually('the detachment', () => !session.attached);
+  const stream = await call.connect();
+  await new ScriptedCaller(stream).run([say('charlie'), { kind: 'wait-for-end' }]);
+  const record = await session.ended;
+  expect(record.attachments).toHaveLength(2);
+  expect(record.recordingGaps).toHaveLength(1);
+  expect(record.turns[0]).toMatchObject({ botHeardText: 'Hello there, please say a word.' });
+  expect(record.endReason).toBe('said-charlie');
+});
+
+/** End of the last 5 ms with sound before a moment, in ms. */
+function lastSoundBefore(pcm: Int16Array, untilMs: number): number {
+  for (let at = Math.floor(untilMs); at > 0; at -= 1) if (rmsLevelDb(pcm.subarray((at - 5) * 8, at * 8)) > -45) return at;
+  return 0;
+}
+
+/** Start of the first 5 ms with sound after a moment, in ms. */
+function firstSoundAfter(pcm: Int16Array, fromMs: number): number {
+  for (let at = Math.floor(fromMs); at * 8 < pcm.length; at += 1)
+    if (rmsLevelDb(pcm.subarray(at * 8, (at + 5) * 8)) > -45) return at;
+  return Number.POSITIVE_INFINITY;
+}
