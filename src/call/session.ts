@@ -341,6 +341,8 @@ export class CallSession {
   /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#book.speechFailed(service, error);
+    // Nobody needs to be heard while the last words are spoken.
+    if (service === 'asr' && this.#saidLast) return;
     this.apologise('speech-unavailable');
   }
 
