@@ -34,32 +34,39 @@ export function alignFrames(frames: Float32Array, places: readonly Place[], set:
   let scores = new Float64Array(width).fill(-Infinity);
   let next = new Float64Array(width);
   const from = new Int16Array(length * width);
+  const stateAt = Uint16Array.from(places, ({ state }) => state);
+  // What each place may be reached from besides itself and the one before it: one further back, at this cost.
+  const leap = Float64Array.from(places, ({ inner }, at) =>
+    inner ? SKIP : places[at - 1]?.optional === true && at > 1 ? STEP : -Infinity,
+  );
+  const emissions = new Float64Array(set.count);
+  const known = new Int32Array(set.count).fill(-1);
   let leading = 0;
   for (let frame = 0; frame < length; frame += 1) {
-    const local = new Map<number, number>();
     const threshold = leading - BEAM;
     leading = -Infinity;
     for (let place = 0; place < width; place += 1) {
       let best = frame === 0 ? (place === 0 ? 0 : place === 1 ? STEP : -Infinity) : scores[place]! + STAY;
       let source = place;
-      const consider = (at: number, cost: number): void => {
-        if (at >= 0 && scores[at]! + cost > best) [best, source] = [scores[at]! + cost, at];
-      };
-      if (frame > 0) {
-        consider(place - 1, STEP);
-        if (places[place - 1]?.optional === true || places[place]!.inner) consider(place - 2, places[place]!.inner ? SKIP : STEP);
+      if (frame > 0 && place > 0 && scores[place - 1]! + STEP > best) {
+        best = scores[place - 1]! + STEP;
+        source = place - 1;
+      }
+      if (frame > 0 && place > 1 && scores[place - 2]! + leap[place]! > best) {
+        best = scores[place - 2]! + leap[place]!;
+        source = place - 2;
       }
       from[frame * width + place] = source;
       if (best < threshold) {
         next[place] = -Infinity;
         continue;
       }
-      const state = places[place]!.state;
-      let emission = local.get(state);
-      if (emission === undefined) {
-        emission = logLikelihood(set, state, frames, frame);
-        local.set(state, emission);
+      const state = stateAt[place]!;
+      if (known[state] !== frame) {
+        known[state] = frame;
+        emissions[state] = logLikelihood(set, state, frames, frame);
       }
+      const emission = emissions[state]!;
       next[place] = best + emission;
       if (best + emission > leading) leading = best + emission;
     }

@@ -39,7 +39,7 @@ export async function buildModel(grammar: Grammar): Promise<AcousticModel> {
             const some = lines.slice(at, at + AHEAD);
             const { voice: name, speed, pitch } = voice;
             const spoken = await Promise.all(some.map(({ text }) => process.render({ text, voice: name, speed, pitch })));
-            spoken.forEach(({ pcm, rateHz }, i) => utterances.push(...hearings(pcm, rateHz, some[i]!.words, random)));
+            spoken.forEach(({ pcm, rateHz }, i) => utterances.push(hearings(pcm, rateHz, some[i]!.words, random)));
           }
         }
         return utterances;

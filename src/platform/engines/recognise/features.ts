@@ -6,11 +6,11 @@ export const FEATURES = CEPSTRA * 3;
 /** Frames on each side that a slope looks at. */
 const SLOPE_REACH = 2;
 /** What is this far below the loudest band of the utterance counts as silence: it hides the noise of a quiet line. */
-const FLOOR = 10 ** (-Number(process.env.FLOOR ?? 45) / 10);
-const SUB = Number(process.env.SUB ?? 0);
-const CURVEW = Number(process.env.CURVEW ?? 3);
+const FLOOR = 10 ** (-45 / 10);
 /** Frames whose energy is this far below the loudest are not speech, for means and scales. */
-const ACTIVE_DB = Number(process.env.ACT ?? 14);
+const ACTIVE_DB = 30;
+/** Nor are those that are not this much louder than the quietest tenth: the noise of the line. */
+const ABOVE_NOISE = 10 ** (5 / 10);
 
 const dct = Array.from({ length: CEPSTRA }, (_, k) =>
   Float64Array.from({ length: BANDS }, (__, band) => Math.cos((Math.PI * k * (band + 0.5)) / BANDS) * Math.sqrt(2 / BANDS)),
@@ -43,10 +43,8 @@ function cepstra(mel: Float32Array, peak: number): Float64Array {
   const frames = mel.length / BANDS;
   const out = new Float64Array(frames * CEPSTRA);
   const logs = new Float64Array(BANDS);
-  const noise = noiseEstimate(mel);
   for (let frame = 0; frame < frames; frame += 1) {
-    for (let band = 0; band < BANDS; band += 1)
-      logs[band] = Math.log(Math.max(0, mel[frame * BANDS + band]! - SUB * noise[band]!) / peak + FLOOR);
+    for (let band = 0; band < BANDS; band += 1) logs[band] = Math.log(mel[frame * BANDS + band]! / peak + FLOOR);
     for (let k = 0; k < CEPSTRA; k += 1) {
       const row = dct[k]!;
       let sum = 0;
@@ -57,27 +55,16 @@ function cepstra(mel: Float32Array, peak: number): Float64Array {
   return out;
 }
 
-/** The steady noise of the line, for each band: what is there most of the time even in pauses. */
-export function noiseEstimate(mel: Float32Array): Float64Array {
-  const frames = mel.length / BANDS;
-  const quiet = Math.floor(frames * 0.15);
-  return Float64Array.from({ length: BANDS }, (_, band) => {
-    const values = Float64Array.from({ length: frames }, (__, frame) => mel[frame * BANDS + band]!).sort();
-    let sum = 0;
-    for (let i = 0; i < quiet; i += 1) sum += values[i]!;
-    return quiet === 0 ? 0 : (sum / quiet) * 1.4;
-  });
-}
-
 /** Typical values, mixed in so that a short utterance does not normalise itself away. */
-const PRIOR_FRAMES = Number(process.env.PRIOR ?? 30);
+const PRIOR_FRAMES = 30;
 
 /** Means and deviations over the frames that are speech. */
 export function normaliserOf(mel: Float32Array): Normaliser {
   const peak = peakEnergy(mel);
   const values = cepstra(mel, peak);
   const energies = frameEnergies(mel);
-  const least = peak * BANDS * 10 ** (-ACTIVE_DB / 10);
+  const quiet = Float64Array.from(energies).sort()[Math.floor(energies.length / 10)] ?? 0;
+  const least = Math.max(peak * BANDS * 10 ** (-ACTIVE_DB / 10), Math.min(quiet * ABOVE_NOISE, peak * BANDS * 0.3));
   const mean = new Float64Array(CEPSTRA);
   const square = new Float64Array(CEPSTRA);
   let count = 0;
@@ -94,9 +81,8 @@ export function normaliserOf(mel: Float32Array): Normaliser {
   for (let k = 0; k < CEPSTRA; k += 1) {
     const own = mean[k]! / Math.max(1, count);
     const variance = Math.max(0, square[k]! / Math.max(1, count) - own * own);
-    const centre = (mean[k]! + TYPICAL_MEAN[k]! * PRIOR_FRAMES) / (count + PRIOR_FRAMES);
     const typical = TYPICAL_DEVIATION[k]! ** 2;
-    mean[k] = centre;
+    mean[k] = own;
     scale[k] = 1 / Math.sqrt((variance * count + typical * PRIOR_FRAMES) / (count + PRIOR_FRAMES));
   }
   return { peak, mean, scale };
@@ -104,11 +90,10 @@ export function normaliserOf(mel: Float32Array): Normaliser {
 
 /** Deviations of cepstra seen in synthetic telephone speech; only a prior. */
 const TYPICAL_DEVIATION = [9.7, 4.0, 3.7, 3.1, 2.3, 1.8, 1.6, 1.5, 1.3, 1.2, 1.0, 0.9, 0.9];
-const TYPICAL_MEAN = [-23.7, -1.8, 2.8, 0, -0.6, -0.6, -0.7, 0.2, -0.1, 0.1, 0.1, 0, 0.2];
 /** Loudness says less about which word it is than shape does. */
 const ENERGY_WEIGHT = 0.6;
 const SLOPE_GAIN = 2.2;
-const CURVE_GAIN = CURVEW;
+const CURVE_GAIN = 3;
 
 /**
  * What the models see: normalised cepstra, slopes, curvature; `FEATURES` values a frame.

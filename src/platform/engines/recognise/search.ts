@@ -15,7 +15,7 @@ export interface Hypothesis {
 }
 
 /** What a new word costs, in log likelihood: keeps noise from being read as many short words. */
-const WORD_PENALTY = -12;
+const WORD_PENALTY = -25;
 /** Paths this far below the best of a frame are given up. */
 const BEAM = 180;
 

@@ -6,6 +6,8 @@ import { fitGaussians, type FramePool } from './gaussians.ts';
 /** One spoken utterance: features and what was said (word indexes); background speech has no words. */
 export interface TrainingUtterance {
   readonly frames: Float32Array;
+  /** The same sound, frame for frame, heard through noise or another throat: it shares the alignment. */
+  readonly twins: readonly Float32Array[];
   readonly words: readonly number[] | undefined;
   /** For single words: the first and last frame of the sound, for the first guess. */
   readonly active: { readonly from: number; readonly to: number };
@@ -16,7 +18,7 @@ const FRAMES_A_STATE = 2.5;
 const STATES = { min: 3, max: 26 };
 /** Components in each round of alignment and estimation. */
 const ROUNDS = [1, 1, 2, 4, 4];
-const VARIANCE_FLOOR = Number(process.env.VF ?? 0.06);
+const VARIANCE_FLOOR = 0.2;
 const FILLERS = 128;
 /** Frames that the fillers are fitted to, spread over all speech. */
 const FILLER_FRAMES = 24_000;
@@ -50,9 +52,27 @@ function layStates(words: readonly string[], utterances: readonly TrainingUttera
   });
 }
 
-function emptyPools(count: number, utterances: readonly TrainingUtterance[]): FramePool[] {
-  const all = utterances.map(({ frames }) => frames);
-  return Array.from({ length: count }, () => ({ utterances: all, utterance: [], frame: [] }));
+/** Puts frames into pools by state: those of an utterance and of its twins, which come right after it. */
+class Pools {
+  readonly pools: FramePool[];
+  readonly #index: number[] = [];
+  readonly #utterances: readonly TrainingUtterance[];
+
+  constructor(count: number, utterances: readonly TrainingUtterance[]) {
+    const all: Float32Array[] = [];
+    for (const { frames, twins } of utterances) this.#index.push(all.push(frames, ...twins) - twins.length - 1);
+    this.pools = Array.from({ length: count }, () => ({ utterances: all, utterance: [], frame: [] }));
+    this.#utterances = utterances;
+  }
+
+  add(state: number, utterance: number, frame: number): void {
+    const pool = this.pools[state]!;
+    const first = this.#index[utterance]!;
+    for (let twin = 0; twin <= this.#utterances[utterance]!.twins.length; twin += 1) {
+      pool.utterance.push(first + twin);
+      pool.frame.push(frame);
+    }
+  }
 }
 
 /** Single words cut into equal parts. */
@@ -61,7 +81,7 @@ function firstPools(
   wordStates: readonly { first: number; count: number }[],
   utterances: readonly TrainingUtterance[],
 ): FramePool[] {
-  const pools = emptyPools(count, utterances);
+  const pools = new Pools(count, utterances);
   utterances.forEach(({ frames, words, active }, index) => {
     if (words?.length !== 1) return;
     const { first, count: states } = wordStates[words[0]!]!;
@@ -69,11 +89,10 @@ function firstPools(
       const inside = frame >= active.from && frame < active.to;
       const share = (frame - active.from) / Math.max(1, active.to - active.from);
       const state = inside ? first + Math.min(states - 1, Math.floor(share * states)) : SILENCE_STATE;
-      pools[state]!.utterance.push(index);
-      pools[state]!.frame.push(frame);
+      pools.add(state, index, frame);
     }
   });
-  return pools;
+  return pools.pools;
 }
 
 function alignedPools(
@@ -82,21 +101,20 @@ function alignedPools(
   utterances: readonly TrainingUtterance[],
   states: GaussianSet,
 ): FramePool[] {
-  const pools = emptyPools(count, utterances);
+  const pools = new Pools(count, utterances);
   utterances.forEach(({ frames, words }, index) => {
     if (words === undefined) return;
     const aligned = alignFrames(frames, placesOf(words, wordStates), states);
     aligned?.forEach((state, frame) => {
-      pools[state]!.utterance.push(index);
-      pools[state]!.frame.push(frame);
+      pools.add(state, index, frame);
     });
   });
-  return pools;
+  return pools.pools;
 }
 
 /** Splits all of speech, background included, into sounds. */
 function fitFillers(utterances: readonly TrainingUtterance[]): GaussianSet {
-  const all = utterances.map(({ frames }) => frames);
+  const all = utterances.flatMap(({ frames, twins }) => [frames, ...twins]);
   const total = all.reduce((sum, frames) => sum + frames.length / FEATURES, 0);
   const step = Math.max(1, total / FILLER_FRAMES);
   const pool: FramePool = { utterances: all, utterance: [], frame: [] };

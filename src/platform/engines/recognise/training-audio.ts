@@ -1,15 +1,15 @@
 import { decodeMulaw, encodeMulaw } from '../../../audio/g711.ts';
 import { activeLevelDb, amplify } from '../../../audio/level.ts';
 import { resample } from '../../../audio/resample.ts';
-import { features, frameEnergies, normaliserOf } from './features.ts';
+import { features, frameEnergies, normaliserOf, peakEnergy } from './features.ts';
 import { BANDS, MelBank, melFrames, RATE_HZ } from './mel.ts';
 import type { TrainingUtterance } from './train.ts';
 
 /** Throats from short to long. */
 const WARPS = [0.86, 0.9, 0.94, 0.97, 1, 1.03, 1.07, 1.12, 1.17];
 const banks = WARPS.map((warp) => new MelBank(warp));
-/** Signal to noise ratios of the second hearing of each line, in dB; undefined is clean. */
-const NOISES_DB: readonly (number | undefined)[] = [undefined, undefined, 20, 14, 9];
+/** Signal to noise ratios of the second hearing of each line, in dB. */
+const NOISES_DB = [26, 22, 20, 18, 15];
 const LEVEL_DB = -20;
 const LEAD_S = 0.25;
 const TAIL_S = 0.35;
@@ -22,18 +22,20 @@ function noiseSample(random: () => number): number {
   return sum * Math.SQRT2;
 }
 
-/** What one rendered line teaches: heard twice, once clean and once over a worse line, through different throats. */
+/** What one rendered line teaches: heard clean, and over worse lines and through other throats. */
 export function hearings(
   pcm: Int16Array,
   rateHz: number,
   words: readonly number[] | undefined,
   random: () => number,
-): TrainingUtterance[] {
+): TrainingUtterance {
   const narrow = resample(pcm, rateHz, RATE_HZ);
   const level = amplify(narrow, LEVEL_DB - activeLevelDb(narrow, RATE_HZ));
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
-  const first = hear(throughTelephone(level, undefined, random), random() < 0.5 ? banks[4]! : pick(banks), words);
-  return [first, hear(throughTelephone(level, pick(NOISES_DB), random), pick(banks), words)];
+  const clean = melFrames(throughTelephone(level, undefined, random), [banks[4]!, pick(banks)]);
+  const noisy = melFrames(throughTelephone(level, pick(NOISES_DB), random), [pick(banks)]);
+  const [frames, ...twins] = [...clean, ...noisy].map((mel) => features(mel, normaliserOf(mel)));
+  return { frames: frames!, twins, words, active: activePart(clean[0]!) };
 }
 
 /** With silence at both ends, noise over all of it, and mu-law. */
@@ -50,13 +52,11 @@ export function throughTelephone(pcm: Int16Array, snrDb: number | undefined, ran
   return decodeMulaw(encodeMulaw(out));
 }
 
-function hear(pcm: Int16Array, bank: MelBank, words: readonly number[] | undefined): TrainingUtterance {
-  const mel = melFrames(pcm, [bank])[0]!;
-  const norm = normaliserOf(mel);
+function activePart(mel: Float32Array): { from: number; to: number } {
   const energies = frameEnergies(mel);
-  const least = norm.peak * BANDS * SOUND_BELOW_PEAK;
+  const least = peakEnergy(mel) * BANDS * SOUND_BELOW_PEAK;
   let [from, to] = [0, energies.length];
   while (from < to && energies[from]! < least) from += 1;
   while (to > from && energies[to - 1]! < least) to -= 1;
-  return { frames: features(mel, norm), words, active: { from, to } };
+  return { from, to };
 }
