@@ -18,6 +18,8 @@ export abstract class SpeechError extends OffhookError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly body: string | undefined;
+  /** How many requests were sent for it; counted by who sends again. */
+  attempts = 1;
 
   constructor(message: string, { status, requestId, body, cause }: SpeechErrorFacts = {}) {
     super(message, { cause, facts: { status, requestId } });

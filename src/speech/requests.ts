@@ -1,8 +1,9 @@
 import { sleep } from '../kernel/abort.ts';
 import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { SpeechError } from './errors.ts';
-import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
+import { withDeadline } from './deadline.ts';
+import { errorOfAnswer, type SpeechError, SpeechUnavailableError } from './errors.ts';
+import { readText } from './read-text.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { TokenSource } from './tokens.ts';
 
@@ -12,6 +13,8 @@ export interface SpeechHttpOptions {
   readonly fetch: typeof fetch;
   /** Longest time of one attempt. */
   readonly timeoutMs: number;
+  /** How often a failed request is sent again; 3 when absent. */
+  readonly maxRetries?: number;
   readonly random?: () => number;
 }
 
@@ -32,7 +35,9 @@ export interface SpeechAnswer {
 
 /** Waits of 1, 2 and 4 s (ASR doc, "Retry rules"). */
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
-const MOST_REPEATS = 3;
+const DEFAULT_MAX_RETRIES = 3;
+/** A four-hour call with all its words is a tenth of this. */
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
@@ -46,12 +51,15 @@ export class SpeechHttp {
     this.#options = options;
   }
 
-  /** @throws SpeechError by status; the signal's reason when aborted, at once and wherever it waits */
+  /**
+   * @throws SpeechError by status, its `attempts` being the requests that were sent; the signal's reason when aborted, at
+   * once and wherever it waits
+   */
   async send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
-    const { clock, random = Math.random } = this.#options;
-    let repeats = 0;
+    const { clock, maxRetries = DEFAULT_MAX_RETRIES, random = Math.random } = this.#options;
+    let retries = 0;
     let freshTokenTried = false;
-    for (;;) {
+    for (let attempts = 1; ; attempts += 1) {
       const outcome = await this.#attempt(request, signal);
       if (!('error' in outcome)) return outcome;
       const { error } = outcome;
@@ -61,9 +69,12 @@ export class SpeechHttp {
         continue;
       }
       const again = error.status === undefined ? error.retryable : RETRYABLE.has(error.status);
-      if (!again || repeats >= MOST_REPEATS) throw error;
-      await sleep(clock, outcome.waitMs ?? backoffDelayMs(BACKOFF, repeats, random()), signal);
-      repeats += 1;
+      if (!again || retries >= maxRetries) {
+        error.attempts = attempts;
+        throw error;
+      }
+      await sleep(clock, outcome.waitMs ?? backoffDelayMs(BACKOFF, retries, random()), signal);
+      retries += 1;
     }
   }
 
@@ -75,15 +86,17 @@ export class SpeechHttp {
     const token = await tokens.get(signal);
     const body = request.body?.();
     try {
-      const response = await this.#options.fetch(request.url, {
-        method: request.method,
-        headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-        // A redirect to another origin must not carry the token along.
-        redirect: 'error',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-        ...(body === undefined ? {} : { body }),
+      const [response, text] = await withDeadline(clock, timeoutMs, [signal], async (limited) => {
+        const given = await this.#options.fetch(request.url, {
+          method: request.method,
+          headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+          // A redirect to another origin must not carry the token along.
+          redirect: 'error',
+          signal: limited,
+          ...(body === undefined ? {} : { body }),
+        });
+        return [given, await readText(given, MOST_ANSWER_BYTES)] as const;
       });
-      const text = await response.text();
       const requestId = response.headers.get('x-request-id') ?? undefined;
       if (response.ok) return { status: response.status, text, requestId };
       const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());

@@ -31,6 +31,7 @@ export class Slots {
 
   /** Waits for a slot. @throws the signal's reason when it aborts first */
   acquire(priority: SlotPriority, signal: AbortSignal): Promise<Slot> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     const now = this.tryReserve();
     if (now !== undefined) return Promise.resolve(now);
     return new Promise((resolve, reject) => {
