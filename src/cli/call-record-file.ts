@@ -30,7 +30,7 @@ export async function findCallRecord(dataDir: string, carrierCallId: string, clo
 
 /** Looks through the newest day's record files. */
 async function lookFor(folder: string, carrierCallId: string): Promise<KeptCall | undefined> {
-  const days = (await readdir(folder).catch(() => [])).sort().slice(-2);
+  const days = (await readdir(folder).catch((): string[] => [])).toSorted((a, b) => a.localeCompare(b)).slice(-2);
   for (const day of days) {
     for (const name of (await readdir(join(folder, day))).filter((file) => file.endsWith('.call.json'))) {
       const path = join(folder, day, name);

@@ -23,7 +23,7 @@ export class LiveView {
         if (news.kind === 'spoken')
           this.#print(`${coloured('yellow', 'heard  ')} ${news.callerText === '' ? '(not understood)' : news.callerText}`);
         if (news.kind === 'keyed') this.#print(`${coloured('yellow', 'keys   ')} ${news.callerText}`);
-        if (news.kind === 'no-input') this.#print(`${coloured('yellow', 'silence')}`);
+        if (news.kind === 'no-input') this.#print(coloured('yellow', 'silence'));
         return;
       case 'reply':
         if (news.totalMs !== undefined) this.#print(coloured('dim', `        reply after ${Math.round(news.totalMs)} ms`));
