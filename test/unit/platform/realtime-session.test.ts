@@ -124,18 +124,21 @@ describe('a realtime session', () => {
     }
   });
 
-  it('sends partials each 640 ms when hosted-like, and none in silence', () => {
-    const run = start('hosted-like', { emptyFinalEveryMs: undefined });
+  it('sends partials each 640 ms when hosted-like, and repeats none in silence', () => {
+    const run = start('hosted-like', { emptyFinalEveryMs: undefined, endpointSilenceMs: undefined });
     const said = sine(300, 2000, 8000);
     for (let at = 0; at < said.length; at += 160) {
       run.audio(said.slice(at, at + 160));
       run.engine({ type: 'partial', text: `after ${at}` });
     }
     expect(run.events).toHaveLength(4);
-    run.audio(new Int16Array(8 * 600));
-    const before = run.events.length;
+    run.audio(new Int16Array(8 * 1000));
+    // The newest guess had not been sent; from then on there is nothing to add.
+    expect(run.events).toHaveLength(5);
+    for (let index = 0; index < 10; index += 1) run.audio(new Int16Array(8 * 640));
+    expect(run.events).toHaveLength(5);
     run.engine({ type: 'partial', text: 'a late guess' });
-    expect(run.events).toHaveLength(before);
+    expect(run.events.at(-1)).toMatchObject({ type: 'partial', text: 'a late guess' });
   });
 
   it('drops a guess that may belong to either side of a commit', async () => {

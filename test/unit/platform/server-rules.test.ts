@@ -40,7 +40,7 @@ describe('languages', () => {
 describe('the close reason', () => {
   it('is a prefix of at most 123 bytes, cut between code points, and the whole text when it fits', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      fc.property(fc.string({ unit: 'binary', maxLength: 200, size: 'max' }), (text) => {
         const reason = closeReason(text);
         expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123);
         expect(text.startsWith(reason)).toBe(true);

@@ -14,7 +14,7 @@ import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
 
 /** Finals that may wait to be sent; a client that commits faster than this is refused. */
 const maxPendingFinals = 256;
-/** Silence after speech in which partials still come: the recogniser is a little behind. */
+/** Silence after speech in which an unchanged partial is still repeated; a new guess is sent whenever it comes. */
 const partialTailMs = 400;
 
 export interface RealtimeSessionOptions {
@@ -209,7 +209,8 @@ export class RealtimeSession {
   #sendPartial(): void {
     // A frame early: the next one would already be late.
     const dueMs = this.#options.behaviour.partialEveryMs - activityFrameMs;
-    if (this.#guess === '' || this.#sincePartialMs < dueMs || this.#silentMs > partialTailMs) return;
+    if (this.#guess === '' || this.#sincePartialMs < dueMs) return;
+    if (this.#guess === this.#sentGuess && this.#silentMs > partialTailMs) return;
     const text = this.#guess;
     const delta = deltaOf(this.#sentGuess, text);
     this.#sentGuess = text;
