@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
 
 export interface EntryFile {
   readonly path: string;
@@ -8,7 +9,7 @@ export interface EntryFile {
 }
 
 /**
- * The file that a child process or a worker starts from, whether we run compiled (`.js`) or from source (`.ts`, which
+ * The file that a child process starts from, whether we run compiled (`.js`) or from source (`.ts`, which
  * Node 20 cannot load by itself).
  * @param from the caller's `import.meta.url`
  * @param name the file beside it, without extension
@@ -18,4 +19,16 @@ export function entryFile(from: string, name: string): EntryFile {
   const path = fileURLToPath(new URL(`./${name}.${source ? 'ts' : 'js'}`, from));
   if (!existsSync(path)) throw new Error(`entry file missing: ${name}`);
   return { path, execArgv: source ? ['--import', import.meta.resolve('tsx')] : [] };
+}
+
+/**
+ * A worker thread that runs the file. From source it registers the TypeScript loader by itself: Node 20 does not apply
+ * `--import` before it looks at the extension of a worker's entry.
+ */
+export function startWorker(from: string, name: string, workerData: object): Worker {
+  const { path, execArgv } = entryFile(from, name);
+  if (execArgv.length === 0) return new Worker(path, { workerData });
+  const [loader, file] = [import.meta.resolve('tsx/esm/api'), pathToFileURL(path).href].map((url) => JSON.stringify(url));
+  const code = `import(${loader}).then(({ register }) => { register(); return import(${file}); });`;
+  return new Worker(code, { eval: true, workerData, execArgv: [] });
 }

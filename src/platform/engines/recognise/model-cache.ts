@@ -3,9 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Logger } from '../../../observability/logger.ts';
-import { entryFile } from '../entry-file.ts';
+import { entryFile, startWorker } from '../entry-file.ts';
 import { RecognitionUnavailableError } from '../errors.ts';
 import { readGrammar } from './grammar.ts';
 
@@ -72,9 +71,8 @@ async function codeHash(): Promise<string> {
 }
 
 function build(vocabularyFile: string, modelFile: string): Promise<void> {
-  const entry = entryFile(import.meta.url, 'build-worker');
   return new Promise((resolve, reject) => {
-    const worker = new Worker(entry.path, { workerData: { vocabularyFile, modelFile }, execArgv: [...entry.execArgv] });
+    const worker = startWorker(import.meta.url, 'build-worker', { vocabularyFile, modelFile });
     worker.once('error', (cause) => reject(new RecognitionUnavailableError('learning a vocabulary failed', { cause })));
     worker.once('exit', () =>
       existsSync(modelFile) ? resolve() : reject(new RecognitionUnavailableError('learning a vocabulary ended early')),

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import { entryFile } from '../entry-file.ts';
+import { startWorker } from '../entry-file.ts';
 import { RecognitionUnavailableError, UnknownLanguageError } from '../errors.ts';
 import type {
   RecognitionEngine,
@@ -57,8 +57,7 @@ class Recogniser implements RecognitionEngine {
   }
 
   async start(): Promise<void> {
-    const entry = entryFile(import.meta.url, 'recogniser-worker');
-    const worker = new Worker(entry.path, { workerData: { languages: this.#models }, execArgv: [...entry.execArgv] });
+    const worker = startWorker(import.meta.url, 'recogniser-worker', { languages: this.#models });
     worker.on('error', (error) => this.#logger.error({ error }, 'recogniser failed'));
     worker.once('exit', () => this.#died(worker));
     const deadline = this.#clock.after(START_DEADLINE_MS, () => void worker.terminate());

@@ -32,8 +32,8 @@ export function hearings(
   const narrow = resample(pcm, rateHz, RATE_HZ);
   const level = amplify(narrow, LEVEL_DB - activeLevelDb(narrow, RATE_HZ));
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
-  const clean = melFrames(throughTelephone(level, undefined, random), [banks[4]!, pick(banks)]);
-  const noisy = melFrames(throughTelephone(level, pick(NOISES_DB), random), [pick(banks)]);
+  const clean = melFrames(throughTelephone(level, undefined, random), [banks[4]!, pick(banks), pick(banks)]);
+  const noisy = [pick(NOISES_DB), pick(NOISES_DB)].flatMap((db) => melFrames(throughTelephone(level, db, random), [pick(banks)]));
   const [frames, ...twins] = [...clean, ...noisy].map((mel) => features(mel, normaliserOf(mel)));
   return { frames: frames!, twins, words, active: activePart(clean[0]!) };
 }
