@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import type { Clock } from '../kernel/clock.ts';
+import { withDeadline } from './deadline.ts';
 import { SpeechProtocolError, SpeechUnavailableError } from './errors.ts';
+import { readText } from './read-text.ts';
 
 export interface ServiceHealth {
   readonly healthy: boolean;
@@ -9,6 +12,7 @@ export interface ServiceHealth {
 }
 
 const HEALTH_TIMEOUT_MS = 3_000;
+const MOST_ANSWER_BYTES = 256 * 1024;
 const answer = z.looseObject({
   ok: z.boolean().optional(),
   status: z.string().optional(),
@@ -18,21 +22,37 @@ const answer = z.looseObject({
 
 /**
  * Asks a service how it is, in one shape for both (`{ok}` of recognition, `{status}` of synthesis). No credential is sent.
- * @throws SpeechUnavailableError when it does not answer in time, SpeechProtocolError when the answer cannot be read
+ * @throws SpeechUnavailableError when it does not answer in time, SpeechProtocolError when the answer cannot be read; the
+ * signal's reason when it aborts first
  */
-export async function serviceHealth(fetcher: typeof fetch, baseUrl: string, signal: AbortSignal): Promise<ServiceHealth> {
-  let value: unknown;
+export async function serviceHealth(
+  fetcher: typeof fetch,
+  clock: Clock,
+  baseUrl: string,
+  signal: AbortSignal,
+): Promise<ServiceHealth> {
+  let response: Response;
+  let text: string;
   try {
-    const response = await fetcher(new URL('/health', baseUrl), {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)]),
+    [response, text] = await withDeadline(clock, HEALTH_TIMEOUT_MS, [signal], async (limited) => {
+      const given = await fetcher(new URL('/health', baseUrl), { redirect: 'error', signal: limited });
+      return [given, await readText(given, MOST_ANSWER_BYTES)];
     });
-    if (!response.ok) return { healthy: false, voices: [], defaultVoice: undefined };
-    value = await response.json();
   } catch (cause) {
+    signal.throwIfAborted();
     throw new SpeechUnavailableError('the speech platform does not answer its health check', { cause });
   }
-  const parsed = answer.safeParse(value);
-  if (!parsed.success) throw new SpeechProtocolError('the health answer cannot be read');
+  if (!response.ok) return { healthy: false, voices: [], defaultVoice: undefined };
+  const parsed = answer.safeParse(parseJson(text));
+  if (!parsed.success) throw new SpeechProtocolError('the health answer cannot be read', { status: response.status, body: text });
   const { ok, status, voices = [], default_voice: defaultVoice } = parsed.data;
   return { healthy: ok === true || status === 'ok' || status === 'healthy', voices, defaultVoice };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -90,10 +90,10 @@ export class SpeechPlatform implements AsyncDisposable {
 
   /** @throws SpeechUnavailableError, SpeechProtocolError */
   async health(signal: AbortSignal): Promise<{ readonly recognition: ServiceHealth; readonly synthesis: ServiceHealth }> {
-    const { fetch: fetcher } = this.#deps;
+    const { clock, fetch: fetcher } = this.#deps;
     const [recognition, synthesis] = await Promise.all([
-      serviceHealth(fetcher, this.#settings.asrUrl, signal),
-      serviceHealth(fetcher, this.#settings.ttsUrl, signal),
+      serviceHealth(fetcher, clock, this.#settings.asrUrl, signal),
+      serviceHealth(fetcher, clock, this.#settings.ttsUrl, signal),
     ]);
     return { recognition, synthesis };
   }

@@ -13,7 +13,7 @@ export interface TranscriptionOptions {
   readonly language?: string;
   /** Segments, words and confidence, not just the text. */
   readonly verbose?: boolean;
-  /** Turns diarization on. */
+  /** Turns diarization on; answers are then verbose, as text alone would not tell the speakers. */
   readonly numSpeakers?: number;
   readonly boostPhrases?: readonly string[];
   readonly profanity?: boolean;
@@ -106,7 +106,8 @@ export async function transcribe(
 function form(blob: Blob, name: string, options: TranscriptionOptions): FormData {
   const fields = new FormData();
   fields.set('file', blob, name);
-  fields.set('response_format', options.verbose === true ? 'verbose_json' : 'json');
+  const verbose = options.verbose === true || options.numSpeakers !== undefined;
+  fields.set('response_format', verbose ? 'verbose_json' : 'json');
   if (options.language !== undefined) fields.set('language_code', options.language);
   if (options.numSpeakers !== undefined) fields.set('num_speakers', String(options.numSpeakers));
   if (options.boostPhrases !== undefined) fields.set('boost_phrases', options.boostPhrases.join('||'));

@@ -1,0 +1,140 @@
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { transcribe, type TranscriptionOptions, type TranscriptionSource } from '../../../../src/speech/asr/batch.ts';
+import { SpeechHttp } from '../../../../src/speech/requests.ts';
+import { TokenSource } from '../../../../src/speech/tokens.ts';
+import { API_KEY, AUTH_URL, type Asked, FakeFetch, minting } from '../fake-platform.ts';
+
+const wav: TranscriptionSource = { bytes: new TextEncoder().encode('RIFF'), name: 'call.wav' };
+
+async function transcribing(answer: unknown, source = wav, options: TranscriptionOptions = {}) {
+  const mint = minting();
+  const requests: Asked[] = [];
+  const fake = new FakeFetch((asked) => {
+    if (asked.url.origin === AUTH_URL) return mint();
+    requests.push(asked);
+    const headers = { 'x-request-id': 'req-header' };
+    return typeof answer === 'string' ? new Response(answer, { headers }) : Response.json(answer, { headers });
+  });
+  const clock = new ManualClock();
+  const tokens = new TokenSource({ authUrl: AUTH_URL, apiKey: API_KEY, clock, fetch: fake.fetch });
+  const http = new SpeechHttp({ tokens, clock, fetch: fake.fetch, timeoutMs: 120_000 });
+  const { signal } = new AbortController();
+  const result = await transcribe(http, 'https://asr.example', source, options, signal).catch((error: unknown) => error);
+  return { result, requests, form: requests[0]?.body as FormData };
+}
+
+async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'offhook-batch-'));
+  onTestFinished(() => rm(path, { recursive: true }));
+  return path;
+}
+
+describe('batch transcription', () => {
+  it('uploads a file under its name', async () => {
+    const path = join(await folder(), 'a call.wav');
+    await writeFile(path, 'RIFFdata');
+    const { result, requests, form } = await transcribing({ text: 'hello' }, { path });
+    expect(requests[0]).toMatchObject({ method: 'POST', url: new URL('https://asr.example/v1/audio/transcriptions') });
+    const file = form.get('file');
+    if (!(file instanceof File)) throw new Error('no file was sent');
+    expect(file.name).toBe('a call.wav');
+    expect(await file.text()).toBe('RIFFdata');
+    expect(result).toEqual({
+      text: 'hello',
+      requestId: 'req-header',
+      segments: [],
+      words: [],
+      detectedLanguage: undefined,
+      durationS: undefined,
+    });
+  });
+
+  it('sends flags as words, lists as JSON text, and nothing for what is not set [86]', async () => {
+    const { form } = await transcribing({ text: '' }, wav, {
+      language: 'hi',
+      verbose: true,
+      numSpeakers: 2,
+      boostPhrases: ['half past ten', 'a|b'],
+      profanity: false,
+      hashKeywords: ['card', 'पिन'],
+    });
+    const fields = Object.fromEntries([...form].filter(([name]) => name !== 'file'));
+    expect(fields).toEqual({
+      response_format: 'verbose_json',
+      language_code: 'hi',
+      num_speakers: '2',
+      boost_phrases: 'half past ten||a|b',
+      profanity: 'false',
+      hash_keywords: '["card","पिन"]',
+    });
+    const { form: bare } = await transcribing({ text: '' });
+    expect([...bare.keys()]).toEqual(['file', 'response_format']);
+  });
+
+  it('asks for the verbose answer when speakers are to be told apart [88]', async () => {
+    expect((await transcribing({ text: '' }, wav, { numSpeakers: 2 })).form.get('response_format')).toBe('verbose_json');
+    expect((await transcribing({ text: '' }, wav, {})).form.get('response_format')).toBe('json');
+  });
+
+  it('reads segments and words, with either name of a confidence', async () => {
+    const { result } = await transcribing({
+      success: true,
+      request_id: 'req-body',
+      text: 'hello there',
+      detected_language: 'en',
+      audio_duration: 1.5,
+      inference_time_ms: 12,
+      nbest: null,
+      segments: [{ start: 0, end: 1.5, text: 'hello there', speaker: 'SPEAKER_00', confidence: 0.9, emotion: 'neutral' }],
+      words: [
+        { word: 'hello', start: 0, end: 0.5, confidence: 0.8 },
+        { word: 'there', start: 0.6, end: 1.5, score: 0.7, speaker: null },
+      ],
+    });
+    expect(result).toEqual({
+      text: 'hello there',
+      requestId: 'req-header',
+      segments: [{ startS: 0, endS: 1.5, text: 'hello there', speaker: 'SPEAKER_00', confidence: 0.9 }],
+      words: [
+        { word: 'hello', startS: 0, endS: 0.5, confidence: 0.8 },
+        { word: 'there', startS: 0.6, endS: 1.5, confidence: 0.7 },
+      ],
+      detectedLanguage: 'en',
+      durationS: 1.5,
+    });
+  });
+
+  it('takes null for what is missing', async () => {
+    const { result } = await transcribing({
+      text: 'x',
+      segments: null,
+      words: null,
+      detected_language: null,
+      audio_duration: null,
+    });
+    expect(result).toMatchObject({ segments: [], words: [], detectedLanguage: undefined, durationS: undefined });
+  });
+
+  test.each(['<html>busy</html>', '', '{"no":"text"}', '{"text":"x","segments":[{"start":"0"}]}'])(
+    'refuses the answer %j, and keeps it on the error',
+    async (answer) => {
+      const { result } = await transcribing(answer);
+      expect(result).toMatchObject({ code: 'OFFHOOK_SPEECH_PROTOCOL', requestId: 'req-header', body: answer });
+    },
+  );
+
+  it('refuses a file over 500 MB before anything is sent', async () => {
+    const path = join(await folder(), 'long.wav');
+    const file = await open(path, 'w');
+    // Sparse: it takes no room.
+    await file.truncate(500 * 1024 * 1024 + 1);
+    await file.close();
+    const { result, requests } = await transcribing({ text: '' }, { path });
+    expect(result).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST' });
+    expect(requests).toHaveLength(0);
+  });
+});
