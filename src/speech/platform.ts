@@ -41,6 +41,7 @@ export class SpeechPlatform implements AsyncDisposable {
   readonly #settings: SpeechPlatformSettings;
   readonly #deps: Required<SpeechPlatformDeps>;
   readonly #http: SpeechHttp;
+  readonly #recogniser: RealtimeRecogniser;
   readonly #realtime: RealtimeSynthesizer;
   readonly #phrases: PhraseCache;
   readonly #asrSlots: Slots;
@@ -54,14 +55,16 @@ export class SpeechPlatform implements AsyncDisposable {
     this.#deps = { fetch: globalThis.fetch, ...deps };
     const { clock, logger, fetch: fetcher } = this.#deps;
     const lifeSeconds = settings.tokenLifeSeconds === undefined ? {} : { lifeSeconds: settings.tokenLifeSeconds };
-    const tokens = new TokenSource({ authUrl, apiKey, clock, fetch: fetcher, ...lifeSeconds });
-    const readyTimeout = settings.connectTimeoutMs === undefined ? {} : { readyTimeoutMs: settings.connectTimeoutMs };
+    const tokens = new TokenSource({ authUrl, apiKey, clock, fetch: fetcher, closing: this.#closing.signal, ...lifeSeconds });
+    const { connectTimeoutMs } = settings;
+    const readyTimeout = connectTimeoutMs === undefined ? {} : { readyTimeoutMs: connectTimeoutMs };
     this.#asrSlots = new Slots(slotsPerKey);
     this.#http = new SpeechHttp({ tokens, clock, fetch: fetcher, timeoutMs: requestTimeoutMs });
-    this.#realtime = new RealtimeSynthesizer({ ttsUrl, tokens, clock, slots: new Slots(slotsPerKey) });
+    this.#realtime = new RealtimeSynthesizer({ ttsUrl, tokens, clock, slots: new Slots(slotsPerKey), connectTimeoutMs });
     this.#phrases = new PhraseCache(this.#realtime);
     this.synthesizer = this.#phrases;
-    this.recogniser = new RealtimeRecogniser({ asrUrl, tokens, clock, logger, ...readyTimeout });
+    this.#recogniser = new RealtimeRecogniser({ asrUrl, tokens, clock, logger, ...readyTimeout });
+    this.recogniser = this.#recogniser;
   }
 
   /** A recognition slot for a live call, or undefined when none is free; its session then takes no other. */
@@ -75,9 +78,10 @@ export class SpeechPlatform implements AsyncDisposable {
     options: TranscriptionOptions,
     signal: AbortSignal,
   ): Promise<TranscriptionResult> {
-    const slot = await this.#asrSlots.acquire('batch', signal);
+    const either = AbortSignal.any([signal, this.#closing.signal]);
+    const slot = await this.#asrSlots.acquire('batch', either);
     try {
-      return await transcribe(this.#http, this.#settings.asrUrl, source, options, signal);
+      return await transcribe(this.#http, this.#settings.asrUrl, source, options, either);
     } finally {
       slot.release();
     }
@@ -128,6 +132,6 @@ export class SpeechPlatform implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the speech client was closed'));
     this.#healthTimer?.cancel();
-    await this.#realtime[Symbol.asyncDispose]();
+    await Promise.all([this.#recogniser[Symbol.asyncDispose](), this.#realtime[Symbol.asyncDispose]()]);
   }
 }

@@ -1,78 +1,163 @@
+import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { SpeechAuthError, SpeechUnavailableError, type SpeechError, errorOfAnswer } from './errors.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
+import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
 
 export interface SocketListener {
   text(text: string): void;
   binary(bytes: Uint8Array): void;
+  /** Told once, after which nothing follows. */
   closed(code: number, reason: string): void;
 }
 
-const HANDSHAKE_TIMEOUT_MS = 5_000;
+export interface SocketOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+  /** Longest time until the socket is open; 5 s when absent. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Longest message that is read: a second of 48 kHz PCM is far below it. */
 const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
-const MOST_REFUSAL_BYTES = 4_096;
+const MOST_REFUSAL_CHARACTERS = 4_096;
+const DEFAULT_TIMEOUT_MS = 5_000;
+/** The documents name no keep-alive message, so a socket whose other end has vanished is found out by ping. */
+const PING_EVERY_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * Opens a WebSocket to the platform, without compression.
- * @returns the open socket; its listener hears everything from here on, `closed` exactly once
- * @throws SpeechAuthError for a refused upgrade (401, 403), SpeechUnavailableError when it cannot be reached
+ * Opens `WS {baseUrl}/v1/realtime`, without compression and without following redirects.
+ * @param listener hears everything from the opening on
+ * @throws SpeechAuthError for an upgrade refused with 401 or 403, another SpeechError by its status, SpeechUnavailableError
+ * when the platform cannot be reached in time; the signal's reason when it aborts first
  */
-export function openSocket(
-  url: URL,
-  headers: Readonly<Record<string, string>>,
-  listener: SocketListener,
-  signal?: AbortSignal,
-): Promise<WebSocket> {
+export function openSocket(baseUrl: string, listener: SocketListener, options: SocketOptions): Promise<PlatformSocket> {
+  const { headers = {}, clock, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, {
+    if (signal.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const socket = new WebSocket(realtimeUrl(baseUrl), {
       headers,
       perMessageDeflate: false,
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       maxPayload: MAX_PAYLOAD_BYTES,
       followRedirects: false,
     });
-    let opened = false;
-    const fail = (error: SpeechError | Error): void => {
-      signal?.removeEventListener('abort', onAbort);
+    const fail = (error: Error): void => {
+      settled();
       reject(error);
-    };
-    const onAbort = (): void => {
-      fail(signal?.reason as Error);
       socket.terminate();
     };
-    signal?.addEventListener('abort', onAbort, { once: true });
-    if (signal?.aborted === true) onAbort();
-    socket.on('unexpected-response', (_request, response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (part: string) => {
-        if (text.length < MOST_REFUSAL_BYTES) text += part;
-      });
-      response.on('end', () => {
-        fail(errorOfAnswer('socket upgrade', response.statusCode ?? 0, text, undefined));
-        socket.terminate();
-      });
-    });
-    socket.on('error', (cause) => {
-      if (!opened) fail(new SpeechUnavailableError('the speech platform cannot be reached', { cause }));
-    });
+    const onAbort = (): void => fail(signal.reason as Error);
+    const timer = clock.after(timeoutMs, () =>
+      fail(new SpeechUnavailableError(`the speech platform did not open a socket within ${timeoutMs} ms`)),
+    );
+    const settled = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.on('unexpected-response', (_request, response) => void refusedUpgrade(response).then(fail));
+    // Once it is open, an error is always followed by `close`.
+    socket.on('error', (cause) => fail(new SpeechUnavailableError('the speech platform cannot be reached', { cause })));
     socket.once('open', () => {
-      opened = true;
-      signal?.removeEventListener('abort', onAbort);
-      resolve(socket);
-    });
-    socket.on('message', (data: Buffer, isBinary: boolean) => {
-      if (isBinary) listener.binary(data);
-      else listener.text(data.toString('utf8'));
-    });
-    socket.once('close', (code, reason) => {
-      if (opened) listener.closed(code, reason.toString('utf8'));
-      else fail(new SpeechUnavailableError(`the socket closed before it was open (${code})`));
+      settled();
+      resolve(new PlatformSocket(socket, listener, clock));
     });
   });
 }
 
-/** Whether a fresh token may help. */
-export function isAuthFailure(error: unknown): boolean {
-  return error instanceof SpeechAuthError;
+function realtimeUrl(baseUrl: string): URL {
+  const url = new URL('/v1/realtime', baseUrl);
+  url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
+  return url;
+}
+
+/** Never rejects: a body that breaks off is still a refusal. */
+async function refusedUpgrade(response: IncomingMessage): Promise<Error> {
+  let text = '';
+  try {
+    response.setEncoding('utf8');
+    for await (const part of response) {
+      text += part;
+      if (text.length >= MOST_REFUSAL_CHARACTERS) break;
+    }
+  } catch {
+    // What has come is told.
+  }
+  const requestId = response.headers['x-request-id'];
+  return errorOfAnswer('socket upgrade', response.statusCode ?? 0, text, typeof requestId === 'string' ? requestId : undefined);
+}
+
+/** An open socket to the platform. Pings it, and cuts it when nothing has answered between two pings. */
+export class PlatformSocket {
+  readonly #socket: WebSocket;
+  readonly #clock: Clock;
+  #alive = true;
+  #timer: Timer;
+
+  constructor(socket: WebSocket, listener: SocketListener, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#timer = clock.after(PING_EVERY_MS, () => this.#ping());
+    socket.on('pong', () => (this.#alive = true));
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      this.#alive = true;
+      if (isBinary) listener.binary(data);
+      else listener.text(data.toString('utf8'));
+    });
+    socket.once('close', (code, reason) => {
+      this.#timer.cancel();
+      listener.closed(code, reason.toString('utf8'));
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** Bytes that were sent but not yet taken by the system. */
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** Does nothing when the socket is not open. */
+  send(data: string | Uint8Array): void {
+    if (this.isOpen) this.#socket.send(data);
+  }
+
+  /** Reads nothing until `resume`, so that the sender is held back. */
+  pause(): void {
+    this.#socket.pause();
+    // Pongs are not read either.
+    this.#timer.cancel();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+    this.#alive = true;
+    this.#timer.cancel();
+    if (this.isOpen) this.#timer = this.#clock.after(PING_EVERY_MS, () => this.#ping());
+  }
+
+  /** Closes with 1000; cuts the connection when the other end does not agree within a second. */
+  close(): void {
+    if (this.#socket.readyState === WebSocket.CLOSED) return;
+    this.#timer.cancel();
+    if (this.#socket.isPaused) this.#socket.resume();
+    this.#timer = this.#clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
+    this.#socket.close(1000);
+  }
+
+  #ping(): void {
+    if (!this.#alive) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#alive = false;
+    if (this.isOpen) this.#socket.ping();
+    this.#timer = this.#clock.after(PING_EVERY_MS, () => this.#ping());
+  }
 }

@@ -1,19 +1,26 @@
 import { z } from 'zod';
 
+const count = z.number().int().nonnegative().optional().catch(undefined);
+const words = z.string().nullish().catch(undefined);
+// Each field by itself: one that is odd is as good as missing, and must not cost the words in another.
 const wireEvent = z.looseObject({
   type: z.string(),
-  seg: z.number().int().nonnegative().optional(),
-  segment_id: z.number().int().nonnegative().optional(),
-  text: z.string().optional(),
-  language: z.string().nullish(),
-  end_of_utterance: z.boolean().optional(),
-  error: z.union([z.string(), z.looseObject({ message: z.string().optional() })]).optional(),
-  message: z.string().optional(),
-  detail: z.string().optional(),
-  reason: z.string().optional(),
+  seg: count,
+  segment_id: count,
+  text: words,
+  language: words,
+  end: z.number().nonnegative().optional().catch(undefined),
+  end_of_utterance: z.boolean().optional().catch(undefined),
+  error: z
+    .union([z.string(), z.looseObject({ message: z.string().optional() })])
+    .optional()
+    .catch(undefined),
+  message: words,
+  detail: words,
+  reason: words,
 });
 
-/** A message of the recogniser in our words; `unknown` ones are counted and dropped. */
+/** A message of the recogniser in our words; `unknown` ones are told to the log and dropped. */
 export type RealtimeEvent =
   | { readonly type: 'ready' }
   | { readonly type: 'partial' | 'refined'; readonly seg: number | undefined; readonly text: string }
@@ -23,6 +30,8 @@ export type RealtimeEvent =
       readonly text: string;
       readonly endOfUtterance: boolean | undefined;
       readonly language: string | undefined;
+      /** Where the segment ends in the session's audio, in seconds, where the platform says so. */
+      readonly endS: number | undefined;
     }
   | { readonly type: 'done' }
   | { readonly type: 'error'; readonly error: string }
@@ -30,7 +39,7 @@ export type RealtimeEvent =
 
 /**
  * Reads one text frame (ASR doc, "Events"; payloads as publicly known, older names included).
- * @returns undefined for a frame that is not a JSON object with a type: a protocol error
+ * @returns undefined for a frame that is not JSON: a protocol error
  */
 export function readRealtimeEvent(frame: string): RealtimeEvent | undefined {
   let value: unknown;
@@ -40,7 +49,7 @@ export function readRealtimeEvent(frame: string): RealtimeEvent | undefined {
     return undefined;
   }
   const parsed = wireEvent.safeParse(value);
-  if (!parsed.success) return undefined;
+  if (!parsed.success) return { type: 'unknown', name: 'no type' };
   const event = parsed.data;
   const seg = event.seg ?? event.segment_id;
   const text = event.text ?? '';
@@ -51,19 +60,21 @@ export function readRealtimeEvent(frame: string): RealtimeEvent | undefined {
     case 'partial':
       return { type: 'partial', seg, text };
     case 'final':
-    case 'final_segment':
-      return { type: 'final', seg, text, endOfUtterance: event.end_of_utterance, language: event.language ?? undefined };
+    case 'final_segment': {
+      const { end_of_utterance: endOfUtterance, language, end: endS } = event;
+      return { type: 'final', seg, text, endOfUtterance, language: language ?? undefined, endS };
+    }
     case 'final_refined':
       return { type: 'refined', seg, text };
-    case 'error': {
-      const { error } = event;
-      const said = typeof error === 'string' ? error : error?.message;
-      return {
-        type: 'error',
-        error: said ?? event.message ?? event.detail ?? event.reason ?? 'the recogniser failed without a reason',
-      };
-    }
+    case 'error':
+      return { type: 'error', error: errorOf(event) };
     default:
-      return { type: 'unknown', name: event.type };
+      return { type: 'unknown', name: event.type.slice(0, 40) };
   }
+}
+
+/** The documents say `error`; older services `message`. */
+function errorOf({ error, message, detail, reason }: z.output<typeof wireEvent>): string {
+  const said = typeof error === 'string' ? error : error?.message;
+  return (said ?? message ?? detail ?? reason ?? 'the recogniser failed without a reason').slice(0, 500);
 }

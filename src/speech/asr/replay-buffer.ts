@@ -1,21 +1,42 @@
+const BLOCK_MS = 20;
+/** About -42 dB of full scale: above the noise of most lines, below any voice on them. */
+const VOICE_RMS = 260;
+/** A silence this long is where a recogniser ends a segment by itself, at the earliest. */
+const PAUSE_MS = 400;
+/** Less voice than this among dropped samples is not a word. */
+const WORD_MS = 100;
+
 /**
  * The caller's audio since the last final, on one sample position that never restarts: what is still to be sent, and what
- * must be sent again when the session dies. A preallocated ring; the oldest samples are dropped when it is full.
+ * must be sent again when the session dies. A preallocated ring; the oldest samples are dropped when it is full, and told of
+ * once when there was a voice in them.
  */
 export class ReplayBuffer {
   readonly #ring: Int16Array;
-  /** First sample kept, next sample to send, and one past the last sample. */
+  readonly #blockSamples: number;
+  /** Sum of squares of each 20 ms block in the ring, by its number. */
+  readonly #energies: Float64Array;
+  /** Everything before this is in a final. */
+  #settled = 0;
+  /** Oldest sample kept, next sample to send, and one past the last sample. */
   #start = 0;
   #next = 0;
   #end = 0;
+  /** Dropped samples before this are counted or known to be in a final. */
+  #countedTo = 0;
+  #lostSamples = 0;
+  #lostVoiceSamples = 0;
+  #overwrittenVoiceSamples = 0;
 
   /** @param capacitySamples how much is kept at most */
-  constructor(capacitySamples: number) {
+  constructor(capacitySamples: number, rateHz: number) {
+    this.#blockSamples = Math.round((BLOCK_MS * rateHz) / 1000);
     this.#ring = new Int16Array(capacitySamples);
+    this.#energies = new Float64Array(Math.ceil(capacitySamples / this.#blockSamples) + 2);
   }
 
-  get start(): number {
-    return this.#start;
+  get settled(): number {
+    return this.#settled;
   }
 
   get next(): number {
@@ -26,15 +47,10 @@ export class ReplayBuffer {
     return this.#end;
   }
 
-  /** Copies samples in. @returns how many unsent ones were dropped to make room */
-  push(pcm: Int16Array): number {
+  /** Copies samples in. */
+  push(pcm: Int16Array): void {
     const capacity = this.#ring.length;
-    for (let index = 0; index < pcm.length; index += 1) this.#ring[(this.#end + index) % capacity] = pcm[index]!;
-    this.#end += pcm.length;
-    this.#start = Math.max(this.#start, this.#end - capacity);
-    const lost = Math.max(0, this.#start - this.#next);
-    this.#next = Math.max(this.#next, this.#start);
-    return lost;
+    for (let from = 0; from < pcm.length; from += capacity) this.#append(pcm.subarray(from, from + capacity));
   }
 
   /** Takes the next samples to send, at most up to `untilSample`, as little-endian bytes of their own. */
@@ -51,11 +67,95 @@ export class ReplayBuffer {
 
   /** Everything before this sample is in a final and need never be sent again. */
   settle(beforeSample: number): void {
-    this.#start = Math.max(this.#start, Math.min(beforeSample, this.#next));
+    this.#settled = Math.max(this.#settled, Math.min(beforeSample, this.#next));
+    if (this.#settled >= this.#start) this.#overwrittenVoiceSamples = 0;
   }
 
-  /** The session died: what is not in a final must be sent again. */
+  /** The session died: what is not in a final must be sent again; what of that is no longer here counts as lost. */
   rewind(): void {
-    this.#next = this.#start;
+    const from = Math.max(this.#settled, this.#countedTo);
+    if (this.#start > from) this.#count(this.#start - from, this.#overwrittenVoiceSamples);
+    this.#overwrittenVoiceSamples = 0;
+    this.#next = Math.max(this.#settled, this.#start);
+  }
+
+  /** @returns samples dropped since the last call that can no longer be sent; 0 when there was no voice in them */
+  takeLost(): number {
+    const lost = this.#lostVoiceSamples >= (WORD_MS / BLOCK_MS) * this.#blockSamples ? this.#lostSamples : 0;
+    this.#lostSamples = 0;
+    this.#lostVoiceSamples = 0;
+    return lost;
+  }
+
+  /** Whether somebody speaks between these positions, as far as their samples are kept. */
+  hasVoice(fromSample: number, untilSample: number): boolean {
+    return this.#voicedMs(fromSample, untilSample) >= WORD_MS;
+  }
+
+  /** The end of the first pause after speech that is not in a final yet, among what was sent: where a segment can have ended. */
+  firstPauseEnd(): number | undefined {
+    let silentBlocks = 0;
+    let spoken = false;
+    let pauseEnd: number | undefined;
+    for (let at = Math.max(this.#settled, this.#start); at < this.#next; at += this.#blockSamples) {
+      const voiced = this.#isVoiced(at);
+      if (voiced && pauseEnd !== undefined) return at;
+      silentBlocks = voiced ? 0 : silentBlocks + 1;
+      spoken ||= voiced;
+      if (spoken && silentBlocks * BLOCK_MS >= PAUSE_MS) pauseEnd = this.#next;
+    }
+    return pauseEnd;
+  }
+
+  #voicedMs(fromSample: number, untilSample: number): number {
+    let voicedMs = 0;
+    const until = Math.min(untilSample, this.#end);
+    for (let at = Math.max(fromSample, this.#start); at < until; at += this.#blockSamples)
+      if (this.#isVoiced(at)) voicedMs += BLOCK_MS;
+    return voicedMs;
+  }
+
+  #isVoiced(sample: number): boolean {
+    return this.#energies[this.#blockAt(sample)]! > VOICE_RMS * VOICE_RMS * this.#blockSamples;
+  }
+
+  #blockAt(sample: number): number {
+    return Math.floor(sample / this.#blockSamples) % this.#energies.length;
+  }
+
+  #append(pcm: Int16Array): void {
+    this.#dropBefore(this.#end + pcm.length - this.#ring.length);
+    for (const sample of pcm) {
+      const block = this.#blockAt(this.#end);
+      if (this.#end % this.#blockSamples === 0) this.#energies[block] = 0;
+      this.#energies[block]! += sample * sample;
+      this.#ring[this.#end % this.#ring.length] = sample;
+      this.#end += 1;
+    }
+  }
+
+  /** Makes room, block by block: what was never sent is lost now, what was sent only if the session dies. */
+  #dropBefore(sample: number): void {
+    while (this.#start < sample) {
+      const blockEnd = (Math.floor(this.#start / this.#blockSamples) + 1) * this.#blockSamples;
+      const unsent = this.#start >= this.#next;
+      const until = Math.min(blockEnd, sample, unsent ? sample : this.#next);
+      const samples = until - this.#start;
+      const voiceSamples = this.#isVoiced(this.#start) ? samples : 0;
+      const settled = this.#start < this.#settled;
+      this.#start = until;
+      if (unsent) {
+        this.#next = until;
+        this.#count(samples, voiceSamples);
+      } else if (!settled) {
+        this.#overwrittenVoiceSamples += voiceSamples;
+      }
+    }
+  }
+
+  #count(samples: number, voiceSamples: number): void {
+    this.#countedTo = Math.max(this.#countedTo, this.#start);
+    this.#lostSamples += samples;
+    this.#lostVoiceSamples += voiceSamples;
   }
 }

@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import type { Encoding } from '../../audio/format.ts';
 
-const format = z.string().optional();
+const words = z.string().nullish().catch(undefined);
 const wireEvent = z.looseObject({
   type: z.string(),
-  request_id: z.string().optional(),
+  request_id: words,
+  // Not lenient: with a wrong index or count, order cannot be told.
   chunk_index: z.number().int().optional(),
-  format,
+  format: z.string().optional(),
   sample_rate: z.number().int().positive().optional(),
   total_chunks: z.number().int().nonnegative().optional(),
-  error: z.union([z.string(), z.looseObject({ message: z.string().optional() })]).optional(),
-  message: z.string().optional(),
-  error_message: z.string().optional(),
-  status: z.string().optional(),
+  error: z
+    .union([z.string(), z.looseObject({ message: z.string().optional() })])
+    .nullish()
+    .catch(undefined),
+  message: words,
+  error_message: words,
+  status: words,
 });
 
 /** A JSON message of the synthesizer in our words (TTS doc, "Events"). */
@@ -28,7 +32,7 @@ export type SynthesisEvent =
   | { readonly type: 'error'; readonly error: string; readonly requestId: string | undefined }
   | { readonly type: 'ignored' };
 
-/** @returns undefined for a frame that is not a JSON object with a type */
+/** @returns undefined for a frame that is not a JSON object with a type, or whose order or format cannot be read */
 export function readSynthesisEvent(frame: string): SynthesisEvent | undefined {
   let value: unknown;
   try {
@@ -39,12 +43,12 @@ export function readSynthesisEvent(frame: string): SynthesisEvent | undefined {
   const parsed = wireEvent.safeParse(value);
   if (!parsed.success) return undefined;
   const event = parsed.data;
-  const requestId = event.request_id;
+  const requestId = event.request_id ?? undefined;
   if (event.type === 'error' || (event.type === 'completion' && event.status === 'error')) {
     const said = typeof event.error === 'string' ? event.error : event.error?.message;
     return {
       type: 'error',
-      error: said ?? event.error_message ?? event.message ?? 'the synthesizer failed without a reason',
+      error: (said ?? event.error_message ?? event.message ?? 'the synthesizer failed without a reason').slice(0, 500),
       requestId,
     };
   }
@@ -60,6 +64,7 @@ export function encodingOf(name: string | undefined): Encoding | undefined {
   switch (name) {
     case undefined:
     case 'mulaw':
+    case 'ulaw':
       return 'mulaw';
     case 'alaw':
       return 'alaw';

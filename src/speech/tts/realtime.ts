@@ -1,6 +1,6 @@
 import { sleep } from '../../kernel/abort.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, Timer } from '../../kernel/clock.ts';
 import { SpeechAuthError, SpeechError, SpeechRequestError } from '../errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
 import type { Slots } from '../slots.ts';
@@ -12,6 +12,14 @@ export interface RealtimeSynthesizerOptions {
   readonly tokens: TokenSource;
   readonly clock: Clock;
   readonly slots: Slots;
+  /** Time to open a socket. */
+  readonly connectTimeoutMs?: number | undefined;
+  readonly random?: () => number;
+}
+
+interface Attempt {
+  heard: boolean;
+  reused: boolean;
 }
 
 const MOST_CHARACTERS = 10_000;
@@ -21,9 +29,10 @@ const MOST_REPEATS = 2;
 const IDLE_MS = 20_000;
 
 /** The realtime synthesizer of the platform's documents: `WS {tts_url}/v1/realtime`, one full message a sentence. */
-export class RealtimeSynthesizer implements Synthesizer {
+export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   readonly #options: RealtimeSynthesizerOptions;
-  #idle: SynthesisSocket | undefined;
+  readonly #closing = new AbortController();
+  #idle: { readonly socket: SynthesisSocket; readonly timer: Timer } | undefined;
 
   constructor(options: RealtimeSynthesizerOptions) {
     this.#options = options;
@@ -31,25 +40,30 @@ export class RealtimeSynthesizer implements Synthesizer {
 
   /**
    * @throws SpeechRequestError for a text the platform does not take, SpeechAuthError, SpeechUnavailableError,
-   * SpeechProtocolError; the signal's reason when aborted
+   * SpeechFailedError, SpeechProtocolError; the signal's reason when aborted
    */
-  async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  async *speak(request: SynthesisRequest, outer: AbortSignal): AsyncIterable<Uint8Array> {
     const characters = Array.from(request.text).length;
-    if (characters < 1 || characters > MOST_CHARACTERS) {
+    if (characters < 1 || characters > MOST_CHARACTERS)
       throw new SpeechRequestError(`a text to speak has 1 to ${MOST_CHARACTERS} characters, not ${characters}`);
-    }
-    const slot = await this.#options.slots.acquire('live', signal);
+    const { clock, slots, random = Math.random } = this.#options;
+    const signal = AbortSignal.any([outer, this.#closing.signal]);
+    const slot = await slots.acquire('live', signal);
     try {
-      for (let repeats = 0; ; repeats += 1) {
-        const attempt = { heard: false };
+      for (let repeats = 0; ;) {
+        const attempt: Attempt = { heard: false, reused: false };
         try {
           yield* this.#attempt(request, signal, attempt);
           return;
         } catch (error) {
           // After audio was heard a repeat would say it twice.
-          const again = error instanceof SpeechError && error.retryable && !attempt.heard && repeats < MOST_REPEATS;
+          const again = error instanceof SpeechError && error.retryable && !attempt.heard;
           if (signal.aborted || !again) throw error;
-          await sleep(this.#options.clock, backoffDelayMs(BACKOFF, repeats, Math.random()), signal);
+          // A kept socket that had died in the meantime says nothing about the platform: a new one at once.
+          if (attempt.reused) continue;
+          if (repeats >= MOST_REPEATS) throw error;
+          await sleep(clock, backoffDelayMs(BACKOFF, repeats, random()), signal);
+          repeats += 1;
         }
       }
     } finally {
@@ -57,13 +71,16 @@ export class RealtimeSynthesizer implements Synthesizer {
     }
   }
 
+  /** Stops what is being spoken and closes every socket. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#idle?.close();
-    this.#idle = undefined;
+    this.#closing.abort(new Error('the speech client was closed'));
+    this.#takeIdle()?.close();
   }
 
-  async *#attempt(request: SynthesisRequest, signal: AbortSignal, attempt: { heard: boolean }): AsyncIterable<Uint8Array> {
-    const socket = await this.#take(signal);
+  async *#attempt(request: SynthesisRequest, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
+    const idle = this.#takeIdle();
+    attempt.reused = idle !== undefined;
+    const socket = idle ?? (await this.#open(signal));
     let whole = false;
     try {
       for await (const audio of socket.speak(message(request), signal)) {
@@ -78,41 +95,34 @@ export class RealtimeSynthesizer implements Synthesizer {
     }
   }
 
-  async #take(signal: AbortSignal): Promise<SynthesisSocket> {
-    const idle = this.#idle;
-    this.#idle = undefined;
-    if (idle?.usable === true) return idle;
+  /** A refused upgrade may be an expired token: mint once, repeat once (document 1, rule 4). */
+  async #open(signal: AbortSignal): Promise<SynthesisSocket> {
+    const { tokens, ttsUrl, clock, connectTimeoutMs: timeoutMs } = this.#options;
+    const token = await tokens.get(signal);
     try {
-      return await this.#open(signal);
+      return await SynthesisSocket.open({ ttsUrl, token, clock, timeoutMs, signal });
     } catch (error) {
-      // A refused upgrade may be an expired token: mint once, repeat once (document 1, rule 4).
       if (!(error instanceof SpeechAuthError) || error.status !== 401) throw error;
-      return this.#open(signal);
+      tokens.invalidate(token);
+      return SynthesisSocket.open({ ttsUrl, token: await tokens.get(signal), clock, timeoutMs, signal });
     }
   }
 
-  async #open(signal: AbortSignal): Promise<SynthesisSocket> {
-    const { tokens, ttsUrl, clock } = this.#options;
-    const token = await tokens.get(signal);
-    try {
-      return await SynthesisSocket.open(ttsUrl, token, clock, signal);
-    } catch (error) {
-      if (error instanceof SpeechAuthError) tokens.invalidate(token);
-      throw error;
-    }
+  #takeIdle(): SynthesisSocket | undefined {
+    const idle = this.#idle;
+    this.#idle = undefined;
+    idle?.timer.cancel();
+    return idle?.socket.usable === true ? idle.socket : undefined;
   }
 
   #keep(socket: SynthesisSocket): void {
-    if (this.#idle !== undefined || !socket.usable) {
+    if (this.#idle?.socket.usable === true || this.#closing.signal.aborted) {
       socket.close();
       return;
     }
-    this.#idle = socket;
-    this.#options.clock.after(IDLE_MS, () => {
-      if (this.#idle !== socket) return;
-      this.#idle = undefined;
-      socket.close();
-    });
+    this.#takeIdle();
+    const timer = this.#options.clock.after(IDLE_MS, () => this.#takeIdle()?.close());
+    this.#idle = { socket, timer };
   }
 }
 

@@ -1,164 +1,150 @@
-import { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import { SpeechProtocolError, SpeechRequestError, SpeechUnavailableError } from '../errors.ts';
-import { openSocket } from '../socket.ts';
-import { MulawStream } from './mulaw-stream.ts';
-import { encodingOf, readSynthesisEvent, type SynthesisEvent } from './realtime-events.ts';
+import { SpeechFailedError, SpeechUnavailableError } from '../errors.ts';
+import { isRecoverableClose } from '../close-codes.ts';
+import { openSocket, type PlatformSocket } from '../socket.ts';
+import { type Heard, SynthesisProtocol } from './synthesis-protocol.ts';
 
-type Item = { readonly audio: Uint8Array } | { readonly error: Error } | { readonly done: true };
+export interface SynthesisSocketOptions {
+  readonly ttsUrl: string;
+  readonly token: string;
+  readonly clock: Clock;
+  readonly timeoutMs?: number | undefined;
+  readonly signal: AbortSignal;
+}
 
 /** The platform gives up on a chunk after 30 s (TTS doc, limits); a little longer, so that its own error is seen. */
 const CHUNK_TIMEOUT_MS = 35_000;
+/** Audio that is made but not taken: beyond this nothing is read until the reader has caught up. A minute of mu-law. */
+const MOST_WAITING_BYTES = 60 * 8_000;
 
-/**
- * One synthesis socket. Chunks come in strict pairs, a JSON message and then its audio, and end with a completion; whatever
- * breaks that order is an error, not sound.
- */
+/** One synthesis socket, for one text after another. */
 export class SynthesisSocket {
   readonly #clock: Clock;
-  #socket: WebSocket | undefined;
-  #items: Item[] = [];
+  #socket: PlatformSocket | undefined;
+  #protocol: SynthesisProtocol | undefined;
+  #audio: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #isPaused = false;
+  #ended: { readonly error: Error | undefined } | undefined;
   #wake: () => void = () => undefined;
-  #expected: Extract<SynthesisEvent, { type: 'chunk' }> | undefined;
-  #chunks = 0;
-  #stream: MulawStream | undefined;
   #watchdog: Timer | undefined;
 
   private constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  static async open(ttsUrl: string, token: string, clock: Clock, signal: AbortSignal): Promise<SynthesisSocket> {
+  /** @throws as `openSocket` */
+  static async open({ ttsUrl, token, clock, timeoutMs, signal }: SynthesisSocketOptions): Promise<SynthesisSocket> {
     const self = new SynthesisSocket(clock);
-    const url = new URL('/v1/realtime', ttsUrl);
-    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-    self.#socket = await openSocket(
-      url,
-      { authorization: `Bearer ${token}` },
-      {
-        text: (text) => self.#onText(text),
-        binary: (bytes) => self.#onBinary(bytes),
-        closed: (code, reason) => {
-          const said = reason === '' ? '' : `: ${reason}`;
-          self.#give({ error: new SpeechUnavailableError(`the synthesis socket closed before its completion (${code})${said}`) });
-        },
-      },
-      signal,
-    );
+    const listener = {
+      text: (text: string) => self.#hear((protocol) => protocol.text(text)),
+      binary: (bytes: Uint8Array) => self.#hear((protocol) => protocol.binary(bytes)),
+      closed: (code: number, reason: string) => self.#onClosed(code, reason),
+    };
+    const headers = { authorization: `Bearer ${token}` };
+    self.#socket = await openSocket(ttsUrl, listener, { headers, clock, timeoutMs, signal });
     return self;
   }
 
   get usable(): boolean {
-    return this.#socket?.readyState === WebSocket.OPEN;
+    return this.#socket?.isOpen === true;
   }
 
   close(): void {
     this.#watchdog?.cancel();
-    this.#socket?.close(1000);
+    this.#socket?.close();
   }
 
-  /** Speaks one text; the socket must be idle. Leaving the loop early makes the socket unusable: close it. */
+  /**
+   * Speaks one text; the socket must be idle. Leaving the loop early makes the socket unusable: close it.
+   * @throws SpeechProtocolError, SpeechFailedError, SpeechUnavailableError; the signal's reason when it aborts
+   */
   async *speak(message: object, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    this.#items = [];
-    this.#chunks = 0;
-    this.#expected = undefined;
-    this.#stream = undefined;
-    const onAbort = (): void => this.#give({ error: signal.reason as Error });
+    signal.throwIfAborted();
+    this.#protocol = new SynthesisProtocol();
+    this.#audio = [];
+    this.#waitingBytes = 0;
+    this.#ended = this.usable ? undefined : { error: new SpeechUnavailableError('the synthesis socket has closed') };
+    const onAbort = (): void => this.#wake();
     signal.addEventListener('abort', onAbort, { once: true });
     this.#socket?.send(JSON.stringify(message));
     this.#watch();
     try {
       for (;;) {
-        if (signal.aborted) throw signal.reason as Error;
-        const item = await this.#next();
-        if ('error' in item) throw item.error;
-        if ('done' in item) return;
-        if (item.audio.length > 0) yield item.audio;
+        signal.throwIfAborted();
+        const audio = this.#audio.shift();
+        if (audio !== undefined) {
+          this.#took(audio.length);
+          yield audio;
+        } else if (this.#ended === undefined) {
+          await new Promise<void>((resolve) => (this.#wake = resolve));
+        } else if (this.#ended.error === undefined) {
+          return;
+        } else {
+          throw this.#ended.error;
+        }
       }
     } finally {
+      // Whatever comes after this is nobody's.
+      this.#ended ??= { error: undefined };
       this.#watchdog?.cancel();
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  #onText(text: string): void {
-    const event = readSynthesisEvent(text);
-    if (event === undefined) {
-      this.#break('a text frame that is not a JSON message');
+  #hear(read: (protocol: SynthesisProtocol) => Heard): void {
+    if (this.#protocol === undefined || this.#ended !== undefined) {
+      // Nothing was asked for: what comes now would be taken for the next text.
+      this.close();
       return;
     }
-    switch (event.type) {
-      case 'chunk':
-        if (this.#expected !== undefined) this.#break('a chunk message without the audio of the one before');
-        else if (event.index !== undefined && event.index !== this.#chunks)
-          this.#break(`chunk ${event.index} where ${this.#chunks} was due`);
-        else this.#expected = event;
-        return;
-      case 'completion':
-        this.#complete(event.totalChunks);
-        return;
-      case 'error': {
-        const { error, requestId } = event;
-        this.#give({ error: new SpeechRequestError(`synthesis: ${error}`, { requestId }) });
-        return;
-      }
-      case 'ignored':
-        return;
+    try {
+      const { audio, done } = read(this.#protocol);
+      if (audio !== undefined) this.#keep(audio);
+      if (done) this.#end(undefined);
+    } catch (error) {
+      this.#end(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
-  #onBinary(bytes: Uint8Array): void {
-    const chunk = this.#expected;
-    if (chunk === undefined) {
-      this.#break('audio without a chunk message');
-      return;
-    }
-    this.#expected = undefined;
-    this.#chunks += 1;
-    const encoding = encodingOf(chunk.format);
-    if (encoding === undefined) {
-      this.#break(`audio as ${chunk.format} where mulaw was asked`);
-      return;
-    }
-    this.#stream ??= new MulawStream(encoding, chunk.rateHz ?? 8_000);
+  #keep(audio: Uint8Array): void {
     this.#watch();
-    this.#give({ audio: this.#stream.push(bytes) });
-  }
-
-  #complete(totalChunks: number | undefined): void {
-    if (this.#expected !== undefined) this.#break('a completion where audio was due');
-    else if (totalChunks !== undefined && totalChunks !== this.#chunks)
-      this.#break(`${totalChunks} chunks announced, ${this.#chunks} sent`);
-    else {
-      const rest = this.#stream?.flush();
-      if (rest !== undefined) this.#give({ audio: rest });
-      this.#give({ done: true });
+    if (audio.length === 0) return;
+    this.#audio.push(audio);
+    this.#waitingBytes += audio.length;
+    if (this.#waitingBytes > MOST_WAITING_BYTES && !this.#isPaused) {
+      this.#isPaused = true;
+      this.#watchdog?.cancel();
+      this.#socket?.pause();
     }
+    this.#wake();
   }
 
-  #break(what: string): void {
-    this.#give({ error: new SpeechProtocolError(`the synthesizer sent ${what}`) });
+  #took(bytes: number): void {
+    this.#waitingBytes -= bytes;
+    if (!this.#isPaused || this.#waitingBytes > MOST_WAITING_BYTES / 2) return;
+    this.#isPaused = false;
+    this.#socket?.resume();
+    if (this.#ended === undefined) this.#watch();
+  }
+
+  #onClosed(code: number, reason: string): void {
+    const said = `the synthesis socket closed before its completion (${code})${reason === '' ? '' : `: ${reason}`}`;
+    this.#end(isRecoverableClose(code) ? new SpeechUnavailableError(said) : new SpeechFailedError(said));
+  }
+
+  /** The first end counts: an error message is followed by the socket's end. */
+  #end(error: Error | undefined): void {
+    this.#ended ??= { error };
+    this.#watchdog?.cancel();
+    this.#wake();
   }
 
   #watch(): void {
     this.#watchdog?.cancel();
+    if (this.#ended !== undefined) return;
     this.#watchdog = this.#clock.after(CHUNK_TIMEOUT_MS, () =>
-      this.#give({ error: new SpeechUnavailableError(`no audio from the synthesizer for ${CHUNK_TIMEOUT_MS} ms`) }),
+      this.#end(new SpeechUnavailableError(`no audio from the synthesizer for ${CHUNK_TIMEOUT_MS} ms`)),
     );
-  }
-
-  #give(item: Item): void {
-    this.#items.push(item);
-    this.#wake();
-  }
-
-  async #next(): Promise<Item> {
-    for (;;) {
-      const item = this.#items.shift();
-      if (item !== undefined) return item;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
   }
 }

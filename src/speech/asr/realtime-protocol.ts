@@ -1,0 +1,359 @@
+import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
+import { isRecoverableClose } from '../close-codes.ts';
+import { SpeechError, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
+import type { RecognitionEvent, RecognitionOptions } from '../port.ts';
+import { Commits } from './commits.ts';
+import { readRealtimeEvent, type RealtimeEvent } from './realtime-events.ts';
+import { ReplayBuffer } from './replay-buffer.ts';
+import { SegmentNumbers } from './segment-numbers.ts';
+
+/** The moment of a step. */
+export interface At {
+  readonly nowMs: number;
+  /** Bytes given to the socket that the system has not taken yet. */
+  readonly bufferedBytes: number;
+}
+
+/** What the shell around the protocol has to do, in order. */
+export type Effect =
+  /** Get a token, a fresh one when the last may have been refused, and open a socket. */
+  | { readonly type: 'connect'; readonly freshToken: boolean }
+  | { readonly type: 'send'; readonly data: string | Uint8Array }
+  | { readonly type: 'disconnect' }
+  | { readonly type: 'emit'; readonly event: RecognitionEvent }
+  | { readonly type: 'unknown-event'; readonly name: string };
+
+/** Audio kept since the last final, and before ready. */
+const KEPT_S = 10;
+/** Audio is sent in messages of this length, or shorter at a commit. */
+const BATCH_MS = 80;
+/** After a connection audio is sent at most this much faster than it was spoken, but for a first burst. */
+const REPLAY_SPEED = 1.5;
+const BURST_MS = 320;
+const PUMP_EVERY_MS = 40;
+/** A socket that has more than this to send is left alone: the ring holds what follows. */
+const MOST_BUFFERED_BYTES = 64 * 1024;
+const READY_TIMEOUT_MS = 5_000;
+const END_TIMEOUT_MS = 5_000;
+const BACKOFF: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 4_000, jitter: 0.2 };
+/** Time without a working session after which the recogniser is given up; more audio than this is not kept either. */
+const OUTAGE_MS = 10_000;
+/** A session that dies younger than this died quickly; three in a row end it. */
+const QUICK_DEATH_MS = 5_000;
+const MOST_QUICK_DEATHS = 3;
+const MOST_BOOST_PHRASES = 10;
+
+type State =
+  | { readonly name: 'waiting'; readonly untilMs: number }
+  | { readonly name: 'connecting' }
+  | { readonly name: 'handshaking'; readonly openedMs: number; readonly untilMs: number }
+  | { readonly name: 'ready'; readonly openedMs: number }
+  | { readonly name: 'over' };
+
+interface Death {
+  readonly error: Error;
+  /** Close code; undefined when no socket was open. */
+  readonly code: number | undefined;
+  readonly maybeToken?: boolean;
+}
+
+export interface RealtimeProtocolOptions extends RecognitionOptions {
+  readonly readyTimeoutMs?: number | undefined;
+  /** A number in [0, 1). */
+  readonly random: () => number;
+}
+
+/**
+ * One recognition session without its sockets: every step takes the time and returns what to do (ASR doc, "WebSocket";
+ * lifecycle). It may outlive its sockets: audio since the last final is kept and sent again on the next one, so that each word
+ * occurs in the joined finals once, or in one `audio-lost`.
+ */
+export class RealtimeProtocol {
+  readonly #options: RealtimeProtocolOptions;
+  readonly #audio: ReplayBuffer;
+  readonly #commits: Commits;
+  readonly #segments = new SegmentNumbers();
+  #effects: Effect[] = [];
+  #state: State = { name: 'connecting' };
+  #endUntilMs: number | undefined;
+  #endSent = false;
+  #pumpAtMs: number | undefined;
+  /** Where in the caller's audio the socket's first sample stands, and when it was sent. */
+  #sessionStart = 0;
+  #sessionStartMs = 0;
+  #outageSinceMs: number;
+  #attempts = 0;
+  #quickDeaths = 0;
+  #freshTokenTried = false;
+  #everReady = false;
+
+  constructor(options: RealtimeProtocolOptions, nowMs: number) {
+    this.#options = options;
+    this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
+    this.#commits = new Commits(this.#audio);
+    this.#outageSinceMs = nowMs;
+  }
+
+  get isOver(): boolean {
+    return this.#state.name === 'over';
+  }
+
+  /** When `tick` has something to do; undefined when it has not. */
+  get dueMs(): number | undefined {
+    if (this.isOver) return undefined;
+    const { name } = this.#state;
+    const stateMs = name === 'waiting' || name === 'handshaking' ? this.#state.untilMs : undefined;
+    const pumpMs = name === 'ready' ? this.#pumpAtMs : undefined;
+    const due = Math.min(stateMs ?? Infinity, pumpMs ?? Infinity, this.#endUntilMs ?? Infinity);
+    return due === Infinity ? undefined : due;
+  }
+
+  start(): Effect[] {
+    this.#connect(false);
+    return this.#taken();
+  }
+
+  /** A socket is open: the opening frame goes first (ASR doc, "WebSocket", rule 2). */
+  opened({ nowMs }: At, token: string): Effect[] {
+    if (this.#state.name !== 'connecting') return [{ type: 'disconnect' }];
+    const { language, sampleRateHz, boostPhrases = [], readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
+    const init = { token, language_code: language, sample_rate: sampleRateHz };
+    const phrases = boostPhrases.slice(0, MOST_BOOST_PHRASES).join('||');
+    this.#state = { name: 'handshaking', openedMs: nowMs, untilMs: nowMs + readyTimeoutMs };
+    this.#effects.push({ type: 'send', data: JSON.stringify(phrases === '' ? init : { ...init, boost_phrases: phrases }) });
+    return this.#taken();
+  }
+
+  /** @param refused the platform answered the upgrade with 401 or 403: a fresh token may help */
+  openFailed(at: At, error: Error, refused = false): Effect[] {
+    if (this.#state.name === 'connecting') this.#died(at, { error, code: undefined, maybeToken: refused });
+    return this.#taken();
+  }
+
+  closed(at: At, code: number, reason: string): Effect[] {
+    const { name } = this.#state;
+    if (name !== 'handshaking' && name !== 'ready') return [];
+    const said = reason === '' ? `the socket closed (${code})` : reason;
+    const message = `recognition: ${said}`;
+    if (this.#endSent && (code === 1000 || code === 1005)) this.#finish(undefined);
+    else
+      this.#died(at, {
+        error: isRecoverableClose(code) ? new SpeechUnavailableError(message) : new SpeechFailedError(message),
+        code,
+      });
+    return this.#taken();
+  }
+
+  text(at: At, frame: string): Effect[] {
+    const { name } = this.#state;
+    if (name !== 'handshaking' && name !== 'ready') return [];
+    const event = readRealtimeEvent(frame);
+    if (event === undefined) this.#finish(new SpeechProtocolError('the recogniser sent a text frame that is not JSON'));
+    else this.#event(at, event);
+    return this.#taken();
+  }
+
+  send(at: At, pcm: Int16Array): Effect[] {
+    if (this.isOver || this.#endUntilMs !== undefined) return [];
+    this.#audio.push(pcm);
+    this.#pump(at);
+    return this.#taken();
+  }
+
+  commit(at: At): Effect[] {
+    if (this.isOver || this.#endUntilMs !== undefined) return [];
+    this.#commits.add(this.#audio.end);
+    this.#pump(at);
+    return this.#taken();
+  }
+
+  end(at: At): Effect[] {
+    if (this.isOver || this.#endUntilMs !== undefined) return [];
+    this.#endUntilMs = at.nowMs + END_TIMEOUT_MS;
+    this.#pump(at);
+    return this.#taken();
+  }
+
+  abort(): Effect[] {
+    if (this.isOver) return [];
+    this.#state = { name: 'over' };
+    return [{ type: 'disconnect' }];
+  }
+
+  tick(at: At): Effect[] {
+    const { nowMs } = at;
+    const state = this.#state;
+    if (this.isOver) return [];
+    if (this.#endUntilMs !== undefined && nowMs >= this.#endUntilMs) this.#finish(undefined);
+    else if (state.name === 'waiting' && nowMs >= state.untilMs) this.#connect(false);
+    else if (state.name === 'handshaking' && nowMs >= state.untilMs)
+      this.#died(at, { error: new SpeechUnavailableError('recognition: no ready event in time'), code: 1006 });
+    else this.#pump(at);
+    return this.#taken();
+  }
+
+  #event(at: At, event: RealtimeEvent): void {
+    switch (event.type) {
+      case 'ready':
+        if (this.#state.name === 'handshaking') this.#ready(at, this.#state.openedMs);
+        return;
+      case 'partial':
+        this.#emit({ type: 'partial', seg: this.#segments.partial(event.seg), text: event.text });
+        return;
+      case 'final': {
+        const { text, endOfUtterance, language, endS } = event;
+        const seg = this.#segments.final(event.seg, text);
+        if (seg === undefined) return;
+        const endSample = endS === undefined ? undefined : this.#sessionStart + Math.round(endS * this.#options.sampleRateHz);
+        this.#commits.heard({ text, endOfUtterance, endSample });
+        this.#emit({ type: 'final', seg, text, endOfUtterance, language });
+        return;
+      }
+      case 'refined': {
+        const seg = this.#segments.refined(event.seg);
+        if (seg === undefined) this.#effects.push({ type: 'unknown-event', name: 'final_refined without its final' });
+        else this.#emit({ type: 'final-refined', seg, text: event.text });
+        return;
+      }
+      case 'error': {
+        const error = new SpeechFailedError(`recognition: ${event.error}`);
+        if (this.#state.name === 'ready') this.#finish(error);
+        else this.#died(at, { error, code: 1008 });
+        return;
+      }
+      case 'done':
+        return;
+      case 'unknown':
+        this.#effects.push({ type: 'unknown-event', name: event.name });
+        return;
+    }
+  }
+
+  #ready(at: At, openedMs: number): void {
+    this.#state = { name: 'ready', openedMs };
+    this.#everReady = true;
+    this.#freshTokenTried = false;
+    this.#attempts = 0;
+    this.#sessionStart = this.#audio.next;
+    this.#sessionStartMs = at.nowMs;
+    this.#emit({ type: 'ready' });
+    this.#pump(at);
+  }
+
+  /** Sends what is due: audio in batches, commits where they stand in it, and the end. */
+  #pump({ nowMs, bufferedBytes }: At): void {
+    if (this.#state.name !== 'ready' || this.#endSent) return;
+    const { sampleRateHz } = this.#options;
+    const audio = this.#audio;
+    this.#pumpAtMs = undefined;
+    this.#tellLost('the recogniser could not take audio for more than ten seconds');
+    const batch = Math.round((BATCH_MS / 1000) * sampleRateHz);
+    const allowed = this.#allowedUntil(nowMs);
+    let buffered = bufferedBytes;
+    for (;;) {
+      const commitAt = this.#commits.nextDue;
+      const flushTo = commitAt ?? (this.#endUntilMs === undefined ? undefined : audio.end);
+      if (flushTo !== undefined && audio.next >= flushTo) {
+        this.#effects.push({ type: 'send', data: commitAt === undefined ? 'end' : 'commit' });
+        if (commitAt === undefined) {
+          this.#endSent = true;
+          return;
+        }
+        this.#commits.sent();
+        continue;
+      }
+      const until = Math.min(audio.next + batch, flushTo ?? audio.end);
+      if (until <= audio.next || (flushTo === undefined && until - audio.next < batch)) return;
+      if (until > allowed || buffered > MOST_BUFFERED_BYTES) {
+        this.#pumpAtMs = nowMs + PUMP_EVERY_MS;
+        return;
+      }
+      const data = audio.take(until);
+      buffered += data.length;
+      this.#effects.push({ type: 'send', data });
+    }
+  }
+
+  /** Up to where audio may be sent now: what was held or is sent again, no faster than 1.5 times real time. */
+  #allowedUntil(nowMs: number): number {
+    const allowedMs = REPLAY_SPEED * (nowMs - this.#sessionStartMs) + BURST_MS;
+    return this.#sessionStart + Math.floor((allowedMs / 1000) * this.#options.sampleRateHz);
+  }
+
+  /** A socket is gone, or could not be opened: another one is tried, within bounds. */
+  #died(at: At, { error, code, maybeToken = this.#state.name === 'handshaking' }: Death): void {
+    const state = this.#state;
+    const { nowMs } = at;
+    const retryable = error instanceof SpeechError && error.retryable;
+    if (code !== undefined && 'openedMs' in state)
+      this.#quickDeaths = nowMs - state.openedMs < QUICK_DEATH_MS ? this.#quickDeaths + 1 : 0;
+    if (state.name === 'ready') {
+      if (!retryable || this.#quickDeaths >= MOST_QUICK_DEATHS) this.#finish(error);
+      else this.#reconnectAfterSession(at, error);
+      return;
+    }
+    // Before ready a refused token cannot be told from anything else: one fresh one is tried (document 1, rule 4).
+    if (maybeToken && !this.#freshTokenTried) {
+      this.#freshTokenTried = true;
+      this.#reconnecting(error);
+      this.#connect(true);
+      return;
+    }
+    const again = retryable && (state.name === 'connecting' || this.#everReady) && this.#quickDeaths < MOST_QUICK_DEATHS;
+    const waitMs = backoffDelayMs(BACKOFF, this.#attempts - 1, this.#options.random());
+    if (!again || nowMs + waitMs - this.#outageSinceMs > OUTAGE_MS) this.#finish(error);
+    else this.#wait(nowMs + waitMs, error);
+  }
+
+  #reconnectAfterSession({ nowMs }: At, error: Error): void {
+    this.#outageSinceMs = nowMs;
+    this.#endSent = false;
+    this.#audio.rewind();
+    this.#commits.rewind();
+    this.#segments.newSession();
+    if (this.#quickDeaths <= 1) {
+      this.#reconnecting(error);
+      this.#connect(false);
+      return;
+    }
+    this.#wait(nowMs + backoffDelayMs(BACKOFF, this.#quickDeaths - 2, this.#options.random()), error);
+  }
+
+  #wait(untilMs: number, error: Error): void {
+    this.#reconnecting(error);
+    this.#state = { name: 'waiting', untilMs };
+  }
+
+  #reconnecting(error: Error): void {
+    this.#effects.push({ type: 'disconnect' });
+    this.#emit({ type: 'reconnecting', reason: error.message });
+  }
+
+  #connect(freshToken: boolean): void {
+    this.#attempts += 1;
+    this.#state = { name: 'connecting' };
+    this.#effects.push({ type: 'connect', freshToken });
+  }
+
+  #finish(error: Error | undefined): void {
+    this.#state = { name: 'over' };
+    this.#tellLost('the recogniser was never ready for it');
+    this.#effects.push({ type: 'disconnect' });
+    this.#emit({ type: 'closed', error });
+  }
+
+  #tellLost(reason: string): void {
+    const lost = this.#audio.takeLost();
+    if (lost > 0) this.#emit({ type: 'audio-lost', lostMs: Math.round((lost / this.#options.sampleRateHz) * 1000), reason });
+  }
+
+  #emit(event: RecognitionEvent): void {
+    this.#effects.push({ type: 'emit', event });
+  }
+
+  #taken(): Effect[] {
+    const effects = this.#effects;
+    this.#effects = [];
+    return effects;
+  }
+}

@@ -1,0 +1,77 @@
+import { SpeechFailedError, SpeechProtocolError } from '../errors.ts';
+import { MulawStream } from './mulaw-stream.ts';
+import { encodingOf, readSynthesisEvent, type SynthesisEvent } from './realtime-events.ts';
+
+type Chunk = Extract<SynthesisEvent, { type: 'chunk' }>;
+
+/** What came of a message: 8 kHz mu-law, the end, or nothing yet. */
+export type Heard = { readonly audio?: Uint8Array; readonly done: boolean };
+
+const NOTHING: Heard = { done: false };
+
+/**
+ * One synthesis on a socket, without the socket (TTS doc, "Events"). Chunks come in strict pairs, a JSON message and then
+ * its audio, and end with a completion; whatever breaks that order is an error, not sound.
+ */
+export class SynthesisProtocol {
+  #expected: Chunk | undefined;
+  #chunks = 0;
+  #requestId: string | undefined;
+  #stream: { readonly format: string; readonly mulaw: MulawStream } | undefined;
+
+  /** @throws SpeechProtocolError, SpeechFailedError when the platform tells of a failure */
+  text(frame: string): Heard {
+    const event = readSynthesisEvent(frame);
+    if (event === undefined) throw this.#broken('a text frame that is not a JSON message');
+    switch (event.type) {
+      case 'chunk':
+        this.#chunk(event);
+        return NOTHING;
+      case 'completion':
+        return this.#complete(event.totalChunks);
+      case 'error':
+        throw new SpeechFailedError(`synthesis: ${event.error}`, { requestId: event.requestId ?? this.#requestId });
+      case 'ignored':
+        return NOTHING;
+    }
+  }
+
+  /** @throws SpeechProtocolError for audio that was not announced, or that is no telephone audio */
+  binary(bytes: Uint8Array): Heard {
+    const chunk = this.#expected;
+    if (chunk === undefined) throw this.#broken('audio without a chunk message');
+    this.#expected = undefined;
+    this.#chunks += 1;
+    const encoding = encodingOf(chunk.format);
+    if (encoding === undefined) throw this.#broken(`audio as ${chunk.format} where mulaw was asked`);
+    const rateHz = chunk.rateHz ?? 8_000;
+    if (rateHz < 1_000 || rateHz > 192_000) throw this.#broken(`audio at ${rateHz} Hz`);
+    const format = `${encoding} ${rateHz}`;
+    const owed = this.#stream === undefined || this.#stream.format === format ? undefined : this.#stream.mulaw.flush();
+    if (this.#stream?.format !== format) this.#stream = { format, mulaw: new MulawStream(encoding, rateHz) };
+    const audio = this.#stream.mulaw.push(bytes);
+    return { audio: owed === undefined ? audio : Buffer.concat([owed, audio]), done: false };
+  }
+
+  #chunk(chunk: Chunk): void {
+    if (this.#expected !== undefined) throw this.#broken('a chunk message without the audio of the one before');
+    if (chunk.index !== undefined && chunk.index !== this.#chunks)
+      throw this.#broken(`chunk ${chunk.index} where ${this.#chunks} was due`);
+    if (this.#requestId !== undefined && chunk.requestId !== undefined && chunk.requestId !== this.#requestId)
+      throw this.#broken('a chunk of another request');
+    this.#requestId ??= chunk.requestId;
+    this.#expected = chunk;
+  }
+
+  /** What a resampler still owes comes with the end. */
+  #complete(totalChunks: number | undefined): Heard {
+    if (this.#expected !== undefined) throw this.#broken('a completion where audio was due');
+    if (totalChunks !== undefined && totalChunks !== this.#chunks)
+      throw this.#broken(`${this.#chunks} chunks where ${totalChunks} are counted`);
+    return { audio: this.#stream?.mulaw.flush() ?? new Uint8Array(), done: true };
+  }
+
+  #broken(what: string): SpeechProtocolError {
+    return new SpeechProtocolError(`the synthesizer sent ${what}`, { requestId: this.#requestId });
+  }
+}

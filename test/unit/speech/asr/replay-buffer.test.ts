@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeAudio } from '../../../../src/audio/codec.ts';
+import { ReplayBuffer } from '../../../../src/speech/asr/replay-buffer.ts';
+
+const RATE_HZ = 8_000;
+
+function ramp(from: number, length: number): Int16Array {
+  return Int16Array.from({ length }, (_, index) => ((from + index) << 16) >> 16);
+}
+
+function loud(ms: number): Int16Array {
+  return Int16Array.from({ length: (ms * RATE_HZ) / 1000 }, (_, index) => (index % 8 < 4 ? 8_000 : -8_000));
+}
+
+function quiet(ms: number): Int16Array {
+  return new Int16Array((ms * RATE_HZ) / 1000);
+}
+
+describe('replay buffer', () => {
+  it('gives what was pushed once, in order, however it is cut', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 12 }),
+        fc.integer({ min: 1, max: 300 }),
+        (cuts, step) => {
+          const buffer = new ReplayBuffer(8_000, RATE_HZ);
+          const taken: number[] = [];
+          for (const cut of cuts) {
+            buffer.push(ramp(buffer.end, cut));
+            taken.push(...decodeAudio('pcm16', buffer.take(buffer.next + step)));
+          }
+          taken.push(...decodeAudio('pcm16', buffer.take(Number.POSITIVE_INFINITY)));
+          expect(taken).toEqual([...ramp(0, buffer.end)]);
+          expect(buffer.takeLost()).toBe(0);
+        },
+      ),
+    );
+  });
+
+  it('never gives a sample twice within a session, nor one out of order, whatever is pushed, settled and rewound', () => {
+    const step = fc.oneof(
+      fc.record({ do: fc.constant('push' as const), count: fc.integer({ min: 0, max: 900 }) }),
+      fc.record({ do: fc.constant('take' as const), count: fc.integer({ min: 0, max: 900 }) }),
+      fc.record({ do: fc.constant('settle' as const), count: fc.integer({ min: 0, max: 5_000 }) }),
+      fc.record({ do: fc.constant('rewind' as const), count: fc.constant(0) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const buffer = new ReplayBuffer(1_600, RATE_HZ);
+        for (const { do: what, count } of steps) {
+          if (what === 'push') buffer.push(ramp(buffer.end, count));
+          if (what === 'settle') buffer.settle(count);
+          if (what === 'rewind') {
+            buffer.rewind();
+            expect(buffer.next).toBe(Math.max(buffer.settled, buffer.end - 1_600, buffer.next));
+          }
+          if (what === 'take') {
+            const from = buffer.next;
+            const samples = decodeAudio('pcm16', buffer.take(from + count));
+            expect([...samples]).toEqual([...ramp(from, samples.length)]);
+          }
+          expect(buffer.end - buffer.next).toBeLessThanOrEqual(1_600);
+          expect(buffer.settled).toBeLessThanOrEqual(buffer.next);
+        }
+      }),
+    );
+  });
+
+  it('drops the oldest unsent samples and tells of them once', () => {
+    const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
+    for (let times = 0; times < 150; times += 1) buffer.push(loud(10));
+    expect(buffer.next).toBe(4_000);
+    expect(buffer.takeLost()).toBe(4_000);
+    expect(buffer.takeLost()).toBe(0);
+    buffer.rewind();
+    expect(buffer.takeLost()).toBe(0);
+  });
+
+  it('loses silence without a word', () => {
+    const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
+    buffer.push(quiet(5_000));
+    expect(buffer.takeLost()).toBe(0);
+  });
+
+  it('tells at the end of a session of sent speech that it no longer has', () => {
+    const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
+    buffer.push(loud(800));
+    buffer.take(buffer.end);
+    buffer.push(loud(800));
+    buffer.take(buffer.end);
+    expect(buffer.takeLost()).toBe(0);
+    buffer.rewind();
+    expect(buffer.takeLost()).toBe(0.6 * RATE_HZ);
+    expect(buffer.next).toBe(0.6 * RATE_HZ);
+  });
+
+  it('has lost nothing that is in a final', () => {
+    const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
+    buffer.push(loud(800));
+    buffer.take(buffer.end);
+    buffer.settle(buffer.end);
+    buffer.push(loud(900));
+    buffer.take(buffer.end);
+    buffer.rewind();
+    expect(buffer.takeLost()).toBe(0);
+    expect(buffer.next).toBe(6_400);
+  });
+
+  it('finds the pause after the first words, and ends it where the next words begin', () => {
+    const buffer = new ReplayBuffer(10 * RATE_HZ, RATE_HZ);
+    for (const part of [quiet(600), loud(500), quiet(300), loud(200), quiet(500), loud(300)]) buffer.push(part);
+    buffer.take(buffer.end);
+    expect(buffer.firstPauseEnd()).toBe((2_100 * RATE_HZ) / 1000);
+    buffer.settle((2_100 * RATE_HZ) / 1000);
+    expect(buffer.firstPauseEnd()).toBeUndefined();
+    expect(buffer.hasVoice(0, 600 * 8)).toBe(false);
+    expect(buffer.hasVoice(0, 800 * 8)).toBe(true);
+  });
+});
