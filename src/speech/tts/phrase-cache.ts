@@ -47,9 +47,11 @@ export class PhraseCache implements Synthesizer {
   }
 
   #keep(key: string, phrase: Uint8Array): void {
-    if (phrase.length > MOST_PHRASE_BYTES) return;
+    if (phrase.length === 0 || phrase.length > MOST_PHRASE_BYTES) return;
+    // Two who prepare the same sentence at once may both come here.
+    this.#bytes += phrase.length - (this.#phrases.get(key)?.length ?? 0);
+    this.#phrases.delete(key);
     this.#phrases.set(key, phrase);
-    this.#bytes += phrase.length;
     for (const [oldest, audio] of this.#phrases) {
       if (this.#bytes <= this.#mostBytes) return;
       this.#phrases.delete(oldest);
