@@ -25,11 +25,14 @@ export interface GaussianSet {
   readonly constants: Float32Array;
 }
 
-/** Log likelihood of a frame under one mixture: that of its best component. */
-export function logLikelihood(set: GaussianSet, index: number, frames: Float32Array, frame: number): number {
+/**
+ * Log likelihood of a frame under one mixture: that of its best component.
+ * @param least what is below it need not be told apart: the answer is `least` then
+ */
+export function logLikelihood(set: GaussianSet, index: number, frames: Float32Array, frame: number, least = -Infinity): number {
   const { components, means, precisions, constants } = set;
   const x = frame * FEATURES;
-  let best = -Infinity;
+  let best = least;
   for (let component = index * components; component < (index + 1) * components; component += 1) {
     let score = constants[component]!;
     const at = component * FEATURES;

@@ -17,7 +17,7 @@ export interface TrainingUtterance {
 const FRAMES_A_STATE = 2.5;
 const STATES = { min: 3, max: 26 };
 /** Components in each round of alignment and estimation. */
-const ROUNDS = [1, 1, 2, 4, 6];
+const ROUNDS = [1, 1, 2, 4];
 const VARIANCE_FLOOR = 0.2;
 const FILLERS = 128;
 /** Frames that the fillers are fitted to, spread over all speech. */

@@ -69,7 +69,7 @@ export function textOf(ear: Ear, hypothesis: Hypothesis): string {
 
 /** Words that were modelled as one share its time by their length. */
 function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, startS: number): RecognisedWord[] {
-  return hypothesis.words.flatMap(({ word, startFrame, endFrame }, index) => {
+  return hypothesis.words.flatMap(({ word, startFrame, endFrame }) => {
     const parts = shownWord(ear.model.words[word]!).split(' ');
     const letters = parts.reduce((sum, part) => sum + part.length, 0);
     const from = startS + startFrame * FRAME_S;
@@ -80,7 +80,7 @@ function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, star
         word: part,
         startS: from + (lengthS * before) / letters,
         endS: from + (lengthS * (before + part.length)) / letters,
-        confidence: judgement.wordConfidences[index]!,
+        confidence: judgement.confidence,
       };
       before += part.length;
       return timed;
