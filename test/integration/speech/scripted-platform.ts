@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+/** One socket that a client opened, with what it sent so far. */
+export interface ScriptedSocket {
+  readonly socket: WebSocket;
+  readonly headers: IncomingMessage['headers'];
+  readonly url: string;
+  readonly texts: string[];
+  readonly audioBytes: () => number;
+  readonly audio: Buffer[];
+  closed: number | undefined;
+  json(message: unknown): void;
+}
+
+export interface Script {
+  /** Called for each socket once it is open. */
+  readonly onOpen?: (socket: ScriptedSocket, index: number) => void;
+  readonly onText?: (socket: ScriptedSocket, text: string, index: number) => void;
+  readonly onAudio?: (socket: ScriptedSocket, index: number) => void;
+  /** Answers the upgrade number `index` with this status in place of opening it. */
+  readonly refuse?: (index: number, request: IncomingMessage) => number | undefined;
+  /** The answer to the mint number `index`; a token when absent. */
+  readonly mint?: (index: number) => { readonly status: number; readonly body: unknown };
+}
+
+export interface ScriptedPlatform extends AsyncDisposable {
+  readonly url: string;
+  readonly sockets: ScriptedSocket[];
+  /** Upgrades asked for, refused ones among them. */
+  readonly upgrades: () => number;
+  readonly mints: () => number;
+}
+
+/** A platform that does what a test says and no more: tokens over HTTP and sockets on any path, on a free loopback port. */
+export async function startScripted(script: Script): Promise<ScriptedPlatform> {
+  const sockets: ScriptedSocket[] = [];
+  let mints = 0;
+  let upgrades = 0;
+  const http = createServer((request, response) => {
+    request.resume();
+    if (!request.url!.startsWith('/api/auth/token')) {
+      response.writeHead(404).end();
+      return;
+    }
+    mints += 1;
+    const { status, body } = script.mint?.(mints - 1) ?? { status: 200, body: { token: `token-${mints}`, expires_in: 900 } };
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  const server = new WebSocketServer({ noServer: true });
+  http.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    const index = upgrades++;
+    const status = script.refuse?.(index, request);
+    if (status !== undefined) {
+      const body = JSON.stringify({ detail: `refused with ${status}` });
+      stream.end(`HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+      return;
+    }
+    server.handleUpgrade(request, stream, head, (socket) => {
+      const audio: Buffer[] = [];
+      const scripted: ScriptedSocket = {
+        socket,
+        headers: request.headers,
+        url: request.url ?? '',
+        texts: [],
+        audio,
+        audioBytes: () => audio.reduce((bytes, part) => bytes + part.length, 0),
+        closed: undefined,
+        json: (message) => socket.send(JSON.stringify(message)),
+      };
+      const number = sockets.push(scripted) - 1;
+      socket.on('message', (data: Buffer, isBinary: boolean) => {
+        if (isBinary) {
+          audio.push(data);
+          script.onAudio?.(scripted, number);
+          return;
+        }
+        scripted.texts.push(data.toString('utf8'));
+        script.onText?.(scripted, data.toString('utf8'), number);
+      });
+      socket.on('close', (code) => (scripted.closed = code));
+      socket.on('error', () => undefined);
+      script.onOpen?.(scripted, number);
+    });
+  });
+  await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    sockets,
+    upgrades: () => upgrades,
+    mints: () => mints,
+    async [Symbol.asyncDispose]() {
+      for (const { socket } of sockets) socket.terminate();
+      http.closeAllConnections();
+      await new Promise<void>((resolve) => void http.close(() => resolve()));
+    },
+  };
+}
