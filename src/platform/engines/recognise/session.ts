@@ -3,6 +3,7 @@ import type { RecognitionResult } from '../port.ts';
 import { features, normaliserOf } from './features.ts';
 import { BANDS, FRAME_S, HOP, MelBank, RATE_HZ, Spectrum, WINDOW } from './mel.ts';
 import { Search } from './search.ts';
+import { canBeSpeech, isVoiced } from './speech-likeness.ts';
 import { SpeechSpan } from './speech-span.ts';
 import { boostOf, type Ear, nothing, textOf, understand } from './understanding.ts';
 
@@ -41,6 +42,7 @@ export class Session {
   /** 8 kHz samples that do not fill a frame yet, with one before for the pre-emphasis. */
   #samples = new Int16Array(0);
   #mel = new Float32Array(256 * BANDS);
+  #voiced = new Uint8Array(256);
   #frames = 0;
   /** Frames of the stream before `#mel`. */
   #before = 0;
@@ -77,9 +79,13 @@ export class Session {
       const larger = new Float32Array(this.#mel.length * 2);
       larger.set(this.#mel);
       this.#mel = larger;
+      const voiced = new Uint8Array(this.#voiced.length * 2);
+      voiced.set(this.#voiced);
+      this.#voiced = voiced;
     }
     const offset = this.#frames * BANDS;
     this.#bank.apply(this.#spectrum.compute(samples, at), this.#mel, offset);
+    this.#voiced[this.#frames] = isVoiced(samples, at) ? 1 : 0;
     this.#frames += 1;
     let energy = 0;
     for (let band = 0; band < BANDS; band += 1) energy += this.#mel[offset + band]!;
@@ -93,6 +99,7 @@ export class Session {
     // In blocks, so that the copy is rare.
     if (extra < 2 * MARGIN) return;
     this.#mel.copyWithin(0, extra * BANDS, this.#frames * BANDS);
+    this.#voiced.copyWithin(0, extra, this.#frames);
     this.#frames -= extra;
     this.#before += extra;
     this.#span.dropped(extra);
@@ -101,6 +108,11 @@ export class Session {
   #partial(): void {
     const from = Math.max(0, (this.#span.firstFrame ?? 0) - MARGIN);
     const mel = this.#mel.subarray(from * BANDS, this.#frames * BANDS);
+    if (!canBeSpeech(mel, this.#voiced.subarray(from, this.#frames))) {
+      this.#searched = Math.max(this.#searched, this.#frames - LOOK_AHEAD);
+      this.#searches = [];
+      return;
+    }
     const frames = features(mel, normaliserOf(mel));
     this.#partials += 1;
     if (this.#searches.length === 0 || RESTARTS.has(this.#partials)) {
@@ -133,6 +145,7 @@ export class Session {
     const from = Math.max(0, first - MARGIN);
     const to = Math.min(this.#frames, this.#span.endFrame + MARGIN);
     const mel = this.#mel.slice(from * BANDS, to * BANDS);
+    if (!canBeSpeech(mel, this.#voiced.subarray(from, to))) return nothing(language, this.#before * FRAME_S, endS);
     const startS = (this.#before + from) * FRAME_S;
     return this.#ears
       .map((ear, index) => understand(ear, mel, startS, this.#bonuses[index]!))
@@ -143,7 +156,10 @@ export class Session {
     this.#before += this.#frames;
     this.#frames = 0;
     // A long utterance's memory is given back.
-    if (this.#mel.length > 1_024 * BANDS) this.#mel = new Float32Array(256 * BANDS);
+    if (this.#mel.length > 1_024 * BANDS) {
+      this.#mel = new Float32Array(256 * BANDS);
+      this.#voiced = new Uint8Array(256);
+    }
     this.#span.reset(0);
     this.#searches = [];
     this.#searched = 0;
