@@ -1,89 +1,61 @@
-/** Longest piece that is synthesized at once (TTS doc: under 500 characters is recommended). */
-const MOST_CHARACTERS = 500;
+import { pieceUnits } from './piece.ts';
 
-/** Words that end in a dot in the middle of a sentence. */
-const ABBREVIATIONS = new Set([
-  'dr',
-  'mr',
-  'mrs',
-  'ms',
-  'prof',
-  'st',
-  'no',
-  'vs',
-  'e.g',
-  'i.e',
-  'etc',
-  'a.m',
-  'p.m',
-  'sr',
-  'jr',
-  'डॉ',
-  'श्री',
-  'श्रीमती',
-]);
-
-/** Sentence marks of the scripts the platform speaks: Latin, Devanagari and its relatives, Arabic, and dashes of silence. */
-const MARK = /[.!?…।॥۔؟]/u;
-const CLOSING = /["'”’)\]»]/u;
+/** Longest piece that is synthesized at once, in code points (TTS doc: under 500 is recommended). */
+const MOST_CHARACTERS = 499;
+/** A first sentence longer than this begins with its first clauses, so that speech starts early. */
+const MOST_FIRST_CHARACTERS = 100;
 
 /**
- * Cuts a text into sentences for synthesis; joined they are the text. A cut stands behind a sentence mark and the space
- * after it, never inside a number, a time, an abbreviation, a grapheme cluster or `$…$`; a sentence that is too long is
- * cut at a comma, else at a space.
+ * Cuts a text into what is synthesized one by one, mostly sentences; joined the pieces are the text. A cut stands behind a
+ * sentence mark and the space after it, in every script the platform speaks, never inside a number, a time, an
+ * abbreviation, a grapheme cluster or a formula `$…$`; a sentence that is too long is cut behind a clause, else at a space.
+ * @param mostCharacters longest piece in code points; only a single cluster or formula may be longer
  */
 export function splitForSpeech(text: string, mostCharacters = MOST_CHARACTERS): string[] {
-  return sentences(text).flatMap((sentence) => cutLong(sentence, mostCharacters));
+  const cutter = new SentenceCutter(mostCharacters);
+  return [...cutter.push(text), ...cutter.flush()];
 }
 
-function sentences(text: string): string[] {
-  const characters = Array.from(text);
-  const pieces: string[] = [];
-  let piece = '';
-  let inFormula = false;
-  for (let index = 0; index < characters.length; index += 1) {
-    const character = characters[index]!;
-    piece += character;
-    if (character === '$') inFormula = !inFormula;
-    if (inFormula || !endsSentence(characters, index, piece)) continue;
-    while (index + 1 < characters.length && /\s/u.test(characters[index + 1]!)) {
-      index += 1;
-      piece += characters[index]!;
+/**
+ * Cuts a text that comes in parts, such as a streamed reply. However the text is cut into parts, the pieces are those of
+ * `splitForSpeech`; each is given as soon as nothing that follows can change it.
+ */
+export class SentenceCutter {
+  readonly #mostCharacters: number;
+  #text = '';
+  #isFirst = true;
+
+  /** @throws RangeError for a limit that is not a whole number, 1 or more */
+  constructor(mostCharacters = MOST_CHARACTERS) {
+    if (!Number.isInteger(mostCharacters) || mostCharacters < 1)
+      throw new RangeError(`a piece has 1 character or more, not ${mostCharacters}`);
+    this.#mostCharacters = mostCharacters;
+  }
+
+  /** @returns the pieces that are certain now, oldest first */
+  push(text: string): string[] {
+    this.#text += text;
+    return this.#take(false);
+  }
+
+  /** The text is over. @returns what was left of it; the cutter may then be used for another text */
+  flush(): string[] {
+    const pieces = this.#take(true);
+    this.#isFirst = true;
+    return pieces;
+  }
+
+  #take(isEnd: boolean): string[] {
+    const pieces: string[] = [];
+    while (this.#text !== '') {
+      const most = this.#mostCharacters;
+      const mostBeforeClause = this.#isFirst ? Math.min(most, MOST_FIRST_CHARACTERS) : most;
+      const units = pieceUnits(this.#text, { most, mostBeforeClause }, isEnd);
+      if (units === undefined) break;
+      pieces.push(this.#text.slice(0, units));
+      this.#text = this.#text.slice(units);
+      this.#isFirst = false;
     }
-    pieces.push(piece);
-    piece = '';
+    return pieces;
   }
-  return piece === '' ? pieces : [...pieces, piece];
-}
-
-/** Whether the character at this index is the last of a sentence: a mark, or a quote that closes one, before a space. */
-function endsSentence(characters: readonly string[], index: number, piece: string): boolean {
-  const next = characters[index + 1];
-  if (next !== undefined && !/\s/u.test(next)) return false;
-  const withoutClosing = piece.replace(new RegExp(`${CLOSING.source}+$`, 'u'), '');
-  const mark = withoutClosing.at(-1);
-  if (mark === undefined || !MARK.test(mark)) return false;
-  if (mark !== '.') return true;
-  const word =
-    /(\S+)\.$/u
-      .exec(withoutClosing)?.[1]
-      ?.toLowerCase()
-      .replace(/^["'“‘([«]+/u, '') ?? '';
-  return !ABBREVIATIONS.has(word) && !/^\p{L}$/u.test(word);
-}
-
-function cutLong(sentence: string, mostCharacters: number): string[] {
-  const clusters = [...new Intl.Segmenter().segment(sentence)].map(({ segment }) => segment);
-  const pieces: string[] = [];
-  let from = 0;
-  while (clusters.length - from > mostCharacters) {
-    const window = clusters.slice(from, from + mostCharacters);
-    const comma = window.findLastIndex((cluster, at) => /[,;:،]/u.test(cluster) && window[at + 1] === ' ');
-    const space = window.findLastIndex((cluster) => /\s/u.test(cluster));
-    const cut = comma > 0 ? comma + 2 : space > 0 ? space + 1 : mostCharacters;
-    pieces.push(window.slice(0, cut).join(''));
-    from += cut;
-  }
-  pieces.push(clusters.slice(from).join(''));
-  return pieces;
 }
