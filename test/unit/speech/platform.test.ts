@@ -1,0 +1,150 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { SpeechPlatform, type SpeechPlatformSettings } from '../../../src/speech/platform.ts';
+import { type Answer, API_KEY, AUTH_URL, type Asked, FakeFetch, minting, settle } from './fake-platform.ts';
+
+const wav = { bytes: new Uint8Array(8), name: 'a.wav' };
+
+function platformOn(service: (asked: Asked) => Answer, settings: Partial<SpeechPlatformSettings> = {}) {
+  const mint = minting({ expires_in: 86_400 });
+  const fake = new FakeFetch((asked) => (asked.url.origin === AUTH_URL ? mint() : service(asked)));
+  const clock = new ManualClock();
+  const urls = { authUrl: AUTH_URL, asrUrl: 'https://asr.example', ttsUrl: 'https://tts.example' };
+  const platform = new SpeechPlatform(
+    { ...urls, apiKey: API_KEY, ...settings },
+    { clock, logger: silentLogger, fetch: fake.fetch },
+  );
+  onTestFinished(() => platform[Symbol.asyncDispose]());
+  return { platform, clock, fake };
+}
+
+/** A service that keeps its answers back until they are asked for. */
+class SlowService {
+  readonly #waiting: (() => void)[] = [];
+  most = 0;
+
+  readonly answer = ({ body }: Asked): Promise<Response> =>
+    new Promise((resolve) => {
+      const file = (body as FormData).get('file');
+      this.#waiting.push(() => resolve(Response.json({ text: file instanceof File ? file.name : '' })));
+      this.most = Math.max(this.most, this.#waiting.length);
+    });
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** The one that came last goes first. */
+  answerOne(): void {
+    this.#waiting.pop()?.();
+  }
+}
+
+describe('speech platform', () => {
+  it('has sixteen transcriptions under way at most, and gives each its own answer [175]', async () => {
+    const service = new SlowService();
+    const { platform } = platformOn(service.answer);
+    const names = Array.from({ length: 20 }, (_, number) => `${number}.wav`);
+    const all = Promise.all(
+      names.map((name) => platform.transcribe({ ...wav, name }, {}, new AbortController().signal).then(({ text }) => text)),
+    );
+    for (let answered = 0; answered < names.length; answered += 1) {
+      await settle();
+      service.answerOne();
+    }
+    expect(await all).toEqual(names);
+    expect(service.most).toBe(16);
+  });
+
+  it('leaves a live call its place when batch work waits', async () => {
+    const service = new SlowService();
+    const { platform } = platformOn(service.answer, { slotsPerKey: 2 });
+    const live = platform.reserveLive();
+    const { signal } = new AbortController();
+    const both = [platform.transcribe(wav, {}, signal), platform.transcribe(wav, {}, signal)];
+    await settle();
+    expect(service.waiting).toBe(1);
+    expect(platform.reserveLive()).toBeUndefined();
+    live!.release();
+    await settle();
+    expect(service.waiting).toBe(2);
+    service.answerOne();
+    service.answerOne();
+    await Promise.all(both);
+    expect(platform.reserveLive()).toBeDefined();
+  });
+
+  it('waits two minutes for a transcription when nothing else is set, and stops at once when aborted [92]', async () => {
+    const { platform, clock, fake } = platformOn(() => new Promise<Response>(() => undefined));
+    const leaving = new AbortController();
+    const failure = expect(platform.transcribe(wav, {}, leaving.signal)).rejects.toThrow('hung up');
+    await settle();
+    clock.advance(119_999);
+    await settle();
+    clock.advance(1);
+    await settle();
+    // The attempt was given up, and the next one waits its second.
+    expect(fake.asked).toHaveLength(2);
+    clock.advance(1_000);
+    await settle();
+    expect(fake.asked).toHaveLength(3);
+    leaving.abort(new Error('hung up'));
+    await failure;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('stops a transcription when it is closed, and leaves no timer', async () => {
+    const { platform, clock } = platformOn(() => new Promise<Response>(() => undefined));
+    const failure = expect(platform.transcribe(wav, {}, new AbortController().signal)).rejects.toThrow('closed');
+    await settle();
+    await platform[Symbol.asyncDispose]();
+    await failure;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('watches the health of both services, and stops when it is closed', async () => {
+    let well = true;
+    const { platform, clock, fake } = platformOn(({ url }) =>
+      url.hostname.startsWith('asr') ? Response.json({ ok: true }) : Response.json({ status: well ? 'ok' : 'starting' }),
+    );
+    expect(platform.isUp).toBe(true);
+    platform.watchHealth();
+    await settle();
+    expect(platform.isUp).toBe(true);
+    well = false;
+    clock.advance(5_000);
+    await settle();
+    expect(platform.isUp).toBe(false);
+    well = true;
+    clock.advance(5_000);
+    await settle();
+    expect(platform.isUp).toBe(true);
+    await platform[Symbol.asyncDispose]();
+    const before = fake.asked.length;
+    clock.advance(60_000);
+    await settle();
+    expect(fake.asked).toHaveLength(before);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('is down when a service does not answer', async () => {
+    const { platform } = platformOn(() => new TypeError('fetch failed'));
+    expect(await platform.checkHealth()).toBe(false);
+  });
+
+  it('is still up when it is closed during a health check', async () => {
+    const { platform, clock } = platformOn(() => new Promise<Response>(() => undefined));
+    const checked = platform.checkHealth();
+    await settle();
+    await platform[Symbol.asyncDispose]();
+    expect(await checked).toBe(true);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('has one watch however often health is asked for', async () => {
+    const { platform, clock } = platformOn(() => Response.json({ ok: true }));
+    await Promise.all([platform.checkHealth(), platform.checkHealth(), platform.checkHealth()]);
+    expect(clock.pendingTimers).toBe(1);
+  });
+});
