@@ -97,7 +97,7 @@ export const settingsSchema = z.object({
       .default('plain')
       .register(settingFacts, { description: 'How the embedded platform behaves; hosted-like is slower and less tidy' }),
     vocabularyFolder: text('config/platform', "Folder of the recogniser's vocabulary.<language>.yaml files"),
-    startTimeoutMs: millis(1000, 10 * minute, minute, 'Time the embedded platform gets to come up'),
+    startTimeoutMs: millis(1000, 10 * minute, 5 * minute, 'Time the embedded platform gets to come up; the first start learns'),
   }),
   bots: z.object({
     folder: text('config/bots', 'Folder of bot files, one YAML file a bot'),
