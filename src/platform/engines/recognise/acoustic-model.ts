@@ -2,7 +2,6 @@ import { FEATURES } from './features.ts';
 
 /**
  * Left-to-right word models. Each word has a run of states, each state a few diagonal Gaussians; state 0 is silence.
- * Filler Gaussians stand for speech of any kind.
  */
 export interface AcousticModel {
   /** Vocabulary words (underscores kept), in the order of the network's word indexes. */
@@ -10,7 +9,6 @@ export interface AcousticModel {
   /** First state of each word, and how many it has. */
   readonly wordStates: readonly { readonly first: number; readonly count: number }[];
   readonly states: GaussianSet;
-  readonly filler: GaussianSet;
 }
 
 /** `count` mixtures of `components` diagonal Gaussians each. */

@@ -34,7 +34,7 @@ export async function buildModel(grammar: Grammar): Promise<AcousticModel> {
         for (const [index, voice] of voices.entries()) {
           if (voice.engine !== engine) continue;
           const random = seededRandom(1_000 + index);
-          const lines = trainingLines(grammar, network, voice, 100 + index);
+          const lines = trainingLines(network, voice, 100 + index);
           for (let at = 0; at < lines.length; at += AHEAD) {
             const some = lines.slice(at, at + AHEAD);
             const { voice: name, speed, pitch } = voice;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { buildModel } from './build-model.ts';
 import { readGrammar } from './grammar.ts';
@@ -12,4 +12,3 @@ const model = await buildModel(readGrammar(await readFile(vocabularyFile, 'utf8'
 const unfinished = `${modelFile}.${randomBytes(6).toString('hex')}`;
 await writeFile(unfinished, encodeModel(model));
 await rename(unfinished, modelFile);
-parentPort!.postMessage('built');

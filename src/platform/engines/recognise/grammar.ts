@@ -14,8 +14,6 @@ export interface Grammar {
   readonly language: string;
   readonly start: string;
   readonly rules: ReadonlyMap<string, Expression>;
-  /** Sentences that teach what to refuse. */
-  readonly background: readonly string[];
 }
 
 const fileSchema = z.strictObject({
@@ -23,7 +21,6 @@ const fileSchema = z.strictObject({
   start: z.string(),
   /** One alternative a line. */
   rules: z.record(z.string(), z.string()),
-  background: z.array(z.string()).min(1),
 });
 
 const MAX_REPEATS = 20;
@@ -35,7 +32,7 @@ const MAX_REPEATS = 20;
 export function readGrammar(yaml: string): Grammar {
   const file = fileSchema.safeParse(parseYaml(yaml));
   if (!file.success) throw new VocabularyError(z.prettifyError(file.error));
-  const { language, start, background } = file.data;
+  const { language, start } = file.data;
   const rules = new Map<string, Expression>();
   for (const [name, lines] of Object.entries(file.data.rules)) {
     const options = lines.split('\n').filter((line) => line.trim() !== '');
@@ -43,7 +40,7 @@ export function readGrammar(yaml: string): Grammar {
     rules.set(name, { type: 'choice', options: options.map((line) => parseLine(name, line)) });
   }
   checkReferences(rules, start);
-  return { language, start, rules, background };
+  return { language, start, rules };
 }
 
 /** Every rule name is known and no rule contains itself. */

@@ -1,10 +1,6 @@
 import type { AcousticModel, GaussianSet } from './acoustic-model.ts';
 
 const MAGIC = 0x4f_46_48_4d;
-const VERSION = 1;
-
-/** Raised when the layout of models or features changes: older files are built again. */
-export const MODEL_VERSION = VERSION;
 
 interface SetHeader {
   readonly count: number;
@@ -15,18 +11,17 @@ interface Header {
   readonly words: readonly string[];
   readonly wordStates: readonly { readonly first: number; readonly count: number }[];
   readonly states: SetHeader;
-  readonly filler: SetHeader;
 }
 
 /** A model as bytes: magic number, header length, JSON header (padded to 4), then the numbers as 32-bit floats. */
 export function encodeModel(model: AcousticModel): Uint8Array {
-  const { words, wordStates, states, filler } = model;
+  const { words, wordStates, states } = model;
   const sizes = ({ count, components }: GaussianSet): SetHeader => ({ count, components });
-  const header = { words, wordStates, states: sizes(states), filler: sizes(filler) } satisfies Header;
+  const header = { words, wordStates, states: sizes(states) } satisfies Header;
   const json = Buffer.from(JSON.stringify(header));
   const padded = Buffer.alloc(Math.ceil(json.length / 4) * 4, ' ');
   json.copy(padded);
-  const numbers = [states, filler].flatMap((set) => [set.means, set.precisions, set.constants]);
+  const numbers = [states.means, states.precisions, states.constants];
   return Buffer.concat([
     new Uint8Array(Uint32Array.of(MAGIC, padded.length).buffer),
     padded,
@@ -59,5 +54,5 @@ export function decodeModel(bytes: Uint8Array, features: number): AcousticModel 
     constants: take(count * components),
   });
   const { words, wordStates } = header;
-  return { words, wordStates, states: set(header.states), filler: set(header.filler) };
+  return { words, wordStates, states: set(header.states) };
 }

@@ -18,7 +18,7 @@ const ears: Ear[] = workerDataSchema.parse(workerData).languages.map(({ language
 const sessions = new Map<number, Session>();
 
 function send(message: FromWorker): void {
-  parentPort!.postMessage(message);
+  parentPort!.postMessage(message, []);
 }
 
 function handle(message: ToWorker): void {

@@ -79,7 +79,7 @@ class Recogniser implements RecognitionEngine {
     const worker = this.#worker;
     const stream = new Stream(
       id,
-      (message) => worker?.postMessage(message),
+      (message) => worker?.postMessage(message, []),
       listener,
       this.#clock,
       () => this.#streams.delete(id),
@@ -89,7 +89,7 @@ class Recogniser implements RecognitionEngine {
       return stream;
     }
     this.#streams.set(id, stream);
-    worker.postMessage({ type: 'open', stream: id, language, rateHz, boostPhrases } satisfies ToWorker);
+    worker.postMessage({ type: 'open', stream: id, language, rateHz, boostPhrases } satisfies ToWorker, []);
     return stream;
   }
 
@@ -191,9 +191,9 @@ class Stream implements RecognitionStream {
   fail(reason: string): void {
     this.#over ??= reason;
     this.#forget();
-    for (const { reject, deadline } of this.#commits.splice(0)) {
-      deadline.cancel();
-      reject(new RecognitionUnavailableError(reason));
+    for (const commit of this.#commits.splice(0)) {
+      commit.deadline.cancel();
+      commit.reject(new RecognitionUnavailableError(reason));
     }
   }
 }

@@ -3,12 +3,12 @@ import { alignFrames, placesOf } from './align.ts';
 import { FEATURES } from './features.ts';
 import { fitGaussians, type FramePool } from './gaussians.ts';
 
-/** One spoken utterance: features and what was said (word indexes); background speech has no words. */
+/** One spoken utterance: features and what was said (word indexes). */
 export interface TrainingUtterance {
   readonly frames: Float32Array;
   /** The same sound, frame for frame, heard through noise or another throat: it shares the alignment. */
   readonly twins: readonly Float32Array[];
-  readonly words: readonly number[] | undefined;
+  readonly words: readonly number[];
   /** For single words: the first and last frame of the sound, for the first guess. */
   readonly active: { readonly from: number; readonly to: number };
 }
@@ -19,9 +19,6 @@ const STATES = { min: 3, max: 26 };
 /** Components in each round of alignment and estimation. */
 const ROUNDS = [1, 1, 2, 4];
 const VARIANCE_FLOOR = 0.2;
-const FILLERS = 128;
-/** Frames that the fillers are fitted to, spread over all speech. */
-const FILLER_FRAMES = 24_000;
 
 /**
  * Trains word models from utterances whose words are known but not where they are. Every word must also be said alone
@@ -36,13 +33,13 @@ export function trainModel(words: readonly string[], utterances: readonly Traini
     pools = alignedPools(count, wordStates, utterances, states);
     states = fitGaussians(pools, components, VARIANCE_FLOOR);
   }
-  return { words, wordStates, states, filler: fitFillers(utterances) };
+  return { words, wordStates, states };
 }
 
 function layStates(words: readonly string[], utterances: readonly TrainingUtterance[]): { first: number; count: number }[] {
   let first = 1;
   return words.map((word, index) => {
-    const alone = utterances.filter((utterance) => utterance.words?.length === 1 && utterance.words[0] === index);
+    const alone = utterances.filter((utterance) => utterance.words.length === 1 && utterance.words[0] === index);
     if (alone.length === 0) throw new RangeError(`no voice says ${word} alone`);
     const frames = alone.reduce((sum, { active }) => sum + active.to - active.from, 0) / alone.length;
     const count = Math.max(STATES.min, Math.min(STATES.max, Math.round(frames / FRAMES_A_STATE)));
@@ -83,7 +80,7 @@ function firstPools(
 ): FramePool[] {
   const pools = new Pools(count, utterances);
   utterances.forEach(({ frames, words, active }, index) => {
-    if (words?.length !== 1) return;
+    if (words.length !== 1) return;
     const { first, count: states } = wordStates[words[0]!]!;
     for (let frame = 0; frame < frames.length / FEATURES; frame += 1) {
       const inside = frame >= active.from && frame < active.to;
@@ -103,32 +100,10 @@ function alignedPools(
 ): FramePool[] {
   const pools = new Pools(count, utterances);
   utterances.forEach(({ frames, words }, index) => {
-    if (words === undefined) return;
     const aligned = alignFrames(frames, placesOf(words, wordStates), states);
     aligned?.forEach((state, frame) => {
       pools.add(state, index, frame);
     });
   });
   return pools.pools;
-}
-
-/** Splits all of speech, background included, into sounds. */
-function fitFillers(utterances: readonly TrainingUtterance[]): GaussianSet {
-  const all = utterances.flatMap(({ frames, twins }) => [frames, ...twins]);
-  const total = all.reduce((sum, frames) => sum + frames.length / FEATURES, 0);
-  const step = Math.max(1, total / FILLER_FRAMES);
-  const pool: FramePool = { utterances: all, utterance: [], frame: [] };
-  let due = 0;
-  all.forEach((frames, utterance) => {
-    for (let frame = 0; frame < frames.length / FEATURES; frame += 1) {
-      due += 1;
-      if (due < step) continue;
-      due -= step;
-      pool.utterance.push(utterance);
-      pool.frame.push(frame);
-    }
-  });
-  const mixture = fitGaussians([pool], FILLERS, VARIANCE_FLOOR);
-  // Each component becomes a mixture of its own.
-  return { ...mixture, count: FILLERS, components: 1 };
 }

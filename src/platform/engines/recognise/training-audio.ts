@@ -23,12 +23,7 @@ function noiseSample(random: () => number): number {
 }
 
 /** What one rendered line teaches: heard clean, and over worse lines and through other throats. */
-export function hearings(
-  pcm: Int16Array,
-  rateHz: number,
-  words: readonly number[] | undefined,
-  random: () => number,
-): TrainingUtterance {
+export function hearings(pcm: Int16Array, rateHz: number, words: readonly number[], random: () => number): TrainingUtterance {
   const narrow = resample(pcm, rateHz, RATE_HZ);
   const level = amplify(narrow, LEVEL_DB - activeLevelDb(narrow, RATE_HZ));
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;

@@ -1,4 +1,3 @@
-import type { Grammar } from './grammar.ts';
 import type { WordNetwork } from './network.ts';
 import { sampleUtterances, seededRandom, shownWord, utteranceText } from './sample.ts';
 
@@ -53,24 +52,22 @@ export function trainingVoices(language: string, engines: ReadonlySet<'espeak' |
   return (language === 'en' ? english : espeakOnly(language)).filter(({ engine }) => engines.has(engine));
 }
 
-/** Something to be spoken for training; `words` undefined is background speech. */
+/** Something to be spoken for training. */
 export interface TrainingLine {
   readonly text: string;
-  readonly words: readonly number[] | undefined;
+  readonly words: readonly number[];
 }
 
 /** Random sentences a voice says: enough for every word in several neighbourhoods over all voices. */
 const SENTENCES_A_VOICE = 45;
-const BACKGROUND_SHARE = 0.4;
 
 /** What one voice says, the same for the same seed. */
-export function trainingLines(grammar: Grammar, network: WordNetwork, voice: TrainingVoice, seed: number): TrainingLine[] {
+export function trainingLines(network: WordNetwork, voice: TrainingVoice, seed: number): TrainingLine[] {
   const random = seededRandom(seed);
   const alone = voice.alone ? network.words.map((word, index) => ({ text: shownWord(word), words: [index] })) : [];
   const sentences = sampleUtterances(network, SENTENCES_A_VOICE, random).map((words) => ({
     text: utteranceText(network, words),
     words,
   }));
-  const background = grammar.background.filter(() => random() < BACKGROUND_SHARE).map((text) => ({ text, words: undefined }));
-  return [...alone, ...sentences, ...background];
+  return [...alone, ...sentences];
 }

@@ -42,8 +42,8 @@ afterAll(async () => {
 
 /** Voices that the recogniser never learnt from. */
 async function caller(language: 'en' | 'hi', text: string, speed = 1): Promise<Int16Array> {
-  const [engine, voice] = language === 'en' ? ['flite', 'awb'] : ['espeak', 'hi+Annie'];
-  const { pcm, rateHz } = await callers.get(engine!)!.render({ text, voice: voice!, speed, pitch: 50 });
+  const [engine, voice] = language === 'en' ? (['flite', 'awb'] as const) : (['espeak', 'hi+Annie'] as const);
+  const { pcm, rateHz } = await callers.get(engine)!.render({ text, voice, speed, pitch: 50 });
   const narrow = resample(pcm, rateHz, 8_000);
   return throughTelephone(amplify(narrow, -20 - activeLevelDb(narrow, 8_000)), undefined, seededRandom(1));
 }

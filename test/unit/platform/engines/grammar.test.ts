@@ -10,7 +10,6 @@ function yaml(rules: Record<string, string[]>): string {
     language: 'en',
     start: 'all',
     rules: Object.fromEntries(Object.entries(rules).map(([name, lines]) => [name, lines.join('\n')])),
-    background: ['some other speech'],
   });
 }
 
