@@ -125,6 +125,8 @@ function cut(text: string | undefined): string | undefined {
 export function errorOfAnswer(what: string, status: number, text: string, requestId: string | undefined): SpeechError {
   const message = `${what}: ${errorMessage(text) ?? 'no reason given'} (HTTP ${status})`;
   const facts = { status, requestId, body: text };
+  if (status >= 300 && status < 400)
+    return new SpeechRequestError(`${message}; redirects are not followed: give the address it points to`, facts);
   switch (status) {
     case 401:
       return new SpeechAuthError(

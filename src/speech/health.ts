@@ -35,7 +35,7 @@ export async function serviceHealth(
   let text: string;
   try {
     [response, text] = await withDeadline(clock, HEALTH_TIMEOUT_MS, [signal], async (limited) => {
-      const given = await fetcher(new URL('/health', baseUrl), { redirect: 'error', signal: limited });
+      const given = await fetcher(new URL('/health', baseUrl), { redirect: 'manual', signal: limited });
       return [given, await readText(given, MOST_ANSWER_BYTES)];
     });
   } catch (cause) {

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
+import { eitherSignal } from './either-signal.ts';
 import { type ServiceHealth, serviceHealth } from './health.ts';
 import { SpeechHttp } from './requests.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from './port.ts';
@@ -78,10 +79,10 @@ export class SpeechPlatform implements AsyncDisposable {
     options: TranscriptionOptions,
     signal: AbortSignal,
   ): Promise<TranscriptionResult> {
-    const either = AbortSignal.any([signal, this.#closing.signal]);
-    const slot = await this.#asrSlots.acquire('batch', either);
+    using either = eitherSignal(signal, this.#closing.signal);
+    const slot = await this.#asrSlots.acquire('batch', either.signal);
     try {
-      return await transcribe(this.#http, this.#settings.asrUrl, source, options, either);
+      return await transcribe(this.#http, this.#settings.asrUrl, source, options, either.signal);
     } finally {
       slot.release();
     }
@@ -120,6 +121,8 @@ export class SpeechPlatform implements AsyncDisposable {
       const { recognition, synthesis } = await this.health(this.#closing.signal);
       this.#isUp = recognition.healthy && synthesis.healthy;
     } catch {
+      // A check that was broken off by closing says nothing about the platform.
+      if (this.#closing.signal.aborted) return before;
       this.#isUp = false;
     }
     if (this.#closing.signal.aborted) return this.#isUp;

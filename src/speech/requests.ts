@@ -90,8 +90,8 @@ export class SpeechHttp {
         const given = await this.#options.fetch(request.url, {
           method: request.method,
           headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-          // A redirect to another origin must not carry the token along.
-          redirect: 'error',
+          // Followed, a redirect to another origin could carry the token along: it is an answer like any refusal.
+          redirect: 'manual',
           signal: limited,
           ...(body === undefined ? {} : { body }),
         });

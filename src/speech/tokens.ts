@@ -142,7 +142,7 @@ export class TokenSource {
     try {
       [response, text] = await withDeadline(clock, MINT_TIMEOUT_MS, [closing], async (signal) => {
         const headers = { 'api-key': apiKey, accept: 'application/json' };
-        const given = await this.#options.fetch(url, { method: 'POST', headers, redirect: 'error', signal });
+        const given = await this.#options.fetch(url, { method: 'POST', headers, redirect: 'manual', signal });
         return [given, await readText(given, MOST_ANSWER_BYTES)];
       });
     } catch (cause) {

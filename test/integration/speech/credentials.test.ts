@@ -1,0 +1,104 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { SpeechPlatform } from '../../../src/speech/platform.ts';
+import { eventually } from '../platform/setup.ts';
+import { type ScriptedPlatform, startScripted } from './scripted-platform.ts';
+import { failureOf } from './support.ts';
+
+const API_KEY = 'the-key-of-the-account';
+const { signal } = new AbortController();
+const wav = { bytes: new Uint8Array(64), name: 'a.wav' };
+
+interface Recorded {
+  readonly origin: string;
+  /** Everything that was sent but audio: address, headers, text frames. */
+  readonly said: string;
+}
+
+/** Does everything the client offers, against one token service and one speech service. */
+async function useAll(auth: ScriptedPlatform, service: ScriptedPlatform): Promise<Recorded[]> {
+  const recorded: Recorded[] = [];
+  const recording: typeof fetch = (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    recorded.push({ origin: url.origin, said: `${url.href} ${JSON.stringify([...new Headers(init?.headers)])}` });
+    return fetch(input, init);
+  };
+  const settings = { authUrl: auth.url, asrUrl: service.url, ttsUrl: service.url, apiKey: API_KEY };
+  await using platform = new SpeechPlatform(settings, { clock: systemClock, logger: silentLogger, fetch: recording });
+  await platform.health(signal);
+  await failureOf(platform.transcribe(wav, { language: 'en' }, signal));
+  await failureOf(platform.prepare([{ text: 'Hello.', voice: 'Varun', language: 'en' }]));
+  let isReady = false;
+  const session = platform.recogniser.open({ language: 'en', sampleRateHz: 8_000 }, ({ type }) => (isReady ||= type === 'ready'));
+  await eventually(() => isReady);
+  session.commit();
+  await session.end();
+  for (const { headers, url, texts } of service.sockets)
+    recorded.push({ origin: service.url, said: `${url} ${JSON.stringify(headers)} ${texts.join(' ')}` });
+  return recorded;
+}
+
+describe('credentials', () => {
+  it('gives the key to the token service alone and its tokens to the services alone [26] [46] [48]', async () => {
+    await using auth = await startScripted({});
+    await using service = await startScripted({
+      onText: (socket, text) => {
+        if (text.includes('"input"')) socket.json({ type: 'error', error: 'no voice today' });
+        if (text.includes('"sample_rate"')) socket.json({ type: 'ready' });
+        if (text === 'end') socket.socket.close(1000);
+      },
+    });
+    const recorded = await useAll(auth, service);
+    const to = (url: string): string[] => recorded.filter(({ origin }) => origin === url).map(({ said }) => said);
+    expect(to(auth.url).filter((said) => said.includes(API_KEY))).toHaveLength(1);
+    expect(to(auth.url).join()).not.toContain('token-1');
+    expect(to(service.url).join()).not.toContain(API_KEY);
+    // Transcription, synthesis and recognition bring it; both health checks bring nothing.
+    expect(to(service.url).filter((said) => said.includes('token-1'))).toHaveLength(3);
+    expect(to(service.url).filter((said) => said.includes('/health'))).toHaveLength(2);
+    for (const { url } of service.sockets) expect(url).toBe('/v1/realtime');
+  });
+
+  it('follows no redirect with a credential, wherever it points [47]', async () => {
+    let strangers = 0;
+    const stranger = createServer((_request, response) => {
+      strangers += 1;
+      response.end('{"token":"stolen","text":"stolen"}');
+    });
+    await new Promise<void>((resolve) => void stranger.listen(0, '127.0.0.1', resolve));
+    const elsewhere = `http://localhost:${(stranger.address() as AddressInfo).port}`;
+    const redirecting = createServer((request, response) => {
+      request.resume();
+      response.writeHead(307, { location: `${elsewhere}${request.url}` }).end();
+    });
+    redirecting.on('upgrade', (request, stream) =>
+      stream.end(`HTTP/1.1 307 Moved\r\nlocation: ${elsewhere}${request.url}\r\ncontent-length: 0\r\n\r\n`),
+    );
+    await new Promise<void>((resolve) => void redirecting.listen(0, '127.0.0.1', resolve));
+    const moved = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
+    await using auth = await startScripted({});
+    const deps = { clock: systemClock, logger: silentLogger };
+    const errors: Error[] = [];
+    {
+      await using services = new SpeechPlatform({ authUrl: auth.url, asrUrl: moved, ttsUrl: moved, apiKey: API_KEY }, deps);
+      await using mint = new SpeechPlatform({ authUrl: moved, asrUrl: moved, ttsUrl: moved, apiKey: API_KEY }, deps);
+      let ended: Error | undefined;
+      services.recogniser.open({ language: 'en', sampleRateHz: 8_000 }, (event) => {
+        if (event.type === 'closed') ended = event.error;
+      });
+      errors.push(
+        await failureOf(services.transcribe(wav, {}, signal)),
+        await failureOf(mint.transcribe(wav, {}, signal)),
+        await failureOf(services.prepare([{ text: 'Hello.', voice: 'Varun', language: 'en' }])),
+      );
+      await eventually(() => ended !== undefined);
+      errors.push(ended!);
+    }
+    for (const error of errors) expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST', status: 307 });
+    expect(strangers).toBe(0);
+    await Promise.all([stranger, redirecting].map((server) => new Promise((resolve) => server.close(resolve))));
+  });
+});
