@@ -77,8 +77,8 @@ export const requirements: readonly Requirement[] = [
   { id: 43, side: 'server', title: 'The access log drops a token from the query', status: 'proven' },
   { id: 44, side: 'server', title: 'Variant B takes keys as bearer, with its own error body', status: 'proven' },
   { id: 45, side: 'server', title: 'The medical service takes X-API-Key and no bearer token', status: 'proven' },
-  { id: 46, side: 'client', title: 'Each base address gets its own kind of credential and no other', status: 'open' },
-  { id: 47, side: 'client', title: 'No credential follows a redirect to another origin', status: 'open' },
+  { id: 46, side: 'client', title: 'Each base address gets its own kind of credential and no other', status: 'proven' },
+  { id: 47, side: 'client', title: 'No credential follows a redirect to another origin', status: 'proven' },
   { id: 48, side: 'client', title: "In Node the synthesis socket's address carries no token", status: 'proven' },
 
   // Batch transcription
@@ -130,7 +130,7 @@ export const requirements: readonly Requirement[] = [
   { id: 89, side: 'client', title: 'The request id is available for json answers too', status: 'proven' },
   { id: 90, side: 'client', title: 'Unknown fields survive and both forms of known ones are read', status: 'open' },
   { id: 91, side: 'client', title: 'Large base64 becomes a multipart upload or a clear error', status: 'open' },
-  { id: 92, side: 'client', title: 'Timeouts start at 120 s, and an abort stops every kind of waiting', status: 'open' },
+  { id: 92, side: 'client', title: 'Timeouts start at 120 s, and an abort stops every kind of waiting', status: 'proven' },
 
   // Errors and retries
   { id: 93, side: 'server', title: 'A 400 carries a text, a 422 a list, both as JSON', status: 'proven' },
@@ -221,7 +221,7 @@ export const requirements: readonly Requirement[] = [
   { id: 172, side: 'client', title: 'Split text joins to the whole, and parts to one valid file', status: 'proven' },
   { id: 173, side: 'client', title: 'The rate is read from the header', status: 'open' },
   { id: 174, side: 'client', title: 'Long texts get more than 300 s', status: 'open' },
-  { id: 175, side: 'client', title: 'At most sixteen requests at once for a service, answers in order', status: 'open' },
+  { id: 175, side: 'client', title: 'At most sixteen requests at once for a service, answers in order', status: 'proven' },
 
   // TTS streaming
   { id: 176, side: 'server', title: 'One message gives numbered pairs of chunk and audio, then a completion', status: 'proven' },
