@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { eitherSignal } from './either-signal.ts';
 import { SpeechUnavailableError } from './errors.ts';
 
 /**
@@ -14,9 +15,9 @@ export async function withDeadline<Value>(
   const expiry = new AbortController();
   const expired = new SpeechUnavailableError(`no answer within ${limitMs} ms`);
   const timer = clock.after(limitMs, () => expiry.abort(expired));
-  const signals = outer.filter((signal) => signal !== undefined);
+  using either = eitherSignal(...outer, expiry.signal);
   try {
-    return await task(AbortSignal.any([...signals, expiry.signal]));
+    return await task(either.signal);
   } finally {
     timer.cancel();
   }

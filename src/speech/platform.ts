@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
@@ -53,6 +54,8 @@ export class SpeechPlatform implements AsyncDisposable {
   constructor(settings: SpeechPlatformSettings, deps: SpeechPlatformDeps) {
     const { authUrl, asrUrl, ttsUrl, apiKey, slotsPerKey = 16, requestTimeoutMs = 120_000 } = settings;
     this.#settings = settings;
+    // One listener for each request that is under way.
+    setMaxListeners(0, this.#closing.signal);
     this.#deps = { fetch: globalThis.fetch, ...deps };
     const { clock, logger, fetch: fetcher } = this.#deps;
     const lifeSeconds = settings.tokenLifeSeconds === undefined ? {} : { lifeSeconds: settings.tokenLifeSeconds };

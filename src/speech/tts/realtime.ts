@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { sleep } from '../../kernel/abort.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { SpeechAuthError, SpeechError, SpeechRequestError } from '../errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
 import type { Slots } from '../slots.ts';
@@ -36,6 +38,8 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
 
   constructor(options: RealtimeSynthesizerOptions) {
     this.#options = options;
+    // One listener for each text that is being spoken.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   /**
@@ -47,7 +51,8 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
     if (characters < 1 || characters > MOST_CHARACTERS)
       throw new SpeechRequestError(`a text to speak has 1 to ${MOST_CHARACTERS} characters, not ${characters}`);
     const { clock, slots, random = Math.random } = this.#options;
-    const signal = AbortSignal.any([outer, this.#closing.signal]);
+    using either = eitherSignal(outer, this.#closing.signal);
+    const { signal } = either;
     const slot = await slots.acquire('live', signal);
     try {
       for (let repeats = 0; ;) {

@@ -17,7 +17,7 @@ function complete(socket: ScriptedSocket, total: number): void {
   socket.json({ type: 'completion', request_id: 'r', status: 'complete', total_chunks: total });
 }
 
-async function spoken(synthesizer: Synthesizer, signal = never): Promise<number[]> {
+async function spoken(synthesizer: Synthesizer, signal = new AbortController().signal): Promise<number[]> {
   const heard: number[] = [];
   for await (const audio of synthesizer.speak(request, signal)) heard.push(...audio);
   return heard;
