@@ -16,7 +16,7 @@ import { sampleUtterances, seededRandom, utteranceText } from '../src/platform/e
 import { throughTelephone } from '../src/platform/engines/recognise/training-audio.ts';
 import { EngineProcess } from '../src/platform/engines/synth/engine-process.ts';
 
-const SENTENCES = 60;
+const SENTENCES = 40;
 const vocabularyFolder = new URL('../config/platform', import.meta.url).pathname;
 const humanFolder = new URL('../../shared/audio/human', import.meta.url).pathname;
 

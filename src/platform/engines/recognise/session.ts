@@ -40,7 +40,7 @@ export class Session {
   readonly #bank = new MelBank();
   readonly #span = new SpeechSpan();
   /** 8 kHz samples that do not fill a frame yet, with one before for the pre-emphasis. */
-  #samples = new Int16Array(0);
+  #samples = new Int16Array(1);
   #mel = new Float32Array(256 * BANDS);
   #voiced = new Uint8Array(256);
   #frames = 0;
@@ -62,9 +62,9 @@ export class Session {
     const samples = new Int16Array(this.#samples.length + narrow.length);
     samples.set(this.#samples);
     samples.set(narrow, this.#samples.length);
-    let at = 0;
+    let at = 1;
     for (; at + WINDOW <= samples.length; at += HOP) this.#frame(samples, at);
-    this.#samples = samples.slice(at);
+    this.#samples = samples.slice(at - 1);
   }
 
   /** Understands what was heard since the last commit or segment. */
