@@ -125,11 +125,11 @@ export const requirements: readonly Requirement[] = [
   { id: 84, side: 'server', title: 'Fields that other clients send are ignored', status: 'proven' },
   { id: 85, side: 'server', title: 'A JSON body works at Variant B and is a 400 at the primary', status: 'open' },
   { id: 86, side: 'client', title: 'Booleans, lists and absent options are encoded as documented', status: 'proven' },
-  { id: 87, side: 'client', title: 'Contradictory or oversized requests fail before anything is sent', status: 'open' },
+  { id: 87, side: 'client', title: 'Contradictory or oversized requests fail before anything is sent', status: 'proven' },
   { id: 88, side: 'client', title: 'A feature flag with json is raised to verbose_json or refused', status: 'proven' },
   { id: 89, side: 'client', title: 'The request id is available for json answers too', status: 'proven' },
-  { id: 90, side: 'client', title: 'Unknown fields survive and both forms of known ones are read', status: 'open' },
-  { id: 91, side: 'client', title: 'Large base64 becomes a multipart upload or a clear error', status: 'open' },
+  { id: 90, side: 'client', title: 'Unknown fields survive and both forms of known ones are read', status: 'proven' },
+  { id: 91, side: 'client', title: 'Large base64 becomes a multipart upload or a clear error', status: 'proven' },
   { id: 92, side: 'client', title: 'Timeouts start at 120 s, and an abort stops every kind of waiting', status: 'proven' },
 
   // Errors and retries

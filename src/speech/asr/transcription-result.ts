@@ -1,0 +1,222 @@
+import { z } from 'zod';
+import { SpeechProtocolError } from '../errors.ts';
+
+export interface TranscriptionSegment {
+  readonly startS: number;
+  readonly endS: number;
+  readonly text: string;
+  readonly speaker: string | undefined;
+  readonly confidence: number | undefined;
+  readonly emotion: string | undefined;
+  readonly emotionConfidence: number | undefined;
+}
+
+export interface TranscribedWord {
+  readonly word: string;
+  readonly startS: number;
+  readonly endS: number;
+  readonly confidence: number | undefined;
+}
+
+export interface SpeakerTurn {
+  readonly startS: number;
+  readonly endS: number;
+  readonly speaker: string;
+}
+
+/** A speaker of the recording and the profile it was matched with; `name` is undefined for a stranger. */
+export interface IdentifiedSpeaker {
+  readonly speaker: string;
+  readonly name: string | undefined;
+  readonly confidence: number | undefined;
+}
+
+/** Only the parts that were asked for. Labels are the platform's own words. */
+export interface TranscriptAnalysis {
+  readonly intent: string | undefined;
+  readonly sentiment: string | undefined;
+  readonly summary: string | undefined;
+  readonly keyterms: readonly string[] | undefined;
+  readonly normalizedText: string | undefined;
+}
+
+/** Lists are empty and the rest undefined where the platform did not say. Times are in seconds. */
+export interface TranscriptionResult {
+  readonly text: string;
+  readonly requestId: string | undefined;
+  readonly segments: readonly TranscriptionSegment[];
+  readonly words: readonly TranscribedWord[];
+  /** ISO code, as far as the platform keeps to its documents. */
+  readonly detectedLanguage: string | undefined;
+  readonly detectedLanguageName: string | undefined;
+  readonly durationS: number | undefined;
+  readonly inferenceMs: number | undefined;
+  readonly speakers: readonly string[];
+  readonly speakerTurns: readonly SpeakerTurn[];
+  readonly speakersIdentified: readonly IdentifiedSpeaker[];
+  readonly emotion: { readonly label: string; readonly score: number | undefined } | undefined;
+  readonly emotionSummary:
+    | {
+        readonly dominant: string | undefined;
+        /** Share of each label in percent. */
+        readonly distribution: Readonly<Record<string, number>>;
+        readonly averageConfidence: number | undefined;
+      }
+    | undefined;
+  readonly analysis: TranscriptAnalysis | undefined;
+  /** Readings of the whole recording, best first. */
+  readonly nbest: readonly { readonly text: string; readonly confidence: number | undefined }[];
+  /** The answer as it came, with whatever else the platform sends. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+const seconds = z.number().nonnegative();
+/** Absent, null, or of a shape that nobody documented: undefined. What a feature adds must not cost the transcript. */
+function lenient<Output>(shape: z.ZodType<Output>) {
+  return shape
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .catch(undefined);
+}
+const number = lenient(z.number());
+const string = lenient(z.string());
+
+const segment = z
+  .looseObject({
+    start: seconds,
+    end: seconds,
+    text: z.string(),
+    speaker: string,
+    confidence: number,
+    emotion: string,
+    emotion_confidence: number,
+  })
+  .transform(({ start, end, text, speaker, confidence, emotion, emotion_confidence }) => ({
+    startS: start,
+    endS: end,
+    text,
+    speaker,
+    confidence,
+    emotion,
+    emotionConfidence: emotion_confidence,
+  }));
+const word = z
+  .looseObject({ word: z.string(), start: seconds, end: seconds, confidence: number, score: number })
+  .transform(({ word: text, start, end, confidence, score }) => ({
+    word: text,
+    startS: start,
+    endS: end,
+    confidence: confidence ?? score,
+  }));
+const turn = z
+  .looseObject({ start: seconds, end: seconds, speaker: z.string() })
+  .transform(({ start, end, speaker }) => ({ startS: start, endS: end, speaker }));
+const emotionSummary = z
+  .looseObject({
+    dominant_emotion: string,
+    emotion_distribution: lenient(z.record(z.string(), z.number())),
+    avg_confidence: number,
+  })
+  .transform(({ dominant_emotion, emotion_distribution = {}, avg_confidence }) => ({
+    dominant: dominant_emotion,
+    distribution: emotion_distribution,
+    averageConfidence: avg_confidence,
+  }));
+
+/** The documents show a word; older services an object around it. */
+const label = lenient(z.union([z.string(), z.looseObject({ label: z.string() }).transform((value) => value.label)]));
+const analysis = z
+  .looseObject({
+    intent: label,
+    sentiment: label,
+    summary: string,
+    keyterms: lenient(z.array(z.string())),
+    normalized_text: string,
+  })
+  .transform(({ intent, sentiment, summary, keyterms, normalized_text }) => ({
+    intent,
+    sentiment,
+    summary,
+    keyterms,
+    normalizedText: normalized_text,
+  }));
+
+/** Neither shape is documented: a reading is a text or an object around it. */
+const reading = z.union([
+  z.string().transform((text) => ({ text, confidence: undefined })),
+  z
+    .looseObject({ text: string, transcript: string, confidence: number, score: number })
+    .transform(({ text, transcript, confidence, score }) => ({
+      text: text ?? transcript ?? '',
+      confidence: confidence ?? score,
+    })),
+]);
+
+/** Nor is this one: a list, or a map from a label to a name or to a name with its confidence. */
+const match = z.union([
+  z.string().transform((name) => ({ name, confidence: undefined })),
+  z.looseObject({ name: string, confidence: number }),
+]);
+const identified = z.union([
+  z.array(z.looseObject({ speaker: z.string(), name: string, confidence: number })),
+  z.record(z.string(), match).transform((matches) => Object.entries(matches).map(([speaker, found]) => ({ speaker, ...found }))),
+]);
+
+const result = z.looseObject({
+  text: z.string(),
+  request_id: string,
+  detected_language: string,
+  detected_language_name: string,
+  audio_duration: lenient(seconds),
+  inference_time_ms: number,
+  segments: z.array(segment).nullish(),
+  words: z.array(word).nullish(),
+  speakers: lenient(z.array(z.string())),
+  speaker_turns: lenient(z.array(turn)),
+  speakers_identified: lenient(identified),
+  emotion: lenient(z.looseObject({ label: z.string(), score: number })),
+  emotion_summary: lenient(emotionSummary),
+  nlp_analysis: lenient(analysis),
+  nbest: lenient(z.array(reading)),
+});
+
+/**
+ * Reads the short or the verbose answer (ASR doc, resources).
+ * @param requestId from the header, the only place where the short answer has one
+ * @throws SpeechProtocolError when the text, or the time of a segment or word, cannot be read
+ */
+export function readTranscription(body: string, requestId: string | undefined): TranscriptionResult {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (cause) {
+    throw new SpeechProtocolError('the transcription is not JSON', { requestId, body, cause });
+  }
+  const parsed = result.safeParse(value);
+  if (!parsed.success)
+    throw new SpeechProtocolError(`the transcription cannot be read: ${z.prettifyError(parsed.error)}`, { requestId, body });
+  const { data } = parsed;
+  return {
+    text: data.text,
+    requestId: requestId ?? data.request_id,
+    segments: data.segments ?? [],
+    words: data.words ?? [],
+    detectedLanguage: data.detected_language,
+    detectedLanguageName: data.detected_language_name,
+    durationS: data.audio_duration,
+    inferenceMs: data.inference_time_ms,
+    speakers: data.speakers ?? [],
+    speakerTurns: data.speaker_turns ?? [],
+    speakersIdentified: (data.speakers_identified ?? []).map(({ speaker, name, confidence }) => ({
+      speaker,
+      // `unknown` is how the platform names a stranger.
+      name: name === 'unknown' ? undefined : name,
+      confidence,
+    })),
+    emotion: data.emotion === undefined ? undefined : { label: data.emotion.label, score: data.emotion.score },
+    emotionSummary: data.emotion_summary,
+    analysis: data.nlp_analysis,
+    nbest: data.nbest ?? [],
+    raw: z.record(z.string(), z.unknown()).parse(value),
+  };
+}
