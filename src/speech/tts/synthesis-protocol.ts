@@ -44,7 +44,8 @@ export class SynthesisProtocol {
     this.#chunks += 1;
     const encoding = encodingOf(chunk.format);
     if (encoding === undefined) throw this.#broken(`audio as ${chunk.format} where mulaw was asked`);
-    const rateHz = chunk.rateHz ?? 8_000;
+    // G.711 has one rate; that of PCM is never guessed.
+    const rateHz = chunk.rateHz ?? (encoding === 'pcm16' ? 0 : 8_000);
     if (rateHz < 1_000 || rateHz > 192_000) throw this.#broken(`audio at ${rateHz} Hz`);
     const format = `${encoding} ${rateHz}`;
     const owed = this.#stream === undefined || this.#stream.format === format ? undefined : this.#stream.mulaw.flush();

@@ -104,6 +104,13 @@ describe('synthesis protocol', () => {
         protocol.binary(bytes);
       },
     },
+    {
+      note: 'PCM at a rate it does not tell',
+      break: (protocol) => {
+        protocol.text(chunk(0, { format: 'pcm', sample_rate: undefined }));
+        protocol.binary(bytes);
+      },
+    },
   ])('takes $note as a broken protocol [185]', ({ break: breakIt }) => {
     expect(() => breakIt(new SynthesisProtocol())).toThrow(expect.objectContaining({ code: 'OFFHOOK_SPEECH_PROTOCOL' }));
   });
