@@ -12,9 +12,9 @@ export function tokensOf({ url }: { readonly url: string }): TokenSource {
   return new TokenSource({ authUrl: url, apiKey: 'the-key', clock, fetch });
 }
 
-export function synthesizerOn(platform: ScriptedPlatform, slots = new Slots(16)): RealtimeSynthesizer {
-  // With `random` near one, waits between repeats are at their shortest.
-  return new RealtimeSynthesizer({ ttsUrl: platform.url, tokens: tokensOf(platform), clock, slots, random: () => 0.99 });
+/** @param random asked once for each wait between repeats; near one, they are at their shortest */
+export function synthesizerOn(platform: ScriptedPlatform, slots = new Slots(16), random = () => 0.99): RealtimeSynthesizer {
+  return new RealtimeSynthesizer({ ttsUrl: platform.url, tokens: tokensOf(platform), clock, slots, random });
 }
 
 export function recogniserOn(platform: { readonly url: string }): RealtimeRecogniser {
