@@ -57,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const dialogs = new Map<string, BotDialog>();
   for (const bot of bots) dialogs.set(bot.name, await loadBotDialog(bot, clock));
   const recordingsFolder = join(settings.dataDir, 'recordings');
-  const backlog = await openBacklog({ ...options, speech });
+  const backlog = await openBacklog({ ...options, speech, events, drain: true });
   const journal = new CallJournal(join(settings.dataDir, 'calls'), process.pid, (callId, error) =>
     logger.error({ callId, error }, 'the journal of a call could not be kept'),
   );
@@ -73,6 +73,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     createDetector: await loadVoiceActivity(),
     cutSentences: (text) => splitForSpeech(text),
     recordingsFolder,
+    playout: settings.call,
     ...keepCall(journal, backlog, recordingsFolder, logger),
     activeCalls: () => calls.active,
     news: options.news ?? (() => undefined),
@@ -100,7 +101,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logger,
     events,
     metrics,
-    intake: callIntake(calls, events),
+    intake: callIntake(calls),
     twilio: twilioCredentials(secrets, settings.dataDir, logger),
     ready: async () => ({ ready: speech.isUp, parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok' } }),
   });

@@ -8,6 +8,7 @@ import type { BatchTranscriber } from './jobs/post-call/transcriber.ts';
 import { openQueue } from './jobs/queue.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { Clock } from './kernel/clock.ts';
+import type { BusinessEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
 import type { SpeechPlatform } from './speech/platform.ts';
 import { openDatabase } from './store/database.ts';
@@ -19,7 +20,8 @@ export interface Backlog {
   readonly store: Store;
   readonly queue: JobQueue;
   readonly outbox: Outbox;
-  readonly pump: OutboxPump;
+  /** Undefined in a process that only works. */
+  readonly pump: OutboxPump | undefined;
   close(): Promise<void>;
 }
 
@@ -29,19 +31,34 @@ export interface BacklogOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly worker: boolean;
+  /** Whether this process brings the outbox to the store; one does. */
+  readonly drain: boolean;
+  readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
 }
 
 /** Opens the store and the queue, drains the outbox into them, and works when asked to. @throws OffhookError */
-export async function openBacklog({ config, speech, clock, logger, worker }: BacklogOptions): Promise<Backlog> {
+export async function openBacklog({ config, speech, clock, logger, worker, drain, events }: BacklogOptions): Promise<Backlog> {
   const { settings, secrets } = config;
   const onProblem = (error: Error): void => logger.warn({ error }, 'store or queue connection');
-  const database = await openDatabase({ url: secrets.databaseUrl?.reveal(), dataDir: settings.dataDir, clock, onProblem });
+  const { dataDir, store: storeSettings, jobs } = settings;
+  const url = secrets.databaseUrl?.reveal();
+  const database = await openDatabase({ url, dataDir, clock, onProblem, waitMs: storeSettings.lockTimeoutMs });
   const store = storeOn(database);
-  const queue = openQueue({ redisUrl: secrets.redisUrl?.reveal(), database, clock, onProblem });
-  const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
-  const pump = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue }), clock, logger });
+  const backoff = { firstMs: jobs.firstRetryMs, factor: 4, maxMs: 3_600_000, jitter: 0.2 };
+  const retry = { attempts: jobs.attempts, backoff };
+  const queue = openQueue({ redisUrl: secrets.redisUrl?.reveal(), database, clock, onProblem, retry });
+  const outbox = await Outbox.open(join(dataDir, 'outbox'), () => clock.wallMs());
+  const pump = drain ? new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue }), clock, logger }) : undefined;
   const work = worker
-    ? startWorker({ queue, store, transcriber: transcriberOn(speech), logger, clock, concurrency: settings.jobs.concurrency })
+    ? startWorker({
+        queue,
+        store,
+        transcriber: transcriberOn(speech),
+        logger,
+        events,
+        clock,
+        concurrency: settings.jobs.concurrency,
+      })
     : undefined;
   return {
     store,
@@ -49,7 +66,7 @@ export async function openBacklog({ config, speech, clock, logger, worker }: Bac
     outbox,
     pump,
     async close() {
-      await pump.stop();
+      await pump?.stop();
       await work?.stop();
       await queue.close();
       await store.close();

@@ -50,15 +50,16 @@ export class CallBook {
   }
 
   started(): void {
+    const { carrier } = this.#identity.inbound;
+    this.#services.events.callStarted({ carrier, callId: this.#callId, active: this.#services.activeCalls() });
     this.#tell({ type: 'started', callId: this.#callId, botName: this.#identity.bot.name });
   }
 
   attached(attachment: Attachment): void {
-    const { carrier, id, started } = attachment;
+    const { id, started } = attachment;
     const attachedAtWallMs = this.#services.clock.wallMs();
     this.#attachments.push({ id, streamId: started.streamId, attachedAtWallMs, detachedAtWallMs: undefined, reason: undefined });
     this.timeline.add({ type: 'attached', atMs: this.#nowMs(), detail: id });
-    this.#services.events.attached({ carrier, callId: this.#callId, attachmentId: id, streamId: started.streamId });
   }
 
   detached(attachment: Attachment, code: number, reason: string): void {
@@ -184,6 +185,12 @@ export class CallBook {
     const { carrier, durationMs, endReason } = record;
     const outcome = outcomeOf(endReason);
     const turns = record.turns.length;
+    for (const [cause, count] of Object.entries({
+      source: record.playout.starvedBySource,
+      gateway: record.playout.starvedByGateway,
+    })) {
+      for (let hole = 0; hole < count; hole += 1) this.#services.events.underrun({ callId: this.#callId, cause, gapMs: 0 });
+    }
     this.#services.events.callEnded({
       carrier,
       callId: this.#callId,

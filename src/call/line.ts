@@ -1,6 +1,6 @@
 import { decodeAudio } from '../audio/codec.ts';
 import type { Attachment } from '../carriers/port.ts';
-import { Playout, DEFAULT_LEAD } from './playout.ts';
+import { Playout, type PlayoutLead } from './playout.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { Recording } from './recording.ts';
 
@@ -18,10 +18,15 @@ export class Line {
   #attachment: Attachment | undefined;
 
   /** @param onStarted told when the first audio of a sentence went out */
-  constructor(attachment: Attachment, recording: Recording | undefined, onStarted: (unitId: string, atMs: number) => void) {
+  constructor(
+    attachment: Attachment,
+    lead: PlayoutLead,
+    recording: Recording | undefined,
+    onStarted: (unitId: string, atMs: number) => void,
+  ) {
     const { format } = attachment.started;
     const { marks, payloadMultipleBytes } = attachment.capabilities;
-    this.playout = new Playout({ ...DEFAULT_LEAD, format, marks, payloadMultipleBytes });
+    this.playout = new Playout({ ...lead, format, marks, payloadMultipleBytes });
     this.ledger = new HeardLedger(format);
     this.#recording = recording;
     this.#onStarted = onStarted;

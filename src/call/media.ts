@@ -35,7 +35,7 @@ export function openMedia(
   const { clock, recordingsFolder, createDetector, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const recording = bot.recording ? new Recording(join(recordingsFolder, day, `${callId}.wav`), callId) : undefined;
-  const line = new Line(attachment, recording, (unitId, atMs) => listener.unitStarted(unitId, atMs));
+  const line = new Line(attachment, services.playout, recording, (unitId, atMs) => listener.unitStarted(unitId, atMs));
   return {
     line,
     ear: new Ear(createDetector(), recording, (event) => listener.feed(event)),

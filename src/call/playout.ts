@@ -2,19 +2,24 @@ import { decodeAudio, encodeAudio } from '../audio/codec.ts';
 import { bytesPerSample, idleByte, type AudioFormat } from '../audio/format.ts';
 import { PlayoutUnit } from './playout-unit.ts';
 
-export interface PlayoutSettings {
-  readonly format: AudioFormat;
+export interface PlayoutLead {
   /** Audio is sent when less than this is queued at the carrier, … */
   readonly leadLowMs: number;
-  /** … until this much is. */
+  /** … until this much is, … */
   readonly leadTargetMs: number;
+  /** … and never more than this. */
+  readonly leadMaxMs: number;
   readonly messageMs: number;
   readonly markEveryMs: number;
+}
+
+export interface PlayoutSettings extends PlayoutLead {
+  readonly format: AudioFormat;
   readonly marks: 'native' | 'none';
   readonly payloadMultipleBytes: number;
 }
 
-export const DEFAULT_LEAD = { leadLowMs: 300, leadTargetMs: 400, messageMs: 100, markEveryMs: 450 } as const;
+export const DEFAULT_LEAD: PlayoutLead = { leadLowMs: 300, leadTargetMs: 400, leadMaxMs: 500, messageMs: 100, markEveryMs: 450 };
 
 export type PlayoutCommand =
   /** `startMs`: when the carrier will start playing it, on the gateway's monotonic clock. */
@@ -109,10 +114,14 @@ export class Playout {
     this.#expireMarks(nowMs);
     if (this.#held) return [];
     const commands: PlayoutCommand[] = [];
-    const { leadLowMs, leadTargetMs } = this.#settings;
+    const { leadLowMs, leadTargetMs, leadMaxMs, messageMs } = this.#settings;
     this.#countStarvation(nowMs);
     if (this.#leadMs(nowMs) <= leadLowMs) {
-      while (this.#leadMs(nowMs) < leadTargetMs && this.#sendNext(nowMs, commands));
+      while (
+        this.#leadMs(nowMs) < leadTargetMs &&
+        this.#leadMs(nowMs) + messageMs <= leadMaxMs &&
+        this.#sendNext(nowMs, commands)
+      );
     }
     this.#units = this.#units.filter((unit) => !(unit.complete && unit.finalMarkSent));
     return commands;

@@ -7,6 +7,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Recogniser, Synthesizer } from '../speech/port.ts';
 import type { CallRecord } from './call-record.ts';
 import type { VoiceDetector } from './ear.ts';
+import type { PlayoutLead } from './playout.ts';
 import type { Ticker } from './ticker.ts';
 
 /** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
@@ -37,6 +38,8 @@ export interface CallServices {
   /** Cuts a reply into sentences that are synthesized one by one; joined they are the text. */
   readonly cutSentences: (text: string) => readonly string[];
   readonly recordingsFolder: string;
+  /** How far ahead of real time audio is sent, and how it is cut and marked. */
+  readonly playout: PlayoutLead;
   /** Keeps the record of a call so far, so that a process that dies loses no turn. Never rejects. */
   readonly journal: (record: CallRecord) => void;
   /** Takes over the record of a call that has ended. */

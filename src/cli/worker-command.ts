@@ -4,7 +4,9 @@ import { openBacklog } from '../backlog.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
+import { createEvents } from '../observability/events.ts';
 import { createLogger } from '../observability/logger.ts';
+import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
 import { requireConfiguration } from './configuration.ts';
 import { EXIT, printLine, printNote } from './output.ts';
@@ -29,7 +31,8 @@ export function addWorkerCommand(program: Command): void {
           stop.signal,
         );
         const speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
-        const backlog = await openBacklog({ config, speech, clock: systemClock, logger, worker: true });
+        const events = createEvents(logger, createMetrics());
+        const backlog = await openBacklog({ config, speech, clock: systemClock, logger, events, worker: true, drain: false });
         closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async () => {
           await backlog.close();
           await speech[Symbol.asyncDispose]();

@@ -113,12 +113,12 @@ export const settingsSchema = z.object({
     reattachMs: millis(0, 10 * minute, 10_000, 'Time a call without a media socket waits for a new one before it ends'),
   }),
   store: z.object({
-    lockTimeoutMs: millis(0, minute, 5000, "Time to wait for the embedded store's lock"),
+    lockTimeoutMs: millis(0, minute, 30_000, "Time to wait for the embedded store's lock"),
   }),
   jobs: z.object({
     concurrency: whole(1, 64, 2, 'Jobs that one process runs at once', { unit: 'jobs' }),
-    attempts: whole(1, 50, 5, 'Attempts at a job before it is given up', { unit: 'attempts' }),
-    firstRetryMs: millis(0, hour, 2000, 'Delay before the first retry; doubles with each'),
+    attempts: whole(1, 50, 8, 'Attempts at a job before it is given up', { unit: 'attempts' }),
+    firstRetryMs: millis(0, hour, 2000, 'Delay before the first retry; four times as long with each'),
   }),
 });
 

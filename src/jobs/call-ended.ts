@@ -16,9 +16,9 @@ const jsonValue: z.ZodType<JsonValue> = z.json();
  * Keeps the record of a call that has ended, before anything else is done with it.
  * @throws OutboxFullError, OutboxWriteError: the record is not kept, and whoever ended the call still holds it
  */
-export async function keepEndedCall(outbox: Outbox, pump: OutboxPump, record: NewCallRecord): Promise<void> {
+export async function keepEndedCall(outbox: Outbox, pump: OutboxPump | undefined, record: NewCallRecord): Promise<void> {
   await outbox.append(KIND, jsonValue.parse(JSON.parse(JSON.stringify(record))));
-  pump.wake();
+  pump?.wake();
 }
 
 /** Brings ended calls to the store, then asks for their analysis. Both steps may be repeated. */

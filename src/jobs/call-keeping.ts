@@ -13,7 +13,7 @@ import { writeFileAtomic } from './write-file-atomic.ts';
 
 interface Keeping {
   readonly outbox: Outbox;
-  readonly pump: OutboxPump;
+  readonly pump: OutboxPump | undefined;
 }
 
 /** How a live call is journalled, and how its end is kept: the outbox first, before anything else. */

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../store/port.ts';
+import { OffhookError } from '../kernel/errors.ts';
 import { JobSubjectError } from './errors.ts';
 import type { JobHandler, JobQueue, Work } from './port.ts';
 import { analyseCall } from './post-call/analyse-call.ts';
@@ -13,6 +15,7 @@ export interface WorkerOptions {
   readonly store: Store;
   readonly transcriber: BatchTranscriber;
   readonly logger: Logger;
+  readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
   readonly clock: Clock;
   /** Jobs of one kind at once. */
   readonly concurrency: number;
@@ -20,7 +23,7 @@ export interface WorkerOptions {
 
 /** Does what is queued after calls, until stopped. Queue and store stay open. */
 export function startWorker(options: WorkerOptions): Work {
-  const { queue, clock, logger, concurrency } = options;
+  const { queue, concurrency } = options;
   const handlers: Readonly<Record<string, JobHandler>> = {
     async [POST_CALL](run) {
       const subject = postCallSubject.safeParse(run.payload);
@@ -28,9 +31,7 @@ export function startWorker(options: WorkerOptions): Work {
       await analyseCall(options, subject.data, run.signal);
     },
   };
-  const works = Object.entries(handlers).map(([name, handler]) =>
-    queue.work(name, logged(handler, logger, clock), { concurrency }),
-  );
+  const works = Object.entries(handlers).map(([name, handler]) => queue.work(name, logged(handler, options), { concurrency }));
   const stop = async (): Promise<void> => {
     await Promise.all(works.map((work) => work.stop()));
   };
@@ -38,16 +39,20 @@ export function startWorker(options: WorkerOptions): Work {
 }
 
 /** One line for each run: ids and times, nothing of what was said. */
-function logged(handler: JobHandler, logger: Logger, clock: Clock): JobHandler {
+function logged(handler: JobHandler, { logger, clock, events }: WorkerOptions): JobHandler {
   return async (run) => {
     const startedMs = clock.nowMs();
     const facts = { job: run.name, jobId: run.id, attempt: run.attempt };
     try {
       await handler(run);
-      logger.info({ ...facts, tookMs: Math.round(clock.nowMs() - startedMs) }, 'job done');
+      events.jobDone({ job: run.name, jobId: run.id, durationMs: Math.round(clock.nowMs() - startedMs) });
     } catch (error) {
       if (run.signal.aborted) logger.info(facts, 'job put back');
-      else logger.warn({ ...facts, error }, 'job failed');
+      else {
+        const durationMs = Math.round(clock.nowMs() - startedMs);
+        const final = error instanceof OffhookError && !error.retryable;
+        events.jobFailed({ job: run.name, jobId: run.id, durationMs, final, error });
+      }
       throw error;
     }
   };

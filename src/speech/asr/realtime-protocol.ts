@@ -36,7 +36,7 @@ const MOST_BUFFERED_BYTES = 64 * 1024;
 const READY_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 5_000;
 const BACKOFF: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 4_000, jitter: 0.2 };
-/** Time without a working session after which the recogniser is given up; more audio than this is not kept either. */
+/** Time without a working session after which the recogniser is given up, and for one connection; more audio is not kept. */
 const OUTAGE_MS = 10_000;
 /** A session that dies younger than this died quickly; three in a row end it. */
 const QUICK_DEATH_MS = 5_000;
@@ -45,7 +45,7 @@ const MOST_BOOST_PHRASES = 10;
 
 type State =
   | { readonly name: 'waiting'; readonly untilMs: number }
-  | { readonly name: 'connecting' }
+  | { readonly name: 'connecting'; readonly untilMs: number }
   | { readonly name: 'handshaking'; readonly openedMs: number; readonly untilMs: number }
   | { readonly name: 'ready'; readonly openedMs: number }
   | { readonly name: 'over' };
@@ -74,7 +74,7 @@ export class RealtimeProtocol {
   readonly #commits: Commits;
   readonly #segments = new SegmentNumbers();
   #effects: Effect[] = [];
-  #state: State = { name: 'connecting' };
+  #state: State;
   #endUntilMs: number | undefined;
   #endSent = false;
   #pumpAtMs: number | undefined;
@@ -92,6 +92,7 @@ export class RealtimeProtocol {
     this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
     this.#commits = new Commits(this.#audio);
     this.#outageSinceMs = nowMs;
+    this.#state = { name: 'waiting', untilMs: nowMs };
   }
 
   get isOver(): boolean {
@@ -102,14 +103,14 @@ export class RealtimeProtocol {
   get dueMs(): number | undefined {
     if (this.isOver) return undefined;
     const { name } = this.#state;
-    const stateMs = name === 'waiting' || name === 'handshaking' ? this.#state.untilMs : undefined;
+    const stateMs = 'untilMs' in this.#state ? this.#state.untilMs : undefined;
     const pumpMs = name === 'ready' ? this.#pumpAtMs : undefined;
     const due = Math.min(stateMs ?? Infinity, pumpMs ?? Infinity, this.#endUntilMs ?? Infinity);
     return due === Infinity ? undefined : due;
   }
 
   start(): Effect[] {
-    this.#connect(false);
+    this.#connect(this.#outageSinceMs, false);
     return this.#taken();
   }
 
@@ -153,7 +154,9 @@ export class RealtimeProtocol {
     return this.#taken();
   }
 
+  /** @throws TypeError for anything but 16-bit samples: bytes of G.711 would be heard as noise (ASR doc, "WebSocket", rule 4) */
   send(at: At, pcm: Int16Array): Effect[] {
+    if (!(pcm instanceof Int16Array)) throw new TypeError('audio for recognition is 16-bit PCM; decode G.711 first');
     if (this.isOver || this.#endUntilMs !== undefined) return [];
     this.#audio.push(pcm);
     this.#pump(at);
@@ -185,7 +188,9 @@ export class RealtimeProtocol {
     const state = this.#state;
     if (this.isOver) return [];
     if (this.#endUntilMs !== undefined && nowMs >= this.#endUntilMs) this.#finish(undefined);
-    else if (state.name === 'waiting' && nowMs >= state.untilMs) this.#connect(false);
+    else if (state.name === 'waiting' && nowMs >= state.untilMs) this.#connect(nowMs, false);
+    else if (state.name === 'connecting' && nowMs >= state.untilMs)
+      this.#died(at, { error: new SpeechUnavailableError('recognition: no connection in time'), code: undefined });
     else if (state.name === 'handshaking' && nowMs >= state.untilMs)
       this.#died(at, { error: new SpeechUnavailableError('recognition: no ready event in time'), code: 1006 });
     else this.#pump(at);
@@ -296,7 +301,7 @@ export class RealtimeProtocol {
     if (maybeToken && !this.#freshTokenTried) {
       this.#freshTokenTried = true;
       this.#reconnecting(error);
-      this.#connect(true);
+      this.#connect(nowMs, true);
       return;
     }
     const again = retryable && (state.name === 'connecting' || this.#everReady) && this.#quickDeaths < MOST_QUICK_DEATHS;
@@ -313,7 +318,7 @@ export class RealtimeProtocol {
     this.#segments.newSession();
     if (this.#quickDeaths <= 1) {
       this.#reconnecting(error);
-      this.#connect(false);
+      this.#connect(nowMs, false);
       return;
     }
     this.#wait(nowMs + backoffDelayMs(BACKOFF, this.#quickDeaths - 2, this.#options.random()), error);
@@ -329,9 +334,9 @@ export class RealtimeProtocol {
     this.#emit({ type: 'reconnecting', reason: error.message });
   }
 
-  #connect(freshToken: boolean): void {
+  #connect(nowMs: number, freshToken: boolean): void {
     this.#attempts += 1;
-    this.#state = { name: 'connecting' };
+    this.#state = { name: 'connecting', untilMs: nowMs + OUTAGE_MS };
     this.#effects.push({ type: 'connect', freshToken });
   }
 

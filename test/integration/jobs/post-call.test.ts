@@ -13,6 +13,8 @@ import { openQueue } from '../../../src/jobs/queue.ts';
 import { startWorker } from '../../../src/jobs/worker.ts';
 import { OffhookError } from '../../../src/kernel/errors.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { createEvents } from '../../../src/observability/events.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Store } from '../../../src/store/port.ts';
@@ -64,7 +66,15 @@ describe('after a call', () => {
   });
 
   const worker = (transcriber: BatchTranscriber) =>
-    startWorker({ queue, store, transcriber, logger: silentLogger, clock: systemClock, concurrency: 2 });
+    startWorker({
+      queue,
+      store,
+      transcriber,
+      logger: silentLogger,
+      events: createEvents(silentLogger, createMetrics()),
+      clock: systemClock,
+      concurrency: 2,
+    });
 
   it('goes from the outbox through store and queue to one analysis, however often it is said to have ended', async () => {
     const recordingPath = join(folder.path, 'call_1.wav');

@@ -5,6 +5,7 @@ import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { CallRecord } from '../../../src/call/call-record.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews, CallServices } from '../../../src/call/services.ts';
+import { DEFAULT_LEAD } from '../../../src/call/playout.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
 import type { Attachment, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
 import { botSettings, type Bot } from '../../../src/config/bots.ts';
@@ -130,6 +131,7 @@ export class CallBench {
       }),
       cutSentences: (text) => text.split(/(?<=[.?!]) /u),
       recordingsFolder: this.folder,
+      playout: DEFAULT_LEAD,
       journal: (record) => void this.journal.push(record),
       ended: async (record) => void (this.record = record),
       activeCalls: () => 1,

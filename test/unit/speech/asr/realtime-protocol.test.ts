@@ -65,6 +65,15 @@ describe('recognition session: opening and audio', () => {
     ]);
   });
 
+  it('refuses the bytes of G.711, which would be heard as noise [135]', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    for (const bytes of [new Uint8Array(160), Buffer.alloc(160)])
+      expect(() => driver.protocol.send(driver.at(), bytes as unknown as Int16Array)).toThrow(TypeError);
+    driver.commit();
+    expect(driver.socket.samples).toHaveLength(0);
+  });
+
   it('sends nothing while the socket is slow, and loses nothing that fits [137]', () => {
     const driver = new ProtocolDriver();
     driver.ready();
@@ -442,6 +451,18 @@ describe('recognition session: a lost socket', () => {
     }
     expect(asked).toEqual([0, 200, 600, 1_400, 3_000, 6_200]);
     expect(driver.of('closed')).toHaveLength(1);
+  });
+
+  it('gives up a connection that is neither made nor refused within ten seconds', () => {
+    const driver = new ProtocolDriver();
+    driver.speak(voice(9_980));
+    driver.advance(19);
+    expect(driver.protocol.isOver).toBe(false);
+    driver.advance(1);
+    expect(driver.of('closed')[0]!.error).toMatchObject({ code: 'OFFHOOK_SPEECH_UNAVAILABLE' });
+    // So that the token or socket that is still awaited is let go.
+    expect(driver.disconnects).toBe(1);
+    expect(driver.connects).toHaveLength(1);
   });
 
   it('opens again when the socket dies while the end is awaited, and ends there', () => {

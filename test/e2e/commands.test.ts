@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { lastJson, runOffhook } from './run-offhook.ts';
+
+it('checks the shipped configuration and finds it sound', async () => {
+  const finished = await runOffhook(['config', 'check', '--json']);
+  expect(lastJson(finished)).toMatchObject({ ok: true, bots: ['clinic-hi', 'clinic'], problems: [] });
+  expect(finished.code).toBe(0);
+});
+
+it('reports every problem of the configuration at once, with the nearest known key', async () => {
+  const finished = await runOffhook(['config', 'check', '--json'], { OFFHOOK_PORT: 'eighty', OFFHOOK_HTTP__PROT: '1' });
+  expect(finished.code).toBe(1);
+  expect(lastJson(finished)).toMatchObject({ ok: false });
+  expect(finished.stdout).toContain('eighty');
+  expect(finished.stdout).toContain('http.port');
+});
+
+it('explains where a setting comes from, and never shows a secret', async () => {
+  const finished = await runOffhook(['config', 'explain', '--json'], {
+    OFFHOOK_PORT: '9001',
+    OFFHOOK_TWILIO_AUTH_TOKEN: 'do-not-show',
+  });
+  expect(finished.stdout).toContain('"value":"9001"');
+  expect(finished.stdout + finished.stderr).not.toContain('do-not-show');
+});
+
+it('says what is wrong with a command, with exit code 2', async () => {
+  expect((await runOffhook(['call'])).code).toBe(2);
+  expect((await runOffhook(['dance'])).code).toBe(2);
+});
+
+it('says that nobody answers when no gateway runs', async () => {
+  const finished = await runOffhook(['call', '--url', 'http://127.0.0.1:9', '--say', 'yes', '--json'], {
+    OFFHOOK_TWILIO_AUTH_TOKEN: 'token',
+  });
+  expect(finished.code).toBe(1);
+  expect(lastJson(finished)).toMatchObject({ ok: false });
+});

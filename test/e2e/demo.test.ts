@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { activeLevelDb, peakLevel } from '../../src/audio/level.ts';
+import { parseWav } from '../../src/audio/wav.ts';
+import { lastJson, runOffhook } from './run-offhook.ts';
+
+const ms = z.number().nonnegative();
+const report = z.strictObject({
+  ok: z.boolean(),
+  turns: z.array(
+    z.strictObject({
+      caller: z.string(),
+      recognised: z.string(),
+      bot: z.string(),
+      botHeard: z.string(),
+      latencyMs: z.looseObject({ dialog: ms.optional(), total: ms.optional() }),
+    }),
+  ),
+  interruptions: z.array(z.strictObject({ turn: z.number(), atMs: ms, botSilentMs: ms.optional() })),
+  digits: z.string(),
+  recording: z.string().optional(),
+  record: z.string(),
+  analysis: z.string().optional(),
+  problems: z.array(z.string()),
+});
+
+const demo = async (...args: string[]) => {
+  const finished = await runOffhook(['demo', '--json', ...args]);
+  return { code: finished.code, report: report.parse(lastJson(finished)) };
+};
+
+// Each holds a call in real time, most of which is listening: they share the wait.
+describe.concurrent('the demo', { timeout: 220_000 }, () => {
+  it('goes as scripted, and keeps a recording, a record and an analysis', async () => {
+    const { code, report: told } = await demo();
+    expect(told.problems).toEqual([]);
+    expect(code).toBe(0);
+    expect(told.turns.length).toBeGreaterThanOrEqual(5);
+    expect(told.turns.map(({ recognised }) => recognised)).toEqual(
+      told.turns.map(({ caller }) => (caller === '' ? '' : expect.stringMatching(new RegExp(`^${caller}$`, 'iu')))),
+    );
+    expect(told.interruptions).toHaveLength(1);
+    expect(told.interruptions[0]?.botSilentMs).toBeLessThan(300);
+
+    const [caller, bot] = parseWav(readFileSync(told.recording!)).samples;
+    for (const channel of [caller!, bot!]) {
+      const level = activeLevelDb(channel, 8_000);
+      expect(level).toBeGreaterThan(-30);
+      expect(level).toBeLessThan(-12);
+      expect(peakLevel(channel)).toBeLessThan(32_700);
+    }
+    const analysis = z.looseObject({
+      version: z.literal(1),
+      channels: z.array(z.looseObject({ role: z.string(), text: z.string() })),
+      talkRatio: z.number(),
+    });
+    const { channels, talkRatio } = analysis.parse(JSON.parse(readFileSync(told.analysis!, 'utf8')));
+    expect(channels.map(({ role }) => role)).toEqual(['caller', 'bot']);
+    expect(channels[0]!.text.toLowerCase()).toContain('appointment');
+    expect(channels[1]!.text).toContain('Lakeside Clinic');
+    expect(talkRatio).toBeGreaterThan(0.02);
+    expect(talkRatio).toBeLessThan(0.6);
+    expect(JSON.parse(readFileSync(told.record, 'utf8'))).toMatchObject({ version: 1, digits: told.digits });
+  });
+
+  it('fails when the caller swaps two of its lines: nothing but sound reaches the recogniser', async () => {
+    const { code, report: told } = await demo('--tamper', 'swap-lines');
+    expect(code).toBe(1);
+    expect(told.ok).toBe(false);
+    expect(told.problems.join('\n')).toContain('opening hours');
+  });
+
+  it('fails when the caller is silent', async () => {
+    const { code, report: told } = await demo('--tamper', 'mute');
+    expect(code).toBe(1);
+    expect(told.ok).toBe(false);
+  });
+});
