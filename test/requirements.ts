@@ -177,7 +177,7 @@ export const requirements: readonly Requirement[] = [
   { id: 132, side: 'client', title: 'Which close codes are reconnected is a fixed list', status: 'proven' },
   { id: 133, side: 'client', title: 'seg and times go on over a reconnect, and lost audio is sent again', status: 'proven' },
   { id: 134, side: 'client', title: 'Three sessions that die within 5 s stop the reconnecting', status: 'proven' },
-  { id: 135, side: 'client', title: 'G.711 input is decoded or refused, never sent as it is', status: 'open' },
+  { id: 135, side: 'client', title: 'G.711 input is decoded or refused, never sent as it is', status: 'proven' },
   { id: 136, side: 'client', title: 'Unknown events are ignored, and text that is no JSON is an error', status: 'proven' },
   { id: 137, side: 'client', title: 'A slow socket holds the sender back and loses nothing quietly', status: 'proven' },
   { id: 138, side: 'client', title: 'An abort closes the socket and ends the iteration', status: 'proven' },
