@@ -41,7 +41,7 @@ const hindi: Scenario = {
   language: 'hi',
   rate: 0.95,
   lines: [
-    { act: 'say', text: 'खुलने का समय', reply: /./u },
+    { act: 'say', text: 'क्लिनिक कब खुलता है', reply: /सुबह आठ/u },
     { act: 'cough', text: '', afterMs: 2_500 },
     { act: 'interrupt', text: 'अपॉइंटमेंट बुक करना है', afterMs: 6_000, reply: /दिन/u },
     { act: 'say', text: 'मंगलवार सुबह साढ़े दस बजे', reply: /मंगलवार.*साढ़े दस/u },
