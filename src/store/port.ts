@@ -1,6 +1,6 @@
 import type { CallRecord, NewCallRecord } from './record.ts';
 
-export type { CallAttachment, CallLeg, CallRecord, CallTurn, NewCallRecord, TimelineEvent, TurnLatencies } from './record.ts';
+export type { CallRecord } from './record.ts';
 
 /** What a list of calls shows of one. */
 export interface CallSummary {

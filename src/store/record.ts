@@ -88,11 +88,6 @@ export const callRecord = z.object({
   timeline: z.array(timelineEvent),
 });
 
-export type CallLeg = z.output<typeof callLeg>;
-export type CallAttachment = z.output<typeof callAttachment>;
-export type TurnLatencies = z.output<typeof turnLatencies>;
-export type CallTurn = z.output<typeof callTurn>;
-export type TimelineEvent = z.output<typeof timelineEvent>;
 export type CallRecord = z.output<typeof callRecord>;
 /** A record as its writer makes it. */
 export type NewCallRecord = z.input<typeof callRecord>;
