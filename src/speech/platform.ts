@@ -96,6 +96,11 @@ export class SpeechPlatform implements AsyncDisposable {
     return this.#phrases.prepare(requests, this.#closing.signal);
   }
 
+  /** Gets a token and a synthesis socket ready, so that the first sentence of a call need not wait for them. */
+  warm(): void {
+    void this.#realtime.warm();
+  }
+
   /** @throws SpeechUnavailableError, SpeechProtocolError */
   async health(signal: AbortSignal): Promise<{ readonly recognition: ServiceHealth; readonly synthesis: ServiceHealth }> {
     const { clock, fetch: fetcher } = this.#deps;

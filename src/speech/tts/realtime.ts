@@ -35,6 +35,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   readonly #options: RealtimeSynthesizerOptions;
   readonly #closing = new AbortController();
   #idle: { readonly socket: SynthesisSocket; readonly timer: Timer } | undefined;
+  #warming: Promise<void> | undefined;
 
   constructor(options: RealtimeSynthesizerOptions) {
     this.#options = options;
@@ -74,6 +75,20 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
     } finally {
       slot.release();
     }
+  }
+
+  /** Opens a socket for the next text while nobody waits for it, when a slot is free for it. Never rejects. */
+  async warm(): Promise<void> {
+    const { signal } = this.#closing;
+    if (signal.aborted || this.#idle?.socket.usable === true || this.#options.slots.free <= 0) return;
+    this.#warming ??= this.#open(signal)
+      .then(
+        (socket) => this.#keep(socket),
+        // Whoever speaks next tries again, and hears what is wrong.
+        () => undefined,
+      )
+      .finally(() => (this.#warming = undefined));
+    await this.#warming;
   }
 
   /** Stops what is being spoken and closes every socket. */

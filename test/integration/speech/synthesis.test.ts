@@ -78,6 +78,37 @@ describe('realtime synthesis', () => {
     expect(platform.mints()).toBe(1);
   });
 
+  it('opens one socket ahead of the first text, and none without a free slot', async () => {
+    await using platform = await startScripted({
+      onText: (socket) => {
+        chunk(socket, 0, Uint8Array.of(7));
+        complete(socket, 1);
+      },
+    });
+    const slots = new Slots(1);
+    await using synthesizer = synthesizerOn(platform, slots);
+    const taken = slots.tryReserve();
+    await synthesizer.warm();
+    expect(platform.upgrades()).toBe(0);
+    taken!.release();
+    await Promise.all([synthesizer.warm(), synthesizer.warm()]);
+    await synthesizer.warm();
+    expect(platform.upgrades()).toBe(1);
+    expect(await spoken(synthesizer)).toEqual([7]);
+    expect(platform.upgrades()).toBe(1);
+  });
+
+  it('speaks although the socket could not be opened ahead', async () => {
+    await using platform = await startScripted({
+      refuse: (index) => (index === 0 ? 503 : undefined),
+      onText: (socket) => complete(socket, 0),
+    });
+    await using synthesizer = synthesizerOn(platform);
+    await synthesizer.warm();
+    expect(await spoken(synthesizer)).toEqual([]);
+    expect(platform.upgrades()).toBe(2);
+  });
+
   it('takes a new socket at once when the kept one has died', async () => {
     await using platform = await startScripted({
       onText: (socket, _text, index) => {
