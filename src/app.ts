@@ -106,8 +106,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ready: async () => ({ ready: speech.isUp, parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok' } }),
   });
   const url = await http.listen({ host: settings.http.host, port: settings.http.port });
-  speech.watchHealth();
   const prepared = prepareAll(bots, dialogs, speech, logger);
+  // What could not be spoken while the platform was away is spoken when it is back.
+  speech.watchHealth(() => void prepareAll(bots, dialogs, speech, logger));
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {

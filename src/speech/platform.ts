@@ -50,6 +50,7 @@ export class SpeechPlatform implements AsyncDisposable {
   readonly #closing = new AbortController();
   #healthTimer: Timer | undefined;
   #isUp = true;
+  #onUp: () => void = () => undefined;
 
   constructor(settings: SpeechPlatformSettings, deps: SpeechPlatformDeps) {
     const { authUrl, asrUrl, ttsUrl, apiKey, slotsPerKey = 16, requestTimeoutMs = 120_000 } = settings;
@@ -116,8 +117,9 @@ export class SpeechPlatform implements AsyncDisposable {
     return this.#isUp;
   }
 
-  /** Asks for health every few seconds from now on, so that a call is not answered into silence. */
-  watchHealth(): void {
+  /** Asks for health every few seconds from now on, so that a call is not answered into silence. @param onUp told when it came back */
+  watchHealth(onUp: () => void = () => undefined): void {
+    this.#onUp = onUp;
     void this.checkHealth();
   }
 
@@ -134,7 +136,10 @@ export class SpeechPlatform implements AsyncDisposable {
       this.#isUp = false;
     }
     if (this.#closing.signal.aborted) return this.#isUp;
-    if (before !== this.#isUp) logger.warn({ up: this.#isUp }, 'speech platform changed state');
+    if (before !== this.#isUp) {
+      logger.warn({ up: this.#isUp }, 'speech platform changed state');
+      if (this.#isUp) this.#onUp();
+    }
     this.#healthTimer?.cancel();
     this.#healthTimer = clock.after(HEALTH_EVERY_MS, () => void this.checkHealth());
     return this.#isUp;

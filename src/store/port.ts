@@ -1,6 +1,6 @@
 import type { CallRecord, NewCallRecord } from './record.ts';
 
-export type { CallRecord } from './record.ts';
+export type { CallRecord, NewCallRecord } from './record.ts';
 
 /** What a list of calls shows of one. */
 export interface CallSummary {

@@ -6,8 +6,6 @@ export const workerDataSchema = z.object({
   languages: z.array(z.object({ language: z.string(), vocabularyFile: z.string(), modelFile: z.string() })),
 });
 
-type WorkerData = z.infer<typeof workerDataSchema>;
-
 /** Main thread to worker; both are our own code, so these are types, not schemas. `stream` is the stream's id. */
 export type ToWorker =
   | { type: 'open'; stream: number; language: string; rateHz: number; boostPhrases: readonly string[] }
