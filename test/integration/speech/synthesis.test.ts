@@ -300,7 +300,16 @@ describe('realtime synthesis', () => {
     expect(slots.free).toBe(2);
   });
 
-  it('refuses a text that is too long before anything is sent', async () => {
+  it('sends whatever voice it is given and ten thousand characters, astral ones counted once [171]', async () => {
+    await using platform = await startScripted({ onText: (socket) => complete(socket, 0) });
+    await using synthesizer = synthesizerOn(platform);
+    const text = '😀'.repeat(10_000);
+    const reading = synthesizer.speak({ ...request, voice: 'a voice of tomorrow', text }, never)[Symbol.asyncIterator]();
+    expect(await reading.next()).toMatchObject({ done: true });
+    expect(JSON.parse(platform.sockets[0]!.texts[0]!)).toMatchObject({ voice: 'a voice of tomorrow', input: text });
+  });
+
+  it('refuses a text that is too long before anything is sent [171]', async () => {
     await using platform = await startScripted({});
     await using synthesizer = synthesizerOn(platform);
     for (const text of ['', '😀'.repeat(10_001)]) {
