@@ -89,7 +89,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       },
       maximum: settings.call.maximum,
       tenantId: 'default',
-      reserveSpeech: () => speech.reserveLive(),
+      reserveSpeech: () => {
+        speech.warm();
+        return speech.reserveLive();
+      },
       speechIsUp: () => speech.isUp,
       lease: (callId) => journal.lease(callId),
     },

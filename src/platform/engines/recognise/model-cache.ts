@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Logger } from '../../../observability/logger.ts';
 import { entryFile, startWorker } from '../entry-file.ts';
 import { RecognitionUnavailableError } from '../errors.ts';
@@ -15,8 +16,9 @@ export interface CachedModel {
 }
 
 /**
- * A model for each vocabulary of the folder (`vocabulary.<lang>.yaml`), learnt now where the cache has none for exactly
- * this vocabulary, this code and these synthesizers.
+ * A model for each vocabulary of the folder (`vocabulary.<lang>.yaml`): the one that stands ready beside it, if it was
+ * learnt from exactly this vocabulary; else one from the cache, learnt now where that has none for exactly this vocabulary,
+ * this code and these synthesizers.
  * @throws VocabularyError for a file that cannot be read, RecognitionUnavailableError when learning fails
  */
 export async function ensureModels(vocabularyFolder: string, cacheFolder: string, logger: Logger): Promise<CachedModel[]> {
@@ -28,19 +30,39 @@ export async function ensureModels(vocabularyFolder: string, cacheFolder: string
       const vocabularyFile = join(vocabularyFolder, name);
       const yaml = await readFile(vocabularyFile, 'utf8');
       const { language } = readGrammar(yaml);
+      const ready = await readyModel(vocabularyFolder, language, yaml);
+      if (ready !== undefined) return { language, vocabularyFile, modelFile: ready };
       const hash = createHash('sha256').update(code).update(yaml).digest('hex').slice(0, 24);
       const modelFile = join(cacheFolder, `recogniser-${language}-${hash}.model`);
       if (!existsSync(modelFile)) {
         logger.info({ language }, 'learning to recognise; kept for the next start');
-        await build(vocabularyFile, modelFile);
+        await learnModel(vocabularyFile, modelFile);
       }
       return { language, vocabularyFile, modelFile };
     }),
   );
 }
 
+/** What stands beside a ready model: what it was learnt from. */
+const learntFrom = z.object({ vocabulary: z.string(), code: z.string() });
+
+/** The model that was learnt from this vocabulary before it was shipped, if there is one. */
+async function readyModel(vocabularyFolder: string, language: string, yaml: string): Promise<string | undefined> {
+  const base = join(vocabularyFolder, READY_FOLDER, `recogniser.${language}`);
+  if (!existsSync(`${base}.json`)) return undefined;
+  const { vocabulary } = learntFrom.parse(JSON.parse(await readFile(`${base}.json`, 'utf8')));
+  return vocabulary === vocabularyHash(yaml) ? `${base}.model` : undefined;
+}
+
+/** Folder of ready models, inside the vocabulary folder; made by `npm run learn`. */
+export const READY_FOLDER = 'learnt';
+
+export function vocabularyHash(yaml: string): string {
+  return createHash('sha256').update(yaml).digest('hex');
+}
+
 /** The files that decide what a model becomes. */
-const LEARNING = [
+export const LEARNING = [
   'align',
   'build-model',
   'features',
@@ -70,7 +92,8 @@ async function codeHash(): Promise<string> {
   return hash.digest('hex');
 }
 
-function build(vocabularyFile: string, modelFile: string): Promise<void> {
+/** Learns one vocabulary in a thread of its own. @throws RecognitionUnavailableError */
+export function learnModel(vocabularyFile: string, modelFile: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = startWorker(import.meta.url, 'build-worker', { vocabularyFile, modelFile });
     worker.once('error', (cause) => reject(new RecognitionUnavailableError('learning a vocabulary failed', { cause })));
