@@ -1,15 +1,25 @@
 import { defineConfig } from 'vitest/config';
 
+const shared = { setupFiles: ['test/setup.ts'], hookTimeout: 60_000, pool: 'forks' as const };
+/** Phone calls in real time: mostly waiting, but what they measure suffers beside a busy neighbour. */
+const calls = ['test/e2e/demo.test.ts', 'test/faults/**/*.test.ts', 'test/integration/gateway/**/*.test.ts'];
+
 /** Everything `npm test` runs: Node alone is enough; what needs a server or a browser skips with a reason. */
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/long/**'],
-    setupFiles: ['test/setup.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
-    pool: 'forks',
-    reporters: ['default'],
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/long/**', ...calls],
+          testTimeout: 20_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { test: { ...shared, name: 'calls', include: calls, testTimeout: 90_000, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+    ],
   },
 });

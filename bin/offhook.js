@@ -1,13 +1,17 @@
 #!/usr/bin/env node
 // Loads the compiled command line, compiling it first when it is missing or older than its sources.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const compiled = join(root, 'dist', 'main.js');
 const sources = join(root, 'src');
+const lock = join(root, 'node_modules', '.offhook-build');
+const WAIT_MS = 100;
+/** A build takes seconds; a lock this old was left behind. */
+const STALE_MS = 120_000;
 
 /** Newest modification time below a folder, in ms since the epoch. */
 function newest(folder) {
@@ -19,19 +23,52 @@ function newest(folder) {
   return latest;
 }
 
-if (existsSync(sources) && (!existsSync(compiled) || statSync(compiled).mtimeMs < newest(sources))) {
+function upToDate() {
+  return !existsSync(sources) || (existsSync(compiled) && statSync(compiled).mtimeMs >= newest(sources));
+}
+
+/** Only one process compiles; the others wait for it and look again. */
+function takeLock() {
+  try {
+    mkdirSync(lock);
+    return true;
+  } catch {
+    const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    if (since !== undefined && Date.now() - since > STALE_MS) rmSync(lock, { recursive: true, force: true });
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
+    return false;
+  }
+}
+
+function build() {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(compiler)) {
     process.stderr.write('offhook: not built yet, and the compiler is not installed. Run `npm install` first.\n');
-    process.exit(1);
+    return false;
   }
   const built = spawnSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
-  if (built.status !== 0) {
-    process.stderr.write('offhook: the build failed; see the messages above.\n');
+  if (built.status === 0) return true;
+  // What was written of it is newer than the sources and must not be taken for a build.
+  rmSync(compiled, { force: true });
+  process.stderr.write('offhook: the build failed; see the messages above.\n');
+  return false;
+}
+
+while (existsSync(lock) || !upToDate()) {
+  if (!existsSync(join(root, 'node_modules'))) {
+    process.stderr.write('offhook: not installed yet. Run `npm install` first.\n');
     process.exit(1);
   }
+  if (!takeLock()) continue;
+  let good = true;
+  try {
+    if (!upToDate()) good = build();
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+  if (!good) process.exit(1);
 }
 await import(pathToFileURL(compiled).href);

@@ -1,5 +1,8 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { lastJson, runOffhook } from './run-offhook.ts';
+
+// Each starts a process, which compiles the program first when it has changed.
+vi.setConfig({ testTimeout: 60_000 });
 
 it('checks the shipped configuration and finds it sound', async () => {
   const finished = await runOffhook(['config', 'check', '--json']);

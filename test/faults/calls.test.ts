@@ -15,7 +15,7 @@ import { sayTones } from '../integration/platform/tone-engines.ts';
 
 const speech = (...words: ('alpha' | 'bravo' | 'charlie')[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
 
-it('tells the caller and hangs up when the platform dies during the call, and keeps what was recorded', async () => {
+it.concurrent('tells the caller and hangs up when the platform dies during the call, and keeps what was recorded', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.gateway.calls.calls[0]!;
@@ -28,9 +28,9 @@ it('tells the caller and hangs up when the platform dies during the call, and ke
   const wav = parseWav(readFileSync(record.recordingPath!));
   expect(wav.samples[0]!.length / 8_000).toBeGreaterThan(2);
   await expect(call.stream.ended).resolves.toMatchObject({ byGateway: true });
-}, 60_000);
+});
 
-it('refuses a call with a sentence while the platform is down', async () => {
+it.concurrent('refuses a call with a sentence while the platform is down', async () => {
   await using bench = await startGatewayBench();
   await bench.speech.platform.close();
   await eventually('the health check to notice', async () => (await fetch(`${bench.gateway.url}/readyz`)).status === 503);
@@ -40,7 +40,7 @@ it('refuses a call with a sentence while the platform is down', async () => {
   expect(bench.gateway.calls.active).toBe(0);
 });
 
-it('says that all lines are busy beyond the admitted number of calls', async () => {
+it.concurrent('says that all lines are busy beyond the admitted number of calls', async () => {
   await using bench = await startGatewayBench({ env: { OFFHOOK_CALL__MAXIMUM: '1' } });
   const call = await bench.dial();
   const refused = await bench.dial().catch((error: unknown) => error);
@@ -50,7 +50,7 @@ it('says that all lines are busy beyond the admitted number of calls', async () 
   await (await bench.dial()).hangUp();
 });
 
-it('goes on after malformed frames, wrong order and noise on the wire', async () => {
+it.concurrent('goes on after malformed frames, wrong order and noise on the wire', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.gateway.calls.calls[0]!;
@@ -69,7 +69,7 @@ it('goes on after malformed frames, wrong order and noise on the wire', async ()
   expect(record.endReason).toBe('said-charlie');
 });
 
-it('ends a call whose stop never comes, when the socket dies without a word', async () => {
+it.concurrent('ends a call whose stop never comes, when the socket dies without a word', async () => {
   await using bench = await startGatewayBench({ env: { OFFHOOK_CALL__REATTACH_MS: '200' } });
   const call = await bench.dial();
   const session = bench.gateway.calls.calls[0]!;
@@ -81,7 +81,7 @@ it('ends a call whose stop never comes, when the socket dies without a word', as
   expect(bench.gateway.calls.active).toBe(0);
 });
 
-it('ends a call that was answered and never attached', async () => {
+it.concurrent('ends a call that was answered and never attached', async () => {
   await using bench = await startGatewayBench({
     env: { OFFHOOK_TWILIO__STREAM_TOKEN_MS: '1000', OFFHOOK_TWILIO__START_TIMEOUT_MS: '200' },
   });
@@ -98,7 +98,7 @@ it('ends a call that was answered and never attached', async () => {
   await eventually('the call to end', () => bench.gateway.calls.active === 0);
 });
 
-it('journals each turn of a live call, and clears the journal when its record is safe', async () => {
+it.concurrent('journals each turn of a live call, and clears the journal when its record is safe', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.gateway.calls.calls[0]!;
@@ -110,7 +110,7 @@ it('journals each turn of a live call, and clears the journal when its record is
   await eventually('the journal to be cleared', () => readdirSync(folder).length === 0);
 });
 
-it('refuses to start with an unusable bot, naming it', async () => {
+it.concurrent('refuses to start with an unusable bot, naming it', async () => {
   const { bots } = loadBots('config/bots');
   const config = loadConfig({ env: { OFFHOOK_PORT: '0' }, files: [] });
   const broken = [{ ...bots[0]!, dialog: { kind: 'flow' as const, flow: { start: 'nowhere', states: {} } } }];
