@@ -43,7 +43,7 @@ export function addStartCommand(program: Command): void {
           printLine(`Offhook answers on ${gateway.url} (bots: ${names.join(', ')}; data in ${settings.dataDir}).`);
           if (settings.publicUrl === undefined)
             printLine('Set OFFHOOK_PUBLIC_URL and a Twilio auth token to take real calls; see the README.');
-          printLine('Try it from another shell: npx offhook call --say "opening hours"');
+          printLine('Try it from another shell: npx offhook call --say "when are you open"');
         }
       } catch (error) {
         printNote(`offhook start: ${errorText(error)}`);

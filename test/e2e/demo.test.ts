@@ -68,7 +68,7 @@ describe.concurrent('the demo', { timeout: 220_000 }, () => {
     const { code, report: told } = await demo('--tamper', 'swap-lines');
     expect(code).toBe(1);
     expect(told.ok).toBe(false);
-    expect(told.problems.join('\n')).toContain('opening hours');
+    expect(told.problems.join('\n')).toContain('when are you open');
   });
 
   it('fails when the caller is silent', async () => {
