@@ -231,7 +231,8 @@ export class CallBook {
       attachments: this.#attachments,
       variables: this.variables,
       notes: [...this.notes],
-      recordingPath: recording?.started === true ? recording.path : undefined,
+      // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
+      recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,
       recordingGaps: recording?.gaps ?? [],
       playout: line === undefined ? NO_PLAYOUT : { ...line.playout.counters },

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { CallJournal } from '../call/call-journal.ts';
@@ -50,13 +51,10 @@ export async function endOrphans(journal: CallJournal, { outbox, pump }: Keeping
   for (const { callId, document } of await journal.orphans()) {
     const record = callRecord.safeParse(document);
     if (record.success) {
-      const { revision } = record.data;
-      await keepEndedCall(outbox, pump, {
-        ...record.data,
-        revision: revision + 1,
-        endedAtMs: clock.wallMs(),
-        endReason: 'process-died',
-      });
+      const { revision, recordingPath, recordingSidecarPath, ...rest } = record.data;
+      const recording = recordingPath !== undefined && existsSync(recordingPath) ? { recordingPath, recordingSidecarPath } : {};
+      const end = { revision: revision + 1, endedAtMs: clock.wallMs(), endReason: 'process-died' };
+      await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       logger.warn({ callId }, 'ended a call that a dead process had left open');
     } else {
       logger.error({ callId }, 'the journal of an orphaned call cannot be read');

@@ -33,6 +33,8 @@ export class TimeStretch {
   /** Second half of the last window, faded out, to be added to the next one. */
   #tail: Float32Array;
   #emitted = 0;
+  /** Made, and not given out yet. */
+  #held: Int16Array = new Int16Array(0);
 
   /** @param factor output length over input length */
   constructor(factor: number, rateHz: number) {
@@ -46,16 +48,26 @@ export class TimeStretch {
   push(pcm: Int16Array): Int16Array {
     this.#append(Float32Array.from(pcm));
     this.#received += pcm.length;
-    return this.#run();
+    return this.#release(this.#run());
   }
 
   /** @returns the rest: in all, round(inputs × factor) samples */
   flush(): Int16Array {
-    const wanted = Math.round(this.#received * this.#factor);
     // Silence behind the end lets the last windows be taken.
     this.#append(new Float32Array(4 * (this.#half + this.#search) + Math.ceil((2 * this.#half) / this.#factor)));
-    const before = this.#emitted;
-    return this.#run().subarray(0, Math.max(0, wanted - before));
+    return this.#release(this.#run());
+  }
+
+  /** Gives out no more than the input so far is worth: a window may reach beyond it, and the end may come there. */
+  #release(made: Int16Array): Int16Array {
+    const all = new Int16Array(this.#held.length + made.length);
+    all.set(this.#held);
+    all.set(made, this.#held.length);
+    const due = Math.max(0, Math.round(this.#received * this.#factor) - this.#emitted);
+    const given = all.slice(0, due);
+    this.#held = all.slice(due);
+    this.#emitted += given.length;
+    return given;
   }
 
   #append(samples: Float32Array): void {
@@ -78,7 +90,6 @@ export class TimeStretch {
       this.#windows += 1;
       this.#forget(Math.min(from, Math.round((this.#windows * this.#half) / this.#factor) - this.#search));
     }
-    this.#emitted += parts.length;
     return Int16Array.from(parts, (sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample))));
   }
 
