@@ -41,10 +41,17 @@ export class BotVoice {
     return this.#reply !== undefined && !this.#reply.signal.aborted && this.#reply.done && this.#line.playout.idle;
   }
 
+  /** A reply is being made or played, or was cut and can go on. */
+  get speaking(): boolean {
+    return this.#reply !== undefined && !this.#reply.signal.aborted;
+  }
+
   /** Gives up the running reply and what an interruption took back of it, and starts another. */
   start(turnIndex: number): Reply {
     this.#reply?.abort();
     this.#line.playout.discardCut();
+    // A hold was about what was being said; nobody would ever lift it from the next reply.
+    this.#line.playout.release();
     this.#reply = this.#newReply(turnIndex, this.#onFailure);
     return this.#reply;
   }
@@ -80,6 +87,7 @@ export class BotVoice {
 
   /** The reply was played to its end. */
   finished(): void {
+    this.#line.playout.release();
     this.#reply = undefined;
   }
 

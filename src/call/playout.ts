@@ -132,6 +132,11 @@ export class Playout {
     this.#held = true;
   }
 
+  /** Ends a hold whose sentence is over; what comes next starts where it starts. */
+  release(): void {
+    this.#held = false;
+  }
+
   /** Feeds again; when the carrier had run dry, from the start of the word that was cut. */
   resume(nowMs: number): void {
     this.#held = false;

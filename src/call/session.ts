@@ -266,6 +266,8 @@ export class CallSession {
         line.playout.restore();
         line.pump(nowMs);
         this.#book.floor('restore', 'words');
+        // With nothing left to say, no mark will ever tell the machine that the bot has finished.
+        if (!voice.speaking) this.#feed({ type: 'bot-finished', atMs: nowMs });
         return;
       case 'cancel-reply':
         voice.abort();
