@@ -273,7 +273,7 @@ export class CallSession {
         voice.abort();
         line.clear(nowMs);
         line.playout.discardCut();
-        if (this.#turn.asked === undefined) conversation.takeBack();
+        if (effect.takesBack) conversation.takeBack();
         return;
       case 'filler':
         voice.filler();

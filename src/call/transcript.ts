@@ -20,6 +20,17 @@ export function addFinal(words: TurnWords, seg: number, text: string): TurnWords
   return { finals, partial, lastSeg: Math.max(words.lastSeg, seg) };
 }
 
+/** A turn's words followed by those that came since. */
+export function joinWords(before: TurnWords, since: TurnWords): TurnWords {
+  const finals = new Map([...before.finals, ...since.finals]);
+  const partial = since.partial ?? before.partial;
+  return {
+    finals,
+    partial: partial !== undefined && finals.has(partial.seg) ? undefined : partial,
+    lastSeg: Math.max(before.lastSeg, since.lastSeg),
+  };
+}
+
 /** The joined finals; empty finals add nothing. */
 export function finalText(words: TurnWords): string {
   return [...words.finals.entries()]

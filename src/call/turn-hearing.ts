@@ -1,4 +1,5 @@
 import { frameEvidenceMs, mayInterrupt, openContest, stepContest, type VoiceFrame } from './interruption.ts';
+import { joinWords } from './transcript.ts';
 import { afterTime, NO_EFFECTS } from './turn-steps.ts';
 import type { Hearing, Phase, Step, TurnSettings, TurnState } from './turn-state.ts';
 
@@ -30,7 +31,7 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
         interrupted: phase.interrupted,
       };
       const next = { ...heard, phase: speaking };
-      return { state: next, effects: phase.fillerSaid ? [{ type: 'cancel-reply', atMs: frame.atMs }] : NO_EFFECTS };
+      return { state: next, effects: phase.fillerSaid ? [{ type: 'cancel-reply', takesBack: false, atMs: frame.atMs }] : NO_EFFECTS };
     }
     case 'keying':
       return afterTime(settings, heard, frame.atMs);
@@ -77,13 +78,13 @@ function speakingWhileThinking(settings: TurnSettings, state: TurnState, frame: 
   if (!meant || !mayCancel || !isNew) return afterTime(settings, state, frame.atMs);
   const before: TurnState = {
     ...state,
-    words: asked.words,
+    words: joinWords(asked.words, state.words),
     wordsChangedMs: frame.atMs,
     askedSeg: asked.segBefore,
     asked: undefined,
   };
   const next = callerSpeaks(before, frame, false);
-  return { state: next.state, effects: [{ type: 'cancel-reply', atMs: frame.atMs }] };
+  return { state: next.state, effects: [{ type: 'cancel-reply', takesBack: true, atMs: frame.atMs }] };
 }
 
 function speakingOverBot(

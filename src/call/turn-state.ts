@@ -61,8 +61,11 @@ export type TurnEffect =
   | { readonly type: 'hold' }
   | { readonly type: 'resume' }
   | { readonly type: 'clear'; readonly by: 'voice' | 'words' | 'key'; readonly onsetMs: number; readonly atMs: number }
-  /** The caller goes on speaking before anything of the reply was heard. */
-  | { readonly type: 'cancel-reply'; readonly atMs: number }
+  /**
+   * The caller goes on before anything of the reply was heard. `takesBack`: the turn that was asked was not over and will
+   * be asked again with all its words.
+   */
+  | { readonly type: 'cancel-reply'; readonly takesBack: boolean; readonly atMs: number }
   /** The interruption was nothing: speak on from the word that was cut. */
   | { readonly type: 'restore' }
   | { readonly type: 'filler'; readonly waitingFor: 'words' | 'dialog' }
@@ -121,6 +124,7 @@ export interface TurnState {
   readonly noInputs: number;
   /** Commits whose last final has not come, on a platform that marks it. */
   readonly commitsOutstanding: number;
+  readonly lastCommitMs: number | undefined;
   /** Whether this platform says which final is the last of a commit. */
   readonly marksEndOfUtterance: boolean;
   /** Keys pressed where they could not interrupt, kept for the next turn. */

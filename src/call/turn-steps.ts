@@ -60,7 +60,10 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
     interrupted: phase.interrupted,
     fillerSaid: false,
   };
-  const committed: TurnState = { ...state, phase: settling, commitsOutstanding: state.commitsOutstanding + 1 };
+  // A commit not answered by now was lost with its socket: nothing waits for it any more.
+  const lost = state.lastCommitMs !== undefined && atMs - state.lastCommitMs >= settings.endpointing.settleAbandonMs;
+  const commitsOutstanding = (lost ? 0 : state.commitsOutstanding) + 1;
+  const committed: TurnState = { ...state, phase: settling, commitsOutstanding, lastCommitMs: atMs };
   const next = afterCommit(settings, committed, settling, atMs);
   return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
 }

@@ -28,6 +28,7 @@ export function initialTurn(): TurnState {
     askedSeg: -1,
     noInputs: 0,
     commitsOutstanding: 0,
+    lastCommitMs: undefined,
     marksEndOfUtterance: false,
     pendingDigits: '',
     expectation: {},
@@ -50,7 +51,7 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
     case 'final':
       return onFinal(settings, state, event);
     case 'digit':
-      return onDigit(state, event.atMs, event.digit);
+      return onDigit(settings, state, event.atMs, event.digit);
     case 'expect':
       return { state: { ...state, expectation: event.expectation }, effects: NO_EFFECTS };
     case 'call-started':
@@ -95,8 +96,13 @@ function onBotFinished(state: TurnState, atMs: number): Step {
   return { state: { ...state, phase: { name: 'listening', sinceMs: atMs } }, effects: NO_EFFECTS };
 }
 
-function onDigit(state: TurnState, atMs: number, digit: string): Step {
-  const { phase } = state;
+function onDigit(settings: TurnSettings, before: TurnState, atMs: number, key: string): Step {
+  const { phase, asked } = before;
+  // Many callers end a number with # although its last digit had completed it.
+  const trails = key === '#' && asked?.input.kind === 'keyed' && atMs - asked.atMs < settings.interDigitMs;
+  if (trails && phase.name !== 'keying') return { state: before, effects: NO_EFFECTS };
+  const digit = before.pendingDigits + key;
+  const state: TurnState = { ...before, pendingDigits: '' };
   switch (phase.name) {
     case 'listening':
     case 'caller-speaking':
@@ -106,13 +112,13 @@ function onDigit(state: TurnState, atMs: number, digit: string): Step {
       return keyed(state, phase.digits + digit, atMs);
     case 'thinking': {
       if (state.asked?.input.kind === 'start')
-        return { state: { ...state, pendingDigits: state.pendingDigits + digit }, effects: NO_EFFECTS };
+        return { state: { ...state, pendingDigits: digit }, effects: NO_EFFECTS };
       const next = keyed(state, digit, atMs);
-      return { state: next.state, effects: [{ type: 'cancel-reply', atMs }, ...next.effects] };
+      return { state: next.state, effects: [{ type: 'cancel-reply', takesBack: false, atMs }, ...next.effects] };
     }
     case 'bot-speaking': {
       if (!mayInterrupt(phase.policy, 'key')) {
-        return { state: { ...state, pendingDigits: state.pendingDigits + digit }, effects: NO_EFFECTS };
+        return { state: { ...state, pendingDigits: digit }, effects: NO_EFFECTS };
       }
       const next = keyed(state, digit, atMs);
       return { state: next.state, effects: [{ type: 'clear', by: 'key', onsetMs: atMs, atMs }, ...next.effects] };

@@ -45,9 +45,12 @@ export function addCallCommand(program: Command): void {
         printNote('offhook call: give exactly one of --wav FILE, --say TEXT… and -i');
         process.exit(EXIT.usage);
       }
+      // The clock's timers keep no process alive, and while the record is waited for nothing else does.
+      const alive = setInterval(() => undefined, 60_000);
       try {
         const kept = await placeCall(flags);
         if (flags.json === true) printJson({ ok: kept !== undefined, ...kept });
+        clearInterval(alive);
         process.exit(kept === undefined ? EXIT.failed : EXIT.ok);
       } catch (error) {
         const said = error instanceof CallRefused && error.said.length > 0 ? ` The carrier said: "${error.said.join(' ')}"` : '';
