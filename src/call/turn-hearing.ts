@@ -31,7 +31,10 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
         interrupted: phase.interrupted,
       };
       const next = { ...heard, phase: speaking };
-      return { state: next, effects: phase.fillerSaid ? [{ type: 'cancel-reply', takesBack: false, atMs: frame.atMs }] : NO_EFFECTS };
+      return {
+        state: next,
+        effects: phase.fillerSaid ? [{ type: 'cancel-reply', takesBack: false, atMs: frame.atMs }] : NO_EFFECTS,
+      };
     }
     case 'keying':
       return afterTime(settings, heard, frame.atMs);

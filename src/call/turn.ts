@@ -111,8 +111,7 @@ function onDigit(settings: TurnSettings, before: TurnState, atMs: number, key: s
     case 'keying':
       return keyed(state, phase.digits + digit, atMs);
     case 'thinking': {
-      if (state.asked?.input.kind === 'start')
-        return { state: { ...state, pendingDigits: digit }, effects: NO_EFFECTS };
+      if (state.asked?.input.kind === 'start') return { state: { ...state, pendingDigits: digit }, effects: NO_EFFECTS };
       const next = keyed(state, digit, atMs);
       return { state: next.state, effects: [{ type: 'cancel-reply', takesBack: false, atMs }, ...next.effects] };
     }

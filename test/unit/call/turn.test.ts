@@ -302,3 +302,55 @@ describe('whatever happens', () => {
     );
   });
 });
+
+describe('what must not get lost', () => {
+  it('joins the keys pressed before the greeting could be interrupted with the ones that interrupt it', () => {
+    const turn = new TurnDriver().feed({ type: 'call-started', atMs: 1_000 }).digit('1');
+    turn.feed({ type: 'bot-started', atMs: 1_000, policy: 'always' });
+    turn.digit('2').quiet(2_000);
+    expect(turn.asked).toEqual(['(start)', '#12']);
+  });
+
+  it('takes the # after a complete keyed answer for its end, not for another answer', () => {
+    const turn = new TurnDriver().greeted().feed({ type: 'expect', expectation: { maxDigits: 2 } });
+    turn.digit('1').quiet(100).digit('2').quiet(300).digit('#').quiet(1_000);
+    expect(turn.asked).toEqual(['#12']);
+    expect(turn.kinds).not.toContain('cancel-reply');
+  });
+
+  it('keeps the words that come while the bot asks whether anyone is there', () => {
+    const turn = new TurnDriver().greeted().quiet(7_000).final(0, 'yes I am');
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' });
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs });
+    turn.quiet(1_000).final(1, '');
+    expect(turn.asked).toEqual(['(no input 1)', 'yes I am']);
+  });
+
+  it('keeps words said too softly while the bot thinks when the caller then goes on aloud', () => {
+    const turn = new TurnDriver().greeted().voice(400).quiet(640).final(0, 'on tuesday').noise(60).final(1, 'or friday', false);
+    turn.quiet(300).voice(400).quiet(640).final(2, 'at ten');
+    expect(turn.asked.at(-1)).toBe('on tuesday or friday at ten');
+  });
+
+  it('takes one turn back once, although a filler is cut off after it', () => {
+    const turn = new TurnDriver()
+      .greeted()
+      .voice(200)
+      .partial(0, 'on tuesday')
+      .quiet(640 + 1_600);
+    turn
+      .voice(400)
+      .quiet(640 + 800)
+      .voice(200);
+    const cancels = turn.effects.filter((effect) => effect.type === 'cancel-reply');
+    expect(cancels.map(({ takesBack }) => takesBack)).toEqual([true, false]);
+  });
+
+  it('does not wait for ever after for the answer to a commit that was lost', () => {
+    const turn = new TurnDriver().greeted().voice(400).quiet(640).final(0, 'one', false).quiet(6_000);
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' });
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).forget();
+    turn.quiet(1_000).voice(400).quiet(640).final(1, 'two');
+    expect(turn.asked).toEqual(['two']);
+  });
+});
