@@ -1,0 +1,54 @@
+import type { Clock, Timer } from '../kernel/clock.ts';
+
+/** Whether and when the bot hangs up: once what it is saying was heard, or after last words that nothing can interrupt. */
+export class Farewell {
+  readonly #clock: Clock;
+  readonly #afterMarkMs: number;
+  readonly #hangUp: (reason: string) => void;
+  #reason: string | undefined;
+  #last = false;
+  #timer: Timer | undefined;
+
+  /** @param afterMarkMs pause between the last mark and the end of the call */
+  constructor(clock: Clock, afterMarkMs: number, hangUp: (reason: string) => void) {
+    this.#clock = clock;
+    this.#afterMarkMs = afterMarkMs;
+    this.#hangUp = hangUp;
+  }
+
+  /** Why the bot hangs up once it was heard out; undefined while it means to go on. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** The last words are being said: nothing the caller does changes that. */
+  get last(): boolean {
+    return this.#last;
+  }
+
+  afterThis(reason: string): void {
+    if (!this.#last) this.#reason = reason;
+  }
+
+  lastWords(reason: string): void {
+    this.#reason = reason;
+    this.#last = true;
+  }
+
+  /** A caller who answers the goodbye is not hung up on. */
+  answered(): void {
+    this.#reason = undefined;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** What was being said was heard out. */
+  heardOut(): void {
+    const reason = this.#reason;
+    if (reason !== undefined) this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#hangUp(reason));
+  }
+
+  cancel(): void {
+    this.#timer?.cancel();
+  }
+}
