@@ -51,8 +51,8 @@ export const requirements: readonly Requirement[] = [
   { id: 30, side: 'client', title: 'A failed mint is not remembered', status: 'proven' },
   { id: 31, side: 'client', title: 'A 401 is one mint and one repeat, a second 401 is final', status: 'proven' },
   { id: 32, side: 'client', title: 'Twenty 401s on one token mint once', status: 'proven' },
-  { id: 33, side: 'client', title: 'A one-shot body is not repeated after a 401', status: 'open' },
-  { id: 34, side: 'client', title: 'A token from the caller is never replaced by a mint', status: 'open' },
+  { id: 33, side: 'client', title: 'A one-shot body is not repeated after a 401', status: 'proven' },
+  { id: 34, side: 'client', title: 'A token from the caller is never replaced by a mint', status: 'proven' },
   { id: 35, side: 'client', title: 'Neither key nor token can be printed by accident', status: 'proven' },
   {
     id: 36,

@@ -2,6 +2,28 @@ import type { Clock } from '../kernel/clock.ts';
 import { eitherSignal } from './either-signal.ts';
 import { SpeechUnavailableError } from './errors.ts';
 
+/** A signal with a time limit; let it go when the work is done. */
+export interface Deadline extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A signal that aborts at the limit, with a SpeechUnavailableError as its reason, or with one of the given ones, with theirs.
+ */
+export function openDeadline(clock: Clock, limitMs: number, outer: readonly (AbortSignal | undefined)[]): Deadline {
+  const expiry = new AbortController();
+  const expired = new SpeechUnavailableError(`no answer within ${limitMs} ms`);
+  const timer = clock.after(limitMs, () => expiry.abort(expired));
+  const either = eitherSignal(...outer, expiry.signal);
+  return {
+    signal: either.signal,
+    [Symbol.dispose]() {
+      timer.cancel();
+      either[Symbol.dispose]();
+    },
+  };
+}
+
 /**
  * Runs a task with a signal that aborts at the deadline or with one of the given ones. The task must heed its signal.
  * @throws SpeechUnavailableError as the reason of the signal when the deadline was what stopped it
@@ -12,13 +34,6 @@ export async function withDeadline<Value>(
   outer: readonly (AbortSignal | undefined)[],
   task: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  const expiry = new AbortController();
-  const expired = new SpeechUnavailableError(`no answer within ${limitMs} ms`);
-  const timer = clock.after(limitMs, () => expiry.abort(expired));
-  using either = eitherSignal(...outer, expiry.signal);
-  try {
-    return await task(either.signal);
-  } finally {
-    timer.cancel();
-  }
+  using deadline = openDeadline(clock, limitMs, outer);
+  return await task(deadline.signal);
 }

@@ -47,6 +47,12 @@ export class SpeechBusyError extends SpeechError {
   readonly retryable = true;
 }
 
+/** More requests wait for a free slot in this process than it keeps; nothing was sent. */
+export class SpeechOverloadedError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_OVERLOADED';
+  readonly retryable = true;
+}
+
 /** The platform told of a failure on a socket, where it gives no status: whether a repeat would help cannot be known. */
 export class SpeechFailedError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_FAILED';

@@ -1,20 +1,31 @@
 import { sleep } from '../kernel/abort.ts';
 import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { withDeadline } from './deadline.ts';
-import { errorOfAnswer, type SpeechError, SpeechUnavailableError } from './errors.ts';
+import type { Breaker } from './breaker.ts';
+import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
+import { openDeadline } from './deadline.ts';
+import { errorOfAnswer, SpeechError, SpeechUnavailableError } from './errors.ts';
+import { Exchange } from './exchange.ts';
 import { readText } from './read-text.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { TokenSource } from './tokens.ts';
+import type { SlotPriority, Slots } from './slots.ts';
 
 export interface SpeechHttpOptions {
-  readonly tokens: TokenSource;
+  /** Where the credential comes from; one for each lane of the slots. */
+  readonly tokens: Tokens | readonly Tokens[];
+  /** How it is carried; as a bearer when absent. */
+  readonly header?: CredentialHeader;
+  /** Each attempt takes a place, and gives it back while it waits for the next one; none is taken when absent. */
+  readonly slots?: Slots;
+  readonly breaker?: Breaker;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
   /** Longest time of one attempt. */
   readonly timeoutMs: number;
   /** How often a failed request is sent again; 3 when absent. */
   readonly maxRetries?: number;
+  /** No repeat begins later than this after the first attempt; 15 minutes when absent. */
+  readonly deadlineMs?: number;
   readonly random?: () => number;
 }
 
@@ -22,9 +33,16 @@ export interface SpeechRequest {
   /** Names the request in errors, for example `transcription`. */
   readonly what: string;
   readonly url: URL;
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Made anew for each attempt, so that a repeat sends all of it again. */
-  readonly body?: () => FormData;
+  readonly body?: () => FormData | string | ReadableStream<Uint8Array>;
+  /** The body can be read once only: nothing is sent again after any of it may have left, and the error says so. */
+  readonly isOneShot?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the sender's own. */
+  readonly timeoutMs?: number;
+  /** `batch` when absent. */
+  readonly priority?: SlotPriority;
 }
 
 export interface SpeechAnswer {
@@ -33,81 +51,152 @@ export interface SpeechAnswer {
   readonly requestId: string | undefined;
 }
 
+interface Refused {
+  readonly error: SpeechError;
+  readonly mayMint: boolean;
+  readonly waitMs: number | undefined;
+}
+
 /** Waits of 1, 2 and 4 s (ASR doc, "Retry rules"). */
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
 const DEFAULT_MAX_RETRIES = 3;
+const DEFAULT_DEADLINE_MS = 15 * 60_000;
 /** A four-hour call with all its words is a tenth of this. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
+const MOST_REFUSAL_BYTES = 64 * 1024;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Sends requests with an access token. A 401 mints once and repeats once, apart from the other repeats; 429, 500, 502, 503,
- * 504 and a lost connection are repeated after growing waits, a server's Retry-After being honoured.
+ * Sends requests with a credential. A 401 mints once and repeats once, apart from the other repeats; 429, 500, 502, 503, 504
+ * and a lost connection are repeated after growing waits, a server's Retry-After being honoured.
  */
 export class SpeechHttp {
   readonly #options: SpeechHttpOptions;
+  readonly #tokens: readonly Tokens[];
 
   constructor(options: SpeechHttpOptions) {
     this.#options = options;
+    this.#tokens = 'get' in options.tokens ? [options.tokens] : options.tokens;
   }
 
   /**
+   * The answer, read to its end.
    * @throws SpeechError by status, its `attempts` being the requests that were sent; the signal's reason when aborted, at
    * once and wherever it waits
    */
-  async send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
-    const { clock, maxRetries = DEFAULT_MAX_RETRIES, random = Math.random } = this.#options;
+  send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
+    return this.#repeat(request, signal, async (exchange) => {
+      const text = await readText(exchange.response, MOST_ANSWER_BYTES);
+      return { status: exchange.response.status, text, requestId: exchange.requestId };
+    });
+  }
+
+  /**
+   * The answer as soon as its head is there, its body to be read as it arrives. Close it: until then it holds its slot, and
+   * the time limit of the attempt runs on. What breaks off after the head is not repeated.
+   * @throws as `send`
+   */
+  open(request: SpeechRequest, signal: AbortSignal): Promise<Exchange> {
+    return this.#repeat(request, signal, async (exchange) => exchange.keep());
+  }
+
+  async #repeat<Value>(
+    request: SpeechRequest,
+    signal: AbortSignal,
+    take: (exchange: Exchange) => Promise<Value>,
+  ): Promise<Value> {
+    const { clock, maxRetries = DEFAULT_MAX_RETRIES, deadlineMs = DEFAULT_DEADLINE_MS, random = Math.random } = this.#options;
+    const untilMs = clock.nowMs() + deadlineMs;
     let retries = 0;
     let freshTokenTried = false;
     for (let attempts = 1; ; attempts += 1) {
-      const outcome = await this.#attempt(request, signal);
-      if (!('error' in outcome)) return outcome;
-      const { error } = outcome;
-      if (error.status === 401 && !freshTokenTried) {
-        freshTokenTried = true;
-        this.#options.tokens.invalidate(outcome.token);
-        continue;
-      }
+      const outcome = await this.#attempt(request, signal, take);
+      if ('value' in outcome) return outcome.value;
+      const { error, mayMint } = outcome;
+      error.attempts = attempts;
       const again = error.status === undefined ? error.retryable : RETRYABLE.has(error.status);
-      if (!again || retries >= maxRetries) {
-        error.attempts = attempts;
+      const isStale = error.status === 401 && mayMint && !freshTokenTried;
+      if (request.isOneShot === true) {
+        if (again || isStale) error.message += '; it was not sent again, since its body can be read once only';
         throw error;
       }
-      await sleep(clock, outcome.waitMs ?? backoffDelayMs(BACKOFF, retries, random()), signal);
+      if (isStale) {
+        freshTokenTried = true;
+        continue;
+      }
+      const waitMs = outcome.waitMs ?? backoffDelayMs(BACKOFF, retries, random());
+      if (!again || retries >= maxRetries || clock.nowMs() + waitMs > untilMs) throw error;
+      await sleep(clock, waitMs, signal);
       retries += 1;
     }
   }
 
-  async #attempt(
+  async #attempt<Value>(
     request: SpeechRequest,
     signal: AbortSignal,
-  ): Promise<SpeechAnswer | { readonly error: SpeechError; readonly token: string; readonly waitMs: number | undefined }> {
-    const { tokens, clock, timeoutMs } = this.#options;
+    take: (exchange: Exchange) => Promise<Value>,
+  ): Promise<{ readonly value: Value } | Refused> {
+    const { slots, breaker, clock, timeoutMs } = this.#options;
+    using slot = slotScope(await slots?.acquire(request.priority ?? 'batch', signal));
+    // Open: not a failure of this request, so it is not repeated against a service that is known to be away.
+    breaker?.check();
+    const tokens = this.#tokens[slot.lane] ?? this.#tokens[0];
+    if (tokens === undefined) throw new TypeError('a sender of requests needs a source of tokens');
     const token = await tokens.get(signal);
-    const body = request.body?.();
+    const deadline = openDeadline(clock, request.timeoutMs ?? timeoutMs, [signal]);
+    const exchange = new Exchange(() => {
+      deadline[Symbol.dispose]();
+      slot.release();
+    });
+    slot.handOver();
     try {
-      const [response, text] = await withDeadline(clock, timeoutMs, [signal], async (limited) => {
-        const given = await this.#options.fetch(request.url, {
-          method: request.method,
-          headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-          // Followed, a redirect to another origin could carry the token along: it is an answer like any refusal.
-          redirect: 'manual',
-          signal: limited,
-          ...(body === undefined ? {} : { body }),
-        });
-        return [given, await readText(given, MOST_ANSWER_BYTES)] as const;
-      });
-      const requestId = response.headers.get('x-request-id') ?? undefined;
-      if (response.ok) return { status: response.status, text, requestId };
+      const response = await this.#fetch(request, token, deadline.signal);
+      exchange.begin(response);
+      if (response.ok) {
+        breaker?.succeeded();
+        return { value: await take(exchange) };
+      }
+      const text = await readText(response, MOST_REFUSAL_BYTES);
+      const error = errorOfAnswer(request.what, response.status, text, exchange.requestId);
+      if (response.status >= 500) breaker?.failed();
+      else breaker?.succeeded();
       const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());
-      return { error: errorOfAnswer(request.what, response.status, text, requestId), token, waitMs };
+      return { error, waitMs, mayMint: response.status === 401 && tokens.invalidate(token) };
     } catch (cause) {
       if (signal.aborted) throw signal.reason as Error;
-      return {
-        error: new SpeechUnavailableError(`${request.what}: the platform cannot be reached`, { cause }),
-        token,
-        waitMs: undefined,
-      };
+      if (cause instanceof SpeechError && !(cause instanceof SpeechUnavailableError)) throw cause;
+      breaker?.failed();
+      const said = `${request.what}: the platform cannot be reached`;
+      return { error: new SpeechUnavailableError(said, { cause }), mayMint: false, waitMs: undefined };
+    } finally {
+      if (!exchange.isKept) exchange.close();
     }
   }
+
+  #fetch(request: SpeechRequest, token: string, signal: AbortSignal): Promise<Response> {
+    const { header = bearerHeader } = this.#options;
+    const body = request.body?.();
+    return this.#options.fetch(request.url, {
+      method: request.method,
+      headers: { accept: 'application/json', ...request.headers, ...header(token) },
+      // Followed, a redirect to another origin could carry the credential along: it is an answer like any refusal.
+      redirect: 'manual',
+      signal,
+      ...(body === undefined ? {} : { body }),
+      ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+    });
+  }
+}
+
+/** A slot that is given back at the end of the block, unless somebody else has taken that over. */
+function slotScope(slot: { readonly lane: number; release(): void } | undefined) {
+  let isOurs = true;
+  return {
+    lane: slot?.lane ?? 0,
+    release: () => slot?.release(),
+    handOver: () => (isOurs = false),
+    [Symbol.dispose]() {
+      if (isOurs) slot?.release();
+    },
+  };
 }

@@ -1,39 +1,78 @@
+import { SpeechOverloadedError } from './errors.ts';
+
 /** A place among the requests the platform allows at once; give it back exactly once (more is harmless). */
 export interface Slot {
+  /** Which key it belongs to, counted from 0. */
+  readonly lane: number;
   release(): void;
 }
 
 export type SlotPriority = 'live' | 'batch';
+
+export interface SlotUse {
+  readonly limit: number;
+  readonly live: number;
+  readonly batch: number;
+  readonly waitingLive: number;
+  readonly waitingBatch: number;
+}
 
 interface Waiting {
   readonly priority: SlotPriority;
   readonly give: (slot: Slot) => void;
 }
 
-/** The concurrency the platform allows for one service and key (16 by default): live calls first, batch takes what is left. */
+/** A job that waits here holds a file open and a connection's worth of memory: more of them gain nothing. */
+const MOST_WAITING = 1_000;
+
+/**
+ * The concurrency the platform allows for one service: so many for each key (16 by default), spread over the keys. Live
+ * calls first, batch takes what is left.
+ */
 export class Slots {
   readonly #limit: number;
-  #used = 0;
+  readonly #mostWaiting: number;
+  /** By lane. */
+  readonly #used: number[];
+  readonly #held: Record<SlotPriority, number> = { live: 0, batch: 0 };
   #waiting: Waiting[] = [];
 
-  constructor(limit: number) {
+  /** @param limit places for each lane */
+  constructor(limit: number, { lanes = 1, mostWaiting = MOST_WAITING }: { lanes?: number; mostWaiting?: number } = {}) {
     this.#limit = limit;
+    this.#mostWaiting = mostWaiting;
+    this.#used = Array.from({ length: lanes }, () => 0);
   }
 
   get free(): number {
-    return this.#limit - this.#used;
+    return this.#used.reduce((free, used) => free + this.#limit - used, 0);
+  }
+
+  get use(): SlotUse {
+    const waitingLive = this.#waiting.filter(({ priority }) => priority === 'live').length;
+    return {
+      limit: this.#limit * this.#used.length,
+      ...this.#held,
+      waitingLive,
+      waitingBatch: this.#waiting.length - waitingLive,
+    };
   }
 
   /** A slot now, or undefined: for a call that must not be half-served. */
-  tryReserve(): Slot | undefined {
-    return this.#used < this.#limit ? this.#take() : undefined;
+  tryReserve(priority: SlotPriority = 'live'): Slot | undefined {
+    return this.free > 0 ? this.#take(priority) : undefined;
   }
 
-  /** Waits for a slot. @throws the signal's reason when it aborts first */
+  /**
+   * Waits for a slot.
+   * @throws SpeechOverloadedError when too many wait already; the signal's reason when it aborts first
+   */
   acquire(priority: SlotPriority, signal: AbortSignal): Promise<Slot> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
-    const now = this.tryReserve();
+    const now = this.tryReserve(priority);
     if (now !== undefined) return Promise.resolve(now);
+    if (this.#waiting.length >= this.#mostWaiting)
+      return Promise.reject(new SpeechOverloadedError(`${this.#waiting.length} requests wait for the speech platform already`));
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         priority,
@@ -51,23 +90,31 @@ export class Slots {
     });
   }
 
-  #take(): Slot {
-    this.#used += 1;
+  /** In the lane that has the most room, so that no key is at its limit while another is idle. */
+  #take(priority: SlotPriority): Slot {
+    const lane = this.#used.indexOf(Math.min(...this.#used));
+    this.#count(lane, priority, 1);
     let held = true;
     return {
+      lane,
       release: () => {
         if (!held) return;
         held = false;
-        this.#used -= 1;
+        this.#count(lane, priority, -1);
         this.#giveNext();
       },
     };
+  }
+
+  #count(lane: number, priority: SlotPriority, by: number): void {
+    this.#used[lane] = (this.#used[lane] ?? 0) + by;
+    this.#held[priority] += by;
   }
 
   #giveNext(): void {
     const next = this.#waiting.find(({ priority }) => priority === 'live') ?? this.#waiting[0];
     if (next === undefined) return;
     this.#waiting = this.#waiting.filter((other) => other !== next);
-    next.give(this.#take());
+    next.give(this.#take(next.priority));
   }
 }

@@ -1,20 +1,13 @@
-import { z } from 'zod';
+import { randomUUID } from 'node:crypto';
 import { sleep } from '../kernel/abort.ts';
 import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { SingleFlight } from '../kernel/single-flight.ts';
-import { withDeadline } from './deadline.ts';
-import {
-  errorMessage,
-  errorOfAnswer,
-  SpeechAuthError,
-  type SpeechError,
-  SpeechProtocolError,
-  SpeechRequestError,
-  SpeechUnavailableError,
-} from './errors.ts';
-import { readText } from './read-text.ts';
-import { retryAfterMs } from './retry-after.ts';
+import type { Tokens } from './credentials.ts';
+import { SpeechBusyError } from './errors.ts';
+import { type Minted, mintToken } from './mint.ts';
+import { fingerprint, seal, sealingKey, unseal } from './sealed.ts';
+import { MemoryTokenStore, type TokenStore } from './token-store.ts';
 
 export interface TokenSourceOptions {
   readonly authUrl: string;
@@ -26,6 +19,8 @@ export interface TokenSourceOptions {
   readonly random?: () => number;
   /** Aborts a mint that is still under way when the client is closed. */
   readonly closing?: AbortSignal;
+  /** Budget and token shared with others of the same key; one of its own when absent. Who made it closes it. */
+  readonly store?: TokenStore;
 }
 
 interface Held {
@@ -34,48 +29,48 @@ interface Held {
   readonly expiresAtMs: number;
 }
 
-interface Refused {
-  readonly error: SpeechError;
-  readonly waitMs: number | undefined;
-}
-
-// What goes into a header: an odd character would make the runtime's own error repeat the whole secret.
-const headerSafe = /^[\x21-\x7e]+$/u;
-const answer = z.looseObject({
-  token: z.string().regex(headerSafe),
-  expires_in: z.number().positive().optional().catch(undefined),
-  expires_at: z.union([z.string(), z.number()]).optional().catch(undefined),
-});
-
 const DEFAULT_LIFE_SECONDS = 900;
-const MINT_TIMEOUT_MS = 10_000;
-const MOST_ANSWER_BYTES = 64 * 1024;
 /** Waits of the documents' example; at most this many repeats. */
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
 const MOST_REPEATS = 3;
+/** No further try begins later than this after the first. */
+const DEADLINE_MS = 150_000;
 /** A token is renewed when this share of its life is left, or this long before its end, whichever is shorter. */
 const REFRESH_SHARE = 0.2;
 const MOST_MARGIN_MS = 120_000;
+/** Up to this share of the margin passes by chance before the renewal, so that processes do not all renew at once. */
+const REFRESH_JITTER = 0.5;
 /** After a failed renewal the old token is used this long before the next try. */
 const RENEWAL_PAUSE_MS = 5_000;
+/** While another process mints, its token is looked for this often, and so many times. */
+const LOOK_EVERY_MS = 100;
+const MOST_LOOKS = 20;
+const CLAIM_MS = 15_000;
 
 /**
  * Mints access tokens and keeps one until it is close to its end (document 1). Concurrent callers share one mint; a token
- * that still lives is used while its successor is fetched. The API key goes nowhere but into the `api-key` header of the
- * token endpoint. Schedules by the monotonic clock, so a wrong wall clock changes nothing.
+ * that still lives is used while its successor is fetched; processes that share a store share tokens too. The API key goes
+ * nowhere but into the `api-key` header of the token endpoint. Schedules by the monotonic clock, so a wrong wall clock
+ * changes nothing.
  */
-export class TokenSource {
+export class TokenSource implements Tokens {
   readonly #options: TokenSourceOptions;
+  readonly #store: TokenStore;
+  readonly #keyId: string;
+  readonly #owner = randomUUID();
   readonly #minting = new SingleFlight<Held>();
   #held: Held | undefined;
+  #refused: string | undefined;
   #noRenewalBeforeMs = Number.NEGATIVE_INFINITY;
 
   /** @throws RangeError for a lifetime that is not a whole number of seconds, 1 or more */
   constructor(options: TokenSourceOptions) {
-    const { lifeSeconds = DEFAULT_LIFE_SECONDS } = options;
+    const { lifeSeconds = DEFAULT_LIFE_SECONDS, authUrl, apiKey } = options;
     if (!Number.isInteger(lifeSeconds) || lifeSeconds < 1)
       throw new RangeError(`a token's lifetime is a whole number of seconds, 1 or more, not ${lifeSeconds}`);
     this.#options = options;
+    this.#store = options.store ?? new MemoryTokenStore(options.clock);
+    this.#keyId = fingerprint(`${authUrl}\0${apiKey}`, 'token store');
   }
 
   /**
@@ -94,9 +89,18 @@ export class TokenSource {
     return minted.token;
   }
 
+  /** When the token that is held ends, in ms from now; undefined when none is. */
+  get lifeLeftMs(): number | undefined {
+    return this.#held === undefined ? undefined : Math.max(0, this.#held.expiresAtMs - this.#options.clock.nowMs());
+  }
+
   /** Forgets a token that the platform refused; one that was replaced already changes nothing. */
-  invalidate(token: string): void {
-    if (this.#held?.token === token) this.#held = undefined;
+  invalidate(token: string): boolean {
+    if (this.#held?.token === token) {
+      this.#held = undefined;
+      this.#refused = token;
+    }
+    return true;
   }
 
   toJSON(): string {
@@ -112,76 +116,75 @@ export class TokenSource {
 
   #mint(): Promise<Held> {
     return this.#minting.run(async () => {
-      const held = await this.#mintWithRepeats();
+      const held = await this.#obtain();
       this.#held = held;
       return held;
     });
   }
 
-  async #mintWithRepeats(): Promise<Held> {
-    const { clock, closing, random = Math.random } = this.#options;
-    for (let attempt = 0; ; attempt += 1) {
-      const outcome = await this.#mintOnce();
-      if ('token' in outcome) return outcome;
-      if (!outcome.error.retryable || attempt >= MOST_REPEATS) throw outcome.error;
-      await sleep(clock, outcome.waitMs ?? backoffDelayMs(BACKOFF, attempt, random()), closing);
-    }
-  }
-
-  async #mintOnce(): Promise<Held | Refused> {
-    const { authUrl, apiKey, clock, closing, lifeSeconds = DEFAULT_LIFE_SECONDS } = this.#options;
-    if (!headerSafe.test(apiKey)) {
-      const message = 'the API key is empty or has a space, a line break or another odd character; check that it is whole';
-      return { error: new SpeechRequestError(message), waitMs: undefined };
-    }
-    const url = new URL('/api/auth/token', authUrl);
-    url.searchParams.set('expires_in', String(lifeSeconds));
-    const askedAtMs = clock.nowMs();
-    let response: Response;
-    let text: string;
+  /** The token of another process where there is a better one than ours, else a new one. */
+  async #obtain(): Promise<Held> {
+    const { clock, closing } = this.#options;
     try {
-      [response, text] = await withDeadline(clock, MINT_TIMEOUT_MS, [closing], async (signal) => {
-        const headers = { 'api-key': apiKey, accept: 'application/json' };
-        const given = await this.#options.fetch(url, { method: 'POST', headers, redirect: 'manual', signal });
-        return [given, await readText(given, MOST_ANSWER_BYTES)];
-      });
-    } catch (cause) {
-      closing?.throwIfAborted();
-      return { error: new SpeechUnavailableError('the token service cannot be reached', { cause }), waitMs: undefined };
+      for (let looks = 0; ; looks += 1) {
+        const shared = await this.#shared();
+        if (shared !== undefined) return shared;
+        // Whoever has the claim may have died: after a while there is more than one.
+        if (looks >= MOST_LOOKS || (await this.#store.claim(this.#keyId, this.#owner, CLAIM_MS))) break;
+        await sleep(clock, LOOK_EVERY_MS, closing);
+      }
+      const { token, askedAtMs, lifeMs } = await this.#mintWithRepeats();
+      const sealed = Buffer.from(seal(this.#sealingKey(), Buffer.from(token))).toString('base64');
+      await this.#store.write(this.#keyId, { sealed, lifeMs: askedAtMs + lifeMs - clock.nowMs() });
+      return this.#schedule(token, askedAtMs, lifeMs);
+    } finally {
+      await this.#store.release(this.#keyId, this.#owner);
     }
-    if (!response.ok) {
-      const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());
-      return { error: refusal(response.status, text.replaceAll(apiKey, '[key]')), waitMs };
-    }
-    const parsed = answer.safeParse(parseJson(text));
-    if (!parsed.success) throw new SpeechProtocolError('the token service answered without a token', { status: response.status });
-    const lifeMs = this.#lifeMs(parsed.data);
-    const marginMs = Math.min(MOST_MARGIN_MS, lifeMs * REFRESH_SHARE);
-    return { token: parsed.data.token, expiresAtMs: askedAtMs + lifeMs, refreshAtMs: askedAtMs + lifeMs - marginMs };
   }
 
-  /** From `expires_in`; `expires_at` (ISO 8601, or Unix seconds as older services send) only where that is missing. */
-  #lifeMs({ expires_in: seconds, expires_at: at }: z.output<typeof answer>): number {
-    if (seconds !== undefined) return seconds * 1000;
-    const epochMs = typeof at === 'number' ? at * 1000 : Date.parse(at ?? '');
-    return Number.isNaN(epochMs) ? DEFAULT_LIFE_SECONDS * 1000 : Math.max(1_000, epochMs - this.#options.clock.wallMs());
+  async #mintWithRepeats(): Promise<Minted> {
+    const { clock, closing, lifeSeconds = DEFAULT_LIFE_SECONDS, random = Math.random, ...rest } = this.#options;
+    const untilMs = clock.nowMs() + DEADLINE_MS;
+    for (let attempt = 0; ; attempt += 1) {
+      await this.#budget(untilMs);
+      const outcome = await mintToken({ ...rest, clock, closing, lifeSeconds });
+      if ('token' in outcome) return outcome;
+      const waitMs = outcome.waitMs ?? backoffDelayMs(BACKOFF, attempt, random());
+      if (!outcome.error.retryable || attempt >= MOST_REPEATS || clock.nowMs() + waitMs > untilMs) throw outcome.error;
+      await sleep(clock, waitMs, closing);
+    }
   }
-}
 
-function refusal(status: number, text: string): SpeechError {
-  const facts = { status, body: text };
-  const said = `token request: ${errorMessage(text) ?? 'no reason given'} (HTTP ${status})`;
-  if (status === 400) return new SpeechRequestError(`${said}; check that the API key is whole`, facts);
-  if (status === 401 || status === 402 || status === 403)
-    return new SpeechAuthError(`${said}; the API key is wrong, revoked, or its account has no balance`, facts);
-  return errorOfAnswer('token request', status, text, undefined);
-}
+  /** Waits for one of the minute's mints. */
+  async #budget(untilMs: number): Promise<void> {
+    const { clock, closing } = this.#options;
+    for (;;) {
+      const waitMs = await this.#store.takeMint(this.#keyId);
+      if (waitMs === 0) return;
+      if (clock.nowMs() + waitMs > untilMs)
+        throw new SpeechBusyError('the 60 token requests of a minute that a key may make are used up');
+      await sleep(clock, waitMs, closing);
+    }
+  }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+  async #shared(): Promise<Held | undefined> {
+    const { clock } = this.#options;
+    const shared = await this.#store.read(this.#keyId);
+    const plain = shared === undefined ? undefined : unseal(this.#sealingKey(), Buffer.from(shared.sealed, 'base64'));
+    if (shared === undefined || plain === undefined) return undefined;
+    const token = Buffer.from(plain).toString();
+    if (token === this.#refused || token === this.#held?.token) return undefined;
+    return this.#schedule(token, clock.nowMs(), shared.lifeMs);
+  }
+
+  #schedule(token: string, fromMs: number, lifeMs: number): Held {
+    const { random = Math.random } = this.#options;
+    const marginMs = Math.min(MOST_MARGIN_MS, lifeMs * REFRESH_SHARE) * (1 - REFRESH_JITTER * random());
+    return { token, expiresAtMs: fromMs + lifeMs, refreshAtMs: fromMs + lifeMs - marginMs };
+  }
+
+  #sealingKey(): Uint8Array {
+    return sealingKey(this.#options.apiKey, 'shared token');
   }
 }
 

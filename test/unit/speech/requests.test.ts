@@ -1,6 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { SpeechHttp, type SpeechHttpOptions } from '../../../src/speech/requests.ts';
+import { Breaker } from '../../../src/speech/breaker.ts';
+import { apiKeyHeader, FixedToken, ProvidedTokens } from '../../../src/speech/credentials.ts';
+import { Slots } from '../../../src/speech/slots.ts';
 import { TokenSource } from '../../../src/speech/tokens.ts';
 import { API_KEY, type Answer, AUTH_URL, type Asked, FakeFetch, minting, refusing, settle } from './fake-platform.ts';
 
@@ -11,7 +14,7 @@ function sender(
   script: ((asked: Asked) => Answer)[],
   options: Partial<SpeechHttpOptions> = {},
 ): { http: SpeechHttp; clock: ManualClock; asked: () => Asked[]; mints: () => number } {
-  const clock = new ManualClock();
+  const clock = options.clock instanceof ManualClock ? options.clock : new ManualClock();
   const answers = [...script];
   const mint = minting();
   const fake = new FakeFetch((asked) => {
@@ -34,6 +37,11 @@ function form(): FormData {
   const fields = new FormData();
   fields.set('file', new Blob(['all of it']), 'a.wav');
   return fields;
+}
+
+/** A body as a caller's stream gives it: gone once it was read. */
+function oneShot(): ReadableStream<Uint8Array> {
+  return new Blob(['once']).stream();
 }
 
 async function failureOf(promise: Promise<unknown>): Promise<Error> {
@@ -63,6 +71,108 @@ describe('requests', () => {
     expect(mints()).toBe(2);
     expect(second!.headers.get('authorization')).not.toBe(first!.headers.get('authorization'));
     expect(asked()).toHaveLength(2);
+  });
+
+  it('sends a body that can be read once no second time after a 401, and says so [33]', async () => {
+    const { http, asked } = sender([refusing(401), good]);
+    const error = await failureOf(http.send({ ...request, body: oneShot, isOneShot: true }, never));
+    expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_AUTH', status: 401, attempts: 1 });
+    expect(error.message).toContain('its body can be read once only');
+    expect(asked()).toHaveLength(1);
+  });
+
+  test.each([
+    { note: 'a lost connection', answer: (): Answer => new TypeError('fetch failed') },
+    { note: 'a 503', answer: refusing(503) },
+  ])('sends such a body no second time after $note [101]', async ({ answer }) => {
+    const { http, asked } = sender([answer, good]);
+    const error = await failureOf(http.send({ ...request, body: oneShot, isOneShot: true }, never));
+    expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_UNAVAILABLE', attempts: 1 });
+    expect(error.message).toContain('its body can be read once only');
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('never replaces a token from the caller by a mint, and lets the 401 surface [34]', async () => {
+    const { http, asked, mints } = sender([refusing(401, 'expired'), good], { tokens: new FixedToken('their-own') });
+    expect(await failureOf(http.send(request, never))).toMatchObject({ code: 'OFFHOOK_SPEECH_AUTH', attempts: 1 });
+    expect(asked().map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer their-own']);
+    expect(mints()).toBe(0);
+  });
+
+  it('asks a token provider of the caller once more after a 401', async () => {
+    let given = 0;
+    const tokens = new ProvidedTokens(() => `given-${(given += 1)}`);
+    const { http, asked, mints } = sender([refusing(401), good], { tokens });
+    await http.send(request, never);
+    expect(asked().map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer given-1', 'Bearer given-2']);
+    expect(mints()).toBe(0);
+  });
+
+  it('carries a key where a service takes the key itself', async () => {
+    const { http, asked } = sender([good], { tokens: new FixedToken('the-key'), header: apiKeyHeader });
+    await http.send(request, never);
+    expect(asked()[0]!.headers.get('x-api-key')).toBe('the-key');
+    expect(asked()[0]!.headers.get('authorization')).toBeNull();
+  });
+
+  it('gives its slot back while it waits for a repeat, and after the answer', async () => {
+    const slots = new Slots(1);
+    const { http, clock } = sender([refusing(503), good], { slots });
+    const answer = http.send(request, never);
+    await settle();
+    expect(slots.free).toBe(1);
+    clock.advance(1_000);
+    await answer;
+    expect(slots.free).toBe(1);
+  });
+
+  it('gives the head of an answer at once and its body as it is read, holding a slot until the end', async () => {
+    const slots = new Slots(1);
+    const { http, clock } = sender([() => new Response('one two')], { slots });
+    const exchange = await http.open(request, never);
+    expect(slots.free).toBe(0);
+    const parts: Uint8Array[] = [];
+    for await (const part of exchange.body()) parts.push(part);
+    expect(Buffer.concat(parts).toString()).toBe('one two');
+    expect(slots.free).toBe(1);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('breaks the transfer off when the loop over a body is left', async () => {
+    let isCancelled = false;
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(8)),
+      cancel: () => void (isCancelled = true),
+    });
+    const slots = new Slots(1);
+    const { http } = sender([() => new Response(stream)], { slots });
+    for await (const part of (await http.open(request, never)).body()) {
+      expect(part).toHaveLength(8);
+      break;
+    }
+    expect(isCancelled).toBe(true);
+    expect(slots.free).toBe(1);
+  });
+
+  it('begins no repeat behind its deadline', async () => {
+    const { http, clock, asked } = sender([refusing(503)], { deadlineMs: 2_500 });
+    const failure = failureOf(http.send(request, never));
+    await settle();
+    clock.advance(1_000);
+    expect(await failure).toMatchObject({ attempts: 2 });
+    expect(asked()).toHaveLength(2);
+  });
+
+  it('asks a service that keeps failing no more for a while', async () => {
+    const clock = new ManualClock();
+    const breaker = new Breaker({ clock, service: 'transcription', failures: 2, pauseMs: 5_000 });
+    const { http, asked } = sender([refusing(503), refusing(503), good], { clock, breaker, maxRetries: 0 });
+    for (let request_ = 0; request_ < 4; request_ += 1) await failureOf(http.send(request, never));
+    expect(asked()).toHaveLength(2);
+    clock.advance(5_000);
+    await http.send(request, never);
+    await http.send(request, never);
+    expect(asked()).toHaveLength(4);
   });
 
   it('takes a second 401 as final [31]', async () => {

@@ -76,4 +76,36 @@ describe('slots', () => {
     held!.release();
     expect(slots.free).toBe(1);
   });
+
+  it('refuses one more than may wait, and takes the next when one has gone', async () => {
+    const slots = new Slots(1, { mostWaiting: 2 });
+    const held = slots.tryReserve();
+    const waiting = [slots.acquire('batch', never), slots.acquire('live', never)];
+    await expect(slots.acquire('live', never)).rejects.toMatchObject({ code: 'OFFHOOK_SPEECH_OVERLOADED', retryable: true });
+    held!.release();
+    (await waiting[1]!).release();
+    (await waiting[0]!).release();
+    expect(slots.free).toBe(1);
+  });
+
+  it('spreads over the keys evenly, so many for each', () => {
+    const slots = new Slots(2, { lanes: 3 });
+    const held = Array.from({ length: 6 }, () => slots.tryReserve());
+    expect(held.map((slot) => slot?.lane)).toEqual([0, 1, 2, 0, 1, 2]);
+    expect(slots.tryReserve()).toBeUndefined();
+    held[4]!.release();
+    expect(slots.tryReserve()?.lane).toBe(1);
+  });
+
+  it('tells how many are held and waited for, by priority', async () => {
+    const slots = new Slots(2);
+    const held = [slots.tryReserve('live'), slots.tryReserve('batch')];
+    const waiting = [slots.acquire('live', never), slots.acquire('batch', never), slots.acquire('batch', never)];
+    expect(slots.use).toEqual({ limit: 2, live: 1, batch: 1, waitingLive: 1, waitingBatch: 2 });
+    for (const slot of held) slot!.release();
+    (await waiting[0]!).release();
+    (await waiting[1]!).release();
+    (await waiting[2]!).release();
+    expect(slots.use).toEqual({ limit: 2, live: 0, batch: 0, waitingLive: 0, waitingBatch: 0 });
+  });
 });

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { errorFields } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { MemoryTokenStore, type TokenStore } from '../../../src/speech/token-store.ts';
 import { API_KEY, FakeFetch, minting, refusing, settle, tokensOn } from './fake-platform.ts';
 
 async function failureOf(promise: Promise<unknown>): Promise<Error> {
@@ -10,6 +12,17 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
     return error as Error;
   }
   throw new Error('it did not fail');
+}
+
+/** Moves the clock on until the promise settles. */
+async function sharedAfterWaits(promise: Promise<string>, clock: ManualClock): Promise<string> {
+  let isSettled = false;
+  void promise.finally(() => (isSettled = true)).catch(() => undefined);
+  for (let turn = 0; turn < 50 && !isSettled; turn += 1) {
+    await settle();
+    clock.advance(100);
+  }
+  return promise;
 }
 
 describe('token source', () => {
@@ -37,6 +50,7 @@ describe('token source', () => {
     const first = await tokens.get();
     clock.advance(800_000);
     expect(await Promise.all([tokens.get(), tokens.get(), tokens.get()])).toEqual([first, first, first]);
+    await settle();
     expect(fake.asked).toHaveLength(2);
     answer(Response.json({ token: 'successor', expires_in: 900 }));
     await settle();
@@ -169,6 +183,7 @@ describe('token source', () => {
     expect(fake.asked).toHaveLength(2);
     clock.advance(5_000);
     expect(await tokens.get()).toBe(first);
+    await settle();
     expect(fake.asked).toHaveLength(3);
   });
 
@@ -204,6 +219,7 @@ describe('token source', () => {
     const staying = tokens.get(new AbortController().signal);
     leaving.abort(new Error('hung up'));
     expect((await gone).message).toBe('hung up');
+    await settle();
     answer(Response.json({ token: 'late', expires_in: 900 }));
     expect(await staying).toBe('late');
   });
@@ -219,6 +235,20 @@ describe('token source', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('renews up to half of its margin later by chance, so that processes do not renew together', async () => {
+    const fake = new FakeFetch(minting());
+    const { tokens, clock } = tokensOn(fake, { random: () => 0.999_999 });
+    await tokens.get();
+    clock.advance(839_000);
+    await tokens.get();
+    await settle();
+    expect(fake.asked).toHaveLength(1);
+    clock.advance(1_500);
+    await tokens.get();
+    await settle();
+    expect(fake.asked).toHaveLength(2);
+  });
+
   it('asks nothing with a key that has a line break, and does not repeat it', async () => {
     const fake = new FakeFetch(minting());
     const { tokens } = tokensOn(fake, { apiKey: `${API_KEY}\nx` });
@@ -226,6 +256,52 @@ describe('token source', () => {
     expect(error).toMatchObject({ retryable: false });
     expect(fake.asked).toHaveLength(0);
     expect(inspect(error, { depth: 9 })).not.toContain(API_KEY);
+  });
+
+  it('takes the token of another client of the same key and store, and mints none', async () => {
+    const clock = new ManualClock();
+    const store = new MemoryTokenStore(clock);
+    const fake = new FakeFetch(minting());
+    const sources = Array.from({ length: 5 }, () => tokensOn(fake, { clock, store }).tokens);
+    const given = await Promise.all(sources.map((tokens) => sharedAfterWaits(tokens.get(), clock)));
+    expect(new Set(given).size).toBe(1);
+    expect(fake.asked).toHaveLength(1);
+    const [first] = sources;
+    first!.invalidate(given[0]!);
+    expect(await first!.get()).not.toBe(given[0]);
+    expect(fake.asked).toHaveLength(2);
+  });
+
+  it('mints by itself when whoever wanted to mint has died', async () => {
+    const clock = new ManualClock();
+    const store: TokenStore = Object.assign(new MemoryTokenStore(clock), { claim: async () => false });
+    const fake = new FakeFetch(minting());
+    expect(await sharedAfterWaits(tokensOn(fake, { clock, store }).tokens.get(), clock)).toMatch(/^token-/u);
+    expect(fake.asked).toHaveLength(1);
+  });
+
+  it('shares nothing with a client of another key', async () => {
+    const clock = new ManualClock();
+    const store = new MemoryTokenStore(clock);
+    const fake = new FakeFetch(minting());
+    const ours = await tokensOn(fake, { clock, store }).tokens.get();
+    expect(await tokensOn(fake, { clock, store, apiKey: 'another-key' }).tokens.get()).not.toBe(ours);
+  });
+
+  it('makes no more than sixty mints in a minute for all clients of a key, and waits for the next', async () => {
+    const clock = new ManualClock();
+    const store = new MemoryTokenStore(clock);
+    const fake = new FakeFetch(minting());
+    const { tokens } = tokensOn(fake, { clock, store });
+    for (let mint = 0; mint < 60; mint += 1) tokens.invalidate(await tokens.get());
+    const next = tokens.get();
+    await settle();
+    clock.advance(59_999);
+    await settle();
+    expect(fake.asked).toHaveLength(60);
+    clock.advance(1);
+    await next;
+    expect(fake.asked).toHaveLength(61);
   });
 
   test.each([
