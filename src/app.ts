@@ -44,6 +44,9 @@ export interface Gateway extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** The playout of all calls is looked after this often. */
+const TICK_MS = 20;
+
 /**
  * The composition root: builds every adapter, starts the gateway and its worker.
  * @throws OffhookError when a bot's dialog, the store, the queue or the port cannot be opened
@@ -67,8 +70,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     clock,
     logger,
     events,
-    ticker: new Ticker(clock),
+    ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'a tick failed')),
     recogniser: speech.recogniser,
+    spareRecognition: () => speech.reserveLive(),
     synthesizer: speech.synthesizer,
     createDetector: await loadVoiceActivity(),
     cutSentences: (text) => splitForSpeech(text),

@@ -45,8 +45,13 @@ export class CallBook {
     return this.#services.clock.nowMs();
   }
 
+  /** Whoever watches a call must not be able to end it. */
   #tell(news: CallNews): void {
-    this.#services.news(news);
+    try {
+      this.#services.news(news);
+    } catch (error) {
+      this.#services.logger.warn({ callId: this.#callId, error }, 'someone who watches a call failed');
+    }
   }
 
   started(): void {

@@ -1,3 +1,6 @@
+import { sleep } from '../kernel/abort.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
 import type { DialogAction, DialogHook, DialogTurn } from '../dialog/port.ts';
 import type { Reply } from './speaker.ts';
 
@@ -8,17 +11,21 @@ export interface DialogSink {
   act(action: Exclude<DialogAction, { type: 'say' }>): void;
   /** The dialog's first action is here. */
   answered(): void;
+  /** All of the dialog's answer is here. @param hints what the caller is expected to say, if it said so */
+  complete(hints: readonly string[]): void;
   failed(error: unknown): void;
 }
 
 /** Asks the dialog one turn and carries its answer out as it streams in; an aborted answer is dropped in silence. */
 export async function runDialog(hook: DialogHook, turn: DialogTurn, reply: Reply, sink: DialogSink): Promise<void> {
   let first = true;
+  let hints: readonly string[] = [];
   try {
     for await (const action of hook.respond(turn, reply.signal)) {
       if (reply.signal.aborted) return;
       if (first) sink.answered();
       first = false;
+      if (action.type === 'gather') hints = action.hints ?? [];
       if (action.type === 'say') sink.say(action);
       else sink.act(action);
     }
@@ -28,4 +35,28 @@ export async function runDialog(hook: DialogHook, turn: DialogTurn, reply: Reply
     return;
   }
   reply.close();
+  if (!reply.signal.aborted) sink.complete(hints);
+}
+
+/** Cleaning up after a dialog must not keep a call from being over. */
+const DISPOSE_LIMIT_MS = 5_000;
+
+/** Lets a dialog clean up, for a limited time. Never rejects. */
+export async function disposeDialog(
+  hook: DialogHook,
+  callId: string,
+  { clock, logger }: { readonly clock: Clock; readonly logger: Logger },
+): Promise<void> {
+  const limit = new AbortController();
+  const late = sleep(clock, DISPOSE_LIMIT_MS, limit.signal).then(
+    () => logger.warn({ callId, limitMs: DISPOSE_LIMIT_MS }, 'a dialog does not finish cleaning up'),
+    () => undefined,
+  );
+  try {
+    await Promise.race([hook.dispose?.(), late]);
+  } catch (error) {
+    logger.warn({ callId, error }, 'a dialog failed to clean up');
+  } finally {
+    limit.abort(new Error('the dialog has cleaned up'));
+  }
 }

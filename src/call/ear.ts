@@ -1,6 +1,6 @@
 import { decodeAudio } from '../audio/codec.ts';
 import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
-import type { RecognitionEvent, RecognitionSession } from '../speech/port.ts';
+import type { RecognitionEvent } from '../speech/port.ts';
 import type { Recording } from './recording.ts';
 import type { TurnEvent } from './turn-state.ts';
 
@@ -39,7 +39,7 @@ export class Ear {
     payload: Uint8Array,
     timestampMs: number | undefined,
     at: Moment,
-    recogniser: RecognitionSession,
+    recogniser: { send(pcm: Int16Array): void },
   ): void {
     const { nowMs, wallMs } = at;
     const pcm = decodeAudio(format.encoding, payload);

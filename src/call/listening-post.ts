@@ -1,34 +1,84 @@
 import type { Recogniser, RecognitionEvent, RecognitionSession } from '../speech/port.ts';
 
+const RATE_HZ = 8000;
+/** A session takes this many phrases (ASR doc, streaming rule 2). */
+const MOST_PHRASES = 10;
+
+/** A place for one more recogniser session than the call has reserved. */
+export interface SpareSlot {
+  release(): void;
+}
+
+interface ListeningServices {
+  readonly recogniser: Recogniser;
+  /** A slot beside the one this call holds, or undefined when calls need them all. */
+  readonly spareRecognition: () => SpareSlot | undefined;
+}
+
+/** A session that is being opened to take over from the running one. */
+interface Successor {
+  session: RecognitionSession | undefined;
+  readonly slot: SpareSlot;
+}
+
 /**
  * The recogniser session of the moment. One that is replaced, as when the language changes, falls silent, and the segments
  * of the next are numbered on from it: to the turn machine a call has one row of segments.
  */
 export class ListeningPost {
   readonly #recogniser: Recogniser;
+  readonly #spareSlot: () => SpareSlot | undefined;
   readonly #listener: (event: RecognitionEvent) => void;
+  #language = '';
   #session: RecognitionSession | undefined;
-  #opened = 0;
+  #successor: Successor | undefined;
+  #phrases: readonly string[] = [];
+  /** Identity of the running session, known before `open` has returned it. */
+  #mine: unknown;
   /** Number of the running session's segment 0. */
   #base = 0;
   #next = 0;
 
-  constructor(recogniser: Recogniser, listener: (event: RecognitionEvent) => void) {
+  constructor({ recogniser, spareRecognition }: ListeningServices, listener: (event: RecognitionEvent) => void) {
     this.#recogniser = recogniser;
+    this.#spareSlot = spareRecognition;
     this.#listener = listener;
   }
 
+  /** Opens a session at once, in place of the running one. */
   open(language: string): void {
+    this.#dropSuccessor();
+    this.#language = language;
+    this.#phrases = [];
     const before = this.#session;
-    this.#opened += 1;
-    const mine = this.#opened;
-    this.#base = this.#next;
+    const mine = {};
+    this.#takeOver(mine);
     // An event may come before `open` has returned.
-    const session = this.#recogniser.open({ language, sampleRateHz: 8000 }, (event) => {
-      if (mine === this.#opened) this.#listener(this.#numbered(event));
-    });
-    this.#session = session;
+    this.#session = this.#recogniser.open({ language, sampleRateHz: RATE_HZ }, (event) => this.#hear(mine, event));
     before?.abort();
+  }
+
+  /**
+   * Biases recognition toward these phrases, which a session can only be given when it opens: one is opened beside the
+   * running one, and takes over once it is ready, if nothing is being said then. Without a spare slot nothing changes.
+   */
+  listenFor(hints: readonly string[], nothingIsSaid: () => boolean): void {
+    const phrases = hints.slice(0, MOST_PHRASES);
+    if (this.#session === undefined || phrases.join('\n') === this.#phrases.join('\n')) return;
+    this.#dropSuccessor();
+    const slot = this.#spareSlot();
+    if (slot === undefined) return;
+    const successor: Successor = { session: undefined, slot };
+    this.#successor = successor;
+    const options = { language: this.#language, sampleRateHz: RATE_HZ, boostPhrases: phrases };
+    successor.session = this.#recogniser.open(options, (event) => {
+      if (successor !== this.#successor) {
+        this.#hear(successor, event);
+        return;
+      }
+      if (event.type === 'ready' && nothingIsSaid()) this.#succeed(successor, phrases);
+      else if (event.type === 'ready' || event.type === 'closed') this.#dropSuccessor();
+    });
   }
 
   /** @param pcm 16-bit mono samples at 8 kHz */
@@ -41,13 +91,41 @@ export class ListeningPost {
   }
 
   close(): void {
+    this.#dropSuccessor();
     this.#session?.abort();
   }
 
-  #numbered(event: RecognitionEvent): RecognitionEvent {
-    if (!('seg' in event)) return event;
+  #succeed(successor: Successor, phrases: readonly string[]): void {
+    const before = this.#session;
+    this.#successor = undefined;
+    this.#phrases = phrases;
+    this.#takeOver(successor);
+    this.#session = successor.session;
+    before?.abort();
+    // The reserved slot is the successor's now; the spare one was the predecessor's, which is gone.
+    successor.slot.release();
+  }
+
+  #dropSuccessor(): void {
+    const successor = this.#successor;
+    this.#successor = undefined;
+    successor?.session?.abort();
+    successor?.slot.release();
+  }
+
+  #takeOver(mine: unknown): void {
+    this.#mine = mine;
+    this.#base = this.#next;
+  }
+
+  #hear(mine: unknown, event: RecognitionEvent): void {
+    if (mine !== this.#mine) return;
+    if (!('seg' in event)) {
+      this.#listener(event);
+      return;
+    }
     const seg = this.#base + event.seg;
     this.#next = Math.max(this.#next, seg + 1);
-    return { ...event, seg };
+    this.#listener({ ...event, seg });
   }
 }

@@ -33,6 +33,8 @@ export interface CallServices {
   readonly events: BusinessEvents;
   readonly ticker: Ticker;
   readonly recogniser: Recogniser;
+  /** A recognition slot beside those that live calls hold, or undefined when none is free. */
+  readonly spareRecognition: () => { release(): void } | undefined;
   readonly synthesizer: Synthesizer;
   readonly createDetector: () => VoiceDetector;
   /** Cuts a reply into sentences that are synthesized one by one; joined they are the text. */
@@ -65,6 +67,13 @@ export interface CallTiming {
   readonly reattachMs: number;
   /** How long after a carrier's stop the call may still come back, as it does after a redirect. */
   readonly stopGraceMs: number;
+  /** How long a caller waits in silence for a reply that has stopped in its middle. */
+  readonly stalledMs: number;
 }
 
-export const DEFAULT_CALL_TIMING: CallTiming = { hangupAfterMarkMs: 400, reattachMs: 10_000, stopGraceMs: 1_500 };
+export const DEFAULT_CALL_TIMING: CallTiming = {
+  hangupAfterMarkMs: 400,
+  reattachMs: 10_000,
+  stopGraceMs: 1_500,
+  stalledMs: 5_000,
+};

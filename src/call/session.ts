@@ -1,13 +1,16 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
 import type { DialogAction, DialogHook, CallFacts } from '../dialog/port.ts';
 import type { Timer } from '../kernel/clock.ts';
-import type { RecognitionEvent, RecognitionSession } from '../speech/port.ts';
+import type { RecognitionEvent } from '../speech/port.ts';
 import { CallBook } from './call-book.ts';
 import type { CallRecord } from './call-record.ts';
-import { runDialog } from './dialog-runner.ts';
+import { disposeDialog, runDialog } from './dialog-runner.ts';
+import { Farewell } from './farewell.ts';
+import { ListeningPost } from './listening-post.ts';
 import { type Media, openMedia } from './media.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
-import { initialTurn, stepTurn } from './turn.ts';
+import { SilenceWatch } from './silence-watch.ts';
+import { initialTurn, nothingIsSaid, stepTurn } from './turn.ts';
 import { turnSettingsOf } from './turn-settings.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
@@ -34,12 +37,10 @@ export class CallSession {
   #stepping = false;
   #attachment: Attachment | undefined;
   #media: Media | undefined;
-  #recognition: RecognitionSession | undefined;
+  readonly #listening: ListeningPost;
+  readonly #farewell: Farewell;
+  readonly #stall: SilenceWatch;
   #dialogFailures = 0;
-  /** Why the bot hangs up once it has said what it is saying. */
-  #hangup: string | undefined;
-  #saidLast = false;
-  #hangupTimer: Timer | undefined;
   #waitForLine: Timer | undefined;
   #over = false;
 
@@ -49,8 +50,11 @@ export class CallSession {
     this.#services = services;
     this.#timing = timing;
     this.#settings = turnSettingsOf(identity.bot);
+    this.#stall = new SilenceWatch(timing.stalledMs, this.#settings.thinkingLimitMs);
     this.#book = new CallBook(identity, services);
     this.#hook = identity.dialog.create(this.#facts());
+    this.#listening = new ListeningPost(services, (event) => this.#guarded(() => this.#onRecognition(event)));
+    this.#farewell = new Farewell(services.clock, timing.hangupAfterMarkMs, (reason) => this.hangUp(reason));
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -78,7 +82,7 @@ export class CallSession {
       this.#media.line.reattach(attachment, nowMs);
       this.#feed({ type: 'reattached', atMs: nowMs });
     }
-    attachment.listen((event) => this.#onMedia(attachment, event));
+    attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }
 
   /** The carrier announced a call that never attached, or says that the call is gone whatever the socket says. */
@@ -95,31 +99,20 @@ export class CallSession {
   /** Says the bot's apology and hangs up: the platform is gone, or the process must stop. */
   apologise(reason: string): void {
     if (this.#over) return;
-    if (this.#media === undefined || this.#saidLast) this.hangUp(this.#hangup ?? reason);
+    if (this.#media === undefined || this.#farewell.last) this.hangUp(this.#farewell.reason ?? reason);
     else this.#sayLast('apology', reason);
   }
 
   #open(attachment: Attachment, nowMs: number): void {
     this.#media = openMedia(this.identity, this.#services, attachment, this.#book.timeline, {
       feed: (event) => this.#feed(event),
-      tick: (tickMs) => this.#onTick(tickMs),
+      tick: (tickMs) => this.#guarded(() => this.#onTick(tickMs)),
       unitStarted: (unitId, atMs) => this.#onUnitStarted(unitId, atMs),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
-    this.#listenIn(this.identity.bot.language);
+    this.#listening.open(this.identity.bot.language);
     this.#book.started();
     this.#feed({ type: 'call-started', atMs: nowMs });
-  }
-
-  /** Opens a recogniser session, in place of the running one when the language changes. */
-  #listenIn(language: string): void {
-    const before = this.#recognition;
-    const session = this.#services.recogniser.open({ language, sampleRateHz: 8000 }, (event) => {
-      // An event may come before `open` has returned; one of a session that was replaced is nobody's.
-      if (this.#recognition === session || this.#recognition === before) this.#onRecognition(event);
-    });
-    this.#recognition = session;
-    before?.abort();
   }
 
   #onRecognition(event: RecognitionEvent): void {
@@ -130,13 +123,13 @@ export class CallSession {
   }
 
   #onMedia(attachment: Attachment, event: MediaEvent): void {
-    if (attachment !== this.#attachment || this.#media === undefined || this.#recognition === undefined || this.#over) return;
+    if (attachment !== this.#attachment || this.#media === undefined || this.#over) return;
     const { clock } = this.#services;
     const nowMs = clock.nowMs();
     switch (event.type) {
       case 'audio': {
         const at = { nowMs, wallMs: clock.wallMs() };
-        this.#media.ear.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#recognition);
+        this.#media.ear.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#listening);
         return;
       }
       case 'digit':
@@ -172,7 +165,7 @@ export class CallSession {
 
   /** The socket is gone; another one may come, as after a redirect or a broken connection. */
   #endUnlessReattached(waitMs: number, endReason: string): void {
-    if (this.#hangup !== undefined) this.#finish(this.#hangup);
+    if (this.#farewell.reason !== undefined) this.#finish(this.#farewell.reason);
     else this.#waitForLine = this.#services.clock.after(waitMs, () => this.#finish(endReason));
   }
 
@@ -184,7 +177,16 @@ export class CallSession {
     this.#feed({ type: 'tick', atMs: nowMs });
     if (media.voice.played) this.#onReplyPlayed(media, nowMs);
     const tooLong = nowMs - media.startedMs >= this.identity.bot.maxDurationMs;
-    if (tooLong && this.#hangup === undefined) this.#sayLast('goodbye', 'max-duration');
+    if (tooLong && this.#farewell.reason === undefined) this.#sayLast('goodbye', 'max-duration');
+    if (this.#stall.tick(this.#turn, media, this.#farewell.last, nowMs)) this.#onStalled(media);
+  }
+
+  /** The reply stopped in its middle. */
+  #onStalled({ voice }: Media): void {
+    if (voice.reply?.synthesizing === true)
+      this.#speechFailed('tts', new Error('the synthesis of a reply stopped in its middle'));
+    else if (this.#farewell.last) this.hangUp(this.#farewell.reason ?? 'stalled');
+    else this.#dialogFailed(new Error('the dialog stopped in the middle of its answer'));
   }
 
   #onReplyPlayed(media: Media, nowMs: number): void {
@@ -192,12 +194,8 @@ export class CallSession {
     media.voice.finished();
     this.#book.replyPlayed(turn, nowMs);
     this.#book.turnOver(turn, media.line);
-    if (this.#hangup === undefined) {
-      this.#feed({ type: 'bot-finished', atMs: nowMs });
-      return;
-    }
-    const reason = this.#hangup;
-    this.#hangupTimer ??= this.#services.clock.after(this.#timing.hangupAfterMarkMs, () => this.hangUp(reason));
+    if (this.#farewell.reason === undefined) this.#feed({ type: 'bot-finished', atMs: nowMs });
+    else this.#farewell.heardOut();
   }
 
   #onUnitStarted(unitId: string, atMs: number): void {
@@ -209,8 +207,19 @@ export class CallSession {
     this.#feed(this.#turn.phase.name === 'thinking' ? { type: 'bot-started', atMs, policy } : { type: 'bot-policy', policy });
   }
 
-  /** Runs the machine; events that its effects give rise to wait their turn. */
+  /** A fault of ours ends the call it happened in, and no other. */
+  #guarded(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#services.logger.error({ callId: this.id, error }, 'a call had to be ended');
+      this.hangUp('internal-error');
+    }
+  }
+
+  /** Runs the machine; events that its effects give rise to wait their turn. Nothing takes the floor from last words. */
   #feed(event: TurnEvent): void {
+    if (this.#farewell.last) return;
     this.#pending.push(event);
     if (this.#stepping) return;
     this.#stepping = true;
@@ -230,15 +239,11 @@ export class CallSession {
     const { conversation } = this.#book;
     switch (effect.type) {
       case 'commit':
-        this.#recognition?.commit();
+        this.#listening.commit();
         this.#book.committed(effect);
         return;
       case 'ask':
-        if (this.#saidLast) return;
-        // A caller who answers the goodbye is not hung up on.
-        this.#hangup = undefined;
-        this.#hangupTimer?.cancel();
-        this.#hangupTimer = undefined;
+        this.#farewell.answered();
         this.#book.turnOver(conversation.current, line);
         this.#ask(effect.input, conversation.open(effect.input, this.#services.clock.wallMs()));
         return;
@@ -305,6 +310,7 @@ export class CallSession {
       },
       act: (action) => this.#act(action),
       answered: () => this.#book.answered(turn),
+      complete: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turn)),
       failed: (error) => this.#dialogFailed(error),
     });
     this.#services.journal(this.#record('in-progress'));
@@ -320,20 +326,20 @@ export class CallSession {
         return;
       case 'language':
         this.#media?.voice.switchTo(action.language, action.voice);
-        this.#listenIn(action.language);
+        this.#listening.open(action.language);
         return;
       case 'note':
         this.#book.notes.push(action.text);
         return;
       case 'hangup':
-        this.#hangup = action.reason;
+        this.#farewell.afterThis(action.reason);
         return;
     }
   }
 
   /** The dialog had no answer: the caller is asked to say it again; after some tries the call ends with an apology. */
   #dialogFailed(error: unknown): void {
-    if (this.#saidLast) return;
+    if (this.#farewell.last) return;
     this.#book.dialogFailed(error);
     this.#dialogFailures += 1;
     if (this.#dialogFailures >= MOST_DIALOG_FAILURES) this.apologise('dialog-failed');
@@ -344,26 +350,25 @@ export class CallSession {
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#book.speechFailed(service, error);
     // Nobody needs to be heard while the last words are spoken.
-    if (service === 'asr' && this.#saidLast) return;
+    if (service === 'asr' && this.#farewell.last) return;
     this.apologise('speech-unavailable');
   }
 
   /** Says one last sentence that cannot be interrupted, and hangs up after it. */
   #sayLast(name: 'apology' | 'goodbye', reason: string): void {
-    this.#hangup = reason;
-    this.#saidLast = true;
+    this.#farewell.lastWords(reason);
     this.#media?.voice.phrase(name, this.#book.conversation.current, 'never');
   }
 
   #finish(reason: string): void {
     if (this.#over) return;
     this.#over = true;
-    this.#hangupTimer?.cancel();
+    this.#farewell.cancel();
     this.#waitForLine?.cancel();
     this.#media?.stopTicking();
     this.#media?.voice.abort();
     this.#media?.ear.close();
-    this.#recognition?.abort();
+    this.#listening.close();
     void this.#close(reason);
   }
 
@@ -375,11 +380,11 @@ export class CallSession {
     const record = this.#record(reason);
     this.#book.ended(record);
     try {
-      await this.#hook.dispose?.();
       await this.#services.ended(record);
     } catch (error) {
       this.#services.logger.error({ callId: this.id, error }, 'the end of a call could not be kept');
     }
+    await disposeDialog(this.#hook, this.id, this.#services);
     this.#resolveEnded(record);
   }
 

@@ -62,6 +62,11 @@ export class Reply {
     return this.signal.aborted || (this.#closed && !this.#running && this.#queue.length === 0);
   }
 
+  /** A sentence is being made. */
+  get synthesizing(): boolean {
+    return this.#running;
+  }
+
   /** The policy of a sentence of this reply; undefined for anything else that is played. */
   policyOf(unitId: string): Interruptible | undefined {
     return this.#policies.get(unitId);

@@ -4,13 +4,16 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 export class Ticker {
   readonly #clock: Clock;
   readonly #periodMs: number;
+  readonly #onError: (error: unknown) => void;
   readonly #listeners = new Set<(nowMs: number) => void>();
   #timer: Timer | undefined;
   #dueMs = 0;
 
-  constructor(clock: Clock, periodMs = 20) {
+  /** @param onError told when a listener threw; the others tick on */
+  constructor(clock: Clock, periodMs: number, onError: (error: unknown) => void) {
     this.#clock = clock;
     this.#periodMs = periodMs;
+    this.#onError = onError;
   }
 
   /** @returns a function that removes the listener; the tick stops when the last one is gone */
@@ -34,7 +37,13 @@ export class Ticker {
     this.#timer = this.#clock.after(this.#dueMs - nowMs, () => {
       this.#arm();
       const tickMs = this.#clock.nowMs();
-      for (const listener of this.#listeners) listener(tickMs);
+      for (const listener of this.#listeners) {
+        try {
+          listener(tickMs);
+        } catch (error) {
+          this.#onError(error);
+        }
+      }
     });
   }
 }

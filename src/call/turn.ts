@@ -71,6 +71,12 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
   }
 }
 
+/** Whether the caller is quiet and no words of theirs are outstanding. */
+export function nothingIsSaid({ phase, words, commitsOutstanding, hearing }: TurnState): boolean {
+  const callerHasFloor = phase.name === 'caller-speaking' || phase.name === 'settling' || phase.name === 'keying';
+  return !callerHasFloor && hearing.burstSinceMs === undefined && commitsOutstanding === 0 && !hasWords(words);
+}
+
 function onBotStarted(state: TurnState, policy: Interruptible): Step {
   if (state.phase.name !== 'thinking') return { state, effects: NO_EFFECTS };
   return { state: { ...state, phase: { name: 'bot-speaking', policy, contest: undefined } }, effects: NO_EFFECTS };

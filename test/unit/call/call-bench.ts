@@ -14,7 +14,7 @@ import { createEvents } from '../../../src/observability/events.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import type { RecognitionEvent } from '../../../src/speech/port.ts';
+import type { RecognitionEvent, RecognitionOptions } from '../../../src/speech/port.ts';
 
 const QUIET = new Uint8Array(160).fill(0xff);
 const LOUD = Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90));
@@ -97,6 +97,16 @@ export class CallBench {
   /** How long a sentence takes to speak, in ms for each character. */
   msPerCharacter = 60;
   synthesisFails = false;
+  synthesisHangs = false;
+  newsFails = false;
+  detectorFails = false;
+  dispose: () => Promise<void> = async () => undefined;
+  spareSlots = 1;
+  /** Every recogniser session that was opened, oldest first. */
+  readonly recognitions: RecognitionOptions[] = [];
+  /** Numbers of the sessions that were closed, in the order of that. */
+  readonly aborted: number[] = [];
+  readonly #opened: ((event: RecognitionEvent) => void)[] = [];
   #recognise: (event: RecognitionEvent) => void = () => undefined;
   #timestampMs = 0;
   #attachments = 0;
@@ -109,21 +119,28 @@ export class CallBench {
       clock: this.clock,
       logger: silentLogger,
       events: createEvents(silentLogger, createMetrics()),
-      ticker: new Ticker(this.clock),
+      ticker: new Ticker(this.clock, 20, (error) => {
+        throw error;
+      }),
+      spareRecognition: () => (this.spareSlots > 0 ? this.#takeSlot() : undefined),
       recogniser: {
-        open: (_options, listener) => {
-          this.#recognise = listener;
+        open: (options, listener) => {
+          this.recognitions.push(options);
+          this.#opened.push(listener);
+          if (options.boostPhrases === undefined) this.#recognise = listener;
+          const number = this.recognitions.length - 1;
           return {
             send: () => undefined,
             commit: () => void (this.commits += 1),
             end: async () => undefined,
-            abort: () => undefined,
+            abort: () => void this.aborted.push(number),
           };
         },
       },
       synthesizer: { speak: (request) => this.#speak(request.text) },
       createDetector: () => ({
         process: (frame) => {
+          if (this.detectorFails) throw new Error('the detector is broken');
           const voiced = frame.some((sample) => Math.abs(sample) > 1_000);
           return { voiced, speechLike: voiced ? 1 : 0 };
         },
@@ -135,7 +152,10 @@ export class CallBench {
       journal: (record) => void this.journal.push(record),
       ended: async (record) => void (this.record = record),
       activeCalls: () => 1,
-      news: (news) => void this.news.push(news),
+      news: (news) => {
+        if (this.newsFails) throw new Error('the console is broken');
+        this.news.push(news);
+      },
     };
     const asked = this.asked;
     this.session = new CallSession(
@@ -146,6 +166,7 @@ export class CallBench {
         bot: { ...settings, folder: this.folder, ...bot },
         dialog: {
           create: () => ({
+            dispose: () => this.dispose(),
             respond(turn, signal) {
               asked.push(turn);
               return dialog(turn, signal);
@@ -158,6 +179,7 @@ export class CallBench {
   }
 
   async *#speak(text: string): AsyncIterable<Uint8Array> {
+    if (this.synthesisHangs) await new Promise(() => undefined);
     if (this.synthesisFails) throw new Error('no voice');
     const bytes = Math.ceil((text.length * this.msPerCharacter) / 20) * 160;
     for (let at = 0; at < bytes; at += 800) yield LOUD_SPEECH.subarray(0, Math.min(800, bytes - at));
@@ -200,6 +222,25 @@ export class CallBench {
     return this;
   }
 
+  /** The session that was opened last is ready, and is the one that hears from here on. */
+  biasedReady(): this {
+    const listener = this.#opened.at(-1);
+    listener?.({ type: 'ready' });
+    this.#recognise = listener ?? this.#recognise;
+    return this;
+  }
+
+  /** The session that was opened last is ready, when it is of no use. */
+  biasedIsReadyTooLate(): this {
+    this.#opened.at(-1)?.({ type: 'ready' });
+    return this;
+  }
+
+  #takeSlot(): { release(): void } {
+    this.spareSlots -= 1;
+    return { release: () => void (this.spareSlots += 1) };
+  }
+
   recogniserCloses(error: Error | undefined): this {
     this.#recognise({ type: 'closed', error });
     return this;
@@ -216,7 +257,8 @@ export class CallBench {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    this.session.hangUp('the bench is put away');
+    void this.session.ended.then(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
   async #line(ms: number, payload: Uint8Array): Promise<this> {

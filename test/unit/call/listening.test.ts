@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { CallBench } from './call-bench.ts';
+
+/** Asks for a day after the greeting, and for nothing in particular after that. */
+async function* asksForADay(turn: DialogTurn): AsyncIterable<DialogAction> {
+  yield { type: 'say', text: turn.input.kind === 'start' ? 'Which day would you like?' : 'Good.' };
+  if (turn.input.kind === 'start') yield { type: 'gather', hints: ['tuesday', 'friday'] };
+}
+
+/** The caller says one word, and it is recognised as this. */
+async function says(bench: CallBench, seg: number, text: string): Promise<void> {
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(seg, text);
+  await bench.quiet(100);
+}
+
+it('gives the hints of a question to the recogniser before the caller answers it', async () => {
+  using bench = new CallBench(asksForADay);
+  await bench.start();
+  expect(bench.recognitions.map(({ boostPhrases }) => boostPhrases)).toEqual([undefined, ['tuesday', 'friday']]);
+  bench.biasedReady();
+  expect(bench.spareSlots).toBe(1);
+  await bench.quiet(2_500);
+  await says(bench, 0, 'tuesday');
+  expect(bench.asked.map(({ input }) => input)).toContainEqual({ kind: 'spoken', text: 'tuesday', language: 'en' });
+});
+
+it('takes the hints back when the next question has none', async () => {
+  using bench = new CallBench(asksForADay);
+  await bench.start();
+  bench.biasedReady();
+  await bench.quiet(2_500);
+  await says(bench, 0, 'tuesday');
+  expect(bench.recognitions.at(-1)?.boostPhrases).toEqual([]);
+  // Its segments begin at 0 again, and are the caller's next words all the same.
+  bench.biasedReady();
+  await bench.quiet(1_500);
+  await says(bench, 0, 'thank you');
+  expect(bench.asked.at(-1)?.input).toEqual({ kind: 'spoken', text: 'thank you', language: 'en' });
+});
+
+it('goes on with the session it has while no slot is to spare, or the caller is speaking', async () => {
+  using busy = new CallBench(asksForADay);
+  busy.spareSlots = 0;
+  await busy.start();
+  expect(busy.recognitions).toHaveLength(1);
+  using bench = new CallBench(asksForADay);
+  await bench.start();
+  await bench.quiet(2_000);
+  await bench.voice(200);
+  const hearing = bench.aborted.length;
+  bench.biasedIsReadyTooLate();
+  expect(bench.spareSlots).toBe(1);
+  expect(bench.aborted.slice(hearing)).toEqual([1]);
+  await bench.voice(200);
+  await bench.quiet(660);
+  bench.recognised(0, 'friday');
+  await bench.quiet(100);
+  expect(bench.asked.at(-1)?.input).toEqual({ kind: 'spoken', text: 'friday', language: 'en' });
+});

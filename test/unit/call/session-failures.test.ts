@@ -1,0 +1,107 @@
+import { expect, it, vi } from 'vitest';
+import { Ticker } from '../../../src/call/ticker.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { CallBench, type DialogScript } from './call-bench.ts';
+
+const greets: DialogScript = async function* (turn) {
+  yield { type: 'say', text: turn.input.kind === 'start' ? 'Hello, how can I help you today?' : 'Yes.' };
+};
+
+it('goes on when someone who watches the call throws', async () => {
+  using bench = new CallBench(greets);
+  bench.newsFails = true;
+  await bench.start();
+  await bench.quiet(2_500);
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'tuesday');
+  await bench.quiet(1_000);
+  expect(bench.asked).toHaveLength(2);
+  bench.session.hangUp('done');
+  await bench.session.ended;
+  expect(bench.record?.turns).toHaveLength(2);
+});
+
+it('keeps the record of a call whose dialog fails to clean up, or never does', async () => {
+  for (const dispose of [() => Promise.reject(new Error('no')), () => new Promise<void>(() => undefined)]) {
+    using bench = new CallBench(greets);
+    bench.dispose = dispose;
+    await bench.start();
+    bench.session.hangUp('done');
+    await vi.waitFor(() => expect(bench.record?.endReason).toBe('done'));
+    await bench.wait(6_000);
+    await bench.session.ended;
+  }
+});
+
+it('ticks for the other calls when one throws', () => {
+  const clock = new ManualClock(0);
+  const failures: unknown[] = [];
+  const ticker = new Ticker(clock, 20, (error) => failures.push(error));
+  let ticks = 0;
+  ticker.add(() => {
+    throw new Error('broken call');
+  });
+  ticker.add(() => {
+    ticks += 1;
+  });
+  clock.advance(60);
+  expect(ticks).toBe(3);
+  expect(failures).toHaveLength(3);
+});
+
+it('says sorry and hangs up when the synthesis of a reply stops in its middle', async () => {
+  using bench = new CallBench(greets);
+  await bench.start();
+  await bench.quiet(2_500);
+  bench.synthesisHangs = true;
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'tuesday');
+  await bench.quiet(5_100);
+  expect(bench.record).toBeUndefined();
+  expect(bench.attachment.closedBecause).toBeUndefined();
+  await bench.quiet(5_100);
+  expect(bench.attachment.closedBecause).toBe('speech-unavailable');
+  expect((await bench.session.ended).endReason).toBe('speech-unavailable');
+});
+
+it('asks to say it again when the dialog stops in the middle of its answer', async () => {
+  using bench = new CallBench(async function* (turn) {
+    yield { type: 'say', text: turn.input.kind === 'start' ? 'Hello.' : 'Let me see.' };
+    if (turn.input.kind !== 'start') await new Promise(() => undefined);
+  });
+  await bench.start();
+  await bench.quiet(2_000);
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'tuesday');
+  await bench.quiet(800);
+  const before = bench.attachment.sentBytes;
+  await bench.quiet(10_500);
+  expect(bench.attachment.sentBytes).toBeGreaterThan(before);
+  expect(bench.attachment.closedBecause).toBeUndefined();
+});
+
+it('lets nothing the caller does take back the last words', async () => {
+  using bench = new CallBench(greets);
+  await bench.start();
+  await bench.quiet(2_500);
+  bench.session.apologise('speech-unavailable');
+  await bench.quiet(200);
+  await bench.voice(700);
+  bench.attachment.emit({ type: 'digit', digit: '1' });
+  bench.recognised(0, 'hello');
+  expect(bench.attachment.clears).toBe(0);
+  expect(bench.asked).toHaveLength(1);
+  await bench.quiet(6_000);
+  expect(bench.attachment.closedBecause).toBe('speech-unavailable');
+});
+
+it('ends the call in which something of ours throws', async () => {
+  using bench = new CallBench(greets);
+  await bench.start();
+  bench.detectorFails = true;
+  await bench.quiet(20);
+  expect((await bench.session.ended).endReason).toBe('internal-error');
+});
