@@ -14,7 +14,8 @@ export interface Media {
   readonly ear: Ear;
   readonly voice: BotVoice;
   readonly recording: Recording | undefined;
-  readonly stopTicking: () => void;
+  /** Ends everything but the recording, which has still to be written. */
+  readonly stop: () => void;
   readonly startedMs: number;
 }
 
@@ -36,12 +37,13 @@ export function openMedia(
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const recording = bot.recording ? new Recording(join(recordingsFolder, day, `${callId}.wav`), callId) : undefined;
   const line = new Line(attachment, services.playout, recording, (unitId, atMs) => listener.unitStarted(unitId, atMs));
-  return {
-    line,
-    ear: new Ear(createDetector(), recording, (event) => listener.feed(event)),
-    voice: new BotVoice(bot, services, line, timeline, (error) => listener.synthesisFailed(error)),
-    recording,
-    stopTicking: ticker.add((nowMs) => listener.tick(nowMs)),
-    startedMs: clock.nowMs(),
+  const ear = new Ear(createDetector(), recording, (event) => listener.feed(event));
+  const voice = new BotVoice(bot, services, line, timeline, (error) => listener.synthesisFailed(error));
+  const stopTicking = ticker.add((nowMs) => listener.tick(nowMs));
+  const stop = (): void => {
+    stopTicking();
+    voice.abort();
+    ear.close();
   };
+  return { line, ear, voice, recording, stop, startedMs: clock.nowMs() };
 }

@@ -365,9 +365,7 @@ export class CallSession {
     this.#over = true;
     this.#farewell.cancel();
     this.#waitForLine?.cancel();
-    this.#media?.stopTicking();
-    this.#media?.voice.abort();
-    this.#media?.ear.close();
+    this.#media?.stop();
     this.#listening.close();
     void this.#close(reason);
   }
