@@ -1,0 +1,34 @@
+import { SHAPE, type VoiceFrame } from './voice-frames.ts';
+
+/** Means and spreads of the shape, then the pitch's median (semitones over 100 Hz) and spread, then the voiced share. */
+export const STATISTICS = 2 * SHAPE + 3;
+/** Frames this much quieter than the loudest ones are pauses. */
+const QUIET_DB = 22;
+/** Fewer voiced frames than this (about a fifth of a second) tell nothing of a voice. */
+const LEAST_VOICED = 12;
+
+/**
+ * Sums up how a voice sounds, over the loud and voiced frames alone: what is said moves these numbers little, who says it
+ * moves them a lot.
+ * @returns `STATISTICS` numbers, or undefined when there is too little voice in it
+ */
+export function voiceStatistics(frames: readonly VoiceFrame[]): Float64Array | undefined {
+  const levels = frames.map(({ level }) => level).sort((a, b) => a - b);
+  const loud = (levels[Math.floor(levels.length * 0.95)] ?? 0) - QUIET_DB;
+  const active = frames.filter(({ level }) => level > loud);
+  const voiced = active.filter(({ pitchHz }) => pitchHz !== undefined);
+  if (voiced.length < LEAST_VOICED) return undefined;
+  const out = new Float64Array(STATISTICS);
+  for (let k = 0; k < SHAPE; k += 1) {
+    const mean = voiced.reduce((sum, { shape }) => sum + shape[k]!, 0) / voiced.length;
+    const variance = voiced.reduce((sum, { shape }) => sum + (shape[k]! - mean) ** 2, 0) / voiced.length;
+    out[k] = mean;
+    out[SHAPE + k] = Math.sqrt(variance);
+  }
+  const tones = voiced.map(({ pitchHz }) => 12 * Math.log2((pitchHz ?? 100) / 100)).sort((a, b) => a - b);
+  const quantile = (share: number): number => tones[Math.floor(share * (tones.length - 1))]!;
+  out[2 * SHAPE] = quantile(0.5);
+  out[2 * SHAPE + 1] = quantile(0.75) - quantile(0.25);
+  out[2 * SHAPE + 2] = voiced.length / active.length;
+  return out;
+}
