@@ -11,15 +11,27 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          name: 'parts',
-          include: ['test/**/*.test.ts'],
-          exclude: ['test/long/**', ...calls],
+          name: 'units',
+          include: ['test/unit/**/*.test.ts'],
           testTimeout: 20_000,
+          // Pure parts, which keep nothing between tests: loading the program anew for each file would be most of their time.
+          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...shared, name: 'calls', include: calls, testTimeout: 90_000, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...shared,
+          name: 'parts',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/unit/**', 'test/long/**', ...calls],
+          testTimeout: 20_000,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      { test: { ...shared, name: 'calls', include: calls, testTimeout: 90_000, maxWorkers: 1, sequence: { groupOrder: 2 } } },
     ],
   },
 });

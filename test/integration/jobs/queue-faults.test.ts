@@ -14,7 +14,8 @@ const redisProgram = requireTool('redis-server');
 
 beforeAll(prepareCluster);
 
-describe('the job queue', () => {
+// Most of it is waiting, for processes to start and for locks to run out.
+describe.concurrent('the job queue', () => {
   it('gives the job of a worker that was killed in the middle of it to another', async () => {
     await using folder = await temporaryFolder();
     await using database = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
@@ -66,5 +67,6 @@ describe('the job queue', () => {
         await queue.close();
       }
     },
+    60_000,
   );
 });
