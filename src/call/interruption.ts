@@ -15,6 +15,10 @@ export interface InterruptionSettings {
   readonly resumeAfterQuietMs: number;
   /** A contest never lasts longer; undecided, the bot goes on. */
   readonly decideWithinMs: number;
+  /** Time from the caller's first sound in which words may still turn what sound decided. */
+  readonly reverseWithinMs: number;
+  /** Words that stop the bot however they sound, in plain words. */
+  readonly stopPhrases: readonly string[];
 }
 
 export const DEFAULT_INTERRUPTION: InterruptionSettings = {
@@ -23,6 +27,8 @@ export const DEFAULT_INTERRUPTION: InterruptionSettings = {
   unpitchedWeight: 0.25,
   resumeAfterQuietMs: 160,
   decideWithinMs: 500,
+  reverseWithinMs: 1_500,
+  stopPhrases: [],
 };
 
 /** An open question of who has the floor. */

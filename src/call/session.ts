@@ -284,9 +284,10 @@ export class CallSession {
         voice.filler();
         this.#book.filler(effect.waitingFor);
         return;
+      case 'give-up':
+        return this.#sayLast('goodbye', effect.reason);
       case 'dialog-failed':
-        this.#dialogFailed(new Error(effect.reason));
-        return;
+        return this.#dialogFailed(new Error(effect.reason));
     }
   }
 

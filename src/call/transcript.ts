@@ -51,10 +51,11 @@ export function hasWords(words: TurnWords): boolean {
 
 /** Two transcripts that differ only in case, punctuation or spacing say the same. */
 export function sameWords(a: string, b: string): boolean {
-  return plain(a) === plain(b);
+  return plainWords(a) === plainWords(b);
 }
 
-function plain(text: string): string {
+/** Lower-case words with single spaces, without punctuation. */
+export function plainWords(text: string): string {
   return text
     .toLowerCase()
     .replace(/[\p{P}\p{S}\s]+/gu, ' ')

@@ -1,14 +1,17 @@
 import type { Bot } from '../config/bots.ts';
+import { plainWords } from './transcript.ts';
 import { DEFAULT_TURN_SETTINGS } from './turn.ts';
 import type { TurnSettings } from './turn-state.ts';
 
 /** The turn machine's settings as a bot asks for them. */
 export function turnSettingsOf(bot: Bot): TurnSettings {
   const { endpointing, interruption } = DEFAULT_TURN_SETTINGS;
+  const { clearAfterMs, reverseWithinMs, stopPhrases } = bot.interruption;
   return {
     ...DEFAULT_TURN_SETTINGS,
     endpointing: { ...endpointing, endpointingMs: bot.endpointingMs },
-    interruption: { ...interruption, clearAfterMs: bot.interruption.clearAfterMs },
+    interruption: { ...interruption, clearAfterMs, reverseWithinMs, stopPhrases: stopPhrases.map(plainWords) },
     noInputMs: bot.noInputMs,
+    noInputAttempts: bot.noInputAttempts,
   };
 }

@@ -8,6 +8,8 @@ export interface TurnSettings {
   readonly interruption: InterruptionSettings;
   /** Silence from the caller, after the bot fell silent, that counts as no input. */
   readonly noInputMs: number;
+  /** Silences in a row that the dialog is told of; after one more the call is given up. */
+  readonly noInputAttempts: number;
   /** Pause between keys that completes a keyed answer. */
   readonly interDigitMs: number;
   /** Waiting for words, or for the dialog, longer than this is covered by a filler. */
@@ -22,6 +24,8 @@ export interface Expectation {
   readonly endpointingMs?: number;
   readonly noInputMs?: number;
   readonly maxDigits?: number;
+  /** The dialog waits for an answer, so that a word of agreement is one. */
+  readonly asked?: true;
 }
 
 export type TurnEvent =
@@ -69,7 +73,9 @@ export type TurnEffect =
   /** The interruption was nothing: speak on from the word that was cut. */
   | { readonly type: 'restore' }
   | { readonly type: 'filler'; readonly waitingFor: 'words' | 'dialog' }
-  | { readonly type: 'dialog-failed'; readonly reason: string };
+  | { readonly type: 'dialog-failed'; readonly reason: string }
+  /** Nobody is there. */
+  | { readonly type: 'give-up'; readonly reason: 'no-input' };
 
 export type AskedInput =
   | { readonly kind: 'start' }
@@ -121,6 +127,8 @@ export interface TurnState {
   readonly asked: Asked | undefined;
   /** Segments up to this one belong to turns already asked. */
   readonly askedSeg: number;
+  /** Segments up to this one held nothing meant for the bot, and belong to no turn. */
+  readonly droppedSeg: number;
   readonly noInputs: number;
   /** Commits whose last final has not come, on a platform that marks it. */
   readonly commitsOutstanding: number;

@@ -1,3 +1,4 @@
+import { isBackchannel } from './backchannel.ts';
 import { commitReason, percentile95, settleLimitMs } from './endpointing.ts';
 import { finalText, NO_WORDS, provisionalText } from './transcript.ts';
 import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
@@ -12,6 +13,8 @@ const UNCLEAR_SPEECH_MS = 300;
 const MEANT_INTERRUPTION_MS = 600;
 /** Quiet after the last voiced frame before a final without an end mark counts as covering it. */
 const COVERED_MS = 120;
+/** Quiet after a "mm-hm" that shows that nothing follows it. */
+const BACKCHANNEL_OVER_MS = 300;
 /** Quiet after which a blip is over. */
 const BLIP_OVER_MS = 300;
 
@@ -22,7 +25,9 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
     case 'listening': {
       const limitMs = state.expectation.noInputMs ?? settings.noInputMs;
       if (atMs - phase.sinceMs < limitMs) return { state, effects: NO_EFFECTS };
-      return ask(state, { kind: 'no-input', attempt: state.noInputs + 1 }, atMs, false);
+      const attempt = state.noInputs + 1;
+      if (attempt > settings.noInputAttempts) return { state, effects: [{ type: 'give-up', reason: 'no-input' }] };
+      return ask(state, { kind: 'no-input', attempt }, atMs, false);
     }
     case 'caller-speaking':
       return afterSpeech(settings, state, phase, atMs);
@@ -34,6 +39,7 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
     case 'thinking':
       return whileThinking(settings, state, phase, atMs);
     case 'bot-speaking': {
+      if (phase.contest === undefined && onlyListens(state, atMs)) return dropBackchannel(state, atMs);
       const overdue = phase.contest !== undefined && atMs - phase.contest.sinceMs >= settings.interruption.decideWithinMs + 200;
       if (!overdue) return { state, effects: NO_EFFECTS };
       return { state: { ...state, phase: { ...phase, contest: undefined } }, effects: [{ type: 'resume' }] };
@@ -46,6 +52,12 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const wordless = provisionalText(state.words) === '';
   if (wordless && phase.voicedMs < BLIP_MS && atMs - lastVoicedMs >= BLIP_OVER_MS)
     return nothingSaid(state, phase.interrupted, atMs);
+  const reversible = phase.interrupted && atMs - phase.sinceMs <= settings.interruption.reverseWithinMs;
+  if (reversible && onlyListens(state, atMs)) {
+    const dropped = dropBackchannel(state, atMs);
+    const next = nothingSaid(dropped.state, true, atMs);
+    return { state: next.state, effects: [...dropped.effects, ...next.effects] };
+  }
   const endpointing =
     state.expectation.endpointingMs === undefined
       ? settings.endpointing
@@ -66,6 +78,29 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const committed: TurnState = { ...state, phase: settling, commitsOutstanding, lastCommitMs: atMs };
   const next = afterCommit(settings, committed, settling, atMs);
   return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
+}
+
+/** Whether the caller said nothing but a "mm-hm", and has fallen silent. */
+function onlyListens(state: TurnState, atMs: number): boolean {
+  const quietMs = atMs - (state.hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY);
+  return quietMs >= BACKCHANNEL_OVER_MS && isBackchannel(provisionalText(state.words), state.expectation.asked === true);
+}
+
+/** The sound of listening is nobody's turn: committed, so that no later words join its segment. */
+function dropBackchannel(state: TurnState, atMs: number): Step {
+  const dropped = Math.max(state.askedSeg, state.words.lastSeg);
+  return {
+    state: {
+      ...state,
+      words: NO_WORDS,
+      wordsChangedMs: undefined,
+      askedSeg: dropped,
+      droppedSeg: dropped,
+      commitsOutstanding: state.commitsOutstanding + 1,
+      lastCommitMs: atMs,
+    },
+    effects: [{ type: 'commit', reason: 'backchannel', lastVoicedMs: state.hearing.lastVoicedMs ?? atMs }],
+  };
 }
 
 /** Whether the committed turn is complete, by the rules of the design in their order. */

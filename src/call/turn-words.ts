@@ -1,3 +1,4 @@
+import { containsPhrase, isBackchannel } from './backchannel.ts';
 import { mayInterrupt } from './interruption.ts';
 import { addFinal, addPartial, finalText, hasWords, provisionalText, sameWords } from './transcript.ts';
 import { afterTime, completeTurn, NO_EFFECTS } from './turn-steps.ts';
@@ -6,15 +7,13 @@ import type { Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 type Partial = TurnEvent & { type: 'partial' };
 type Final = TurnEvent & { type: 'final' };
 
-/** Voice this recent makes words that arrive while the bot speaks the caller's, not an echo's. */
-const RECENT_VOICE_MS = 1_000;
 const MOST_SETTLINGS = 20;
 
-export function onPartial(state: TurnState, event: Partial): Step {
+export function onPartial(settings: TurnSettings, state: TurnState, event: Partial): Step {
   if (event.seg <= state.askedSeg) return { state, effects: NO_EFFECTS };
   const words = addPartial(state.words, event.seg, event.text);
   const changed = provisionalText(words) !== provisionalText(state.words);
-  return withWords({ ...state, words, wordsChangedMs: changed ? event.atMs : state.wordsChangedMs }, event.atMs);
+  return withWords(settings, { ...state, words, wordsChangedMs: changed ? event.atMs : state.wordsChangedMs }, event.atMs);
 }
 
 export function onFinal(settings: TurnSettings, before: TurnState, event: Final): Step {
@@ -24,6 +23,7 @@ export function onFinal(settings: TurnSettings, before: TurnState, event: Final)
     marksEndOfUtterance: before.marksEndOfUtterance || event.endOfUtterance !== undefined,
     commitsOutstanding: last ? Math.max(0, before.commitsOutstanding - 1) : before.commitsOutstanding,
   };
+  if (event.seg <= state.droppedSeg) return { state, effects: NO_EFFECTS };
   if (event.seg <= state.askedSeg) return lateWords(state, event);
   const words = addFinal(state.words, event.seg, event.text);
   const changed = provisionalText(words) !== provisionalText(state.words);
@@ -37,11 +37,11 @@ export function onFinal(settings: TurnSettings, before: TurnState, event: Final)
     return afterTime(settings, settled, event.atMs);
   }
   if (next.phase.name === 'thinking' && event.text.trim() !== '' && !spokeSinceAsked(next)) return lateWords(next, event);
-  return withWords(next, event.atMs);
+  return withWords(settings, next, event.atMs);
 }
 
 /** What words alone do to the floor: a caller too quiet for the voice detector is heard by them. */
-function withWords(state: TurnState, atMs: number): Step {
+function withWords(settings: TurnSettings, state: TurnState, atMs: number): Step {
   if (!hasWords(state.words)) return { state, effects: NO_EFFECTS };
   const { phase, hearing } = state;
   if (phase.name === 'listening') {
@@ -49,12 +49,15 @@ function withWords(state: TurnState, atMs: number): Step {
     const speaking = { name: 'caller-speaking', sinceMs: atMs, voicedMs: 0, interrupted: false } as const;
     return { state: { ...state, hearing: { ...hearing, lastVoicedMs }, phase: speaking }, effects: NO_EFFECTS };
   }
-  if (phase.name !== 'bot-speaking' || !mayInterrupt(phase.policy, 'voice') || !spokeSinceAsked(state)) {
-    return { state, effects: NO_EFFECTS };
-  }
+  if (phase.name !== 'bot-speaking' || !mayInterrupt(phase.policy, 'voice')) return { state, effects: NO_EFFECTS };
+  const { reverseWithinMs, stopPhrases } = settings.interruption;
+  const text = provisionalText(state.words);
   const lastVoicedMs = hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY;
-  if (atMs - lastVoicedMs > RECENT_VOICE_MS) return { state, effects: NO_EFFECTS };
-  const onsetMs = hearing.burstSinceMs ?? lastVoicedMs;
+  // Words without a voice behind them are an echo's; words of listening do not want the floor.
+  const voiced = spokeSinceAsked(state) && atMs - lastVoicedMs <= reverseWithinMs;
+  const wantsFloor = voiced && !isBackchannel(text, state.expectation.asked === true);
+  if (!wantsFloor && !containsPhrase(text, stopPhrases)) return { state, effects: NO_EFFECTS };
+  const onsetMs = hearing.burstSinceMs ?? (voiced ? lastVoicedMs : atMs);
   return {
     state: { ...state, phase: { name: 'caller-speaking', sinceMs: onsetMs, voicedMs: atMs - onsetMs, interrupted: true } },
     effects: [{ type: 'clear', by: 'words', onsetMs, atMs }],

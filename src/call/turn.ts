@@ -11,6 +11,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   endpointing: DEFAULT_ENDPOINTING,
   interruption: DEFAULT_INTERRUPTION,
   noInputMs: 7_000,
+  noInputAttempts: 4,
   interDigitMs: 2_000,
   settlingFillerMs: 700,
   thinkingFillerMs: 1_500,
@@ -26,6 +27,7 @@ export function initialTurn(): TurnState {
     wordsChangedMs: undefined,
     asked: undefined,
     askedSeg: -1,
+    droppedSeg: -1,
     noInputs: 0,
     commitsOutstanding: 0,
     lastCommitMs: undefined,
@@ -47,13 +49,13 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
     case 'tick':
       return afterTime(settings, state, event.atMs);
     case 'partial':
-      return onPartial(state, event);
+      return onPartial(settings, state, event);
     case 'final':
       return onFinal(settings, state, event);
     case 'digit':
       return onDigit(settings, state, event.atMs, event.digit);
     case 'expect':
-      return { state: { ...state, expectation: event.expectation }, effects: NO_EFFECTS };
+      return { state: { ...state, expectation: { ...event.expectation, asked: true } }, effects: NO_EFFECTS };
     case 'call-started':
       return ask(state, { kind: 'start' }, event.atMs, false);
     case 'reattached':

@@ -37,9 +37,9 @@ export const botSettings = z
         stopPhrases: z.array(z.string().min(1).max(100)).max(10).default([]),
       })
       .prefault({}),
-    /** Silence from the caller before the bot asks again, and how often it does before it gives up. */
+    /** Silence from the caller that is told to the dialog, and how often in a row it is before the call ends with the goodbye. */
     noInputMs: wait(1000, 120_000, 8000),
-    noInputAttempts: wait(0, 10, 2),
+    noInputAttempts: wait(0, 10, 4),
     maxDurationMs: wait(1000, 86_400_000, 3_600_000),
     recording: z.boolean().default(true),
     /** What happens to a call that finds no free speech slot. */

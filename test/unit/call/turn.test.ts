@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { DEFAULT_TURN_SETTINGS } from '../../../src/call/turn.ts';
 import { TurnDriver } from './turn-driver.ts';
 
 describe('the end of a turn', () => {
@@ -352,5 +353,75 @@ describe('what must not get lost', () => {
     turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).forget();
     turn.quiet(1_000).voice(400).quiet(640).final(1, 'two');
     expect(turn.asked).toEqual(['two']);
+  });
+});
+
+describe('words of listening', () => {
+  const speakingWithAQuestion = (): TurnDriver => {
+    const turn = new TurnDriver().speaking();
+    return turn.feed({ type: 'expect', expectation: {} });
+  };
+
+  it('let the bot speak on when they come while it tells something', () => {
+    const turn = new TurnDriver().speaking().voice(300).partial(0, 'Mm-hm, okay.').quiet(320);
+    expect(turn.kinds).toEqual(['hold', 'clear', 'commit', 'restore']);
+    expect(turn.state.phase.name).toBe('bot-speaking');
+  });
+
+  it('are nobody’s turn, however late their final comes, and the next words are', () => {
+    const turn = new TurnDriver().speaking().voice(300).partial(0, 'okay').quiet(320);
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).forget();
+    turn.quiet(200).final(0, 'okay');
+    expect(turn.kinds).toEqual([]);
+    expect(turn.voice(400).quiet(660).final(1, 'tuesday').asked).toEqual(['tuesday']);
+  });
+
+  it('do not keep the floor when the voice alone did not take it', () => {
+    const turn = new TurnDriver().speaking().voice(80).quiet(200).partial(0, 'mm hm').quiet(300);
+    expect(turn.feed({ type: 'tick', atMs: turn.nowMs }).kinds).toEqual(['hold', 'resume', 'commit']);
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs });
+    expect(turn.state.phase.name).toBe('listening');
+  });
+
+  it('are the answer where something was asked, if they can be one', () => {
+    const yes = speakingWithAQuestion().voice(300).partial(0, 'yes').quiet(660).final(0, 'yes');
+    expect(yes.asked).toEqual(['yes']);
+    const hm = speakingWithAQuestion().voice(300).partial(0, 'hmm').quiet(320);
+    expect(hm.kinds).toContain('restore');
+  });
+
+  it('turn nothing any more once their time is over, or other words follow', () => {
+    const late = new TurnDriver().speaking().voice(1_300).quiet(240).partial(0, 'okay').quiet(100);
+    expect(late.kinds).not.toContain('restore');
+    const more = new TurnDriver().speaking().voice(300).partial(0, 'okay').quiet(200).partial(0, 'okay but').quiet(460);
+    expect(more.final(0, 'okay but not monday').asked).toEqual(['okay but not monday']);
+  });
+});
+
+describe('stop phrases', () => {
+  const interruption = { ...DEFAULT_TURN_SETTINGS.interruption, stopPhrases: ['stop', 'एक मिनट'] };
+
+  it('stop the bot although no voice was loud enough to be noticed', () => {
+    const turn = new TurnDriver({ interruption }).speaking().quiet(2_000).partial(0, 'Please stop!');
+    expect(turn.effects).toMatchObject([{ type: 'clear', by: 'words' }]);
+    expect(new TurnDriver({ interruption }).speaking().quiet(2_000).partial(0, 'ज़रा एक मिनट').kinds).toEqual(['clear']);
+  });
+
+  it('are whole words, and respect what may not be interrupted', () => {
+    expect(new TurnDriver({ interruption }).speaking().quiet(2_000).partial(0, 'unstoppable').kinds).toEqual([]);
+    expect(new TurnDriver({ interruption }).speaking('never').quiet(2_000).partial(0, 'stop').kinds).toEqual([]);
+  });
+});
+
+describe('a caller who is not there', () => {
+  it('is given up after the silences that the dialog was told of', () => {
+    const turn = new TurnDriver({ noInputAttempts: 2 }).greeted();
+    for (let silences = 0; silences < 2; silences += 1) {
+      turn.quiet(7_020);
+      turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' });
+      turn.feed({ type: 'bot-finished', atMs: turn.nowMs });
+    }
+    expect(turn.asked).toEqual(['(no input 1)', '(no input 2)']);
+    expect(turn.quiet(7_020).effects.at(-1)).toEqual({ type: 'give-up', reason: 'no-input' });
   });
 });
