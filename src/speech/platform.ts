@@ -1,28 +1,23 @@
 import { setMaxListeners } from 'node:events';
-import type { Clock, Timer } from '../kernel/clock.ts';
+import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
+import { type Connections, connect } from './connections.ts';
 import { eitherSignal } from './either-signal.ts';
 import { type ServiceHealth, serviceHealth } from './health.ts';
-import { SpeechHttp } from './requests.ts';
+import { HealthWatch } from './health-watch.ts';
+import { KeyedRecogniser } from './keyed-recogniser.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from './port.ts';
-import { Slots, type Slot } from './slots.ts';
+import { needed, type SpeechPlatformSettings } from './settings.ts';
+import type { Slot, SlotUse } from './slots.ts';
 import { TokenSource } from './tokens.ts';
+import { type BatchSpeechOptions, type SpokenAudio, synthesize } from './tts/batch.ts';
 import { PhraseCache } from './tts/phrase-cache.ts';
 import { RealtimeSynthesizer } from './tts/realtime.ts';
+import type { StreamedSpeechOptions } from './tts/realtime-request.ts';
 
-export interface SpeechPlatformSettings {
-  readonly authUrl: string;
-  readonly asrUrl: string;
-  readonly ttsUrl: string;
-  readonly apiKey: string;
-  /** Concurrent requests allowed for each service and key; 16 in the default tier. */
-  readonly slotsPerKey?: number;
-  readonly connectTimeoutMs?: number;
-  readonly requestTimeoutMs?: number;
-  readonly tokenLifeSeconds?: number;
-}
+export type { SpeechPlatformSettings } from './settings.ts';
 
 export interface SpeechPlatformDeps {
   readonly clock: Clock;
@@ -30,51 +25,76 @@ export interface SpeechPlatformDeps {
   readonly fetch?: typeof fetch;
 }
 
-const HEALTH_EVERY_MS = 5_000;
+/** What a health check found; undefined for a service whose address was not given. */
+export interface PlatformHealth {
+  readonly recognition: ServiceHealth | undefined;
+  readonly synthesis: ServiceHealth | undefined;
+}
+
+export interface AccessToken {
+  readonly token: string;
+  /** Undefined for a token that the caller brought. */
+  readonly lifeLeftMs: number | undefined;
+}
 
 /**
- * The speech platform as one object: recognition, synthesis and batch transcription behind one key. Needs nothing else of
- * this project and can be used alone; close it when done.
+ * The speech platform as one object: recognition, synthesis and transcription behind one key, or several. Needs nothing else
+ * of this project and can be used alone; close it when done.
  */
 export class SpeechPlatform implements AsyncDisposable {
   readonly recogniser: Recogniser;
-  /** Prepared sentences come from memory, in the same tick. */
+  /** For calls, as 8 kHz mu-law. Prepared sentences come from memory, in the same tick. */
   readonly synthesizer: Synthesizer;
   readonly #settings: SpeechPlatformSettings;
   readonly #deps: Required<SpeechPlatformDeps>;
-  readonly #http: SpeechHttp;
-  readonly #recogniser: RealtimeRecogniser;
+  readonly #connections: Connections;
+  readonly #recognisers: readonly RealtimeRecogniser[];
   readonly #realtime: RealtimeSynthesizer;
   readonly #phrases: PhraseCache;
-  readonly #asrSlots: Slots;
+  readonly #watch: HealthWatch;
   readonly #closing = new AbortController();
-  #healthTimer: Timer | undefined;
-  #isUp = true;
-  #onUp: () => void = () => undefined;
 
+  /** @throws TypeError unless there is exactly one of a key and a token; SpeechRequestError for a key without `authUrl` */
   constructor(settings: SpeechPlatformSettings, deps: SpeechPlatformDeps) {
-    const { authUrl, asrUrl, ttsUrl, apiKey, slotsPerKey = 16, requestTimeoutMs = 120_000 } = settings;
     this.#settings = settings;
     // One listener for each request that is under way.
     setMaxListeners(0, this.#closing.signal);
     this.#deps = { fetch: globalThis.fetch, ...deps };
     const { clock, logger, fetch: fetcher } = this.#deps;
-    const lifeSeconds = settings.tokenLifeSeconds === undefined ? {} : { lifeSeconds: settings.tokenLifeSeconds };
-    const tokens = new TokenSource({ authUrl, apiKey, clock, fetch: fetcher, closing: this.#closing.signal, ...lifeSeconds });
-    const { connectTimeoutMs } = settings;
-    const readyTimeout = connectTimeoutMs === undefined ? {} : { readyTimeoutMs: connectTimeoutMs };
-    this.#asrSlots = new Slots(slotsPerKey);
-    this.#http = new SpeechHttp({ tokens, clock, fetch: fetcher, timeoutMs: requestTimeoutMs });
-    this.#realtime = new RealtimeSynthesizer({ ttsUrl, tokens, clock, slots: new Slots(slotsPerKey), connectTimeoutMs });
+    const { asrUrl = '', ttsUrl = '', connectTimeoutMs } = settings;
+    const connections = connect(settings, { clock, fetch: fetcher, closing: this.#closing.signal });
+    const { tokens, asrSlots, ttsSlots: slots, ttsBreaker: breaker } = connections;
+    this.#connections = connections;
+    this.#realtime = new RealtimeSynthesizer({ ttsUrl, tokens, clock, slots, breaker, connectTimeoutMs });
     this.#phrases = new PhraseCache(this.#realtime);
     this.synthesizer = this.#phrases;
-    this.#recogniser = new RealtimeRecogniser({ asrUrl, tokens, clock, logger, ...readyTimeout });
-    this.recogniser = this.#recogniser;
+    const timeout = connectTimeoutMs === undefined ? {} : { readyTimeoutMs: connectTimeoutMs };
+    this.#recognisers = tokens.map((source) => new RealtimeRecogniser({ asrUrl, tokens: source, clock, logger, ...timeout }));
+    this.recogniser = new KeyedRecogniser(this.#recognisers, asrSlots);
+    const ask = async (signal: AbortSignal): Promise<boolean> => {
+      const { recognition, synthesis } = await this.health(signal);
+      return recognition?.healthy !== false && synthesis?.healthy !== false;
+    };
+    this.#watch = new HealthWatch({ clock, logger, ask });
   }
 
   /** A recognition slot for a live call, or undefined when none is free; its session then takes no other. */
   reserveLive(): Slot | undefined {
-    return this.#asrSlots.tryReserve();
+    return this.#connections.asrSlots.tryReserve('live');
+  }
+
+  /** Slots held and waited for, by service. */
+  get slotUse(): { readonly recognition: SlotUse; readonly synthesis: SlotUse } {
+    return { recognition: this.#connections.asrSlots.use, synthesis: this.#connections.ttsSlots.use };
+  }
+
+  /** An access token, minted when there is none that lives (document 1). @throws SpeechError */
+  async accessToken(signal: AbortSignal): Promise<AccessToken> {
+    using either = eitherSignal(signal, this.#closing.signal);
+    const [source] = this.#connections.tokens;
+    if (source === undefined) throw new TypeError('a speech client without a source of tokens');
+    const token = await source.get(either.signal);
+    return { token, lifeLeftMs: source instanceof TokenSource ? source.lifeLeftMs : undefined };
   }
 
   /** @throws SpeechError by status; the signal's reason when aborted */
@@ -84,12 +104,26 @@ export class SpeechPlatform implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<TranscriptionResult> {
     using either = eitherSignal(signal, this.#closing.signal);
-    const slot = await this.#asrSlots.acquire('batch', either.signal);
-    try {
-      return await transcribe(this.#http, this.#settings.asrUrl, source, options, either.signal);
-    } finally {
-      slot.release();
-    }
+    return await transcribe(this.#connections.asr, needed(this.#settings, 'asrUrl'), source, options, either.signal);
+  }
+
+  /**
+   * Speaks a text in any format; the audio follows as it is made (TTS doc, `POST /v1/audio/speech`). The signal counts until
+   * the audio was read.
+   * @throws SpeechError by status; the signal's reason when aborted
+   */
+  async synthesize(options: BatchSpeechOptions, signal: AbortSignal): Promise<SpokenAudio> {
+    return await synthesize(this.#connections.tts, needed(this.#settings, 'ttsUrl'), options, signal, this.#closing.signal);
+  }
+
+  /**
+   * Speaks a text over the socket, in the format and at the rate that was asked for, yielded as it is made (TTS doc,
+   * "WebSocket"). Leaving the loop stops the synthesis.
+   * @throws SpeechError; the signal's reason when aborted
+   */
+  stream(options: StreamedSpeechOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    needed(this.#settings, 'ttsUrl');
+    return this.#realtime.stream(options, signal);
   }
 
   /** Speaks sentences ahead of time. @throws SpeechError; sentences already spoken stay */
@@ -103,51 +137,34 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /** @throws SpeechUnavailableError, SpeechProtocolError */
-  async health(signal: AbortSignal): Promise<{ readonly recognition: ServiceHealth; readonly synthesis: ServiceHealth }> {
+  async health(signal: AbortSignal): Promise<PlatformHealth> {
     const { clock, fetch: fetcher } = this.#deps;
-    const [recognition, synthesis] = await Promise.all([
-      serviceHealth(fetcher, clock, this.#settings.asrUrl, signal),
-      serviceHealth(fetcher, clock, this.#settings.ttsUrl, signal),
-    ]);
+    const { asrUrl, ttsUrl } = this.#settings;
+    const ask = async (url: string | undefined): Promise<ServiceHealth | undefined> =>
+      url === undefined ? undefined : serviceHealth(fetcher, clock, url, signal);
+    const [recognition, synthesis] = await Promise.all([ask(asrUrl), ask(ttsUrl)]);
     return { recognition, synthesis };
   }
 
   /** The last health check's verdict; true before the first. */
   get isUp(): boolean {
-    return this.#isUp;
+    return this.#watch.isUp;
   }
 
   /** Asks for health every few seconds from now on, so that a call is not answered into silence. @param onUp told when it came back */
   watchHealth(onUp: () => void = () => undefined): void {
-    this.#onUp = onUp;
-    void this.checkHealth();
+    this.#watch.start(onUp);
   }
 
   /** One health check, kept as `isUp`. Never rejects. */
-  async checkHealth(): Promise<boolean> {
-    const { clock, logger } = this.#deps;
-    const before = this.#isUp;
-    try {
-      const { recognition, synthesis } = await this.health(this.#closing.signal);
-      this.#isUp = recognition.healthy && synthesis.healthy;
-    } catch {
-      // A check that was broken off by closing says nothing about the platform.
-      if (this.#closing.signal.aborted) return before;
-      this.#isUp = false;
-    }
-    if (this.#closing.signal.aborted) return this.#isUp;
-    if (before !== this.#isUp) {
-      logger.warn({ up: this.#isUp }, 'speech platform changed state');
-      if (this.#isUp) this.#onUp();
-    }
-    this.#healthTimer?.cancel();
-    this.#healthTimer = clock.after(HEALTH_EVERY_MS, () => void this.checkHealth());
-    return this.#isUp;
+  checkHealth(): Promise<boolean> {
+    return this.#watch.check();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the speech client was closed'));
-    this.#healthTimer?.cancel();
-    await Promise.all([this.#recogniser[Symbol.asyncDispose](), this.#realtime[Symbol.asyncDispose]()]);
+    this.#watch[Symbol.dispose]();
+    await Promise.all(this.#recognisers.map((recogniser) => recogniser[Symbol.asyncDispose]()));
+    await this.#realtime[Symbol.asyncDispose]();
   }
 }

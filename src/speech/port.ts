@@ -55,6 +55,10 @@ export interface SynthesisRequest {
   readonly language: string;
   /** 0.25 to 4.0; 1.0 when absent. */
   readonly speed?: number;
+  /** Who waits for it: a live call when absent. */
+  readonly priority?: 'live' | 'batch';
+  /** Holds a value of a person (a name, a date): it is kept encrypted and for a short while, if at all. */
+  readonly isPersonal?: boolean;
 }
 
 export interface Synthesizer {

@@ -149,6 +149,8 @@ export class SpeechHttp {
       slot.release();
     });
     slot.handOver();
+    // An answer that nobody reads gives its slot back at the time limit.
+    deadline.signal.addEventListener('abort', () => exchange.close(), { once: true });
     try {
       const response = await this.#fetch(request, token, deadline.signal);
       exchange.begin(response);

@@ -32,30 +32,34 @@ const MOST_WAITING = 1_000;
 export class Slots {
   readonly #limit: number;
   readonly #mostWaiting: number;
-  /** By lane. */
-  readonly #used: number[];
-  readonly #held: Record<SlotPriority, number> = { live: 0, batch: 0 };
+  readonly #lanes: readonly Record<SlotPriority, number>[];
   #waiting: Waiting[] = [];
 
   /** @param limit places for each lane */
   constructor(limit: number, { lanes = 1, mostWaiting = MOST_WAITING }: { lanes?: number; mostWaiting?: number } = {}) {
     this.#limit = limit;
     this.#mostWaiting = mostWaiting;
-    this.#used = Array.from({ length: lanes }, () => 0);
+    this.#lanes = Array.from({ length: lanes }, () => ({ live: 0, batch: 0 }));
   }
 
   get free(): number {
-    return this.#used.reduce((free, used) => free + this.#limit - used, 0);
+    return this.#lanes.reduce((free, { live, batch }) => free + this.#limit - live - batch, 0);
   }
 
   get use(): SlotUse {
     const waitingLive = this.#waiting.filter(({ priority }) => priority === 'live').length;
     return {
-      limit: this.#limit * this.#used.length,
-      ...this.#held,
+      limit: this.#limit * this.#lanes.length,
+      live: this.#lanes.reduce((sum, { live }) => sum + live, 0),
+      batch: this.#lanes.reduce((sum, { batch }) => sum + batch, 0),
       waitingLive,
       waitingBatch: this.#waiting.length - waitingLive,
     };
+  }
+
+  /** Slots of live calls on one key. */
+  liveIn(lane: number): number {
+    return this.#lanes[lane]?.live ?? 0;
   }
 
   /** A slot now, or undefined: for a call that must not be half-served. */
@@ -92,23 +96,21 @@ export class Slots {
 
   /** In the lane that has the most room, so that no key is at its limit while another is idle. */
   #take(priority: SlotPriority): Slot {
-    const lane = this.#used.indexOf(Math.min(...this.#used));
-    this.#count(lane, priority, 1);
+    const used = this.#lanes.map(({ live, batch }) => live + batch);
+    const lane = used.indexOf(Math.min(...used));
+    const counts = this.#lanes[lane];
+    if (counts === undefined) throw new TypeError('slots without a lane');
+    counts[priority] += 1;
     let held = true;
     return {
       lane,
       release: () => {
         if (!held) return;
         held = false;
-        this.#count(lane, priority, -1);
+        counts[priority] -= 1;
         this.#giveNext();
       },
     };
-  }
-
-  #count(lane: number, priority: SlotPriority, by: number): void {
-    this.#used[lane] = (this.#used[lane] ?? 0) + by;
-    this.#held[priority] += by;
   }
 
   #giveNext(): void {

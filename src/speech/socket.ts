@@ -12,6 +12,9 @@ export interface SocketListener {
 
 export interface SocketOptions {
   readonly headers?: Readonly<Record<string, string>>;
+  /** `/v1/realtime` when absent. */
+  readonly path?: string | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
   readonly clock: Clock;
   /** Longest time until the socket is open; 5 s when absent. */
   readonly timeoutMs?: number | undefined;
@@ -27,7 +30,7 @@ const PING_EVERY_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /**
- * Opens `WS {baseUrl}/v1/realtime`, without compression and without following redirects.
+ * Opens `WS {baseUrl}/v1/realtime`, or another path of it, without compression and without following redirects.
  * @param listener hears everything from the opening on
  * @throws SpeechAuthError for an upgrade refused with 401 or 403, another SpeechError by its status, SpeechUnavailableError
  * when the platform cannot be reached in time; the signal's reason when it aborts first
@@ -39,7 +42,7 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
       reject(signal.reason as Error);
       return;
     }
-    const socket = new WebSocket(realtimeUrl(baseUrl), {
+    const socket = new WebSocket(socketUrl(baseUrl, options), {
       headers,
       perMessageDeflate: false,
       maxPayload: MAX_PAYLOAD_BYTES,
@@ -69,8 +72,9 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
   });
 }
 
-function realtimeUrl(baseUrl: string): URL {
-  const url = new URL('/v1/realtime', baseUrl);
+function socketUrl(baseUrl: string, { path = '/v1/realtime', query = {} }: Pick<SocketOptions, 'path' | 'query'>): URL {
+  const url = new URL(path, baseUrl);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
   return url;
 }

@@ -1,14 +1,14 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { Tokens } from '../credentials.ts';
 import { SpeechAuthError } from '../errors.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
 import { openSocket, type PlatformSocket } from '../socket.ts';
-import type { TokenSource } from '../tokens.ts';
 import { type At, type Effect, RealtimeProtocol } from './realtime-protocol.ts';
 
 export interface RealtimeRecogniserOptions {
   readonly asrUrl: string;
-  readonly tokens: TokenSource;
+  readonly tokens: Tokens;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Time to open a socket, and from there to the ready event. */

@@ -60,9 +60,8 @@ export function readSynthesisEvent(frame: string): SynthesisEvent | undefined {
 }
 
 /** The encoding a chunk's format names; undefined for one that a phone line cannot take as it is. */
-export function encodingOf(name: string | undefined): Encoding | undefined {
+export function encodingOf(name: string): Encoding | undefined {
   switch (name) {
-    case undefined:
     case 'mulaw':
     case 'ulaw':
       return 'mulaw';

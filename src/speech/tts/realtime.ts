@@ -1,19 +1,24 @@
 import { setMaxListeners } from 'node:events';
 import { sleep } from '../../kernel/abort.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
-import type { Clock, Timer } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Breaker } from '../breaker.ts';
+import type { Tokens } from '../credentials.ts';
 import { eitherSignal } from '../either-signal.ts';
-import { SpeechAuthError, SpeechError, SpeechRequestError } from '../errors.ts';
+import { SpeechAuthError, SpeechError, SpeechUnavailableError } from '../errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
 import type { Slots } from '../slots.ts';
-import type { TokenSource } from '../tokens.ts';
+import { IdleSockets } from './idle-sockets.ts';
+import { type StreamedSpeechOptions, type WireRequest, wireRequest } from './realtime-request.ts';
 import { SynthesisSocket } from './synthesis-socket.ts';
 
 export interface RealtimeSynthesizerOptions {
   readonly ttsUrl: string;
-  readonly tokens: TokenSource;
+  /** One source of tokens for each lane of the slots. */
+  readonly tokens: Tokens | readonly Tokens[];
   readonly clock: Clock;
   readonly slots: Slots;
+  readonly breaker?: Breaker;
   /** Time to open a socket. */
   readonly connectTimeoutMs?: number | undefined;
   readonly random?: () => number;
@@ -24,47 +29,59 @@ interface Attempt {
   reused: boolean;
 }
 
-const MOST_CHARACTERS = 10_000;
 const BACKOFF = { firstMs: 150, factor: 2, maxMs: 1_000, jitter: 0.2 } as const;
 const MOST_REPEATS = 2;
-/** A socket that has nothing to do is kept this long for the next sentence. */
-const IDLE_MS = 20_000;
 
-/** The realtime synthesizer of the platform's documents: `WS {tts_url}/v1/realtime`, one full message a sentence. */
+/** The realtime synthesizer of the platform's documents: `WS {tts_url}/v1/realtime`. */
 export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   readonly #options: RealtimeSynthesizerOptions;
+  readonly #tokens: readonly Tokens[];
   readonly #closing = new AbortController();
-  #idle: { readonly socket: SynthesisSocket; readonly timer: Timer } | undefined;
+  readonly #idle: IdleSockets;
   #warming: Promise<void> | undefined;
 
   constructor(options: RealtimeSynthesizerOptions) {
     this.#options = options;
+    this.#tokens = 'get' in options.tokens ? [options.tokens] : options.tokens;
+    this.#idle = new IdleSockets(options.clock);
     // One listener for each text that is being spoken.
     setMaxListeners(0, this.#closing.signal);
   }
 
   /**
-   * @throws SpeechRequestError for a text the platform does not take, SpeechAuthError, SpeechUnavailableError,
-   * SpeechFailedError, SpeechProtocolError; the signal's reason when aborted
+   * One full message a sentence, its answer as 8 kHz mu-law.
+   * @throws as `stream`
    */
-  async *speak(request: SynthesisRequest, outer: AbortSignal): AsyncIterable<Uint8Array> {
-    const characters = Array.from(request.text).length;
-    if (characters < 1 || characters > MOST_CHARACTERS)
-      throw new SpeechRequestError(`a text to speak has 1 to ${MOST_CHARACTERS} characters, not ${characters}`);
-    const { clock, slots, random = Math.random } = this.#options;
+  async *speak({ text, voice, language, speed, priority }: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const request = { text, voice, language, format: 'mulaw' as const };
+    const rest = { ...(speed === undefined ? {} : { speed }), ...(priority === undefined ? {} : { priority }) };
+    yield* this.stream({ ...request, ...rest }, signal);
+  }
+
+  /**
+   * Speaks a text in the format and at the rate that was asked for, yielded as it is made, oldest first.
+   * @throws SpeechRequestError for what the socket does not take, SpeechAuthError, SpeechUnavailableError, SpeechFailedError,
+   * SpeechProtocolError; the signal's reason when aborted
+   */
+  async *stream(options: StreamedSpeechOptions, outer: AbortSignal): AsyncIterable<Uint8Array> {
+    const request = wireRequest(options);
+    const { clock, slots, breaker, random = Math.random } = this.#options;
     using either = eitherSignal(outer, this.#closing.signal);
     const { signal } = either;
-    const slot = await slots.acquire('live', signal);
+    const slot = await slots.acquire(request.priority, signal);
     try {
       for (let repeats = 0; ;) {
+        breaker?.check();
         const attempt: Attempt = { heard: false, reused: false };
         try {
-          yield* this.#attempt(request, signal, attempt);
+          yield* this.#attempt(request, slot.lane, signal, attempt);
+          breaker?.succeeded();
           return;
         } catch (error) {
+          if (signal.aborted) throw error;
+          if (error instanceof SpeechUnavailableError && !attempt.reused) breaker?.failed();
           // After audio was heard a repeat would say it twice.
-          const again = error instanceof SpeechError && error.retryable && !attempt.heard;
-          if (signal.aborted || !again) throw error;
+          if (!(error instanceof SpeechError) || !error.retryable || attempt.heard) throw error;
           // A kept socket that had died in the meantime says nothing about the platform: a new one at once.
           if (attempt.reused) continue;
           if (repeats >= MOST_REPEATS) throw error;
@@ -80,10 +97,16 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   /** Opens a socket for the next text while nobody waits for it, when a slot is free for it. Never rejects. */
   async warm(): Promise<void> {
     const { signal } = this.#closing;
-    if (signal.aborted || this.#idle?.socket.usable === true || this.#options.slots.free <= 0) return;
-    this.#warming ??= this.#open(signal)
+    const { slots } = this.#options;
+    if (signal.aborted || slots.free <= 0) return;
+    const slot = slots.tryReserve();
+    const lane = slot?.lane ?? 0;
+    // Which key the next text will use; the place itself is not kept.
+    slot?.release();
+    if (this.#idle.has(lane)) return;
+    this.#warming ??= this.#open(lane, undefined, signal)
       .then(
-        (socket) => this.#keep(socket),
+        (socket) => this.#keep(lane, socket),
         // Whoever speaks next tries again, and hears what is wrong.
         () => undefined,
       )
@@ -94,66 +117,45 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   /** Stops what is being spoken and closes every socket. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the speech client was closed'));
-    this.#takeIdle()?.close();
+    this.#idle.close();
   }
 
-  async *#attempt(request: SynthesisRequest, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
-    const idle = this.#takeIdle();
+  async *#attempt(request: WireRequest, lane: number, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
+    const { wanted, query, messages } = request;
+    const idle = query === undefined ? this.#idle.take(lane) : undefined;
     attempt.reused = idle !== undefined;
-    const socket = idle ?? (await this.#open(signal));
+    const socket = idle ?? (await this.#open(lane, query, signal));
     let whole = false;
     try {
-      for await (const audio of socket.speak(message(request), signal)) {
+      for await (const audio of socket.speak(messages, wanted, signal)) {
         attempt.heard = true;
         yield audio;
       }
       whole = true;
     } finally {
       // A socket that was left in the middle would go on being paid for: it is closed.
-      if (whole) this.#keep(socket);
+      if (whole && query === undefined && messages.length === 1) this.#keep(lane, socket);
       else socket.close();
     }
   }
 
+  #keep(lane: number, socket: SynthesisSocket): void {
+    if (this.#closing.signal.aborted) socket.close();
+    else this.#idle.keep(lane, socket);
+  }
+
   /** A refused upgrade may be an expired token: mint once, repeat once (document 1, rule 4). */
-  async #open(signal: AbortSignal): Promise<SynthesisSocket> {
-    const { tokens, ttsUrl, clock, connectTimeoutMs: timeoutMs } = this.#options;
+  async #open(lane: number, query: WireRequest['query'], signal: AbortSignal): Promise<SynthesisSocket> {
+    const { ttsUrl, clock, connectTimeoutMs: timeoutMs } = this.#options;
+    const tokens = this.#tokens[lane];
+    if (tokens === undefined) throw new TypeError(`there is no source of tokens for lane ${lane}`);
     const token = await tokens.get(signal);
+    const options = { ttsUrl, query, clock, timeoutMs, signal };
     try {
-      return await SynthesisSocket.open({ ttsUrl, token, clock, timeoutMs, signal });
+      return await SynthesisSocket.open({ ...options, token });
     } catch (error) {
-      if (!(error instanceof SpeechAuthError) || error.status !== 401) throw error;
-      tokens.invalidate(token);
-      return SynthesisSocket.open({ ttsUrl, token: await tokens.get(signal), clock, timeoutMs, signal });
+      if (!(error instanceof SpeechAuthError) || error.status !== 401 || !tokens.invalidate(token)) throw error;
+      return SynthesisSocket.open({ ...options, token: await tokens.get(signal) });
     }
   }
-
-  #takeIdle(): SynthesisSocket | undefined {
-    const idle = this.#idle;
-    this.#idle = undefined;
-    idle?.timer.cancel();
-    return idle?.socket.usable === true ? idle.socket : undefined;
-  }
-
-  #keep(socket: SynthesisSocket): void {
-    if (this.#idle?.socket.usable === true || this.#closing.signal.aborted) {
-      socket.close();
-      return;
-    }
-    this.#takeIdle();
-    const timer = this.#options.clock.after(IDLE_MS, () => this.#takeIdle()?.close());
-    this.#idle = { socket, timer };
-  }
-}
-
-/** The full synthesis message (TTS doc, "WebSocket", way 3). */
-function message({ text, voice, language, speed }: SynthesisRequest): object {
-  return {
-    model: 'zero-indic',
-    input: text,
-    voice,
-    language,
-    response_format: 'mulaw',
-    ...(speed === undefined ? {} : { speed }),
-  };
 }

@@ -1,10 +1,11 @@
+import { type AudioFormat, MULAW_8K } from '../../audio/format.ts';
 import { SpeechFailedError, SpeechProtocolError } from '../errors.ts';
-import { MulawStream } from './mulaw-stream.ts';
 import { encodingOf, readSynthesisEvent, type SynthesisEvent } from './realtime-events.ts';
+import { RecodeStream } from './recode-stream.ts';
 
 type Chunk = Extract<SynthesisEvent, { type: 'chunk' }>;
 
-/** What came of a message: 8 kHz mu-law, the end, or nothing yet. */
+/** What came of a message: audio in the format that was asked for, the end, or nothing yet. */
 export type Heard = { readonly audio?: Uint8Array; readonly done: boolean };
 
 const NOTHING: Heard = { done: false };
@@ -14,10 +15,16 @@ const NOTHING: Heard = { done: false };
  * its audio, and end with a completion; whatever breaks that order is an error, not sound.
  */
 export class SynthesisProtocol {
+  readonly #wanted: AudioFormat;
   #expected: Chunk | undefined;
   #chunks = 0;
   #requestId: string | undefined;
-  #stream: { readonly format: string; readonly mulaw: MulawStream } | undefined;
+  #stream: { readonly format: string; readonly recoded: RecodeStream } | undefined;
+
+  /** @param wanted what the audio is brought to, whatever the platform sends */
+  constructor(wanted = MULAW_8K) {
+    this.#wanted = wanted;
+  }
 
   /** @throws SpeechProtocolError, SpeechFailedError when the platform tells of a failure */
   text(frame: string): Heard {
@@ -42,15 +49,15 @@ export class SynthesisProtocol {
     if (chunk === undefined) throw this.#broken('audio without a chunk message');
     this.#expected = undefined;
     this.#chunks += 1;
-    const encoding = encodingOf(chunk.format);
-    if (encoding === undefined) throw this.#broken(`audio as ${chunk.format} where mulaw was asked`);
+    const encoding = chunk.format === undefined ? this.#wanted.encoding : encodingOf(chunk.format);
+    if (encoding === undefined) throw this.#broken(`audio as ${chunk.format} where ${this.#wanted.encoding} was asked`);
     // G.711 has one rate; that of PCM is never guessed.
     const rateHz = chunk.rateHz ?? (encoding === 'pcm16' ? 0 : 8_000);
     if (rateHz < 1_000 || rateHz > 192_000) throw this.#broken(`audio at ${rateHz} Hz`);
     const format = `${encoding} ${rateHz}`;
-    const owed = this.#stream === undefined || this.#stream.format === format ? undefined : this.#stream.mulaw.flush();
-    if (this.#stream?.format !== format) this.#stream = { format, mulaw: new MulawStream(encoding, rateHz) };
-    const audio = this.#stream.mulaw.push(bytes);
+    const owed = this.#stream === undefined || this.#stream.format === format ? undefined : this.#stream.recoded.flush();
+    if (this.#stream?.format !== format) this.#stream = { format, recoded: new RecodeStream({ encoding, rateHz }, this.#wanted) };
+    const audio = this.#stream.recoded.push(bytes);
     return { audio: owed === undefined ? audio : Buffer.concat([owed, audio]), done: false };
   }
 
@@ -69,7 +76,7 @@ export class SynthesisProtocol {
     if (this.#expected !== undefined) throw this.#broken('a completion where audio was due');
     if (totalChunks !== undefined && totalChunks !== this.#chunks)
       throw this.#broken(`${this.#chunks} chunks where ${totalChunks} are counted`);
-    return { audio: this.#stream?.mulaw.flush() ?? new Uint8Array(), done: true };
+    return { audio: this.#stream?.recoded.flush() ?? new Uint8Array(), done: true };
   }
 
   #broken(what: string): SpeechProtocolError {

@@ -1,3 +1,4 @@
+import type { AudioFormat } from '../../audio/format.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { SpeechFailedError, SpeechUnavailableError } from '../errors.ts';
 import { isRecoverableClose } from '../close-codes.ts';
@@ -7,6 +8,8 @@ import { type Heard, SynthesisProtocol } from './synthesis-protocol.ts';
 export interface SynthesisSocketOptions {
   readonly ttsUrl: string;
   readonly token: string;
+  /** Settings in the address (TTS doc, "WebSocket", way 1). */
+  readonly query?: Readonly<Record<string, string>> | undefined;
   readonly clock: Clock;
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -34,7 +37,7 @@ export class SynthesisSocket {
   }
 
   /** @throws as `openSocket` */
-  static async open({ ttsUrl, token, clock, timeoutMs, signal }: SynthesisSocketOptions): Promise<SynthesisSocket> {
+  static async open({ ttsUrl, token, query, clock, timeoutMs, signal }: SynthesisSocketOptions): Promise<SynthesisSocket> {
     const self = new SynthesisSocket(clock);
     const listener = {
       text: (text: string) => self.#hear((protocol) => protocol.text(text)),
@@ -42,7 +45,7 @@ export class SynthesisSocket {
       closed: (code: number, reason: string) => self.#onClosed(code, reason),
     };
     const headers = { authorization: `Bearer ${token}` };
-    self.#socket = await openSocket(ttsUrl, listener, { headers, clock, timeoutMs, signal });
+    self.#socket = await openSocket(ttsUrl, listener, { headers, query, clock, timeoutMs, signal });
     return self;
   }
 
@@ -56,18 +59,18 @@ export class SynthesisSocket {
   }
 
   /**
-   * Speaks one text; the socket must be idle. Leaving the loop early makes the socket unusable: close it.
+   * Speaks one text, asked for by these messages; the socket must be idle. Leaving the loop early makes the socket unusable: close it.
    * @throws SpeechProtocolError, SpeechFailedError, SpeechUnavailableError; the signal's reason when it aborts
    */
-  async *speak(message: object, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  async *speak(messages: readonly object[], wanted: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
-    this.#protocol = new SynthesisProtocol();
+    this.#protocol = new SynthesisProtocol(wanted);
     this.#audio = [];
     this.#waitingBytes = 0;
     this.#ended = this.usable ? undefined : { error: new SpeechUnavailableError('the synthesis socket has closed') };
     const onAbort = (): void => this.#wake();
     signal.addEventListener('abort', onAbort, { once: true });
-    this.#socket?.send(JSON.stringify(message));
+    for (const message of messages) this.#socket?.send(JSON.stringify(message));
     this.#watch();
     try {
       for (;;) {

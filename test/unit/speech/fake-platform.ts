@@ -11,6 +11,7 @@ export interface Asked {
   readonly method: string;
   readonly headers: Headers;
   readonly body: unknown;
+  readonly signal: AbortSignal | undefined;
 }
 
 export type Answer = Response | Error | Promise<Response>;
@@ -31,6 +32,7 @@ export class FakeFetch {
       method: init?.method ?? 'GET',
       headers: new Headers(init?.headers),
       body: init?.body,
+      signal: init?.signal ?? undefined,
     };
     this.asked.push(asked);
     const answer = (this.#script.length > 1 ? this.#script.shift() : this.#script[0])?.(asked);

@@ -16,10 +16,12 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
 
 /** Moves the clock on until the promise settles. */
 async function sharedAfterWaits(promise: Promise<string>, clock: ManualClock): Promise<string> {
-  let isSettled = false;
-  void promise.finally(() => (isSettled = true)).catch(() => undefined);
-  for (let turn = 0; turn < 50 && !isSettled; turn += 1) {
-    await settle();
+  const done = promise.then(
+    () => true,
+    () => true,
+  );
+  for (let turn = 0; turn < 50; turn += 1) {
+    if (await Promise.race([done, settle().then(() => false)])) break;
     clock.advance(100);
   }
   return promise;

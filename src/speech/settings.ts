@@ -1,0 +1,43 @@
+import type { TokenProvider } from './credentials.ts';
+import { SpeechRequestError } from './errors.ts';
+import type { TokenStore } from './token-store.ts';
+
+/**
+ * Where the platform is and who asks. Only what is used has to be given: a client with `asrUrl` alone contacts nothing else
+ * but the token service.
+ */
+export interface SpeechPlatformSettings {
+  /** Token service; needed with `apiKey`. */
+  readonly authUrl?: string;
+  /** Recognition. */
+  readonly asrUrl?: string;
+  /** Recognition, Variant B, which takes the API key itself. */
+  readonly asrAltUrl?: string;
+  /** Medical transcription, which takes the API key itself. */
+  readonly medUrl?: string;
+  /** Synthesis. */
+  readonly ttsUrl?: string;
+  /** One key, or several that share the load. */
+  readonly apiKey?: string | readonly string[];
+  /** In place of a key: one token, which is never replaced, or a function that gives one when asked. */
+  readonly token?: string | TokenProvider;
+  /** Concurrent requests allowed for each service and key; 16 in the default tier. */
+  readonly slotsPerKey?: number;
+  readonly connectTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  readonly tokenLifeSeconds?: number;
+  /** Mint budget and tokens shared with other processes of the same key; who made it closes it. */
+  readonly tokenStore?: TokenStore;
+}
+
+/** The keys as a list, without duplicates; empty when the caller brings tokens. */
+export function keysOf({ apiKey }: Pick<SpeechPlatformSettings, 'apiKey'>): readonly string[] {
+  return typeof apiKey === 'string' ? [apiKey] : [...new Set(apiKey)];
+}
+
+/** @throws SpeechRequestError for an address that was not given to the client */
+export function needed(settings: SpeechPlatformSettings, name: 'authUrl' | 'asrUrl' | 'asrAltUrl' | 'medUrl' | 'ttsUrl'): string {
+  const url = settings[name];
+  if (url === undefined) throw new SpeechRequestError(`the speech client was made without ${name}`);
+  return url;
+}

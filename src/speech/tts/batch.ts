@@ -1,0 +1,206 @@
+import { parseWav, wavFile } from '../../audio/wav.ts';
+import { eitherSignal } from '../either-signal.ts';
+import { SpeechError, SpeechProtocolError, SpeechRequestError, SpeechUnavailableError } from '../errors.ts';
+import type { Exchange } from '../exchange.ts';
+import type { SpeechHttp } from '../requests.ts';
+import type { SlotPriority } from '../slots.ts';
+import { splitForSpeech } from './sentences.ts';
+import { checkText, codePoints, type SpeechFormat, speechFields, type SpeechOptions } from './speech-fields.ts';
+
+export interface BatchSpeechOptions extends SpeechOptions {
+  /** `mp3` when absent, as in the documents. */
+  readonly format?: SpeechFormat;
+  /** Cuts a text over 500 characters at sentence ends and joins what comes; FLAC and OGG cannot be joined. */
+  readonly splitLong?: boolean;
+  /** Told when a piece of a cut text has been spoken. */
+  readonly onPiece?: (done: number, pieces: number) => void;
+  readonly priority?: SlotPriority;
+}
+
+/** Speech that is being answered. Read it or close it: until then it holds a slot of the platform. */
+export interface SpokenAudio {
+  readonly format: SpeechFormat;
+  readonly contentType: string | undefined;
+  /** As the answer's `X-Sample-Rate` says, never assumed; undefined when it does not say. */
+  readonly sampleRateHz: number | undefined;
+  /** Of the first request, where the text was cut. */
+  readonly requestId: string | undefined;
+  /** As it arrives, once; leaving the loop stops the synthesis. @throws SpeechError when it breaks off */
+  readonly audio: AsyncIterable<Uint8Array>;
+  /** Stops the synthesis, for one who does not read it to its end. */
+  close(): void;
+}
+
+/** Requests of a cut text that are made ahead of the one that is read. */
+const AHEAD = 3;
+const SHORT_CHARACTERS = 500;
+/** The platform's own limit is 300 s (TTS doc, limits); longer, so that its 504 is seen. */
+const LONG_TIMEOUT_MS = 330_000;
+const JOINABLE: ReadonlySet<SpeechFormat> = new Set(['pcm', 'wav', 'mp3', 'mulaw', 'alaw']);
+
+/**
+ * Speaks a text: `POST {tts_url}/v1/audio/speech`. Resolves with the head of the answer; audio follows as it is made.
+ * @throws SpeechRequestError before anything is sent for what the documents rule out; SpeechError by status; the signal's
+ * reason when aborted
+ * @param closing stops it like the signal: the client's own end
+ */
+export async function synthesize(
+  http: SpeechHttp,
+  ttsUrl: string,
+  options: BatchSpeechOptions,
+  outer: AbortSignal,
+  closing?: AbortSignal,
+): Promise<SpokenAudio> {
+  const { format = 'mp3', splitLong = false, text } = options;
+  const left = new AbortController();
+  const either = eitherSignal(outer, closing, left.signal);
+  const { signal } = either;
+  const ask = (piece: string): Promise<Exchange> => {
+    const fields = { ...speechFields({ ...options, text: piece }), response_format: format };
+    const isLong = codePoints(piece) > SHORT_CHARACTERS;
+    return http.open(
+      {
+        what: 'synthesis',
+        url: new URL('/v1/audio/speech', ttsUrl),
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: '*/*' },
+        body: () => JSON.stringify(fields),
+        ...(isLong ? { timeoutMs: LONG_TIMEOUT_MS } : {}),
+        priority: options.priority ?? 'batch',
+      },
+      signal,
+    );
+  };
+  const close = (): void => {
+    left.abort(new Error('the synthesis was left'));
+    either[Symbol.dispose]();
+  };
+  try {
+    const pieces = splitLong && codePoints(text) > SHORT_CHARACTERS ? sayablePieces(text) : [text];
+    const [head = text, ...rest] = pieces;
+    if (rest.length > 0 && !JOINABLE.has(format))
+      throw new SpeechRequestError(`${format} cannot be joined: ask for wav, or speak shorter texts`);
+    checkText(text);
+    const first = await ask(head);
+    const onDone = (done: number): void => options.onPiece?.(done, pieces.length);
+    if (rest.length === 0) return spoken(format, first, whole(bodyOf(first, signal), onDone, close), close);
+    const parts = inOrder({ first, rest, ask, signal, onDone, close });
+    return spoken(format, first, format === 'wav' ? oneWav(parts) : parts, close);
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function sayablePieces(text: string): string[] {
+  return splitForSpeech(text).filter((piece) => piece.trim() !== '');
+}
+
+function spoken(format: SpeechFormat, exchange: Exchange, audio: AsyncIterable<Uint8Array>, close: () => void): SpokenAudio {
+  const { headers } = exchange.response;
+  return {
+    format,
+    contentType: headers.get('content-type') ?? undefined,
+    sampleRateHz: rateOf(exchange),
+    requestId: exchange.requestId,
+    audio,
+    close,
+  };
+}
+
+function rateOf({ response }: Exchange): number | undefined {
+  const rate = Number(response.headers.get('x-sample-rate') ?? Number.NaN);
+  return Number.isInteger(rate) && rate > 0 ? rate : undefined;
+}
+
+/** The body, with a typed error where the connection breaks. */
+async function* bodyOf(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* exchange.body();
+  } catch (cause) {
+    if (signal.aborted) throw signal.reason as Error;
+    if (cause instanceof SpeechError) throw cause;
+    const facts = { cause, requestId: exchange.requestId };
+    throw new SpeechUnavailableError('synthesis: the connection broke off before the end of the audio', facts);
+  }
+}
+
+/** The one answer of a text that was not cut. */
+async function* whole(
+  audio: AsyncIterable<Uint8Array>,
+  onDone: (done: number) => void,
+  close: () => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* audio;
+    onDone(1);
+  } finally {
+    close();
+  }
+}
+
+interface Pieces {
+  readonly first: Exchange;
+  readonly rest: readonly string[];
+  readonly ask: (piece: string) => Promise<Exchange>;
+  readonly signal: AbortSignal;
+  readonly onDone: (done: number) => void;
+  /** Stops what was made ahead and is not wanted any more. */
+  readonly close: () => void;
+}
+
+/** The parts of a cut text, each whole, in the order of the text; a few are made ahead. */
+async function* inOrder({ first, rest, ask, signal, onDone, close }: Pieces): AsyncGenerator<Uint8Array, void, undefined> {
+  const rateHz = rateOf(first);
+  const later = async (piece: string): Promise<Uint8Array> => {
+    const exchange = await ask(piece);
+    if (rateOf(exchange) === rateHz) return wholeBody(exchange, signal);
+    exchange.close();
+    throw new SpeechProtocolError('synthesis: parts of one text came at different sample rates');
+  };
+  const begun: Promise<Uint8Array>[] = [wholeBody(first, signal)];
+  let next = 0;
+  try {
+    for (let done = 1; ; done += 1) {
+      for (; next < rest.length && begun.length < AHEAD; next += 1) {
+        const part = later(rest[next] ?? '');
+        // Heard where it is waited for; until then nobody else may take it for unhandled.
+        part.catch(() => undefined);
+        begun.push(part);
+      }
+      const part = begun.shift();
+      if (part === undefined) return;
+      const bytes = await part;
+      onDone(done);
+      yield bytes;
+    }
+  } finally {
+    close();
+  }
+}
+
+async function wholeBody(exchange: Exchange, signal: AbortSignal): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of bodyOf(exchange, signal)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** One valid file of many: its header says how long it is, so it comes when all parts are there. */
+async function* oneWav(parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const samples: Int16Array[] = [];
+  let rateHz: number | undefined;
+  for await (const part of parts) {
+    const wav = parseWav(part);
+    if (rateHz !== undefined && wav.rateHz !== rateHz)
+      throw new SpeechProtocolError('synthesis: parts of one text came at different sample rates');
+    rateHz = wav.rateHz;
+    samples.push(wav.samples[0] ?? new Int16Array());
+  }
+  const joined = new Int16Array(samples.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of samples) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  yield wavFile(joined, rateHz ?? 8_000);
+}

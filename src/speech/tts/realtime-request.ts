@@ -1,0 +1,74 @@
+import type { AudioFormat } from '../../audio/format.ts';
+import { SpeechRequestError } from '../errors.ts';
+import type { SlotPriority } from '../slots.ts';
+import { checkText, type SpeechFormat, streamEncoding } from './speech-fields.ts';
+
+/**
+ * How a synthesis is asked for; the three are equivalent (TTS doc, "WebSocket"): everything in one message, settings in a
+ * config message before it, or settings in the address. Text never goes into the address, which is logged.
+ */
+export type RequestStyle = 'message' | 'config' | 'query';
+
+export interface StreamedSpeechOptions {
+  /** 1 to 10,000 characters. */
+  readonly text: string;
+  readonly voice: string;
+  /** ISO 639 code of an Indic language or English; told from the script when absent. */
+  readonly language?: string;
+  /** 0.25 to 4.0; 1.0 when absent. */
+  readonly speed?: number;
+  readonly trimSilence?: boolean;
+  /** `pcm` (16-bit little-endian), `mulaw` or `alaw`; containers are refused. `pcm` when absent. */
+  readonly format?: SpeechFormat;
+  /** What is yielded, whatever the platform makes; 8,000 for mulaw and alaw and 24,000 for pcm when absent. */
+  readonly sampleRateHz?: number;
+  readonly style?: RequestStyle;
+  readonly priority?: SlotPriority;
+}
+
+/** What goes over the wire for one synthesis, and what its audio is brought to. */
+export interface WireRequest {
+  readonly wanted: AudioFormat;
+  /** Of an address of its own; a socket opened with it serves this request alone. */
+  readonly query: Readonly<Record<string, string>> | undefined;
+  readonly messages: readonly object[];
+  readonly priority: SlotPriority;
+}
+
+const PCM_RATE_HZ = 24_000;
+const LINE_RATE_HZ = 8_000;
+
+/** @throws SpeechRequestError for a text, speed or format that the socket does not take, before anything is sent */
+export function wireRequest(options: StreamedSpeechOptions): WireRequest {
+  const { text, voice, language, speed, trimSilence, format = 'pcm', style = 'message', priority = 'live' } = options;
+  checkText(text);
+  if (speed !== undefined && !(speed >= 0.25 && speed <= 4))
+    throw new SpeechRequestError(`synthesis: speed is 0.25 to 4, not ${speed}`);
+  const encoding = streamEncoding(format);
+  const rateHz = options.sampleRateHz ?? (encoding === 'pcm16' ? PCM_RATE_HZ : LINE_RATE_HZ);
+  if (!Number.isInteger(rateHz) || rateHz < 1_000 || rateHz > 192_000)
+    throw new SpeechRequestError(`synthesis: a sample rate is 1000 to 192000 Hz, not ${rateHz}`);
+  const settings: Readonly<Record<string, string | number | boolean>> = {
+    voice,
+    response_format: format,
+    ...(language === undefined ? {} : { language }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(trimSilence === undefined ? {} : { trim_silence: trimSilence }),
+  };
+  const base = { wanted: { encoding, rateHz }, priority };
+  // The table of inbound fields wants model, input and voice in the message that starts it, whatever was said before.
+  const start = { model: 'zero-indic', input: text, voice };
+  switch (style) {
+    case 'message':
+      return { ...base, query: undefined, messages: [{ ...start, ...settings }] };
+    case 'config':
+      return { ...base, query: undefined, messages: [{ type: 'config', model: 'zero-indic', ...settings }, start] };
+    case 'query': {
+      // PCM is asked for as `encoding` in an address (TTS doc, "WebSocket", way 1).
+      const named = Object.entries({ model: 'zero-indic', ...settings }).map(([name, value]): [string, string] =>
+        name === 'response_format' && format === 'pcm' ? ['encoding', 'pcm'] : [name, String(value)],
+      );
+      return { ...base, query: Object.fromEntries(named), messages: [start] };
+    }
+  }
+}
