@@ -246,7 +246,6 @@ describe('batch transcription', () => {
   it.each([
     ['num_speakers', '2'],
     ['nlp_analysis', 'true'],
-    ['hash_keywords', '["x"]'],
     ['codeswitch', 'true'],
     ['output_script', 'Latin'],
   ])('says that %s is not served yet', async (name, value) => {

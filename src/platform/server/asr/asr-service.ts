@@ -14,10 +14,9 @@ import { Refusal } from '../refusal.ts';
 import { Slots } from '../slots.ts';
 import { addSocketRoutes } from '../socket-routes.ts';
 import { serveRealtimeSocket } from './realtime-socket.ts';
-import { transcribe } from './transcribe.ts';
+import { answerTranscription } from './transcription-answer.ts';
 import { readTranscriptionFields } from './transcription-fields.ts';
 import { readTranscriptionForm } from './transcription-form.ts';
-import { fullText, verboseTranscription } from './transcription-result.ts';
 import { openWav } from './wav-stream.ts';
 
 export interface AsrServiceOptions {
@@ -62,17 +61,9 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
       if (audio.durationSeconds > limits.audioSeconds) {
         throw new Refusal(400, `The audio is longer than ${limits.audioSeconds} s`);
       }
-      const startedMs = clock.nowMs();
-      const results = await withDeadline(clock, limits.batchMs, clientSignal(reply), (signal) =>
-        transcribe(audio, { engine, language: asked.language, boostPhrases: asked.boostPhrases, signal }),
+      return await withDeadline(clock, limits.batchMs, clientSignal(reply), (signal) =>
+        answerTranscription(audio, asked, { engine, clock, requestId: request.id, signal }),
       );
-      if (!asked.verbose) return { text: fullText(results) };
-      return verboseTranscription(results, {
-        requestId: request.id,
-        language: asked.language,
-        durationSeconds: audio.durationSeconds,
-        inferenceMs: clock.nowMs() - startedMs,
-      });
     },
   );
   addSocketRoutes(app, {

@@ -9,6 +9,8 @@ export interface TranscriptionRequest {
   readonly verbose: boolean;
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
+  readonly profanity: boolean;
+  readonly hashKeywords: readonly string[];
 }
 
 /** Form fields as text. Of a field sent twice the first counts. */
@@ -39,6 +41,9 @@ const words = z
   .pipe(z.array(z.string(), 'must be a JSON array of strings'))
   .optional();
 
+/** Each term is sought in the whole transcript. */
+const maxKeywords = 1_000;
+
 // The seven scripts and `auto` of the public pages (reference, fact 10b).
 const scripts = ['auto', 'devanagari', 'bengali', 'telugu', 'tamil', 'kannada', 'latin', 'itrans'] as const;
 
@@ -64,7 +69,7 @@ const fieldsSchema = z.object({
   speaker_id: flag,
   medical: flag,
   profanity: flag,
-  hash_keywords: words,
+  hash_keywords: words.refine((list) => (list?.length ?? 0) <= maxKeywords, `must have at most ${maxKeywords} terms`),
   codeswitch: flag,
 });
 
@@ -91,6 +96,8 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
     verbose: fields.response_format === 'verbose_json',
     boostPhrases: splitBoostPhrases(fields.boost_phrases),
     boostWeight: fields.boost_weight ?? 10,
+    profanity: fields.profanity,
+    hashKeywords: fields.hash_keywords ?? [],
   };
 }
 
@@ -105,7 +112,6 @@ function fieldProblemOf(issue: z.core.$ZodIssue): FieldProblem {
 function refuseUnbuilt(fields: Fields): void {
   if (fields.num_speakers !== undefined) throw notServedYet('num_speakers', 'diarization');
   if (fields.output_script !== 'auto') throw notServedYet('output_script', 'transliteration');
-  if (fields.hash_keywords !== undefined && fields.hash_keywords.length > 0) throw notServedYet('hash_keywords', 'redaction');
   const flags = [
     ['nlp_analysis', 'analysis'],
     ['enable_intent_detection', 'analysis'],
@@ -114,7 +120,6 @@ function refuseUnbuilt(fields: Fields): void {
     ['enable_keyterm_normalization', 'analysis'],
     ['emotion', 'emotion'],
     ['medical', 'medical correction'],
-    ['profanity', 'masking'],
     ['codeswitch', 'code-switch post-processing'],
   ] as const;
   for (const [name, what] of flags) if (fields[name]) throw notServedYet(name, what);

@@ -79,6 +79,23 @@ function nbestOf(results: readonly RecognitionResult[]): { text: string; confide
   return [...readings].map(([text, confidence]) => ({ text, confidence }));
 }
 
+/** Changes every text of an answer; each group of pieces is given as a whole, since what is sought may run across them. */
+export function changeTexts(
+  body: VerboseTranscription,
+  change: (pieces: readonly string[]) => readonly string[],
+): VerboseTranscription {
+  const one = (text: string): string => change([text]).join('');
+  const segments = change(body.segments.map((segment) => segment.text));
+  const words = change(body.words.map(({ word }) => word));
+  return {
+    ...body,
+    text: one(body.text),
+    segments: body.segments.map((segment, index) => ({ ...segment, text: segments[index]! })),
+    words: body.words.map((word, index) => ({ ...word, word: words[index]! })),
+    nbest: body.nbest.map((reading) => ({ ...reading, text: one(reading.text) })),
+  };
+}
+
 function milli(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

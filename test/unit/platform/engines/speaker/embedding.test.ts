@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { amplify } from '../../../../../src/audio/level.ts';
 import { embedSpeaker, SAME_VOICE, similarity } from '../../../../../src/platform/engines/speaker/embedding.ts';
 import { forPitch, pitchAt } from '../../../../../src/platform/engines/speaker/pitch.ts';
-import { buzz } from './buzz.ts';
+import { buzz } from '../../../../support/buzz.ts';
 
 describe('pitch', () => {
   it.each([80, 120, 200, 310])('finds a buzz of %d Hz within two percent', (hz) => {

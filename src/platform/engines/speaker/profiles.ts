@@ -1,0 +1,13 @@
+/** A registered voice. */
+export interface SpeakerProfile {
+  readonly name: string;
+  /** Groups profiles; empty when none was named. */
+  readonly project: string;
+  /** From `embedSpeaker`. */
+  readonly embedding: Float32Array;
+}
+
+/** Where the registered voices are kept. */
+export interface SpeakerProfiles {
+  list(project: string): Promise<readonly SpeakerProfile[]>;
+}

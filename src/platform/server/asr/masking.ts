@@ -1,0 +1,101 @@
+/** A stretch of a text, in UTF-16 units. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Finds what must not be shown, and says what is shown in its place. */
+export interface Mask {
+  /** Looks at NFC text. Spans may overlap and come in any order. */
+  spans(text: string): Span[];
+  cover(hidden: string): string;
+}
+
+/**
+ * Masks texts that together are one: words, or the segments of a transcript. What runs across a border is found too, and
+ * its part in each piece is covered.
+ * @returns the pieces in NFC, each with its part of every hidden stretch covered
+ */
+export function maskPieces(pieces: readonly string[], mask: Mask): string[] {
+  const normal = pieces.map((piece) => piece.normalize('NFC'));
+  const spans = merged(mask.spans(normal.join(' ')));
+  let at = 0;
+  return normal.map((piece) => {
+    const begin = at;
+    at += piece.length + 1;
+    let shown = '';
+    let done = 0;
+    for (const { from, to } of spans) {
+      const [start, end] = [Math.max(0, from - begin), Math.min(piece.length, to - begin)];
+      if (start >= end) continue;
+      shown += piece.slice(done, start) + mask.cover(piece.slice(start, end));
+      done = end;
+    }
+    return shown + piece.slice(done);
+  });
+}
+
+export function maskText(text: string, mask: Mask): string {
+  return maskPieces([text], mask).join('');
+}
+
+function merged(spans: readonly Span[]): Span[] {
+  const out: { from: number; to: number }[] = [];
+  for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
+    const last = out.at(-1);
+    if (last !== undefined && from < last.to) last.to = Math.max(last.to, to);
+    else out.push({ from, to });
+  }
+  return out;
+}
+
+/** Letters, digits, and the marks and joiners that belong to a letter in the Indian scripts. */
+const inWord = String.raw`[\p{L}\p{M}\p{N}_\u200c\u200d]`;
+/** Signs that writers leave out: the nukta below a letter, and joiners. */
+const optionalSigns = String.raw`\u093c\u09bc\u0a3c\u0abc\u0b3c\u200b-\u200d`;
+
+export interface WordPatternOptions {
+  /** Whether blanks and hyphens may stand inside a word, as when a recogniser splits it. */
+  readonly split: boolean;
+}
+
+/**
+ * A pattern of a whole word or phrase in NFC text: case is ignored, blanks in it match any blanks and punctuation, and it
+ * neither begins nor ends inside another word.
+ * @returns undefined when there is nothing to look for
+ */
+export function wordPattern(phrase: string, { split }: WordPatternOptions): RegExp | undefined {
+  const words = phrase
+    .normalize('NFC')
+    .replaceAll(new RegExp(`[${optionalSigns}]`, 'gu'), '')
+    .split(/[\s\p{Pd}]+/u)
+    .filter((word) => word !== '');
+  const first = words[0];
+  const last = words.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const between = split ? String.raw`[\s\p{Pd}${optionalSigns}]*` : `[${optionalSigns}]*`;
+  const gap = split ? String.raw`[\s\p{P}${optionalSigns}]*` : String.raw`[\s\p{P}${optionalSigns}]+`;
+  const body = words.map((word) => Array.from(word, escaped).join(between)).join(gap);
+  const isWord = new RegExp(inWord, 'u');
+  const before = isWord.test(Array.from(first)[0] ?? '') ? `(?<!${inWord})` : '';
+  const after = isWord.test(Array.from(last).at(-1) ?? '') ? `[${optionalSigns}]*(?!${inWord})` : '';
+  return new RegExp(`${before}${body}${after}`, 'giu');
+}
+
+function escaped(character: string): string {
+  return character.replace(/[\\^$.*+?()[\]{}|/-]/, String.raw`\$&`);
+}
+
+/** Every place where one of the patterns matches, overlapping ones too. */
+export function allSpans(text: string, patterns: readonly RegExp[]): Span[] {
+  const spans: Span[] = [];
+  for (const pattern of patterns) {
+    pattern.lastIndex = 0;
+    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+      spans.push({ from: match.index, to: match.index + match[0].length });
+      // The next match may begin inside this one.
+      pattern.lastIndex = match.index + 1;
+    }
+  }
+  return spans;
+}
