@@ -28,7 +28,9 @@ export function addDemoCommand(program: Command): void {
         const report = await runDemo({
           language: flags.lang,
           ...(flags.profile === undefined ? {} : { profile: flags.profile }),
-          tampering: { swapLines: flags.tamper === 'swap-lines', mute: flags.tamper === 'mute' },
+          ...(flags.tamper === undefined
+            ? {}
+            : { tampering: { swapLines: flags.tamper === 'swap-lines', mute: flags.tamper === 'mute' } }),
           onNews: (news) => view.show(news),
           onStage: (stage) => print(coloured('dim', `${stage} …`)),
         });

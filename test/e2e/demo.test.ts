@@ -68,12 +68,17 @@ describe.concurrent('the demo', { timeout: 220_000 }, () => {
     const { code, report: told } = await demo('--tamper', 'swap-lines');
     expect(code).toBe(1);
     expect(told.ok).toBe(false);
-    expect(told.problems.join('\n')).toContain('when are you open');
+    expect(told.turns[1]).toMatchObject({
+      caller: 'when are you open',
+      recognised: expect.not.stringMatching(/when are you open/iu),
+    });
+    expect(told.problems.join('\n')).toContain('the caller\'s line is "when are you open"');
   });
 
   it('fails when the caller is silent', async () => {
     const { code, report: told } = await demo('--tamper', 'mute');
     expect(code).toBe(1);
     expect(told.ok).toBe(false);
+    expect(told.turns[1]).toMatchObject({ caller: 'when are you open', recognised: '' });
   });
 });

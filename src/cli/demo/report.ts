@@ -35,13 +35,13 @@ export function judge(
   before: readonly string[],
 ): DemoReport {
   const problems = [...before];
-  const spoken = scenario.lines.filter(({ act }) => act === 'say' || act === 'interrupt' || act === 'press');
+  const spoken = turnLines(scenario);
   const answered = record.turns.filter(({ index }) => index > 0);
   if (answered.length !== spoken.length) problems.push(`${answered.length} turns where the script has ${spoken.length}`);
   for (const [index, line] of spoken.entries()) {
     const turn = answered[index];
     if (turn === undefined) continue;
-    if (plain(turn.callerText) !== plain(line.text)) {
+    if (strays(scenario, turn.index, turn.callerText)) {
       problems.push(`turn ${turn.index}: the caller's line is "${line.text}", recognised was "${turn.callerText}"`);
     }
     if (line.reply !== undefined && !line.reply.test(turn.botText))
@@ -76,6 +76,16 @@ export function judge(
     analysis: files.analysis,
     problems,
   };
+}
+
+/** The lines that the bot answers, in the order of its turns, the greeting not counted. */
+function turnLines({ lines }: Scenario): Scenario['lines'] {
+  return lines.filter(({ act }) => act === 'say' || act === 'interrupt' || act === 'press');
+}
+
+/** Whether what a turn heard is not what the script has there. @param turn counted from the greeting, which is 0 */
+export function strays(scenario: Scenario, turn: number, callerText: string): boolean {
+  return turn > 0 && plain(callerText) !== plain(turnLines(scenario)[turn - 1]?.text ?? '');
 }
 
 function roundedOf(ms: number | undefined): number | undefined {

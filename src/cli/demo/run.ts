@@ -10,12 +10,12 @@ import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { type StepReport, ScriptedCaller } from '../../sim/caller.ts';
-import { dialTwilio } from '../../sim/twilio-carrier.ts';
+import { dialTwilio, type SimulatedCall } from '../../sim/twilio-carrier.ts';
 import { CallerVoice } from '../../sim/voice.ts';
 import { analysisPath } from '../../jobs/post-call/analyse-call.ts';
 import { requireConfiguration } from '../configuration.ts';
 import { speechSource } from '../speech-settings.ts';
-import { type DemoReport, judge } from './report.ts';
+import { type DemoReport, judge, strays } from './report.ts';
 import { callerSteps, scenarioFor, type Tampering } from './scenario.ts';
 
 export interface DemoOptions {
@@ -50,21 +50,29 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   await using speech = await speechSource(config, logger, stop.signal);
   await using voice = new CallerVoice();
   options.onStage('starting the gateway');
+  let call: SimulatedCall | undefined;
+  const onNews = (news: CallNews): void => {
+    options.onNews(news);
+    // A caller that was tampered with has proved what it can with the first turn that goes wrong.
+    const wrong = news.type === 'turn' && strays(scenario, news.turn, news.callerText);
+    if (wrong && options.tampering !== undefined) void call?.hangUp();
+  };
   await using gateway = await startGateway({
     config,
-    bots,
+    // The sentences of a bot that is not called need not be spoken before the call.
+    bots: bots.filter(({ name }) => name === scenario.bot),
     speech: speech.settings,
     clock,
     logger,
     worker: true,
-    news: options.onNews,
+    news: onNews,
   });
   const steps = await callerSteps(scenario, voice, options.tampering);
   await gateway.prepared;
   const { url } = gateway;
   const authToken = config.secrets.twilioAuthTokens[0]?.reveal() ?? readDevSecrets(dataDir).twilioAuthToken.reveal();
   options.onStage(`calling ${url} through the Twilio Media Streams protocol`);
-  const call = await dialTwilio({ url, authToken, clock, bot: scenario.bot });
+  call = await dialTwilio({ url, authToken, clock, bot: scenario.bot });
   const session = gateway.calls.calls[0];
   if (session === undefined) throw new Error('the gateway has no call after answering one');
   const { reports, problems } = await script(new ScriptedCaller(call.stream, 30_000), steps);
