@@ -14,6 +14,7 @@ import type { Slot, SlotUse } from './slots.ts';
 import { TokenSource } from './tokens.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from './tts/batch.ts';
 import { PhraseCache } from './tts/phrase-cache.ts';
+import { PhraseFiles } from './tts/phrase-files.ts';
 import { RealtimeSynthesizer } from './tts/realtime.ts';
 import type { StreamedSpeechOptions } from './tts/realtime-request.ts';
 
@@ -66,7 +67,9 @@ export class SpeechPlatform implements AsyncDisposable {
     const { tokens, asrSlots, ttsSlots: slots, ttsBreaker: breaker } = connections;
     this.#connections = connections;
     this.#realtime = new RealtimeSynthesizer({ ttsUrl, tokens, clock, slots, breaker, connectTimeoutMs });
-    this.#phrases = new PhraseCache(this.#realtime);
+    const folder = settings.phraseFolder;
+    const files = folder === undefined ? {} : { files: new PhraseFiles({ folder, clock, logger }) };
+    this.#phrases = new PhraseCache(this.#realtime, { clock, source: ttsUrl, ...files });
     this.synthesizer = this.#phrases;
     const timeout = connectTimeoutMs === undefined ? {} : { readyTimeoutMs: connectTimeoutMs };
     this.#recognisers = tokens.map((source) => new RealtimeRecogniser({ asrUrl, tokens: source, clock, logger, ...timeout }));

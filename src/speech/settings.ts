@@ -26,6 +26,8 @@ export interface SpeechPlatformSettings {
   readonly connectTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly tokenLifeSeconds?: number;
+  /** Where prepared sentences are kept over restarts; in memory alone when absent. */
+  readonly phraseFolder?: string;
   /** Mint budget and tokens shared with other processes of the same key; who made it closes it. */
   readonly tokenStore?: TokenStore;
 }

@@ -65,10 +65,10 @@ export function wireRequest(options: StreamedSpeechOptions): WireRequest {
       return { ...base, query: undefined, messages: [{ type: 'config', model: 'zero-indic', ...settings }, start] };
     case 'query': {
       // PCM is asked for as `encoding` in an address (TTS doc, "WebSocket", way 1).
-      const named = Object.entries({ model: 'zero-indic', ...settings }).map(([name, value]): [string, string] =>
+      const named = Object.entries(settings).map(([name, value]): [string, string] =>
         name === 'response_format' && format === 'pcm' ? ['encoding', 'pcm'] : [name, String(value)],
       );
-      return { ...base, query: Object.fromEntries(named), messages: [start] };
+      return { ...base, query: { model: 'zero-indic', ...Object.fromEntries(named) }, messages: [start] };
     }
   }
 }

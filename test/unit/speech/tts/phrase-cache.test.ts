@@ -1,6 +1,12 @@
-import { describe, expect, it, test } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import type { SynthesisRequest, Synthesizer } from '../../../../src/speech/port.ts';
-import { PhraseCache } from '../../../../src/speech/tts/phrase-cache.ts';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+import { silentLogger } from '../../../../src/observability/logger.ts';
+import { PhraseFiles } from '../../../../src/speech/tts/phrase-files.ts';
+import { PhraseCache, type PhraseCacheOptions } from '../../../../src/speech/tts/phrase-cache.ts';
 
 const { signal } = new AbortController();
 const hello: SynthesisRequest = { text: 'Hello.', voice: 'Varun', language: 'en' };
@@ -21,6 +27,16 @@ class CountingSynthesizer implements Synthesizer {
   }
 }
 
+function cacheOn(synthesizer: Synthesizer, options: Partial<PhraseCacheOptions> = {}): PhraseCache {
+  return new PhraseCache(synthesizer, { clock: new ManualClock(), ...options });
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-phrases-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
 async function bytesOf(audio: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of audio) parts.push(Uint8Array.from(part));
@@ -32,7 +48,7 @@ const phrase = (length: number, letter = 'a'): SynthesisRequest => ({ ...hello, 
 describe('phrase cache', () => {
   it('speaks what was prepared from memory, as it was spoken', async () => {
     const synthesizer = new CountingSynthesizer();
-    const cache = new PhraseCache(synthesizer);
+    const cache = cacheOn(synthesizer);
     await cache.prepare([hello], signal);
     expect(await bytesOf(cache.speak(hello, signal))).toEqual(Buffer.alloc(6, 1));
     expect(cache.cached({ ...hello, speed: 1 })).toEqual(Buffer.alloc(6, 1));
@@ -42,7 +58,7 @@ describe('phrase cache', () => {
   test.each([{ text: 'Hello!' }, { voice: 'Nisha' }, { language: 'hi' }, { speed: 1.1 }])(
     'knows it apart from another sound: %j',
     async (other) => {
-      const cache = new PhraseCache(new CountingSynthesizer());
+      const cache = cacheOn(new CountingSynthesizer());
       await cache.prepare([hello], signal);
       expect(cache.cached({ ...hello, ...other })).toBeUndefined();
     },
@@ -50,7 +66,7 @@ describe('phrase cache', () => {
 
   it('does not keep what was only spoken: it may be about a caller', async () => {
     const synthesizer = new CountingSynthesizer();
-    const cache = new PhraseCache(synthesizer);
+    const cache = cacheOn(synthesizer);
     await bytesOf(cache.speak(hello, signal));
     await bytesOf(cache.speak(hello, signal));
     expect(synthesizer.spoken).toHaveLength(2);
@@ -58,14 +74,14 @@ describe('phrase cache', () => {
 
   it('prepares each sentence once', async () => {
     const synthesizer = new CountingSynthesizer();
-    const cache = new PhraseCache(synthesizer);
+    const cache = cacheOn(synthesizer);
     await cache.prepare([hello, hello], signal);
     await cache.prepare([hello], signal);
     expect(synthesizer.spoken).toHaveLength(1);
   });
 
   it('lets the least recently used go first when it is full', async () => {
-    const cache = new PhraseCache(new CountingSynthesizer(), 10);
+    const cache = cacheOn(new CountingSynthesizer(), { mostBytes: 10 });
     const [a, b, c] = [phrase(4, 'a'), phrase(4, 'b'), phrase(4, 'c')];
     await cache.prepare([a, b], signal);
     cache.cached(a);
@@ -74,7 +90,7 @@ describe('phrase cache', () => {
   });
 
   it('counts a sentence once that two prepare at the same time', async () => {
-    const cache = new PhraseCache(new CountingSynthesizer(), 10);
+    const cache = cacheOn(new CountingSynthesizer(), { mostBytes: 10 });
     const [a, b] = [phrase(4, 'a'), phrase(4, 'b')];
     await Promise.all([cache.prepare([a], signal), cache.prepare([a], signal)]);
     await cache.prepare([b], signal);
@@ -84,7 +100,7 @@ describe('phrase cache', () => {
 
   it('keeps what was prepared before one failed, and no part of that one', async () => {
     const synthesizer = new CountingSynthesizer();
-    const cache = new PhraseCache(synthesizer);
+    const cache = cacheOn(synthesizer);
     const [a, b, c] = [phrase(4, 'a'), phrase(4, 'b'), phrase(4, 'c')];
     synthesizer.failAt = b.text;
     await expect(cache.prepare([a, b, c], signal)).rejects.toThrow('lost');
@@ -92,10 +108,133 @@ describe('phrase cache', () => {
   });
 
   it('keeps neither nothing nor more than a minute', async () => {
-    const cache = new PhraseCache(new CountingSynthesizer());
+    const cache = cacheOn(new CountingSynthesizer());
     const [none, long] = [phrase(0), phrase(60 * 8_000 + 1)];
     await cache.prepare([none, long], signal);
     expect(cache.cached(none)).toBeUndefined();
     expect(cache.cached(long)).toBeUndefined();
+  });
+});
+
+const personal: SynthesisRequest = { ...hello, text: 'Your balance is 40,512 rupees.', isPersonal: true };
+
+describe('phrase cache on disk', () => {
+  function cacheIn(folder: string, clock = new ManualClock(), more: { mostBytes?: number; source?: string } = {}) {
+    const synthesizer = new CountingSynthesizer();
+    const { mostBytes, ...options } = more;
+    const files = new PhraseFiles({ folder, clock, logger: silentLogger, ...(mostBytes === undefined ? {} : { mostBytes }) });
+    return { synthesizer, clock, cache: new PhraseCache(synthesizer, { clock, files, ...options }) };
+  }
+
+  it('is there after a restart, unchanged and without speaking again', async () => {
+    const folder = newFolder();
+    await cacheIn(folder).cache.prepare([hello], signal);
+    const { cache, synthesizer } = cacheIn(folder);
+    await cache.prepare([hello], signal);
+    expect(synthesizer.spoken).toEqual([]);
+    expect(Buffer.from(cache.cached(hello)!)).toEqual(Buffer.alloc(6, 1));
+  });
+
+  it('is not taken for the sound of another platform', async () => {
+    const folder = newFolder();
+    await cacheIn(folder, undefined, { source: 'https://one.example' }).cache.prepare([hello], signal);
+    const { cache, synthesizer } = cacheIn(folder, undefined, { source: 'https://two.example' });
+    await cache.prepare([hello], signal);
+    expect(synthesizer.spoken).toEqual(['Hello.']);
+  });
+
+  it('speaks anew what is older than a month', async () => {
+    const folder = newFolder();
+    const clock = new ManualClock();
+    await cacheIn(folder, clock).cache.prepare([hello], signal);
+    clock.jumpWall(31 * 24 * 3_600_000);
+    const { cache, synthesizer } = cacheIn(folder, clock);
+    await cache.prepare([hello], signal);
+    expect(synthesizer.spoken).toEqual(['Hello.']);
+  });
+
+  it('lets the least recently used files go when the folder is full', async () => {
+    const folder = newFolder();
+    const clock = new ManualClock();
+    const small = { mostBytes: 250 };
+    const [a, b, c] = [phrase(100, 'a'), phrase(100, 'b'), phrase(100, 'c')];
+    for (const request of [a, b, a, c]) {
+      clock.jumpWall(60_000);
+      // A new cache each time, so that what is there comes from disk.
+      await cacheIn(folder, clock, small).cache.prepare([request], signal);
+    }
+    const spoken: string[] = [];
+    for (const request of [a, b, c]) {
+      const { cache, synthesizer } = cacheIn(folder, clock);
+      await cache.prepare([request], signal);
+      spoken.push(...synthesizer.spoken);
+    }
+    expect(spoken).toEqual([b.text]);
+  });
+
+  it('shows a personal sentence in no name and no byte, and keeps key and files to their owner', async () => {
+    const folder = newFolder();
+    const { cache } = cacheIn(folder);
+    await bytesOf(cache.speak(personal, signal));
+    const names = readdirSync(folder);
+    expect(names.filter((name) => name.endsWith('.sealed'))).toHaveLength(1);
+    const audio = Buffer.alloc(8, 1);
+    for (const name of names) {
+      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+      expect(readFileSync(join(folder, name)).includes(audio)).toBe(false);
+    }
+  });
+
+  it('speaks a personal sentence again from memory and from disk, for ten minutes', async () => {
+    const folder = newFolder();
+    const clock = new ManualClock();
+    const { cache, synthesizer } = cacheIn(folder, clock);
+    const first = await bytesOf(cache.speak(personal, signal));
+    clock.advance(599_999);
+    expect(await bytesOf(cache.speak(personal, signal))).toEqual(first);
+    const other = cacheIn(folder, clock);
+    expect(await bytesOf(other.cache.speak(personal, signal))).toEqual(first);
+    expect([...synthesizer.spoken, ...other.synthesizer.spoken]).toEqual([personal.text]);
+    clock.advance(1);
+    expect(cache.cached(personal)).toBeUndefined();
+    await bytesOf(cacheIn(folder, clock).cache.speak(personal, signal));
+    await bytesOf(cache.speak(personal, signal));
+    expect(synthesizer.spoken.length).toBeLessThanOrEqual(2);
+  });
+
+  it('removes personal files whose time is over with the next that is written', async () => {
+    const folder = newFolder();
+    const clock = new ManualClock();
+    await bytesOf(cacheIn(folder, clock).cache.speak(personal, signal));
+    clock.advance(600_001);
+    await cacheIn(folder, clock).cache.prepare([hello], signal);
+    expect(readdirSync(folder).filter((name) => name.endsWith('.sealed'))).toEqual([]);
+  });
+
+  it('keeps no personal sentence that was not spoken to its end', async () => {
+    const { cache, synthesizer } = cacheIn(newFolder());
+    synthesizer.failAt = personal.text;
+    await expect(bytesOf(cache.speak(personal, signal))).rejects.toThrow('lost');
+    expect(cache.cached(personal)).toBeUndefined();
+  });
+
+  test.each([
+    { note: 'a file that was cut off', harm: (path: string) => truncateSync(path, 5) },
+    { note: 'a file that is not ours', harm: (path: string) => writeFileSync(path, 'something else altogether') },
+  ])('speaks anew instead of playing $note', async ({ harm }) => {
+    const folder = newFolder();
+    await bytesOf(cacheIn(folder).cache.speak(personal, signal));
+    for (const name of readdirSync(folder)) if (name.endsWith('.sealed')) harm(join(folder, name));
+    const { cache, synthesizer } = cacheIn(folder);
+    await bytesOf(cache.speak(personal, signal));
+    expect(synthesizer.spoken).toEqual([personal.text]);
+  });
+
+  it('works on without a disk', async () => {
+    const folder = join(newFolder(), 'a-file');
+    writeFileSync(folder, 'no folder');
+    const { cache } = cacheIn(folder);
+    await cache.prepare([hello], signal);
+    expect(cache.cached(hello)).toBeDefined();
   });
 });
