@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { analysisPath } from '../../../src/jobs/post-call/analyse-call.ts';
@@ -8,17 +8,30 @@ import { cough } from '../../../src/sim/cough.ts';
 import type { ProfileName } from '../../../src/platform/server/behaviour.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
 import { eventually } from './eventually.ts';
-import { startGatewayBench } from './gateway-bench.ts';
+import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const say = (...words: ToneWord[]): CallerStep => ({ kind: 'say', text: words.join(' '), pcm: speech(...words) });
 /** Without the silence before the first word, so that an interruption is timed from its first sound. */
 const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
 
-describe.each(['plain', 'hosted-like'] as const satisfies readonly ProfileName[])('against the %s platform', (profile) => {
+const profiles = ['plain', 'hosted-like'] as const satisfies readonly ProfileName[];
+const benches = new Map<ProfileName, GatewayBench>();
+const benchOf = (profile: ProfileName): GatewayBench => benches.get(profile)!;
+
+beforeAll(async () => {
+  for (const profile of profiles) benches.set(profile, await startGatewayBench({ platform: { profile } }));
+});
+
+afterAll(async () => {
+  for (const bench of benches.values()) await bench[Symbol.asyncDispose]();
+});
+
+// Calls take their time in silence and speech: they share it, and the gateway, as callers do.
+describe.concurrent.each(profiles)('against the %s platform', (profile) => {
   it('holds a conversation, is interrupted, survives a cough, takes a key, and keeps all of it', async () => {
-    await using bench = await startGatewayBench({ platform: { profile } });
+    const bench = benchOf(profile);
     const call = await bench.dial();
-    const session = bench.gateway.calls.calls[0]!;
+    const session = bench.sessionOf(call);
     const caller = new ScriptedCaller(call.stream, 25_000);
     const reports = await caller.run([
       say('alpha'),
@@ -68,10 +81,10 @@ describe.each(['plain', 'hosted-like'] as const satisfies readonly ProfileName[]
   });
 });
 
-it('plays three calls at once as it plays one', async () => {
-  await using bench = await startGatewayBench();
+it.concurrent('plays three calls at once as it plays one', async () => {
+  const bench = benchOf('plain');
   const calls = await Promise.all([bench.dial(), bench.dial(), bench.dial()]);
-  const sessions = bench.gateway.calls.calls;
+  const sessions = calls.map((call) => bench.sessionOf(call));
   await Promise.all(
     calls.map((call) => new ScriptedCaller(call.stream).run([say('alpha'), say('charlie'), { kind: 'wait-for-end' }])),
   );
@@ -83,10 +96,10 @@ it('plays three calls at once as it plays one', async () => {
   }
 });
 
-it('keeps one call when the carrier reconnects in the middle of a sentence', async () => {
-  await using bench = await startGatewayBench();
+it.concurrent('keeps one call when the carrier reconnects in the middle of a sentence', async () => {
+  const bench = benchOf('plain');
   const call = await bench.dial();
-  const session = bench.gateway.calls.calls[0]!;
+  const session = bench.sessionOf(call);
   await eventually('the greeting', () => call.stream.buffer.heard.some((sample) => Math.abs(sample) > 1_000));
   call.stream.drop();
   await eventually('the detachment', () => !session.attached);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Gateway, startGateway } from '../../../src/app.ts';
 import type { CallNews } from '../../../src/call/services.ts';
+import type { CallSession } from '../../../src/call/session.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { readDevSecrets } from '../../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../../src/config/load.ts';
@@ -44,6 +45,8 @@ export interface GatewayBench extends AsyncDisposable {
   readonly dataDir: string;
   readonly news: readonly CallNews[];
   dial(stream?: StreamOptions): Promise<SimulatedCall>;
+  /** The gateway's side of a call that has not ended. */
+  sessionOf(call: SimulatedCall): CallSession;
 }
 
 /** A whole gateway over real sockets: real store, real platform server, whose engines speak and hear tones. */
@@ -80,6 +83,11 @@ export async function startGatewayBench(
     news,
     dial: (stream) =>
       dialTwilio({ url: gateway.url, authToken, clock: systemClock, ...(stream === undefined ? {} : { stream }) }),
+    sessionOf(call) {
+      const session = gateway.calls.calls.find(({ identity }) => identity.inbound.carrierCallId === call.callSid);
+      if (session === undefined) throw new Error('the gateway has no such call');
+      return session;
+    },
     async [Symbol.asyncDispose]() {
       await gateway.close();
       await speech[Symbol.asyncDispose]();
