@@ -15,7 +15,7 @@ import { createEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from './speech/platform.ts';
-import { splitForSpeech } from './speech/tts/sentences.ts';
+import { SentenceCutter, splitForSpeech } from './speech/tts/sentences.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { callIntake } from './intake.ts';
 
@@ -75,7 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     spareRecognition: () => speech.reserveLive(),
     synthesizer: speech.synthesizer,
     createDetector: await loadVoiceActivity(),
-    cutSentences: (text) => splitForSpeech(text),
+    createCutter: () => new SentenceCutter(),
     recordingsFolder,
     playout: settings.call,
     ...keepCall(journal, backlog, recordingsFolder, logger),

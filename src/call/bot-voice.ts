@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { phrasesOf, type Bot } from '../config/bots.ts';
 import type { PhraseSet } from '../config/bot-phrases.ts';
 import type { DialogAction, Interruptible } from '../dialog/port.ts';
 import type { Line } from './line.ts';
-import type { CallServices } from './services.ts';
-import { Reply } from './speaker.ts';
+import type { CallServices, SentenceCutter } from './services.ts';
+import { speakable } from './speakable.ts';
+import { Reply, type Utterance } from './speaker.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What is said outside any turn counts for none. */
@@ -20,6 +22,8 @@ export class BotVoice {
   readonly #onFailure: (error: unknown) => void;
   #reply: Reply | undefined;
   #replies = 0;
+  /** The text that is being said in parts. */
+  #open: { readonly reply: Reply; readonly cutter: SentenceCutter; readonly style: Omit<Utterance, 'text'> } | undefined;
 
   constructor(bot: Bot, services: CallServices, line: Line, timeline: Timeline, onFailure: (error: unknown) => void) {
     this.language = bot.language;
@@ -60,9 +64,25 @@ export class BotVoice {
     const interruptible = action.interruptible ?? this.#bot.interruption.allow;
     const language = action.language ?? this.language;
     const voice = action.voice ?? this.#voice;
-    for (const sentence of this.#services.cutSentences(action.text)) {
-      const text = sentence.trim();
-      if (text !== '') reply.say({ text, voice, language, speed: this.#bot.speed, interruptible });
+    const style = { voice, language, speed: this.#bot.speed, interruptible };
+    const open = this.#open;
+    if (open !== undefined && (open.reply !== reply || !isDeepStrictEqual(open.style, style))) this.flush();
+    const cutter = this.#open?.cutter ?? this.#services.createCutter();
+    this.#open = { reply, cutter, style };
+    this.#speak(cutter.push(action.text));
+    if (action.more !== true) this.flush();
+  }
+
+  /** The text that was being said has ended, whatever it was said to go on with. */
+  flush(): void {
+    if (this.#open !== undefined) this.#speak(this.#open.cutter.flush());
+    this.#open = undefined;
+  }
+
+  #speak(sentences: readonly string[]): void {
+    for (const sentence of sentences) {
+      const text = speakable(sentence);
+      if (text !== '') this.#open?.reply.say({ ...this.#open.style, text });
     }
   }
 

@@ -34,8 +34,8 @@ export async function runDialog(hook: DialogHook, turn: DialogTurn, reply: Reply
     if (!reply.signal.aborted) sink.failed(error);
     return;
   }
-  reply.close();
   if (!reply.signal.aborted) sink.complete(hints);
+  reply.close();
 }
 
 /** Cleaning up after a dialog must not keep a call from being over. */

@@ -26,6 +26,12 @@ export type CallNews =
   | { readonly type: 'digit'; readonly callId: string; readonly digit: string }
   | { readonly type: 'ended'; readonly callId: string; readonly reason: string };
 
+/** Gives sentences as soon as nothing that follows can change them. */
+export interface SentenceCutter {
+  push(text: string): readonly string[];
+  flush(): readonly string[];
+}
+
 /** What every call of a process shares. */
 export interface CallServices {
   readonly clock: Clock;
@@ -37,8 +43,8 @@ export interface CallServices {
   readonly spareRecognition: () => { release(): void } | undefined;
   readonly synthesizer: Synthesizer;
   readonly createDetector: () => VoiceDetector;
-  /** Cuts a reply into sentences that are synthesized one by one; joined they are the text. */
-  readonly cutSentences: (text: string) => readonly string[];
+  /** Cuts a text that comes in parts into sentences that are synthesized one by one; joined they are the text. */
+  readonly createCutter: () => SentenceCutter;
   readonly recordingsFolder: string;
   /** How far ahead of real time audio is sent, and how it is cut and marked. */
   readonly playout: PlayoutLead;

@@ -1,10 +1,9 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
-import type { DialogAction, DialogHook, CallFacts } from '../dialog/port.ts';
 import type { Timer } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { CallBook } from './call-book.ts';
 import type { CallRecord } from './call-record.ts';
-import { disposeDialog, runDialog } from './dialog-runner.ts';
+import { DialogDesk, type DialogFloor } from './dialog-desk.ts';
 import { Farewell } from './farewell.ts';
 import { ListeningPost } from './listening-post.ts';
 import { type Media, openMedia } from './media.ts';
@@ -13,9 +12,6 @@ import { SilenceWatch } from './silence-watch.ts';
 import { initialTurn, nothingIsSaid, stepTurn } from './turn.ts';
 import { turnSettingsOf } from './turn-settings.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
-
-/** A dialog that failed this often in a row is given up, with an apology. */
-const MOST_DIALOG_FAILURES = 3;
 
 /**
  * One call. Wires the line, the ear, the turn machine and the dialog together and has no rule of its own: it feeds the
@@ -30,7 +26,7 @@ export class CallSession {
   readonly #timing: CallTiming;
   readonly #settings: TurnSettings;
   readonly #book: CallBook;
-  readonly #hook: DialogHook;
+  readonly #dialog: DialogDesk;
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #turn: TurnState = initialTurn();
   readonly #pending: TurnEvent[] = [];
@@ -40,7 +36,6 @@ export class CallSession {
   readonly #listening: ListeningPost;
   readonly #farewell: Farewell;
   readonly #stall: SilenceWatch;
-  #dialogFailures = 0;
   #waitForLine: Timer | undefined;
   #over = false;
 
@@ -52,7 +47,7 @@ export class CallSession {
     this.#settings = turnSettingsOf(identity.bot);
     this.#stall = new SilenceWatch(timing.stalledMs, this.#settings.thinkingLimitMs);
     this.#book = new CallBook(identity, services);
-    this.#hook = identity.dialog.create(this.#facts());
+    this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
     this.#listening = new ListeningPost(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     this.#farewell = new Farewell(services.clock, timing.hangupAfterMarkMs, (reason) => this.hangUp(reason));
     this.ended = new Promise((resolve) => {
@@ -186,7 +181,7 @@ export class CallSession {
     if (voice.reply?.synthesizing === true)
       this.#speechFailed('tts', new Error('the synthesis of a reply stopped in its middle'));
     else if (this.#farewell.last) this.hangUp(this.#farewell.reason ?? 'stalled');
-    else this.#dialogFailed(new Error('the dialog stopped in the middle of its answer'));
+    else this.#dialog.failed(new Error('the dialog stopped in the middle of its answer'));
   }
 
   #onReplyPlayed(media: Media, nowMs: number): void {
@@ -234,7 +229,8 @@ export class CallSession {
     }
   }
 
-  #carryOut(effect: TurnEffect, { line, voice, recording }: Media): void {
+  #carryOut(effect: TurnEffect, media: Media): void {
+    const { line, voice, recording } = media;
     const nowMs = this.#services.clock.nowMs();
     const { conversation } = this.#book;
     switch (effect.type) {
@@ -245,11 +241,11 @@ export class CallSession {
       case 'ask':
         this.#farewell.answered();
         this.#book.turnOver(conversation.current, line);
-        this.#ask(effect.input, conversation.open(effect.input, this.#services.clock.wallMs()));
+        this.#ask(effect.input, conversation.open(effect.input, this.#services.clock.wallMs()), media);
         return;
       case 'ask-again':
         conversation.amend(effect.input);
-        this.#ask(effect.input, conversation.current);
+        this.#ask(effect.input, conversation.current, media);
         return;
       case 'amend-history':
         conversation.amend({ kind: 'spoken', text: effect.text });
@@ -287,64 +283,31 @@ export class CallSession {
       case 'give-up':
         return this.#sayLast('goodbye', effect.reason);
       case 'dialog-failed':
-        return this.#dialogFailed(new Error(effect.reason));
+        return this.#dialog.failed(new Error(effect.reason));
     }
   }
 
-  #ask(input: AskedInput, turn: number): void {
-    if (this.#media === undefined) return;
-    const { voice, line } = this.#media;
-    const reply = voice.start(turn);
-    this.#book.asked(turn, input);
-    const dialogTurn = {
-      call: this.#facts(),
-      index: turn,
-      input: input.kind === 'spoken' ? { ...input, language: voice.language } : input,
-      history: this.#book.conversation.history(line.ledger),
-      variables: this.#book.variables,
-      idempotencyKey: `${this.id}.${turn}`,
-    };
-    void runDialog(this.#hook, dialogTurn, reply, {
-      say: (action) => {
-        this.#dialogFailures = 0;
-        voice.say(reply, action);
-      },
-      act: (action) => this.#act(action),
-      answered: () => this.#book.answered(turn),
-      complete: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turn)),
-      failed: (error) => this.#dialogFailed(error),
-    });
+  #ask(input: AskedInput, turn: number, media: Media): void {
     this.#services.journal(this.#record('in-progress'));
+    this.#dialog.ask(input, turn, media);
   }
 
-  #act(action: Exclude<DialogAction, { type: 'say' }>): void {
-    switch (action.type) {
-      case 'gather':
-        this.#feed({ type: 'expect', expectation: action });
-        return;
-      case 'set':
-        this.#book.variables = { ...this.#book.variables, ...action.variables };
-        return;
-      case 'language':
-        this.#media?.voice.switchTo(action.language, action.voice);
-        this.#listening.open(action.language);
-        return;
-      case 'note':
-        this.#book.notes.push(action.text);
-        return;
-      case 'hangup':
-        this.#farewell.afterThis(action.reason);
-        return;
-    }
-  }
-
-  /** The dialog had no answer: the caller is asked to say it again; after some tries the call ends with an apology. */
-  #dialogFailed(error: unknown): void {
-    if (this.#farewell.last) return;
-    this.#book.dialogFailed(error);
-    this.#dialogFailures += 1;
-    if (this.#dialogFailures >= MOST_DIALOG_FAILURES) this.apologise('dialog-failed');
-    else this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
+  #dialogFloor(): DialogFloor {
+    return {
+      expect: (gather) => this.#feed({ type: 'expect', expectation: gather }),
+      changeLanguage: (language, voice) => {
+        this.#media?.voice.switchTo(language, voice);
+        this.#listening.open(language);
+      },
+      hangUpAfterThis: (reason) => this.#farewell.afterThis(reason),
+      listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turn)),
+      sayAgain: () => {
+        if (!this.#farewell.last) this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
+      },
+      giveUp: () => {
+        if (!this.#farewell.last) this.apologise('dialog-failed');
+      },
+    };
   }
 
   /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
@@ -383,18 +346,12 @@ export class CallSession {
     } catch (error) {
       this.#services.logger.error({ callId: this.id, error }, 'the end of a call could not be kept');
     }
-    await disposeDialog(this.#hook, this.id, this.#services);
+    await this.#dialog.dispose();
     this.#resolveEnded(record);
   }
 
   #record(reason: string): CallRecord {
     const language = this.#media?.voice.language ?? this.identity.bot.language;
     return this.#book.record(reason, language, this.#media?.line, this.#media?.recording);
-  }
-
-  #facts(): CallFacts {
-    const { from, to, direction } = this.identity.inbound;
-    const language = this.#media?.voice.language ?? this.identity.bot.language;
-    return { callId: this.id, botName: this.identity.bot.name, from, to, direction, language };
   }
 }

@@ -9,6 +9,7 @@ const actionSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('say'),
     text: z.string().min(1).max(10_000),
+    more: z.boolean().optional(),
     interruptible: z.enum(['always', 'keypad', 'never']).optional(),
     language: z.string().min(2).max(35).optional(),
     voice: z.string().min(1).max(200).optional(),

@@ -43,6 +43,8 @@ export type DialogAction =
   | {
       readonly type: 'say';
       readonly text: string;
+      /** The text goes on with the next `say`, as when a model streams it: sentences are spoken as they get complete. */
+      readonly more?: boolean;
       readonly interruptible?: Interruptible;
       readonly language?: string;
       readonly voice?: string;

@@ -13,6 +13,7 @@ import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { createEvents } from '../../../src/observability/events.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
+import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../../../src/speech/port.ts';
 
@@ -146,7 +147,7 @@ export class CallBench {
         },
         close: () => undefined,
       }),
-      cutSentences: (text) => text.split(/(?<=[.?!]) /u),
+      createCutter: () => new SentenceCutter(),
       recordingsFolder: this.folder,
       playout: DEFAULT_LEAD,
       journal: (record) => void this.journal.push(record),

@@ -227,3 +227,15 @@ it('ends a call that lasts too long with a goodbye', async () => {
   await bench.quiet(9_000);
   expect((await bench.session.ended).endReason).toBe('max-duration');
 });
+
+it('speaks a text that comes in parts sentence by sentence, without its markup', async () => {
+  const parts = ['**Hel', 'lo** there. How ', 'are you? I am f', 'ine'];
+  using bench = new CallBench(async function* () {
+    for (const text of parts) yield { type: 'say', text, more: true };
+  });
+  await bench.start();
+  await bench.quiet(4_000);
+  bench.session.hangUp('done');
+  const record = await bench.session.ended;
+  expect(record.sentences.map(({ text }) => text)).toEqual(['Hello there.', 'How are you?', 'I am fine']);
+});
