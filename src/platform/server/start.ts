@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
+import type { Analyser } from '../engines/analyse/analyser.ts';
+import { builtInAnalyser } from '../engines/analyse/built-in-analyser.ts';
 import type { RecognitionEngine, SynthesisEngine } from '../engines/port.ts';
 import { addAltRoutes, altErrorBody } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';
@@ -19,6 +21,8 @@ import { addTtsRoutes } from './tts/tts-service.ts';
 export interface PlatformEngines {
   readonly synthesis: SynthesisEngine;
   readonly recognition: RecognitionEngine;
+  /** The built-in one when absent. */
+  readonly analyser?: Analyser;
 }
 
 export interface PlatformOptions {
@@ -90,8 +94,9 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   injectFaults(apps.asr, behaviour.faults.httpErrorShare);
   injectFaults(apps.tts, behaviour.faults.httpErrorShare);
   addMintRoutes(apps.auth, { keys, tokens, clock, mintsPerMinute: limits.mintsPerMinute, compat });
+  const asrEngines = { recognition: engines.recognition, analyser: engines.analyser ?? builtInAnalyser };
   const uploadFolder = join(options.dataDir, 'uploads');
-  addAsrRoutes(apps.asr, { tokens, engine: engines.recognition, clock, logger, limits, behaviour, uploadFolder });
+  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, uploadFolder });
   addAltRoutes(apps.asrAlt, keys);
   addMedRoutes(apps.med, keys);
   addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, compat });

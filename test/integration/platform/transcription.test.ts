@@ -245,7 +245,6 @@ describe('batch transcription', () => {
 
   it.each([
     ['num_speakers', '2'],
-    ['nlp_analysis', 'true'],
     ['codeswitch', 'true'],
     ['output_script', 'Latin'],
   ])('says that %s is not served yet', async (name, value) => {

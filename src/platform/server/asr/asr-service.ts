@@ -2,7 +2,6 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import type { RecognitionEngine } from '../../engines/port.ts';
 import { languages } from '../../languages.ts';
 import { Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
@@ -14,14 +13,14 @@ import { Refusal } from '../refusal.ts';
 import { Slots } from '../slots.ts';
 import { addSocketRoutes } from '../socket-routes.ts';
 import { serveRealtimeSocket } from './realtime-socket.ts';
-import { answerTranscription } from './transcription-answer.ts';
+import { answerTranscription, type TranscriptionEngines } from './transcription-answer.ts';
 import { readTranscriptionFields } from './transcription-fields.ts';
 import { readTranscriptionForm } from './transcription-form.ts';
 import { openWav } from './wav-stream.ts';
 
 export interface AsrServiceOptions {
   readonly tokens: Tokens;
-  readonly engine: RecognitionEngine;
+  readonly engines: TranscriptionEngines;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: PlatformLimits;
@@ -42,7 +41,7 @@ export function languagesBody(): unknown {
 
 /** The primary recognition service (ASR doc): health, languages, batch transcription, realtime. */
 export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): void {
-  const { tokens, engine, clock, limits } = options;
+  const { tokens, engines, clock, limits } = options;
   const gate = new Gate(tokens, 'asr');
   const slots = new Slots(limits.concurrentPerKey);
   void app.register(multipart);
@@ -62,7 +61,7 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
         throw new Refusal(400, `The audio is longer than ${limits.audioSeconds} s`);
       }
       return await withDeadline(clock, limits.batchMs, clientSignal(reply), (signal) =>
-        answerTranscription(audio, asked, { engine, clock, requestId: request.id, signal }),
+        answerTranscription(audio, asked, { engines, clock, requestId: request.id, signal }),
       );
     },
   );
@@ -74,6 +73,6 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
     maxFrameBytes: limits.asrFrameBytes,
     maxSockets: limits.sockets,
     // The token comes in the init frame (ASR doc, authentication).
-    admit: async () => (socket) => serveRealtimeSocket({ ...options, socket, slots }),
+    admit: async () => (socket) => serveRealtimeSocket({ ...options, engine: engines.recognition, socket, slots }),
   });
 }

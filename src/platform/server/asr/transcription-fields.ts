@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AnalysisPart } from '../../engines/analyse/analyser.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
 import { type FieldProblem, notServedYet, Refusal } from '../refusal.ts';
 import { splitBoostPhrases } from './boost-phrases.ts';
@@ -9,6 +10,12 @@ export interface TranscriptionRequest {
   readonly verbose: boolean;
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
+  /** The parts of the analysis; empty for none. */
+  readonly analysis: ReadonlySet<AnalysisPart>;
+  /** Empty leaves the labels to the analyser. */
+  readonly intentChoices: readonly string[];
+  readonly summaryMaxWords: number;
+  readonly glossary: readonly string[];
   readonly profanity: boolean;
   readonly hashKeywords: readonly string[];
 }
@@ -43,6 +50,10 @@ const words = z
 
 /** Each term is sought in the whole transcript. */
 const maxKeywords = 1_000;
+/** What clients of this interface send when they are not told otherwise (reference, fact 10a). */
+const defaultSummaryWords = 150;
+
+const fewWords = words.refine((list) => (list?.length ?? 0) <= maxKeywords, `must have at most ${maxKeywords} terms`);
 
 // The seven scripts and `auto` of the public pages (reference, fact 10b).
 const scripts = ['auto', 'devanagari', 'bengali', 'telugu', 'tamil', 'kannada', 'latin', 'itrans'] as const;
@@ -59,17 +70,17 @@ const fieldsSchema = z.object({
   boost_weight: numberText(z.number('must be a number')),
   nlp_analysis: flag,
   enable_intent_detection: flag,
-  intent_choices: words,
+  intent_choices: fewWords,
   enable_sentiment_analysis: flag,
   enable_summarization: flag,
   summary_max_length: numberText(z.int('must be a whole number').min(1, 'must be at least 1')),
   enable_keyterm_normalization: flag,
-  keyterm_keywords: words,
+  keyterm_keywords: fewWords,
   emotion: flag,
   speaker_id: flag,
   medical: flag,
   profanity: flag,
-  hash_keywords: words.refine((list) => (list?.length ?? 0) <= maxKeywords, `must have at most ${maxKeywords} terms`),
+  hash_keywords: fewWords,
   codeswitch: flag,
 });
 
@@ -96,9 +107,25 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
     verbose: fields.response_format === 'verbose_json',
     boostPhrases: splitBoostPhrases(fields.boost_phrases),
     boostWeight: fields.boost_weight ?? 10,
+    analysis: analysisParts(fields),
+    intentChoices: fields.intent_choices ?? [],
+    summaryMaxWords: fields.summary_max_length ?? defaultSummaryWords,
+    glossary: fields.keyterm_keywords ?? [],
     profanity: fields.profanity,
     hashKeywords: fields.hash_keywords ?? [],
   };
+}
+
+/** ASR doc: nlp_analysis adds intent, sentiment, summary and key terms; each flag adds its own. */
+function analysisParts(fields: Fields): ReadonlySet<AnalysisPart> {
+  const parts = new Set<AnalysisPart>();
+  const all = fields.nlp_analysis;
+  if (all || fields.enable_intent_detection) parts.add('intent');
+  if (all || fields.enable_sentiment_analysis) parts.add('sentiment');
+  if (all || fields.enable_summarization) parts.add('summary');
+  if (all || fields.enable_keyterm_normalization) parts.add('keyterms');
+  if (fields.enable_keyterm_normalization) parts.add('normalizedText');
+  return parts;
 }
 
 function fieldProblemOf(issue: z.core.$ZodIssue): FieldProblem {
@@ -113,11 +140,6 @@ function refuseUnbuilt(fields: Fields): void {
   if (fields.num_speakers !== undefined) throw notServedYet('num_speakers', 'diarization');
   if (fields.output_script !== 'auto') throw notServedYet('output_script', 'transliteration');
   const flags = [
-    ['nlp_analysis', 'analysis'],
-    ['enable_intent_detection', 'analysis'],
-    ['enable_sentiment_analysis', 'analysis'],
-    ['enable_summarization', 'analysis'],
-    ['enable_keyterm_normalization', 'analysis'],
     ['emotion', 'emotion'],
     ['medical', 'medical correction'],
     ['codeswitch', 'code-switch post-processing'],

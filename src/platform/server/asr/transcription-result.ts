@@ -14,8 +14,18 @@ export interface VerboseTranscription {
   readonly words: readonly { word: string; start: number; end: number; confidence: number }[];
   /** Best first; the first one's text is `text`. */
   readonly nbest: readonly { text: string; confidence: number }[];
+  readonly nlp_analysis?: WireAnalysis;
   readonly audio_duration: number;
   readonly inference_time_ms: number;
+}
+
+/** Only the parts that were asked for. */
+export interface WireAnalysis {
+  readonly intent?: string;
+  readonly sentiment?: string;
+  readonly summary?: string;
+  readonly keyterms?: readonly string[];
+  readonly normalized_text?: string;
 }
 
 export interface TranscriptionFacts {
@@ -93,6 +103,18 @@ export function changeTexts(
     segments: body.segments.map((segment, index) => ({ ...segment, text: segments[index]! })),
     words: body.words.map((word, index) => ({ ...word, word: words[index]! })),
     nbest: body.nbest.map((reading) => ({ ...reading, text: one(reading.text) })),
+    ...(body.nlp_analysis === undefined ? {} : { nlp_analysis: changeAnalysis(body.nlp_analysis, one) }),
+  };
+}
+
+/** Labels are no text of the transcript: they stay. */
+function changeAnalysis(analysis: WireAnalysis, change: (text: string) => string): WireAnalysis {
+  const { summary, keyterms, normalized_text: normalized } = analysis;
+  return {
+    ...analysis,
+    ...(summary === undefined ? {} : { summary: change(summary) }),
+    ...(keyterms === undefined ? {} : { keyterms: [...new Set(keyterms.map(change))] }),
+    ...(normalized === undefined ? {} : { normalized_text: change(normalized) }),
   };
 }
 

@@ -1,0 +1,99 @@
+import { editDistance } from './edit-distance.ts';
+import { isStopWord } from './words.ts';
+
+/** Some words in a row that become another text. */
+export interface Replacement {
+  readonly from: number;
+  readonly count: number;
+  readonly text: string;
+}
+
+/** How many letters may differ for a term of so many letters; `lenient` for names that the recogniser cannot know. */
+const allowed = {
+  strict: (letters: number): number => (letters < 6 ? 0 : letters < 9 ? 1 : letters < 12 ? 2 : 3),
+  lenient: (letters: number): number => (letters < 4 ? 0 : letters < 6 ? 1 : letters < 10 ? 2 : 3),
+} as const;
+
+interface Term {
+  readonly text: string;
+  readonly key: string;
+  readonly tolerance: number;
+}
+
+/** Terms with one right spelling, found in a transcript where they are written nearly so, or split, or run together. */
+export class Glossary {
+  /** By first letter of the key: a guess that starts with another sound is another word. */
+  readonly #terms = new Map<string, Term[]>();
+  #longest = 0;
+
+  constructor(terms: readonly string[], tolerance: keyof typeof allowed) {
+    for (const text of terms.map((term) => term.trim())) {
+      const key = soundOf(text);
+      if (key === '') continue;
+      const first = Array.from(key)[0]!;
+      const list = this.#terms.get(first) ?? [];
+      list.push({ text, key, tolerance: allowed[tolerance](Array.from(key).length) });
+      this.#terms.set(first, list);
+      this.#longest = Math.max(this.#longest, text.split(/\s+/).length + 1);
+    }
+  }
+
+  /** @returns what to replace, left to right, none overlapping; places already spelt right are among them */
+  replacements(words: readonly string[]): Replacement[] {
+    const out: Replacement[] = [];
+    for (let from = 0; from < words.length;) {
+      const found = this.#at(words, from);
+      if (found !== undefined) out.push(found);
+      from += found?.count ?? 1;
+    }
+    return out;
+  }
+
+  #at(words: readonly string[], from: number): Replacement | undefined {
+    let best: Replacement | undefined;
+    let least = Number.POSITIVE_INFINITY;
+    for (let count = 1; count <= this.#longest && from + count <= words.length; count += 1) {
+      const window = words.slice(from, from + count);
+      // A term does not begin or end with a word of no meaning, nor run over a redacted one or a full stop.
+      if (
+        [window[0]!, window.at(-1)!].some((word) => isStopWord(word.toLowerCase())) ||
+        window.some((word) => word.includes('*'))
+      )
+        continue;
+      if (window.slice(0, -1).some((word) => /[.?!,;:।]$/u.test(word))) break;
+      const key = soundOf(window.join(' '));
+      for (const term of this.#terms.get(Array.from(key)[0] ?? '') ?? []) {
+        const distance = editDistance(key, term.key, term.tolerance);
+        if (distance > term.tolerance || distance >= least) continue;
+        least = distance;
+        best = { from, count, text: dressed(window, term.text) };
+      }
+    }
+    return best;
+  }
+}
+
+/** The term with the punctuation that stood round the words it replaces. */
+function dressed(window: readonly string[], text: string): string {
+  const before = /^[^\p{L}\p{N}]*/u.exec(window[0]!)?.[0] ?? '';
+  const after = /(?:'s|’s)?[^\p{L}\p{M}\p{N}]*$/u.exec(window.at(-1)!)?.[0] ?? '';
+  return `${before}${text}${after}`;
+}
+
+/** A rough key of how Latin letters sound, without blanks and punctuation; other scripts stay as they are. */
+function soundOf(text: string): string {
+  return text
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/[\u0300-\u036f]/g, '')
+    .normalize('NFC')
+    .replaceAll(/(?:'s|’s)(?=\P{L}*$)/gu, '')
+    .replaceAll(/[^\p{L}\p{M}\p{N}]/gu, '')
+    .replaceAll('ph', 'f')
+    .replaceAll(/c(?=[eiy])/g, 's')
+    .replaceAll(/c?k|c|q/g, 'k')
+    .replaceAll('z', 's')
+    .replaceAll(/ee|y/g, 'i')
+    .replaceAll('oo', 'u')
+    .replaceAll(/([a-z])\1+/g, '$1');
+}

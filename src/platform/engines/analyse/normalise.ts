@@ -1,0 +1,68 @@
+import type { Glossary } from './glossary.ts';
+
+/** Written in capitals wherever they stand. */
+const acronyms = new Set(
+  `ac api asap atm bp cctv ceo cfo cto cv dob ecg eft emi eta eu faq gps gst hdfc hr iban icici icu id ifsc imei ip isp it kyc mri neft
+  ngo opd otp pan pdf pin pnr po pos qr rbi rtgs sbi sim sms tv uk un upi url usa usb vat vip vpn`.split(/\s+/),
+);
+/** Would be words otherwise. */
+const doubtful = new Set(['it', 'un', 'po', 'pos', 'pan']);
+const names = new Map(
+  `monday tuesday wednesday thursday friday saturday sunday january february april june july august september october november december
+  india english hindi delhi mumbai bengaluru chennai kolkata hyderabad america london`
+    .split(/\s+/)
+    .map((name) => [name, name[0]!.toUpperCase() + name.slice(1)]),
+);
+
+/**
+ * The transcript with acronyms, names and beginnings in capitals and the glossary's terms in their own spelling. Indian
+ * scripts have no capitals: there the glossary alone acts.
+ */
+export function normalise(utterances: readonly string[], glossary: Glossary): string {
+  return utterances
+    .map((utterance) => {
+      const words = joinLetters(utterance.split(/\s+/).filter((word) => word !== ''));
+      const found = glossary.replacements(words);
+      const out: string[] = [];
+      for (let at = 0; at < words.length;) {
+        const hit = found.find(({ from }) => from === at);
+        out.push(hit?.text ?? capitals(words[at]!));
+        at += hit?.count ?? 1;
+      }
+      return startWithCapital(out.join(' '), found[0]?.from === 0);
+    })
+    .filter((utterance) => utterance !== '')
+    .join(' ');
+}
+
+/** `a t m` and `A. T. M.` are spelt: `ATM`. `i` and `a` alone are words. */
+function joinLetters(words: readonly string[]): string[] {
+  const out: string[] = [];
+  for (let at = 0; at < words.length;) {
+    let end = at;
+    while (end < words.length && /^\p{Script=Latin}\.?$/u.test(words[end]!)) end += 1;
+    const letters = words.slice(at, end).map((word) => word[0]!);
+    // `a b` is a list of two; three letters, or two that are known, are an acronym.
+    if (letters.length >= 3 || (letters.length === 2 && acronyms.has(letters.join('').toLowerCase()))) {
+      out.push(letters.join('').toUpperCase());
+      at = end;
+    } else {
+      out.push(words[at]!);
+      at += 1;
+    }
+  }
+  return out;
+}
+
+function capitals(word: string): string {
+  const bare = /^\p{L}+/u.exec(word)?.[0] ?? '';
+  const lower = bare.toLowerCase();
+  if (acronyms.has(lower) && !doubtful.has(lower)) return bare.toUpperCase() + word.slice(bare.length);
+  if (lower === 'i') return `I${word.slice(1)}`;
+  return (names.get(lower) ?? bare) + word.slice(bare.length);
+}
+
+function startWithCapital(text: string, keep: boolean): string {
+  const capital = keep ? text : text.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());
+  return capital.replaceAll(/([.?!] )(\p{Ll})/gu, (_, mark: string, letter: string) => mark + letter.toUpperCase());
+}
