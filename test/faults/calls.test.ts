@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseWav } from '../../src/audio/wav.ts';
 import { startGateway } from '../../src/app.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
@@ -10,15 +10,29 @@ import { silentLogger } from '../../src/observability/logger.ts';
 import { ScriptedCaller } from '../../src/sim/caller.ts';
 import { CallRefused } from '../../src/sim/twilio-carrier.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
-import { startGatewayBench } from '../integration/gateway/gateway-bench.ts';
+import { type GatewayBench, startGatewayBench } from '../integration/gateway/gateway-bench.ts';
 import { sayTones } from '../integration/platform/tone-engines.ts';
+import { closeOf, RawCarrier } from '../support/raw-carrier.ts';
 
 const speech = (...words: ('alpha' | 'bravo' | 'charlie')[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
+
+/** For what ends one call and no other; the rest have a gateway of their own. */
+let shared: GatewayBench;
+beforeAll(async () => {
+  shared = await startGatewayBench({
+    env: {
+      OFFHOOK_CALL__REATTACH_MS: '200',
+      OFFHOOK_TWILIO__STREAM_TOKEN_MS: '1000',
+      OFFHOOK_TWILIO__START_TIMEOUT_MS: '500',
+    },
+  });
+});
+afterAll(() => shared[Symbol.asyncDispose]());
 
 it.concurrent('tells the caller and hangs up when the platform dies during the call, and keeps what was recorded', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
-  const session = bench.gateway.calls.calls[0]!;
+  const session = bench.sessionOf(call);
   const caller = new ScriptedCaller(call.stream);
   await caller.run([{ kind: 'say', text: 'alpha', pcm: speech('alpha') }]);
   await bench.speech.platform.close();
@@ -51,9 +65,8 @@ it.concurrent('says that all lines are busy beyond the admitted number of calls'
 });
 
 it.concurrent('goes on after malformed frames, wrong order and noise on the wire', async () => {
-  await using bench = await startGatewayBench();
-  const call = await bench.dial();
-  const session = bench.gateway.calls.calls[0]!;
+  const call = await shared.dial();
+  const session = shared.sessionOf(call);
   for (const junk of [
     'not json',
     '[]',
@@ -70,44 +83,85 @@ it.concurrent('goes on after malformed frames, wrong order and noise on the wire
 });
 
 it.concurrent('ends a call whose stop never comes, when the socket dies without a word', async () => {
-  await using bench = await startGatewayBench({ env: { OFFHOOK_CALL__REATTACH_MS: '200' } });
-  const call = await bench.dial();
-  const session = bench.gateway.calls.calls[0]!;
+  const call = await shared.dial();
+  const session = shared.sessionOf(call);
   await eventually('some audio', () => call.stream.nowMs > 600);
   call.stream.drop();
   const record = await session.ended;
   expect(record.endReason).toBe('carrier-lost');
   expect(existsSync(record.recordingPath!)).toBe(true);
-  expect(bench.gateway.calls.active).toBe(0);
 });
 
 it.concurrent('ends a call that was answered and never attached', async () => {
-  await using bench = await startGatewayBench({
-    env: { OFFHOOK_TWILIO__STREAM_TOKEN_MS: '1000', OFFHOOK_TWILIO__START_TIMEOUT_MS: '200' },
-  });
-  const answer = bench.gateway.calls.answer({
-    carrier: 'twilio',
-    carrierCallId: 'CAnever',
-    from: '+1',
-    to: '+2',
-    direction: 'inbound',
-    botName: undefined,
-  });
-  expect(answer.kind).toBe('accept');
-  if (answer.kind === 'accept') bench.gateway.calls.abandon(answer.callId, 'no media came');
-  await eventually('the call to end', () => bench.gateway.calls.active === 0);
+  const carrier = new RawCarrier({ url: shared.gateway.url, authToken: shared.authToken });
+  expect(await carrier.answer()).toContain('/carriers/twilio/stream/');
+  const record = await shared.sessionOf(carrier).ended;
+  expect(record).toMatchObject({ endReason: expect.stringContaining('no media within'), turns: [], attachments: [] });
+});
+
+it.concurrent('does not wait for calls that never attached when it stops', async () => {
+  await using bench = await startGatewayBench();
+  const carrier = new RawCarrier({ url: bench.gateway.url, authToken: bench.authToken });
+  await carrier.answer();
+  const session = bench.sessionOf(carrier);
+  // The stream would be waited for longer than this test may take.
+  await bench.gateway.close();
+  expect(await session.ended).toMatchObject({ endReason: 'shutdown', turns: [] });
+  expect(bench.gateway.calls.active).toBe(0);
+});
+
+it.concurrent('gives a stream that is replayed, forged or in another codec no part in the live call', async () => {
+  const carrier = new RawCarrier({ url: shared.gateway.url, authToken: shared.authToken });
+  const url = (await carrier.answer())!;
+  const socket = await carrier.open(url);
+  if (typeof socket === 'number') throw new Error(`refused with ${socket}`);
+  socket.send(carrier.start());
+  const session = shared.sessionOf(carrier);
+  await eventually('the call to attach', () => session.attached);
+  expect(await carrier.open(url)).toBe(403);
+  expect(await carrier.open(`${url.slice(0, -4)}AAAA`)).toBe(403);
+
+  // The carrier asks again for the call that is alive, and then speaks another codec: the first stream keeps the call.
+  const second = await carrier.connect();
+  const refused = closeOf(second);
+  second.send(carrier.start({ encoding: 'audio/x-alaw', sampleRate: 8000, channels: 1 }));
+  expect(await refused).toMatchObject({ code: 1003, reason: expect.stringContaining('audio/x-alaw') });
+  expect(session.attached).toBe(true);
+  socket.send(carrier.stop());
+  const record = await session.ended;
+  expect(record).toMatchObject({ endReason: 'caller-hangup', attachments: [{ streamId: carrier.streamSid }] });
+});
+
+it.concurrent('ends a call whose only way back is a stream in another codec', async () => {
+  const carrier = new RawCarrier({ url: shared.gateway.url, authToken: shared.authToken });
+  const socket = await carrier.connect();
+  socket.send(carrier.start());
+  for (let frame = 0; frame < 40; frame += 1) socket.send(carrier.media(new Uint8Array(160).fill(0xff), frame * 20));
+  const session = shared.sessionOf(carrier);
+  await eventually('the call to attach', () => session.attached);
+  const url = (await carrier.answer())!;
+  socket.terminate();
+  const second = await carrier.open(url);
+  if (typeof second === 'number') throw new Error(`refused with ${second}`);
+  const refused = closeOf(second);
+  second.send(carrier.start({ encoding: 'audio/x-l16', sampleRate: 16_000, channels: 1 }));
+  expect(await refused).toMatchObject({ code: 1003 });
+  const record = await session.ended;
+  expect(record.attachments).toHaveLength(1);
+  // Nothing recorded so far is lost.
+  expect(parseWav(readFileSync(record.recordingPath!)).samples[0]!.length).toBeGreaterThan(0);
 });
 
 it.concurrent('journals each turn of a live call, and clears the journal when its record is safe', async () => {
-  await using bench = await startGatewayBench();
-  const call = await bench.dial();
-  const session = bench.gateway.calls.calls[0]!;
+  const call = await shared.dial();
+  const session = shared.sessionOf(call);
   await new ScriptedCaller(call.stream).run([{ kind: 'say', text: 'alpha', pcm: speech('alpha') }]);
-  const folder = join(bench.dataDir, 'calls');
-  await eventually('the turn in the journal', () => readFileSync(join(folder, `${session.id}.json`), 'utf8').includes('alpha'));
+  const folder = join(shared.dataDir, 'calls');
+  const file = join(folder, `${session.id}.json`);
+  await eventually('the turn in the journal', () => readFileSync(file, 'utf8').includes('alpha'));
   await call.hangUp();
   await session.ended;
-  await eventually('the journal to be cleared', () => readdirSync(folder).length === 0);
+  await eventually('the journal to be cleared', () => !readdirSync(folder).some((name) => name.startsWith(session.id)));
 });
 
 it.concurrent('refuses to start with an unusable bot, naming it', async () => {

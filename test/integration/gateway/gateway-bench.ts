@@ -43,10 +43,12 @@ export interface GatewayBench extends AsyncDisposable {
   readonly gateway: Gateway;
   readonly speech: TestPlatform;
   readonly dataDir: string;
+  /** What the carrier signs with. */
+  readonly authToken: string;
   readonly news: readonly CallNews[];
   dial(stream?: StreamOptions): Promise<SimulatedCall>;
   /** The gateway's side of a call that has not ended. */
-  sessionOf(call: SimulatedCall): CallSession;
+  sessionOf(call: { readonly callSid: string }): CallSession;
 }
 
 /** A whole gateway over real sockets: real store, real platform server, whose engines speak and hear tones. */
@@ -80,6 +82,7 @@ export async function startGatewayBench(
     gateway,
     speech,
     dataDir,
+    authToken,
     news,
     dial: (stream) =>
       dialTwilio({ url: gateway.url, authToken, clock: systemClock, ...(stream === undefined ? {} : { stream }) }),
