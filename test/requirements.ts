@@ -204,7 +204,7 @@ export const requirements: readonly Requirement[] = [
   // TTS batch
   { id: 156, side: 'server', title: 'A minimal request gives MP3 with its rate and request id', status: 'proven' },
   { id: 157, side: 'server', title: 'Three paths synthesize alike, and GET / does not', status: 'proven' },
-  { id: 158, side: 'server', title: 'Seven formats come with their type and rate, and decode', status: 'open' },
+  { id: 158, side: 'server', title: 'Seven formats come with their type and rate, and decode', status: 'proven' },
   { id: 159, side: 'server', title: 'Formats that are not offered are a 400', status: 'proven' },
   { id: 160, side: 'server', title: 'A missing field is named, an unknown voice is a 422', status: 'proven' },
   { id: 161, side: 'server', title: 'Text length is counted in code points, and blank text refused', status: 'proven' },

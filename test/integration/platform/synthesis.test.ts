@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
-import { rmsLevelDb } from '../../../src/audio/level.ts';
-import { parseWav } from '../../../src/audio/wav.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../src/platform/engines/errors.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
 
@@ -41,34 +39,9 @@ describe('batch synthesis', () => {
     expect((await fetch(`${test.platform.ttsUrl}/`)).status).toBe(405);
   });
 
-  it.each([
-    ['pcm', 'audio/pcm', 24_000, 2],
-    ['mulaw', 'audio/basic', 8000, 1],
-    ['alaw', 'audio/x-alaw-basic', 8000, 1],
-  ])('answers %s as %s at %d Hz, level and length kept', async (name, mime, rate, width) => {
-    const { headers, bytes } = await speak(test, { ...request, response_format: name });
-    expect([headers.get('content-type'), headers.get('x-sample-rate')]).toEqual([mime, String(rate)]);
-    const pcm = decodeAudio(name === 'pcm' ? 'pcm16' : (name as 'mulaw'), bytes);
-    expect(bytes.length / width / rate).toBeCloseTo(0.8, 3);
-    expect(rmsLevelDb(pcm.subarray(rate / 5, rate / 2))).toBeCloseTo(-13.5, 0);
-    expect(rmsLevelDb(pcm.subarray(0, rate / 20))).toBeLessThan(-60);
-  });
-
-  it('answers a WAV file that any reader takes', async () => {
-    const { headers, bytes } = await speak(test, { ...request, response_format: 'wav' });
-    const { rateHz, channels, samples } = parseWav(bytes);
-    expect([headers.get('content-type'), rateHz, channels]).toEqual(['audio/wav', 24_000, 1]);
-    expect(samples[0]!.length / 24_000).toBeCloseTo(0.8, 3);
-  });
-
   it.each(['opus', 'aac', 'MP3', ''])('refuses the unknown format %j with 400 [159]', async (response_format) => {
     const { status, detail } = await speak(test, { ...request, response_format });
     expect([status, detail()]).toEqual([400, expect.stringContaining('response_format')]);
-  });
-
-  it.each(['ogg_opus', 'flac'])('says that %s is not served yet', async (response_format) => {
-    const { status, detail } = await speak(test, { ...request, response_format });
-    expect([status, detail()]).toEqual([400, expect.stringContaining('not served')]);
   });
 
   it('names the missing field with 400, and answers an unknown voice with 422 [160]', async () => {

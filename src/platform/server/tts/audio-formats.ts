@@ -1,6 +1,6 @@
 /** How synthesised audio can be answered (TTS doc, response_format). */
 export interface SpeechFormat {
-  readonly name: 'pcm' | 'wav' | 'mp3' | 'mulaw' | 'alaw';
+  readonly name: 'pcm' | 'wav' | 'mp3' | 'ogg_opus' | 'flac' | 'mulaw' | 'alaw';
   readonly mimeType: string;
   readonly rateHz: number;
   /** Each chunk stands alone, so that it can be streamed as made. */
@@ -12,12 +12,11 @@ export const speechFormats: Readonly<Record<SpeechFormat['name'], SpeechFormat>>
   pcm: { name: 'pcm', mimeType: 'audio/pcm', rateHz: 24_000, streams: true },
   wav: { name: 'wav', mimeType: 'audio/wav', rateHz: 24_000, streams: false },
   mp3: { name: 'mp3', mimeType: 'audio/mpeg', rateHz: 24_000, streams: false },
+  ogg_opus: { name: 'ogg_opus', mimeType: 'audio/ogg', rateHz: 24_000, streams: false },
+  flac: { name: 'flac', mimeType: 'audio/flac', rateHz: 24_000, streams: false },
   mulaw: { name: 'mulaw', mimeType: 'audio/basic', rateHz: 8000, streams: true },
   alaw: { name: 'alaw', mimeType: 'audio/x-alaw-basic', rateHz: 8000, streams: true },
 };
-
-/** In the documents, but without an encoder here yet. */
-export const unbuiltFormats: ReadonlySet<string> = new Set(['ogg_opus', 'flac']);
 
 export function isSpeechFormat(name: string): name is SpeechFormat['name'] {
   return Object.hasOwn(speechFormats, name);

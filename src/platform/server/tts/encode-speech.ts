@@ -1,7 +1,9 @@
 import { encodeAudio } from '../../../audio/codec.ts';
 import { wavFile } from '../../../audio/wav.ts';
 import type { SpeechFormat } from './audio-formats.ts';
+import { encodeFlac } from './flac.ts';
 import { encodeMp3 } from './mp3.ts';
+import { encodeOggOpus } from './opus.ts';
 
 /** The samples of a whole answer in its format. */
 export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat): Promise<Uint8Array> {
@@ -10,6 +12,10 @@ export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat): Promi
       return wavFile(pcm, format.rateHz);
     case 'mp3':
       return encodeMp3(pcm, 24_000);
+    case 'ogg_opus':
+      return encodeOggOpus(pcm);
+    case 'flac':
+      return encodeFlac(pcm, format.rateHz);
     case 'pcm':
     case 'mulaw':
     case 'alaw':
@@ -28,6 +34,8 @@ export function encodeChunk(pcm: Int16Array, format: SpeechFormat): Uint8Array {
       return encodeAudio('alaw', pcm);
     case 'wav':
     case 'mp3':
+    case 'ogg_opus':
+    case 'flac':
       throw new TypeError(`${format.name} does not stream`);
   }
 }

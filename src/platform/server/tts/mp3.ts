@@ -1,4 +1,5 @@
 import { createMp3Encoder } from 'wasm-media-encoders';
+import { turnTaken } from './turns.ts';
 
 /** Speech needs no more; the encoder's own lowest for 24 kHz mono that sounds clean. */
 const bitrateKbps = 64;
@@ -11,6 +12,7 @@ export async function encodeMp3(pcm: Int16Array, rateHz: 16_000 | 22_050 | 24_00
   encoder.configure({ sampleRate: rateHz, channels: 1, bitrate: bitrateKbps });
   const parts: Uint8Array[] = [];
   for (let at = 0; at < pcm.length; at += blockSamples) {
+    await turnTaken();
     const block = Float32Array.from(pcm.subarray(at, at + blockSamples), (sample) => sample / 32_768);
     // The encoder's memory is used again by the next call.
     parts.push(encoder.encode([block]).slice());

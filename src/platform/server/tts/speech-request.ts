@@ -3,7 +3,7 @@ import { findLanguage, type Language } from '../../languages.ts';
 import type { EngineVoice } from '../../engines/port.ts';
 import { indicLanguages } from '../../indic-languages.ts';
 import { notServedYet, Refusal } from '../refusal.ts';
-import { isSpeechFormat, type SpeechFormat, speechFormats, unbuiltFormats } from './audio-formats.ts';
+import { isSpeechFormat, type SpeechFormat, speechFormats } from './audio-formats.ts';
 
 /** One synthesis, checked (TTS doc, speech request). */
 export interface SpeechRequest {
@@ -109,7 +109,6 @@ function checkText(text: string): void {
 function formatOf(fields: SpeechFields, surface: SpeechSurface): SpeechFormat {
   const byDefault = surface.kind === 'stream' ? 'pcm' : 'mp3';
   const name = fields.response_format ?? fields.encoding ?? byDefault;
-  if (unbuiltFormats.has(name)) throw notServedYet('response_format', name);
   if (!isSpeechFormat(name)) {
     throw new Refusal(400, 'response_format: must be one of pcm, wav, mp3, ogg_opus, flac, mulaw, alaw');
   }

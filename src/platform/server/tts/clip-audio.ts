@@ -1,0 +1,102 @@
+import { FLACDecoder } from '@wasm-audio-decoders/flac';
+import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
+import { MPEGDecoder } from 'mpg123-decoder';
+import { parseWav } from '../../../audio/wav.ts';
+import { errorText, OffhookError } from '../../../kernel/errors.ts';
+import { joinSamples } from '../join-samples.ts';
+import { readOggPackets } from './ogg.ts';
+import { decodeOggOpus, isOpusHead } from './opus.ts';
+
+/** Bytes of a clip that hold no audio we can read. */
+export class ClipError extends OffhookError {
+  readonly code = 'OFFHOOK_CLIP_INVALID';
+  readonly retryable = false;
+}
+
+export interface Clip {
+  /** Mono: channels are averaged. */
+  readonly pcm: Int16Array;
+  readonly rateHz: number;
+}
+
+export type ClipFormat = 'wav' | 'flac' | 'ogg' | 'mp3';
+
+/** A file of a few megabytes may hold hours; nobody's clip or background is longer than this. */
+const MAX_SECONDS = 120;
+const PIECE_BYTES = 1024;
+const SENSIBLE_RATES = { min: 4000, max: 192_000 };
+
+/** What the first bytes say; undefined for anything else. */
+export function clipFormat(bytes: Uint8Array): ClipFormat | undefined {
+  const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
+  if (start.startsWith('RIFF') && start.endsWith('WAVE')) return 'wav';
+  if (start.startsWith('fLaC')) return 'flac';
+  if (start.startsWith('OggS')) return 'ogg';
+  // An ID3 tag, or a frame header of layer III.
+  if (start.startsWith('ID3') || (bytes[0] === 0xff && (bytes[1]! & 0xe6) === 0xe2)) return 'mp3';
+  return undefined;
+}
+
+/**
+ * Decodes a short file that a request brought along (TTS doc, reference_wav and background_audio).
+ * @param accepted formats that this field takes
+ * @throws ClipError for another format, a broken file, silence of no length, or more than two minutes
+ */
+export async function decodeClip(bytes: Uint8Array, accepted: readonly ClipFormat[]): Promise<Clip> {
+  const format = clipFormat(bytes);
+  if (format === undefined || !accepted.includes(format))
+    throw new ClipError(`must be ${accepted.join(', ').toUpperCase()} audio`);
+  let clip: Clip;
+  try {
+    clip = await decoded(bytes, format);
+  } catch (error) {
+    throw new ClipError(`cannot be read as ${format.toUpperCase()}: ${errorText(error).slice(0, 100)}`, { cause: error });
+  }
+  const { pcm, rateHz } = clip;
+  if (pcm.length === 0) throw new ClipError('holds no audio');
+  if (rateHz < SENSIBLE_RATES.min || rateHz > SENSIBLE_RATES.max) throw new ClipError(`has a sample rate of ${rateHz} Hz`);
+  if (pcm.length > MAX_SECONDS * rateHz) throw new ClipError(`is longer than ${MAX_SECONDS} s`);
+  return clip;
+}
+
+async function decoded(bytes: Uint8Array, format: ClipFormat): Promise<Clip> {
+  if (format === 'wav') {
+    const { samples, rateHz } = parseWav(bytes);
+    return { pcm: mixed(samples, 1), rateHz };
+  }
+  if (format === 'ogg' && isOpusHead(readOggPackets(bytes.subarray(0, 4096))[0]?.data ?? new Uint8Array(0))) {
+    return { pcm: await decodeOggOpus(bytes, (MAX_SECONDS + 1) * 24_000), rateHz: 24_000 };
+  }
+  const decoder = format === 'mp3' ? new MPEGDecoder() : format === 'flac' ? new FLACDecoder() : new OggVorbisDecoder();
+  await decoder.ready;
+  try {
+    const parts: Int16Array[] = [];
+    let rateHz = 0;
+    let samples = 0;
+    // In small pieces, so that a few bytes that unfold to hours are noticed before they fill memory.
+    for (let at = 0; at < bytes.length && samples <= MAX_SECONDS * (rateHz || 1); at += PIECE_BYTES) {
+      const { channelData, sampleRate } = await decoder.decode(bytes.subarray(at, at + PIECE_BYTES));
+      rateHz = sampleRate || rateHz;
+      parts.push(mixed(channelData, 32_767));
+      samples += parts.at(-1)!.length;
+    }
+    if ('flush' in decoder) {
+      const { channelData, sampleRate } = await decoder.flush();
+      rateHz ||= sampleRate;
+      parts.push(mixed(channelData, 32_767));
+    }
+    return { pcm: joinSamples(parts), rateHz };
+  } finally {
+    decoder.free();
+  }
+}
+
+function mixed(channels: readonly (Float32Array | Int16Array)[], scale: number): Int16Array {
+  const [first] = channels;
+  if (first === undefined) return new Int16Array(0);
+  return Int16Array.from({ length: first.length }, (_, at) => {
+    let sum = 0;
+    for (const channel of channels) sum += channel[at]!;
+    return Math.max(-32_768, Math.min(32_767, Math.round((sum * scale) / channels.length)));
+  });
+}

@@ -1,0 +1,107 @@
+import OpusScript from 'opusscript';
+import { decodeAudio, encodeAudio } from '../../../audio/codec.ts';
+import { OggWriter, type OggPacket, readOggPackets } from './ogg.ts';
+import { turnTaken } from './turns.ts';
+
+const RATE_HZ = 24_000;
+const FRAME = RATE_HZ / 50;
+/** Granules count at 48 kHz, whatever the rate (RFC 7845, section 4). */
+const GRANULES = 48_000 / RATE_HZ;
+/** What the encoder looks ahead at 48 kHz: 6.5 ms; players drop it. */
+const PRE_SKIP = 312;
+/** Fullband-sounding speech in mono. */
+const BITRATE = 32_000;
+/** 20 ms each: a second a page, and the most that is encoded before others have a turn. */
+const PACKETS_A_PAGE = 50;
+const TURN_EVERY = 10;
+const SERIAL = 0x0ff_400c;
+
+/** The package keeps one memory for all its coders, and two at once would write over each other: so one after another. */
+let coder: Promise<unknown> = Promise.resolve();
+
+function alone<Value>(task: (opus: OpusScript) => Promise<Value>): Promise<Value> {
+  const run = coder.then(async () => {
+    const opus = new OpusScript(RATE_HZ, 1, OpusScript.Application.VOIP);
+    try {
+      return await task(opus);
+    } finally {
+      opus.delete();
+    }
+  });
+  coder = run.catch(() => undefined);
+  return run;
+}
+
+/** Opus in Ogg (RFC 7845), mono. @param pcm at 24,000 Hz */
+export function encodeOggOpus(pcm: Int16Array): Promise<Uint8Array> {
+  return alone(async (opus) => {
+    opus.setBitrate(BITRATE);
+    const ogg = new OggWriter(SERIAL);
+    const pages = [ogg.page([{ data: opusHead(), granule: 0 }], false), ogg.page([{ data: opusTags(), granule: 0 }], false)];
+    const endGranule = PRE_SKIP + pcm.length * GRANULES;
+    let held: OggPacket[] = [];
+    const padded = Math.ceil(endGranule / GRANULES / FRAME);
+    for (let index = 0; index < padded; index += 1) {
+      if (index % TURN_EVERY === 0) await turnTaken();
+      const frame = new Int16Array(FRAME);
+      frame.set(pcm.subarray(index * FRAME, (index + 1) * FRAME));
+      const data = opus.encode(Buffer.from(encodeAudio('pcm16', frame).buffer), FRAME);
+      const last = index === padded - 1;
+      // The last granule says where the sound ends within the last packet.
+      held.push({ data, granule: last ? endGranule : (index + 1) * FRAME * GRANULES });
+      if (held.length < PACKETS_A_PAGE && !last) continue;
+      pages.push(ogg.page(held, last));
+      held = [];
+    }
+    return Buffer.concat(pages);
+  });
+}
+
+/**
+ * The samples of an Ogg Opus file at 24,000 Hz, mixed to mono by the decoder.
+ * @param maxSamples no more than about these are decoded
+ * @throws RangeError when it is no Opus stream; the decoder's error for a broken packet
+ */
+export function decodeOggOpus(file: Uint8Array, maxSamples = Number.MAX_SAFE_INTEGER): Promise<Int16Array> {
+  return alone(async (opus) => {
+    const [head, , ...packets] = readOggPackets(file);
+    if (head === undefined || !isOpusHead(head.data)) throw new RangeError('not an Opus stream');
+    const skip = new DataView(head.data.buffer, head.data.byteOffset).getUint16(10, true);
+    const parts: Uint8Array[] = [];
+    let samples = 0;
+    for (const [index, { data }] of packets.entries()) {
+      if (index % TURN_EVERY === 0) await turnTaken();
+      parts.push(opus.decode(Buffer.from(data)));
+      samples += parts.at(-1)!.length >> 1;
+      if (samples > maxSamples) break;
+    }
+    const pcm = decodeAudio('pcm16', Buffer.concat(parts));
+    const first = Math.round(skip / GRANULES);
+    const end = Math.floor((packets.at(-1)?.granule ?? 0) / GRANULES);
+    return pcm.slice(first, Math.max(first, Math.min(pcm.length, end)));
+  });
+}
+
+export function isOpusHead(packet: Uint8Array): boolean {
+  return packet.length >= 19 && Buffer.from(packet.subarray(0, 8)).toString('latin1') === 'OpusHead';
+}
+
+/** RFC 7845, section 5.1: version 1, one channel, no gain, mapping family 0. */
+function opusHead(): Uint8Array {
+  const head = Buffer.alloc(19);
+  head.write('OpusHead', 'latin1');
+  head[8] = 1;
+  head[9] = 1;
+  head.writeUInt16LE(PRE_SKIP, 10);
+  head.writeUInt32LE(RATE_HZ, 12);
+  return head;
+}
+
+function opusTags(): Uint8Array {
+  const vendor = 'offhook';
+  const tags = Buffer.alloc(8 + 4 + vendor.length + 4);
+  tags.write('OpusTags', 'latin1');
+  tags.writeUInt32LE(vendor.length, 8);
+  tags.write(vendor, 12, 'latin1');
+  return tags;
+}

@@ -1,0 +1,77 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeAudio } from '../../../src/audio/codec.ts';
+import { activeLevelDb } from '../../../src/audio/level.ts';
+import { type ClipFormat, decodeClip } from '../../../src/platform/server/tts/clip-audio.ts';
+import { startTestPlatform, type TestPlatform } from './setup.ts';
+
+/** What the tone engine makes of twelve characters: 0.8 s, of which 0.6 s are a tone of -13.5 dB. */
+const [seconds, levelDb] = [0.8, -13.5];
+const formats = [
+  ['pcm', 'audio/pcm', 24_000],
+  ['wav', 'audio/wav', 24_000],
+  ['mp3', 'audio/mpeg', 24_000],
+  ['ogg_opus', 'audio/ogg', 24_000],
+  ['flac', 'audio/flac', 24_000],
+  ['mulaw', 'audio/basic', 8000],
+  ['alaw', 'audio/x-alaw-basic', 8000],
+] as const;
+const containers: Readonly<Record<string, ClipFormat>> = { wav: 'wav', mp3: 'mp3', ogg_opus: 'ogg', flac: 'flac' };
+const installed = (tool: string): boolean => spawnSync(tool, ['-version']).error === undefined;
+
+describe('every format', () => {
+  let test: TestPlatform;
+  let folder: string;
+  beforeAll(async () => {
+    test = await startTestPlatform();
+    folder = mkdtempSync(join(tmpdir(), 'offhook-formats-'));
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await test[Symbol.asyncDispose]();
+  });
+
+  async function speak(response_format: string, path = '/v1/audio/speech') {
+    const response = await fetch(`${test.platform.ttsUrl}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'zero-indic', target_text: 'hello caller', speaker_id: 'Nisha', response_format }),
+    });
+    expect(response.status).toBe(200);
+    return { headers: response.headers, bytes: new Uint8Array(await response.arrayBuffer()) };
+  }
+
+  it.each(formats)('%s is %s at %d Hz and decodes to the same length and level [158]', async (name, mime, rate) => {
+    const { headers, bytes } = await speak(name, '/tts');
+    expect([headers.get('content-type'), headers.get('x-sample-rate')]).toEqual([mime, String(rate)]);
+    const container = containers[name];
+    const { pcm, rateHz } =
+      container === undefined
+        ? { pcm: decodeAudio(name === 'pcm' ? 'pcm16' : (name as 'mulaw'), bytes), rateHz: rate }
+        : await decodeClip(bytes, [container]);
+    expect(rateHz).toBe(rate);
+    // MP3 has no place for the exact length: its frames of 24 ms are padded at both ends.
+    expect(Math.abs(pcm.length / rateHz - seconds)).toBeLessThan(name === 'mp3' ? 0.08 : 0.001);
+    expect(activeLevelDb(pcm, rateHz)).toBeCloseTo(levelDb, -0.5);
+  });
+
+  it.skipIf(!installed('ffprobe')).each([
+    ['wav', 'pcm_s16le'],
+    ['mp3', 'mp3'],
+    ['ogg_opus', 'opus'],
+    ['flac', 'flac'],
+  ])('%s is what ffprobe calls %s', async (name, codec) => {
+    const file = join(folder, `speech.${name}`);
+    writeFileSync(file, (await speak(name)).bytes);
+    const entries = ['-show_entries', 'stream=codec_name,channels:format=duration', '-of', 'json'];
+    const found = JSON.parse(execFileSync('ffprobe', ['-v', 'error', ...entries, file], { encoding: 'utf8' })) as {
+      streams: unknown[];
+      format: { duration: string };
+    };
+    expect(found.streams).toEqual([expect.objectContaining({ codec_name: codec, channels: 1 })]);
+    expect(Math.abs(Number(found.format.duration) - seconds)).toBeLessThan(0.1);
+  });
+});
