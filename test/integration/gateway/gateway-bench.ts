@@ -14,7 +14,7 @@ import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio-carrier.
 import type { StreamOptions } from '../../../src/sim/twilio-stream.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 
-/** Answers a word of the tone language by telling it back at length; `charlie` ends the call. */
+/** Answers a word of the tone language by telling it back at length and the key 9 with three sentences; `charlie` ends the call. */
 const BOT = `
 name: echo
 default: true
@@ -30,6 +30,8 @@ export async function* respond(turn) {
   const { input } = turn;
   if (input.kind === 'start') yield { type: 'say', text: 'Hello there, please say a word.' };
   else if (input.kind === 'no-input') yield { type: 'say', text: 'Are you there?' };
+  else if (input.kind === 'keyed' && input.digits === '9')
+    yield { type: 'say', text: 'We are open from eight to five. On Saturday we close at noon. Which day would you like?' };
   else if (input.kind === 'keyed') yield { type: 'say', text: 'You pressed ' + input.digits + '.' };
   else if (input.text.includes('charlie')) {
     yield { type: 'say', text: 'Goodbye then.' };
