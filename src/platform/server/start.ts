@@ -5,6 +5,7 @@ import { type Logger, silentLogger } from '../../observability/logger.ts';
 import type { Analyser } from '../engines/analyse/analyser.ts';
 import { builtInAnalyser } from '../engines/analyse/built-in-analyser.ts';
 import type { RecognitionEngine, SynthesisEngine } from '../engines/port.ts';
+import type { SpeakerProfiles } from '../engines/speaker/profiles.ts';
 import { addAltRoutes, altErrorBody } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';
 import { type ApiKeyEntry, ApiKeys, newApiKey } from './auth/api-keys.ts';
@@ -23,6 +24,8 @@ export interface PlatformEngines {
   readonly recognition: RecognitionEngine;
   /** The built-in one when absent. */
   readonly analyser?: Analyser;
+  /** Whose voices are known; nobody's when absent. */
+  readonly profiles?: SpeakerProfiles;
 }
 
 export interface PlatformOptions {
@@ -94,7 +97,11 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   injectFaults(apps.asr, behaviour.faults.httpErrorShare);
   injectFaults(apps.tts, behaviour.faults.httpErrorShare);
   addMintRoutes(apps.auth, { keys, tokens, clock, mintsPerMinute: limits.mintsPerMinute, compat });
-  const asrEngines = { recognition: engines.recognition, analyser: engines.analyser ?? builtInAnalyser };
+  const asrEngines = {
+    recognition: engines.recognition,
+    analyser: engines.analyser ?? builtInAnalyser,
+    profiles: engines.profiles,
+  };
   const uploadFolder = join(options.dataDir, 'uploads');
   addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, uploadFolder });
   addAltRoutes(apps.asrAlt, keys);

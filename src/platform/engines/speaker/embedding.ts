@@ -1,5 +1,5 @@
 import { average, wavering } from './voice-scale.ts';
-import { type VoiceFrame, voiceFrames } from './voice-frames.ts';
+import { voiceFrames } from './voice-frames.ts';
 import { STATISTICS, voiceStatistics } from './voice-statistics.ts';
 
 /** The cosine that is worth `SAME_VOICE`: there, as many pairs of one voice fall short as pairs of two pass. */
@@ -17,15 +17,14 @@ export const SAME_VOICE = 0.7;
  * @returns unit length; all zeros when there is no voice in it, which is like nobody
  */
 export function embedSpeaker(pcm16k: Int16Array): Float32Array {
-  return embedFrames(voiceFrames(pcm16k));
+  return embedStatistics(voiceStatistics(voiceFrames(pcm16k)));
 }
 
-/** The same of audio that is cut into frames already. */
-export function embedFrames(frames: readonly VoiceFrame[]): Float32Array {
-  const statistics = voiceStatistics(frames);
+/** The same of audio that is summed up already. */
+export function embedStatistics(statistics: ArrayLike<number> | undefined): Float32Array {
   const out = new Float32Array(STATISTICS);
   if (statistics === undefined) return out;
-  const scaled = statistics.map((value, index) => (value - average[index]!) / wavering[index]!);
+  const scaled = Array.from(statistics, (value, index) => (value - average[index]!) / wavering[index]!);
   const length = Math.hypot(...scaled);
   return length === 0 ? out : Float32Array.from(scaled, (value) => value / length);
 }

@@ -13,6 +13,8 @@ export interface TranscribeOptions {
   readonly language: LanguageChoice;
   readonly boostPhrases: readonly string[];
   readonly signal: AbortSignal;
+  /** Is given every stretch of speech too, at 16 kHz. */
+  readonly hearSpeech?: ((segment: SpeechSegment) => void) | undefined;
 }
 
 /** Recognises a whole recording. @returns what was understood, oldest first, times in seconds of the recording */
@@ -29,6 +31,7 @@ export async function transcribe(audio: DecodedAudio, options: TranscribeOptions
   });
   const recognise = async (segment: SpeechSegment): Promise<void> => {
     signal.throwIfAborted();
+    options.hearSpeech?.(segment);
     places.add(segment);
     stream.push(segment.pcm);
     keep(await stream.commit());

@@ -1,18 +1,26 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Analyser } from '../../engines/analyse/analyser.ts';
+import { diarise } from '../../engines/diarise/diarise.ts';
+import { VoiceTrack } from '../../engines/diarise/voice-track.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
+import { prosodyOf } from '../../engines/speaker/emotion.ts';
+import type { SpeakerProfiles } from '../../engines/speaker/profiles.ts';
 import { hashKeywords } from './hash-keywords.ts';
 import { maskPieces } from './masking.ts';
 import { profanity } from './profanity.ts';
-import { transcribe } from './transcribe.ts';
+import { bySpeaker } from './spoken-segments.ts';
+import { recognitionRateHz, transcribe } from './transcribe.ts';
 import type { TranscriptionRequest } from './transcription-fields.ts';
 import { changeTexts, type VerboseTranscription, verboseTranscription, type WireAnalysis } from './transcription-result.ts';
 import type { DecodedAudio } from './wav-stream.ts';
+import { segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wire-voices.ts';
 
 /** The engines behind a transcription. */
 export interface TranscriptionEngines {
   readonly recognition: RecognitionEngine;
   readonly analyser: Analyser;
+  /** Nobody is known when absent. */
+  readonly profiles?: SpeakerProfiles | undefined;
 }
 
 export interface AnswerOptions {
@@ -22,9 +30,10 @@ export interface AnswerOptions {
   readonly signal: AbortSignal;
 }
 
-/** The minimal transcription result (ASR doc, resources). */
+/** The minimal transcription result (ASR doc, resources); segments with emotion=true alone. */
 export interface MinimalTranscription {
   readonly text: string;
+  readonly segments?: VerboseTranscription['segments'];
 }
 
 /**
@@ -37,20 +46,50 @@ export async function answerTranscription(
   options: AnswerOptions,
 ): Promise<VerboseTranscription | MinimalTranscription> {
   const { engines, clock, requestId, signal } = options;
-  const { language } = asked;
+  const { language, boostPhrases } = asked;
+  const { durationSeconds } = audio;
   const startedMs = clock.nowMs();
+  // The short answer has no room for features, but emotion (ASR doc, parameters response_format and emotion).
+  const speakers = asked.verbose ? asked.numSpeakers : undefined;
+  const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
   const results = await transcribe(audio, {
     engine: engines.recognition,
     language,
-    boostPhrases: asked.boostPhrases,
+    boostPhrases,
     signal,
+    hearSpeech: track && (({ pcm, startSample }) => track.add(pcm, startSample / recognitionRateHz)),
   });
-  const body = verboseTranscription(results, { requestId, language, durationSeconds: audio.durationSeconds, inferenceMs: 0 });
-  // The short answer has no room for features (ASR doc, parameter response_format).
-  if (!asked.verbose) return { text: mask(body, asked).text };
-  const nlp = asked.analysis.size === 0 ? {} : { nlp_analysis: await analyse(body, asked, engines.analyser, signal) };
-  const shown = mask({ ...body, ...nlp }, asked);
-  return { ...shown, inference_time_ms: Math.round(clock.nowMs() - startedMs) };
+  const diarization = track === undefined || speakers === undefined ? undefined : diarise(track.windows, speakers);
+  const facts = { requestId, language, durationSeconds, inferenceMs: 0 };
+  const spoken = diarization && bySpeaker(results, diarization.turns);
+  const transcribed = verboseTranscription(results, facts, spoken);
+  const body = track !== undefined && asked.emotion ? withEmotion(transcribed, track) : transcribed;
+  if (!asked.verbose) {
+    const { text, segments } = mask(body, asked);
+    return asked.emotion ? { text, segments } : { text };
+  }
+  const profiles = asked.identifySpeakers ? ((await engines.profiles?.list(asked.project)) ?? []) : undefined;
+  const answer: VerboseTranscription = {
+    ...body,
+    ...(diarization && wireSpeakers(diarization, durationSeconds)),
+    ...(diarization && profiles && { speakers_identified: wireIdentified(diarization, profiles) }),
+    ...(asked.analysis.size > 0 && { nlp_analysis: await analyse(body, asked, engines.analyser, signal) }),
+  };
+  return { ...mask(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs) };
+}
+
+function withEmotion(body: VerboseTranscription, track: VoiceTrack): VerboseTranscription {
+  const usual = prosodyOf(track.windows);
+  const moods = body.segments.map((segment) => ({
+    ...segmentEmotion(track.windows, usual, segment),
+    seconds: segment.end - segment.start,
+  }));
+  const segments = body.segments.map((segment, index) => ({
+    ...segment,
+    emotion: moods[index]!.label,
+    emotion_confidence: moods[index]!.confidence,
+  }));
+  return { ...body, segments, ...wireEmotion(moods) };
 }
 
 /** The analyser never sees a redacted term, so that none can come back in other words. */

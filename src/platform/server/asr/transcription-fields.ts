@@ -10,6 +10,12 @@ export interface TranscriptionRequest {
   readonly verbose: boolean;
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
+  /** Undefined when nobody asked who speaks. */
+  readonly numSpeakers: number | undefined;
+  readonly identifySpeakers: boolean;
+  /** Whose profiles are compared; empty for those of no project. */
+  readonly project: string;
+  readonly emotion: boolean;
   /** The parts of the analysis; empty for none. */
   readonly analysis: ReadonlySet<AnalysisPart>;
   /** Empty leaves the labels to the analyser. */
@@ -78,6 +84,8 @@ const fieldsSchema = z.object({
   keyterm_keywords: fewWords,
   emotion: flag,
   speaker_id: flag,
+  enable_speaker_identification: flag,
+  project: z.string().default(''),
   medical: flag,
   profanity: flag,
   hash_keywords: fewWords,
@@ -98,7 +106,9 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
   const word = form.get('language_code') ?? form.get('language');
   const language = chooseLanguage(word);
   if (language === undefined) throw new Refusal(400, unsupportedLanguage(word ?? ''));
-  if (fields.speaker_id && (fields.num_speakers ?? 0) < 2) {
+  // Variant B's name for the flag is taken at both addresses.
+  const identify = fields.speaker_id || fields.enable_speaker_identification;
+  if (identify && (fields.num_speakers ?? 0) < 2) {
     throw new Refusal(400, 'speaker_id is sent together with num_speakers of at least 2');
   }
   refuseUnbuilt(fields);
@@ -107,6 +117,10 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
     verbose: fields.response_format === 'verbose_json',
     boostPhrases: splitBoostPhrases(fields.boost_phrases),
     boostWeight: fields.boost_weight ?? 10,
+    numSpeakers: fields.num_speakers,
+    identifySpeakers: identify,
+    project: fields.project.trim(),
+    emotion: fields.emotion,
     analysis: analysisParts(fields),
     intentChoices: fields.intent_choices ?? [],
     summaryMaxWords: fields.summary_max_length ?? defaultSummaryWords,
@@ -137,10 +151,8 @@ function fieldProblemOf(issue: z.core.$ZodIssue): FieldProblem {
 }
 
 function refuseUnbuilt(fields: Fields): void {
-  if (fields.num_speakers !== undefined) throw notServedYet('num_speakers', 'diarization');
   if (fields.output_script !== 'auto') throw notServedYet('output_script', 'transliteration');
   const flags = [
-    ['emotion', 'emotion'],
     ['medical', 'medical correction'],
     ['codeswitch', 'code-switch post-processing'],
   ] as const;

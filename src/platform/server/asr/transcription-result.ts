@@ -1,22 +1,37 @@
 import type { RecognitionResult } from '../../engines/port.ts';
+import type { Emotion } from '../../engines/speaker/emotion.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
+import type { SpokenSegment } from './spoken-segments.ts';
+import { milli, share } from './wire-numbers.ts';
+import { speakerLabel, type WireEmotion, type WireIdentified, type WireSpeakers } from './wire-voices.ts';
 
 const maxAlternatives = 5;
 
 /** The verbose transcription result, as it goes onto the wire (ASR doc, resources). */
-export interface VerboseTranscription {
+export interface VerboseTranscription extends Partial<WireSpeakers>, Partial<WireEmotion> {
   readonly success: true;
   readonly request_id: string;
   readonly text: string;
   readonly detected_language: string;
   readonly detected_language_name: string;
-  readonly segments: readonly { start: number; end: number; text: string; confidence: number }[];
+  readonly segments: readonly WireSegment[];
   readonly words: readonly { word: string; start: number; end: number; confidence: number }[];
   /** Best first; the first one's text is `text`. */
   readonly nbest: readonly { text: string; confidence: number }[];
   readonly nlp_analysis?: WireAnalysis;
+  readonly speakers_identified?: readonly WireIdentified[];
   readonly audio_duration: number;
   readonly inference_time_ms: number;
+}
+
+export interface WireSegment {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly confidence: number;
+  readonly speaker?: string;
+  readonly emotion?: Emotion;
+  readonly emotion_confidence?: number;
 }
 
 /** Only the parts that were asked for. */
@@ -39,16 +54,28 @@ export function fullText(results: readonly RecognitionResult[]): string {
   return results.map((result) => result.text).join(' ');
 }
 
-/** Times are clamped into the recording, sorted, and rounded to the millisecond; confidences are 0 to 1. */
-export function verboseTranscription(results: readonly RecognitionResult[], facts: TranscriptionFacts): VerboseTranscription {
+/**
+ * Times are clamped into the recording, sorted, and rounded to the millisecond; confidences are 0 to 1.
+ * @param spoken the results cut where the speaker changes, when that is known
+ */
+export function verboseTranscription(
+  results: readonly RecognitionResult[],
+  facts: TranscriptionFacts,
+  spoken: readonly SpokenSegment[] = results,
+): VerboseTranscription {
   const language = languageOf(results, facts.language);
   const duration = milli(facts.durationSeconds);
   const span = (startS: number, endS: number): { start: number; end: number } => {
     const start = Math.min(duration, Math.max(0, milli(startS)));
     return { start, end: Math.min(duration, Math.max(start, milli(endS))) };
   };
-  const segments = results
-    .map((result) => ({ ...span(result.startS, result.endS), text: result.text, confidence: share(result.confidence) }))
+  const segments = spoken
+    .map(({ startS, endS, text, confidence, speaker }) => ({
+      ...span(startS, endS),
+      text,
+      confidence: share(confidence),
+      ...(speaker === undefined ? {} : { speaker: speakerLabel(speaker) }),
+    }))
     .sort((a, b) => a.start - b.start);
   const words = results
     .flatMap((result) => result.words)
@@ -116,12 +143,4 @@ function changeAnalysis(analysis: WireAnalysis, change: (text: string) => string
     ...(keyterms === undefined ? {} : { keyterms: [...new Set(keyterms.map(change))] }),
     ...(normalized === undefined ? {} : { normalized_text: change(normalized) }),
   };
-}
-
-function milli(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
-}
-
-function share(confidence: number): number {
-  return Math.round(Math.min(1, Math.max(0, confidence)) * 1000) / 1000;
 }

@@ -1,0 +1,97 @@
+import type { Diarization } from '../../engines/diarise/diarise.ts';
+import type { VoiceWindow } from '../../engines/diarise/voice-track.ts';
+import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speaker/emotion.ts';
+import { identifySpeaker } from '../../engines/speaker/identify.ts';
+import type { SpeakerProfile } from '../../engines/speaker/profiles.ts';
+import { milli, share } from './wire-numbers.ts';
+
+/** What diarization adds to a verbose answer (ASR doc, verbose transcription result). */
+export interface WireSpeakers {
+  readonly speakers: readonly string[];
+  readonly speaker_turns: readonly { readonly start: number; readonly end: number; readonly speaker: string }[];
+}
+
+/** The documented form: SPEAKER_00, SPEAKER_01 … */
+export function speakerLabel(speaker: number): string {
+  return `SPEAKER_${String(speaker).padStart(2, '0')}`;
+}
+
+/** @param durationS no turn ends later */
+export function wireSpeakers({ turns, embeddings }: Diarization, durationS: number): WireSpeakers {
+  return {
+    speakers: embeddings.map((_, speaker) => speakerLabel(speaker)),
+    speaker_turns: turns.map(({ startS, endS, speaker }) => ({
+      start: Math.min(milli(startS), milli(durationS)),
+      end: Math.min(milli(endS), milli(durationS)),
+      speaker: speakerLabel(speaker),
+    })),
+  };
+}
+
+/** One of `speakers_identified`; the name is `unknown` when no profile is like it (reference, fact 7b). */
+export interface WireIdentified {
+  readonly speaker: string;
+  readonly name: string;
+  readonly confidence: number;
+}
+
+export function wireIdentified({ embeddings }: Diarization, profiles: readonly SpeakerProfile[]): WireIdentified[] {
+  return embeddings.map((embedding, speaker) => {
+    const { name, confidence } = identifySpeaker(embedding, profiles);
+    return { speaker: speakerLabel(speaker), name: name ?? 'unknown', confidence: share(confidence) };
+  });
+}
+
+/** What emotion=true adds at the top of an answer. */
+export interface WireEmotion {
+  readonly emotion: { readonly label: Emotion; readonly score: number };
+  readonly emotion_summary: {
+    readonly dominant_emotion: Emotion;
+    /** Percentages of the time spoken, together 100. */
+    readonly emotion_distribution: Readonly<Partial<Record<Emotion, number>>>;
+    readonly avg_confidence: number;
+  };
+}
+
+export interface SegmentEmotion {
+  readonly label: Emotion;
+  readonly confidence: number;
+}
+
+/** The mood between two times of a recording, against what is usual in it. */
+export function segmentEmotion(
+  windows: readonly VoiceWindow[],
+  usual: UsualProsody,
+  { start, end }: { readonly start: number; readonly end: number },
+): SegmentEmotion {
+  const part = windows.filter((window) => window.startS < end && window.endS > start);
+  const [label, confidence] = [...emotionOf(part, usual)].sort((a, b) => b[1] - a[1])[0]!;
+  return { label, confidence: share(confidence) };
+}
+
+/** @param segments each with the time it lasted */
+export function wireEmotion(segments: readonly (SegmentEmotion & { readonly seconds: number })[]): WireEmotion {
+  const times = new Map<Emotion, number>();
+  for (const { label, seconds } of segments) times.set(label, (times.get(label) ?? 0) + Math.max(0.001, seconds));
+  if (times.size === 0) times.set('neutral', 1);
+  const ranked = [...times].sort((a, b) => b[1] - a[1]);
+  const [dominant] = ranked[0]!;
+  const of = (list: readonly SegmentEmotion[]): number =>
+    share(list.reduce((sum, { confidence }) => sum + confidence, 0) / Math.max(1, list.length));
+  return {
+    emotion: { label: dominant, score: of(segments.filter(({ label }) => label === dominant)) },
+    emotion_summary: {
+      dominant_emotion: dominant,
+      emotion_distribution: percentages(ranked),
+      avg_confidence: of(segments),
+    },
+  };
+}
+
+/** To two places; what rounding leaves goes to the first, so that they are 100 together. */
+function percentages(ranked: readonly (readonly [Emotion, number])[]): Partial<Record<Emotion, number>> {
+  const total = ranked.reduce((sum, [, seconds]) => sum + seconds, 0);
+  const hundredths = ranked.map(([label, seconds]) => [label, Math.round((10_000 * seconds) / total)] as const);
+  const rest = 10_000 - hundredths.reduce((sum, [, part]) => sum + part, 0);
+  return Object.fromEntries(hundredths.map(([label, part], index) => [label, (part + (index === 0 ? rest : 0)) / 100]));
+}
