@@ -1,6 +1,12 @@
+import { indicLanguages } from '../../indic-languages.ts';
+
 /** Scripts by their Unicode property, and the language that reads them when nobody says which. */
 const scripts = [
-  { pattern: /\p{Script=Devanagari}/gu, language: 'hi', also: ['mr', 'ne', 'sa', 'kok', 'mai', 'doi', 'brx', 'sat', 'sd', 'ks'] },
+  {
+    pattern: /\p{Script=Devanagari}/gu,
+    language: 'hi',
+    also: ['mr', 'ne', 'sa', 'kok', 'mai', 'doi', 'brx', 'sat', 'sd', 'ks', 'bho'],
+  },
   { pattern: /\p{Script=Bengali}/gu, language: 'bn', also: ['as', 'mni'] },
   { pattern: /\p{Script=Gurmukhi}/gu, language: 'pa', also: [] },
   { pattern: /\p{Script=Gujarati}/gu, language: 'gu', also: [] },
@@ -9,10 +15,21 @@ const scripts = [
   { pattern: /\p{Script=Telugu}/gu, language: 'te', also: [] },
   { pattern: /\p{Script=Kannada}/gu, language: 'kn', also: [] },
   { pattern: /\p{Script=Malayalam}/gu, language: 'ml', also: [] },
-  { pattern: /\p{Script=Arabic}/gu, language: 'ur', also: ['sd', 'ks'] },
-  { pattern: /\p{Script=Ol_Chiki}/gu, language: 'sat', also: [] },
-  { pattern: /\p{Script=Meetei_Mayek}/gu, language: 'mni', also: [] },
+  { pattern: /\p{Script=Arabic}/gu, language: 'ur', also: ['sd', 'ks', 'ar', 'fa', 'ps', 'ug'] },
   { pattern: /\p{Script=Latin}/gu, language: 'en', also: [] },
+  // World languages, in batch: the largest one of each script, unless the request says another.
+  { pattern: /\p{Script=Cyrillic}/gu, language: 'ru', also: ['uk', 'bg', 'be', 'sr', 'mk', 'kk', 'ky', 'tt', 'ba', 'cv'] },
+  { pattern: /\p{Script=Greek}/gu, language: 'el', also: [] },
+  { pattern: /\p{Script=Hebrew}/gu, language: 'he', also: [] },
+  { pattern: /\p{Script=Han}/gu, language: 'zh', also: ['ja', 'yue', 'ko'] },
+  { pattern: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, language: 'ja', also: [] },
+  { pattern: /\p{Script=Hangul}/gu, language: 'ko', also: [] },
+  { pattern: /\p{Script=Thai}/gu, language: 'th', also: [] },
+  { pattern: /\p{Script=Sinhala}/gu, language: 'si', also: [] },
+  { pattern: /\p{Script=Myanmar}/gu, language: 'my', also: [] },
+  { pattern: /\p{Script=Ethiopic}/gu, language: 'am', also: ['ti'] },
+  { pattern: /\p{Script=Georgian}/gu, language: 'ka', also: [] },
+  { pattern: /\p{Script=Armenian}/gu, language: 'hy', also: [] },
 ] as const;
 
 /** Languages without an espeak voice, read by a neighbour that shares their script. */
@@ -22,25 +39,31 @@ const neighbours: Readonly<Record<string, string>> = {
   mai: 'hi',
   sa: 'hi',
   sat: 'hi',
+  // It has a voice, which spells out most signs of vowels.
+  kok: 'mr',
   ks: 'ur',
   mni: 'bn',
+  bho: 'hi',
 };
 /** The same, where the text is in Devanagari and the language's own espeak voice reads Perso-Arabic. */
 const inDevanagari = new Set(['ks', 'sd']);
+/** Where espeak's identifier is not the language's code. */
+const identifiers: Readonly<Record<string, string>> = { en: 'en-us', zh: 'cmn', no: 'nb' };
 
 /**
  * Which espeak language reads this text: the one asked for, else the voice's home, wherever they can read the script that
- * most of the text is in; else the script's main language. Codes may carry a region (`en-IN`).
- * @returns undefined when no engine has letters for the script (Ol Chiki, Meetei Mayek: it would spell or be silent)
+ * most of the text is in; else the script's main language. A language without a voice is read by its nearest neighbour.
+ * @param text  in scripts that the engine has letters for (`inReadableScript`)
+ * @param asked a code of ours, may carry a region (`en-IN`)
+ * @returns espeak's identifier; the engine may still not have it
  */
-export function espeakLanguage(text: string, asked: string | undefined, home: string): string | undefined {
+export function espeakLanguage(text: string, asked: string | undefined, home: string): string {
   const script = mainScript(text);
-  if (script?.language === 'sat' || script?.language === 'mni') return undefined;
   const wanted = [asked?.toLowerCase().split(/[-_]/)[0], home].find((code) => code !== undefined && reads(script, code));
   const language = wanted ?? script?.language ?? asked ?? home;
   if (script?.language === 'hi' && inDevanagari.has(language)) return 'hi';
   const engine = neighbours[language] ?? language;
-  return engine === 'en' ? 'en-us' : engine;
+  return identifiers[engine] ?? engine;
 }
 
 function mainScript(text: string): (typeof scripts)[number] | undefined {
@@ -53,7 +76,8 @@ function mainScript(text: string): (typeof scripts)[number] | undefined {
   return best;
 }
 
-/** Text without letters (digits, signs) is read by whoever is asked. */
+/** Text without letters (digits, signs) is read by whoever is asked; Latin letters by every language that is not Indic. */
 function reads(script: (typeof scripts)[number] | undefined, code: string): boolean {
+  if (script?.language === 'en' && !indicLanguages.has(code)) return true;
   return script === undefined || script.language === code || (script.also as readonly string[]).includes(code);
 }

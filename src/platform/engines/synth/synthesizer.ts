@@ -4,6 +4,7 @@ import { defaultVoice, findVoice, voices } from './voices.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
 import type { EngineVoice, SynthesisChunk, SynthesisEngine, SynthesisRequest } from '../port.ts';
 import { EngineProcess } from './engine-process.ts';
+import { inReadableScript, readable, soundsRead } from './readable.ts';
 import { sentences } from './sentences.ts';
 import { shapeSentence } from './shape.ts';
 import { espeakLanguage } from './spoken-language.ts';
@@ -65,9 +66,15 @@ class Synthesizer implements SynthesisEngine {
 
   async #sentence(text: string, voice: EngineVoice, request: SynthesisRequest): Promise<SynthesisChunk> {
     const speed = Math.max(SPEED.min, Math.min(SPEED.max, request.speed));
-    const language = espeakLanguage(text, request.language, voice.language);
-    if (language === undefined) throw new SynthesisRefusedError('no engine has letters for this script');
-    const { pcm, rateHz } = await this.#process.render({ text, speed, ...this.#sound(voice, language) });
+    const written = inReadableScript(text);
+    const language = espeakLanguage(written, request.language, voice.language);
+    const words = this.engine === 'espeak' ? readable(written, language) : written;
+    const { pcm, rateHz } = await this.#process.render({ text: words, speed, ...this.#sound(voice, language) });
+    if (!soundsRead(words, (pcm.length / rateHz) * speed)) {
+      throw new SynthesisRefusedError('the engine would spell this text out or skip it; write it in another script', {
+        facts: { language },
+      });
+    }
     return { pcm: shapeSentence(pcm, rateHz), rateHz };
   }
 

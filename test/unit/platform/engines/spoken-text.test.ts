@@ -41,7 +41,12 @@ describe('the language that reads a text', () => {
     ['सलाम', 'ks', 'hi', 'hi'],
     ['12', 'ta', 'hi', 'ta'],
     ['नमः', 'sa', 'hi', 'hi'],
-    ['ᱥᱟᱱ', 'sat', 'hi', undefined],
+    ['सेवा', 'kok', 'hi', 'mr'],
+    ['Здравствуйте', undefined, 'hi', 'ru'],
+    ['привіт', 'uk', 'hi', 'uk'],
+    ['你好', undefined, 'hi', 'cmn'],
+    ['bonjour', 'fr', 'hi', 'fr'],
+    ['hello', 'ta', 'hi', 'en-us'],
   ])('it reads %s (asked %s, voice of %s) as %s', (text, asked, home, expected) => {
     expect(espeakLanguage(text, asked, home)).toBe(expected);
   });
