@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { JsonDialect } from './json-dialect.ts';
 import { JsonReader, maxMessageBytes } from './json-reader.ts';
+import { MediaTime } from './media-time.ts';
 import type { Attachment, StreamStarted } from './port.ts';
 import { closeText, SocketAttachment } from './socket-attachment.ts';
 
@@ -28,6 +29,7 @@ export interface MediaSocketOptions {
 export function acceptMediaSocket(options: MediaSocketOptions): void {
   const { socket, dialect, events } = options;
   const reader = new JsonReader(dialect);
+  const time = new MediaTime();
   const about = { carrier: dialect.carrier, callId: options.callId };
   let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
     name: 'waiting',
@@ -93,8 +95,13 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       case 'started':
         start(result);
         return;
-      case 'connected':
       case 'audio':
+        if (phase.name === 'started') {
+          const timestampMs = time.check(result.timestampMs, options.clock.nowMs());
+          phase.attachment.receive({ ...result, timestampMs });
+        }
+        return;
+      case 'connected':
       case 'digit':
       case 'mark':
       case 'stopped':

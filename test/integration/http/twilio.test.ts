@@ -233,6 +233,18 @@ describe('the media socket', () => {
     socket.terminate();
   });
 
+  it('does not believe a timestamp that is far ahead of the stream', async () => {
+    await using gateway = await startGateway();
+    const { socket, events } = await startedCall(gateway);
+    const media = message('media');
+    socket.send(json(media));
+    socket.send(json({ ...media, media: { ...(media['media'] as object), timestamp: '99999999999999' } }));
+    socket.send(json(media));
+    await until(() => expect(events).toHaveLength(3));
+    expect(events.map((event) => event.type === 'audio' && event.timestampMs)).toEqual([155, undefined, 155]);
+    socket.terminate();
+  });
+
   it('says why, and then that it closed, when a message is above 64 KB', async () => {
     await using gateway = await startGateway();
     const { socket, events } = await startedCall(gateway);
