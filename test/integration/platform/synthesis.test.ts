@@ -101,7 +101,6 @@ describe('batch synthesis', () => {
   });
 
   it.each([
-    ['background_audio', 'rain'],
     ['reference_wav', 'AAAA'],
     ['latex', true],
     ['quality', 'high'],

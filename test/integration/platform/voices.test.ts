@@ -85,9 +85,9 @@ describe('the 46 voices', () => {
   });
 
   it.each([
-    ['ສະບາຍດີ ທ່ານ ສະບາຍດີ', undefined, 'a script that would be spelled out'],
-    ['Sawubona unjani namhlanje', 'zu', 'a language without an engine'],
-  ])('refuse %s (%s): %s', async (text, language) => {
+    { what: 'a script that would be spelled out', text: 'ສະບາຍດີ ທ່ານ ສະບາຍດີ', language: undefined },
+    { what: 'a language without an engine', text: 'Sawubona unjani namhlanje', language: 'zu' },
+  ])('refuse $what', async ({ text, language }) => {
     await expect(speak(text, 'Rajesh', language)).rejects.toThrow(SynthesisRefusedError);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { encodeAudio } from '../../../audio/codec.ts';
-import { turnTaken } from './turns.ts';
+import { turnTaken } from '../../turn-taken.ts';
 import { BitWriter } from './bit-writer.ts';
 
 const BLOCK = 4096;

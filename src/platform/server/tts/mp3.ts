@@ -1,5 +1,5 @@
 import { createMp3Encoder } from 'wasm-media-encoders';
-import { turnTaken } from './turns.ts';
+import { turnTaken } from '../../turn-taken.ts';
 
 /** Speech needs no more; the encoder's own lowest for 24 kHz mono that sounds clean. */
 const bitrateKbps = 64;

@@ -1,7 +1,7 @@
 import OpusScript from 'opusscript';
 import { decodeAudio, encodeAudio } from '../../../audio/codec.ts';
 import { OggWriter, type OggPacket, readOggPackets } from './ogg.ts';
-import { turnTaken } from './turns.ts';
+import { turnTaken } from '../../turn-taken.ts';
 
 const RATE_HZ = 24_000;
 const FRAME = RATE_HZ / 50;

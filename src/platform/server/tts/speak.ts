@@ -1,8 +1,10 @@
 import { Resampler } from '../../../audio/resample.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
+import type { Backdrop } from '../../engines/background/backdrop.ts';
 import type { SynthesisChunk, SynthesisEngine } from '../../engines/port.ts';
 import { Refusal } from '../refusal.ts';
+import { backdropOf } from './speech-attachments.ts';
 import { SilenceTrim } from './silence-trim.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { engineSpeed, TimeStretch } from './time-stretch.ts';
@@ -17,7 +19,7 @@ export interface SpeakOptions {
 
 /**
  * Synthesises a request as samples at its format's rate, as they are made.
- * @throws Refusal 422 when the text cannot be spoken, 504 when a chunk takes too long; the engine's error when it is down;
+ * @throws Refusal 400 for a clip that cannot be used, 422 when the text cannot be spoken, 504 when a chunk takes too long; the engine's error when it is down;
  * the signal's reason when it aborts
  */
 export async function* speak(request: SpeechRequest, options: SpeakOptions): AsyncIterable<Int16Array> {
@@ -26,8 +28,9 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const chunks = options.engine.synthesize({ text, voice: voice.name, language: language?.code, speed: pace }, signal);
-  const line = new Line(request, factor);
   try {
+    const backdrop = request.background && (await backdropOf(request.background, request.format.rateHz));
+    const line = new Line(request, factor, backdrop);
     for await (const chunk of inTime(chunks, options, stop)) yield line.push(chunk);
     yield line.flush();
   } catch (error) {
@@ -67,15 +70,17 @@ async function* inTime(
   }
 }
 
-/** From the engine's samples to the format's rate: stretch, resample, trim. */
+/** From the engine's samples to the format's rate: stretch, resample, trim, and lay the background under. */
 class Line {
   readonly #request: SpeechRequest;
   readonly #stretchFactor: number;
   readonly #trim: SilenceTrim | undefined;
+  readonly #backdrop: Backdrop | undefined;
   #stretch: TimeStretch | undefined;
   #resampler: Resampler | undefined;
 
-  constructor(request: SpeechRequest, stretchFactor: number) {
+  constructor(request: SpeechRequest, stretchFactor: number, backdrop: Backdrop | undefined) {
+    this.#backdrop = backdrop;
     this.#request = request;
     this.#stretchFactor = stretchFactor;
     this.#trim = request.trimSilence ? new SilenceTrim() : undefined;
@@ -99,6 +104,7 @@ class Line {
   }
 
   #end(pcm: Int16Array): Int16Array {
-    return this.#trim?.push(pcm) ?? pcm;
+    const trimmed = this.#trim?.push(pcm) ?? pcm;
+    return this.#backdrop?.under(trimmed) ?? trimmed;
   }
 }

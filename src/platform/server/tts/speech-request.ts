@@ -4,6 +4,7 @@ import type { EngineVoice } from '../../engines/port.ts';
 import { indicLanguages } from '../../indic-languages.ts';
 import { notServedYet, Refusal } from '../refusal.ts';
 import { isSpeechFormat, type SpeechFormat, speechFormats } from './audio-formats.ts';
+import { type Background, backgroundOf } from './speech-attachments.ts';
 
 /** One synthesis, checked (TTS doc, speech request). */
 export interface SpeechRequest {
@@ -15,6 +16,7 @@ export interface SpeechRequest {
   /** 0.25 to 4. */
   readonly speed: number;
   readonly trimSilence: boolean;
+  readonly background: Background | undefined;
 }
 
 export interface SpeechSurface {
@@ -83,6 +85,7 @@ export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): S
     format: formatOf(fields, surface),
     speed: fields.speed ?? 1,
     trimSilence: fields.trim_silence ?? false,
+    background: backgroundOf(fields.background_audio, fields.background_volume),
   };
 }
 
@@ -128,7 +131,6 @@ function languageOf(word: string | null | undefined, surface: SpeechSurface): La
 }
 
 function refuseUnbuilt(fields: SpeechFields): void {
-  if (fields.background_audio) throw notServedYet('background_audio', 'mixing');
   if (fields.reference_wav) throw notServedYet('reference_wav', 'voice cloning');
   if (fields.reference_text && Array.from(fields.reference_text).length > 500) {
     throw new Refusal(400, 'reference_text: must hold at most 500 characters');

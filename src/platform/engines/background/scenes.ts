@@ -1,0 +1,118 @@
+import { type Filter, highPass, lowPass, resonance } from './filter.ts';
+
+/** What a scene is made of: chance in [0, 1), and the rate. */
+interface Making {
+  readonly random: () => number;
+  readonly rateHz: number;
+}
+
+/** One sample after another, at no particular level. */
+type Sound = () => number;
+
+const white = ({ random }: Making): Sound => {
+  return () => random() * 2 - 1;
+};
+
+function filtered(sound: Sound, ...filters: readonly Filter[]): Sound {
+  return () => filters.reduce((sample, filter) => filter(sample), sound());
+}
+
+function together(parts: readonly (readonly [gain: number, sound: Sound])[]): Sound {
+  return () => parts.reduce((sum, [gain, sound]) => sum + gain * sound(), 0);
+}
+
+/** A sound that swells and ebbs between a share of itself and the whole. */
+function swelling(sound: Sound, periodS: number, least: number, { rateHz, random }: Making): Sound {
+  const phase = random() * 2 * Math.PI;
+  let at = 0;
+  return () => {
+    at += 1;
+    const rise = 0.5 - 0.5 * Math.cos(phase + (2 * Math.PI * at) / (periodS * rateHz));
+    return sound() * (least + (1 - least) * rise);
+  };
+}
+
+/** Short rings at random moments: drops, keys, cups. */
+function rings(
+  { random, rateHz }: Making,
+  about: { readonly perSecond: number; readonly lowHz: number; readonly highHz: number; readonly decayS: number },
+): Sound {
+  const fade = Math.exp(-1 / (about.decayS * rateHz));
+  let [level, phase, step] = [0, 0, 0];
+  return () => {
+    if (random() < about.perSecond / rateHz) {
+      level = 0.3 + 0.7 * random();
+      step = (2 * Math.PI * (about.lowHz + (about.highHz - about.lowHz) * random())) / rateHz;
+      phase = 0;
+    }
+    level *= fade;
+    phase += step;
+    return level * Math.sin(phase);
+  };
+}
+
+/** Somebody talking at another table: noise in two formants, a syllable now and then, no word. */
+function murmur(making: Making, pitchHz: number): Sound {
+  const { random, rateHz } = making;
+  const low = resonance(450 + 200 * random(), 120, rateHz);
+  const high = resonance(1300 + 500 * random(), 200, rateHz);
+  let [left, level, wanted, phase] = [0, 0, 0, 0];
+  return () => {
+    left -= 1;
+    if (left <= 0) {
+      left = rateHz * (0.08 + 0.2 * random());
+      wanted = random() < 0.3 ? 0 : random();
+    }
+    level += (wanted - level) / (0.02 * rateHz);
+    phase = (phase + pitchHz / rateHz) % 1;
+    const voice = level * (phase - 0.5 + 0.1 * (random() - 0.5));
+    return low(voice) + 0.5 * high(voice);
+  };
+}
+
+function office(making: Making): Sound {
+  const { rateHz } = making;
+  return together([
+    [2, filtered(white(making), lowPass(300, rateHz), highPass(60, rateHz))],
+    [0.5, filtered(white(making), resonance(120, 20, rateHz))],
+    [0.2, rings(making, { perSecond: 6, lowHz: 2000, highHz: 3500, decayS: 0.004 })],
+    [0.3, murmur(making, 120)],
+  ]);
+}
+
+function cafe(making: Making): Sound {
+  const { rateHz } = making;
+  const guests = [95, 110, 130, 185, 205, 225].map((pitchHz) => [1, murmur(making, pitchHz)] as const);
+  return together([
+    ...guests,
+    [0.15, filtered(white(making), lowPass(1000, rateHz))],
+    [0.12, rings(making, { perSecond: 1.2, lowHz: 2500, highHz: 3700, decayS: 0.06 })],
+  ]);
+}
+
+function rain(making: Making): Sound {
+  const { rateHz } = making;
+  return together([
+    [0.6, swelling(filtered(white(making), highPass(900, rateHz)), 6, 0.7, making)],
+    [0.5, rings(making, { perSecond: 60, lowHz: 900, highHz: 3500, decayS: 0.003 })],
+    [0.3, filtered(white(making), lowPass(400, rateHz))],
+  ]);
+}
+
+function street(making: Making): Sound {
+  const { rateHz } = making;
+  return together([
+    [3, swelling(filtered(white(making), lowPass(180, rateHz), highPass(40, rateHz)), 5, 0.3, making)],
+    [1, swelling(filtered(white(making), lowPass(900, rateHz), highPass(150, rateHz)), 3.7, 0.1, making)],
+    [0.15, swelling(filtered(white(making), resonance(75, 6, rateHz)), 4.3, 0.2, making)],
+  ]);
+}
+
+export const scenes = { office, cafe, rain, street } as const;
+
+/** The presets of the TTS document (speech request, background_audio). */
+export type SceneName = keyof typeof scenes;
+
+export function isSceneName(name: string): name is SceneName {
+  return Object.hasOwn(scenes, name);
+}
