@@ -245,7 +245,6 @@ describe('batch transcription', () => {
 
   it.each([
     ['codeswitch', 'true'],
-    ['output_script', 'Latin'],
   ])('says that %s is not served yet', async (name, value) => {
     const { status, body } = await transcribe(test, { file: wav(['alpha']), [name]: value });
     expect([status, body]).toEqual([400, { detail: expect.stringContaining(`${name}: `) }]);

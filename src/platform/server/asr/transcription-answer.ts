@@ -4,6 +4,7 @@ import { diarise } from '../../engines/diarise/diarise.ts';
 import { VoiceTrack } from '../../engines/diarise/voice-track.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
 import { prosodyOf } from '../../engines/speaker/emotion.ts';
+import { transliterate } from '../../engines/script/transliterate.ts';
 import type { SpeakerProfiles } from '../../engines/speaker/profiles.ts';
 import { hashKeywords } from './hash-keywords.ts';
 import { maskPieces } from './masking.ts';
@@ -65,7 +66,7 @@ export async function answerTranscription(
   const transcribed = verboseTranscription(results, facts, spoken);
   const body = track !== undefined && asked.emotion ? withEmotion(transcribed, track) : transcribed;
   if (!asked.verbose) {
-    const { text, segments } = mask(body, asked);
+    const { text, segments } = shown(body, asked);
     return asked.emotion ? { text, segments } : { text };
   }
   const profiles = asked.identifySpeakers ? ((await engines.profiles?.list(asked.project)) ?? []) : undefined;
@@ -75,7 +76,7 @@ export async function answerTranscription(
     ...(diarization && profiles && { speakers_identified: wireIdentified(diarization, profiles) }),
     ...(asked.analysis.size > 0 && { nlp_analysis: await analyse(body, asked, engines.analyser, signal) }),
   };
-  return { ...mask(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs) };
+  return { ...shown(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs) };
 }
 
 function withEmotion(body: VerboseTranscription, track: VoiceTrack): VerboseTranscription {
@@ -108,10 +109,14 @@ async function analyse(
   return { ...rest, ...(normalizedText === undefined ? {} : { normalized_text: normalizedText }) };
 }
 
-function mask(body: VerboseTranscription, asked: TranscriptionRequest): VerboseTranscription {
+/** Every text as it may be shown: masked, in the script asked for, and masked again for terms given in that script. */
+function shown(body: VerboseTranscription, asked: TranscriptionRequest): VerboseTranscription {
   const masks = [
     ...(asked.hashKeywords.length > 0 ? [hashKeywords(asked.hashKeywords)] : []),
     ...(asked.profanity ? [profanity] : []),
   ];
-  return masks.reduce((shown, each) => changeTexts(shown, (pieces) => maskPieces(pieces, each)), body);
+  const hide = (open: VerboseTranscription): VerboseTranscription =>
+    masks.reduce((hidden, mask) => changeTexts(hidden, (pieces) => maskPieces(pieces, mask)), open);
+  if (asked.script === 'auto') return hide(body);
+  return hide(changeTexts(hide(body), (pieces) => pieces.map((piece) => transliterate(piece, asked.script))));
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AnalysisPart } from '../../engines/analyse/analyser.ts';
+import { type OutputScript, outputScripts } from '../../engines/script/transliterate.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
 import { type FieldProblem, notServedYet, Refusal } from '../refusal.ts';
 import { splitBoostPhrases } from './boost-phrases.ts';
@@ -16,6 +17,7 @@ export interface TranscriptionRequest {
   /** Whose profiles are compared; empty for those of no project. */
   readonly project: string;
   readonly emotion: boolean;
+  readonly script: OutputScript;
   /** The parts of the analysis; empty for none. */
   readonly analysis: ReadonlySet<AnalysisPart>;
   /** Empty leaves the labels to the analyser. */
@@ -61,16 +63,13 @@ const defaultSummaryWords = 150;
 
 const fewWords = words.refine((list) => (list?.length ?? 0) <= maxKeywords, `must have at most ${maxKeywords} terms`);
 
-// The seven scripts and `auto` of the public pages (reference, fact 10b).
-const scripts = ['auto', 'devanagari', 'bengali', 'telugu', 'tamil', 'kannada', 'latin', 'itrans'] as const;
-
 const fieldsSchema = z.object({
   response_format: z.enum(['json', 'verbose_json'], 'must be json or verbose_json').default('json'),
   num_speakers: numberText(z.int('must be a whole number').min(1, 'must be at least 1').max(64, 'must be at most 64')),
   output_script: z
     .string()
     .transform((text) => text.trim().toLowerCase())
-    .pipe(z.enum(scripts, `must be one of ${scripts.join(', ')}`))
+    .pipe(z.enum(outputScripts, `must be one of ${outputScripts.join(', ')}`))
     .default('auto'),
   boost_phrases: z.string().default(''),
   boost_weight: numberText(z.number('must be a number')),
@@ -121,6 +120,7 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
     identifySpeakers: identify,
     project: fields.project.trim(),
     emotion: fields.emotion,
+    script: fields.output_script,
     analysis: analysisParts(fields),
     intentChoices: fields.intent_choices ?? [],
     summaryMaxWords: fields.summary_max_length ?? defaultSummaryWords,
@@ -151,7 +151,6 @@ function fieldProblemOf(issue: z.core.$ZodIssue): FieldProblem {
 }
 
 function refuseUnbuilt(fields: Fields): void {
-  if (fields.output_script !== 'auto') throw notServedYet('output_script', 'transliteration');
   const flags = [
     ['medical', 'medical correction'],
     ['codeswitch', 'code-switch post-processing'],

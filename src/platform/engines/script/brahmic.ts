@@ -1,0 +1,169 @@
+/**
+ * The Indian scripts that Unicode lays out in parallel: a letter has one offset in all of them, and that offset is what
+ * the rest of this folder works on. First code points of the blocks.
+ */
+const blocks = {
+  devanagari: 0x0900,
+  bengali: 0x0980,
+  gurmukhi: 0x0a00,
+  gujarati: 0x0a80,
+  odia: 0x0b00,
+  tamil: 0x0b80,
+  telugu: 0x0c00,
+  kannada: 0x0c80,
+  malayalam: 0x0d00,
+} as const;
+
+export type BrahmicScript = keyof typeof blocks;
+
+export const VIRAMA = 0x4d;
+export const NUKTA = 0x3c;
+export const ANUSVARA = 0x02;
+
+/** Letters that a block has out of line, as their script's own text in Devanagari offsets. */
+const strays = new Map<string, readonly number[]>([
+  ['ৎ', [0x24, VIRAMA]],
+  ['ৰ', [0x30]],
+  ['ৱ', [0x35]],
+  ['ੰ', [ANUSVARA]],
+  ['ൺ', [0x23, VIRAMA]],
+  ['ൻ', [0x28, VIRAMA]],
+  ['ർ', [0x30, VIRAMA]],
+  ['ൽ', [0x32, VIRAMA]],
+  ['ൾ', [0x33, VIRAMA]],
+]);
+/** Gurmukhi's sign that doubles the next consonant. */
+const ADDAK = 'ੱ';
+
+/** One sign of a Brahmic script, or any other character. */
+export type Sign = { readonly script: BrahmicScript; readonly offset: number } | { readonly other: string };
+
+/** Reads NFC text. Dandas, which all scripts share, and joiners count as other characters. */
+export function signsOf(text: string): Sign[] {
+  const out: Sign[] = [];
+  const characters = Array.from(text.normalize('NFC'));
+  for (const [index, character] of characters.entries()) {
+    const script = scriptOf(character);
+    if (script === undefined) {
+      if (!/[\u200c\u200d]/.test(character)) out.push({ other: character });
+      continue;
+    }
+    if (character === ADDAK) {
+      const next = (characters[index + 1]?.codePointAt(0) ?? 0) - blocks[script];
+      if (isConsonant(next)) out.push({ script, offset: next }, { script, offset: VIRAMA });
+      continue;
+    }
+    for (const offset of strays.get(character) ?? [character.codePointAt(0)! - blocks[script]]) out.push({ script, offset });
+  }
+  return out;
+}
+
+function scriptOf(character: string): BrahmicScript | undefined {
+  const code = character.codePointAt(0)!;
+  if (code === 0x0964 || code === 0x0965) return undefined;
+  for (const [script, first] of Object.entries(blocks) as [BrahmicScript, number][]) {
+    if (code >= first && code < first + 0x80) return script;
+  }
+  return undefined;
+}
+
+export function isConsonant(offset: number): boolean {
+  return (offset >= 0x15 && offset <= 0x39) || (offset >= 0x58 && offset <= 0x5f);
+}
+
+/** A vowel that stands alone. */
+export function isVowel(offset: number): boolean {
+  return (offset >= 0x04 && offset <= 0x14) || offset === 0x60 || offset === 0x61;
+}
+
+/** A vowel written on a consonant. */
+export function isVowelSign(offset: number): boolean {
+  return (offset >= 0x3e && offset <= 0x4c) || offset === 0x62 || offset === 0x63;
+}
+
+/** The letters that a script lacks, by what is written in their place. Nothing is written for an empty list. */
+const substitutes: Readonly<Record<'all' | 'tamil' | 'bengali' | 'telugu', ReadonlyMap<number, readonly number[]>>> = {
+  all: new Map([
+    [0x00, [ANUSVARA]],
+    [0x01, [ANUSVARA]],
+    [0x0d, [0x0f]],
+    [0x0e, [0x0f]],
+    [0x11, [0x13]],
+    [0x12, [0x13]],
+    [0x29, [0x28]],
+    [0x31, [0x30]],
+    [0x33, [0x32]],
+    [0x34, [0x33]],
+    [0x45, [0x47]],
+    [0x46, [0x47]],
+    [0x49, [0x4b]],
+    [0x4a, [0x4b]],
+    [0x35, [0x2c]],
+    [0x0b, [0x30, 0x3f]],
+    [0x43, [VIRAMA, 0x30, 0x3f]],
+  ]),
+  tamil: new Map([
+    ...[0x16, 0x17, 0x18].map((offset): [number, number[]] => [offset, [0x15]]),
+    [0x1b, [0x1a]],
+    [0x1d, [0x1c]],
+    ...[0x20, 0x21, 0x22].map((offset): [number, number[]] => [offset, [0x1f]]),
+    ...[0x25, 0x26, 0x27].map((offset): [number, number[]] => [offset, [0x24]]),
+    ...[0x2b, 0x2c, 0x2d].map((offset): [number, number[]] => [offset, [0x2a]]),
+    [0x0b, [0x30, 0x41]],
+    [0x43, [VIRAMA, 0x30, 0x41]],
+  ]),
+  // य is a sound of its own: Bengali writes it with a dot, and without one says j.
+  bengali: new Map([[0x2f, [0x2f, NUKTA]]]),
+  telugu: new Map([[NUKTA, []]]),
+};
+
+/** The nasal of each row of consonants, from k to p. */
+const nasals: readonly (readonly [number, number])[] = [
+  [0x19, 0x19],
+  [0x1e, 0x1e],
+  [0x23, 0x23],
+  [0x28, 0x28],
+  [0x2d, 0x2e],
+];
+
+/** Writes signs in a Brahmic script; other characters stay as they are. */
+export function writeBrahmic(signs: readonly Sign[], script: BrahmicScript): string {
+  let out = '';
+  for (const [index, sign] of signs.entries()) {
+    if ('other' in sign) {
+      out += sign.other;
+      continue;
+    }
+    if (sign.script === script) {
+      out += letter(script, sign.offset);
+      continue;
+    }
+    const next = signs[index + 1];
+    const following = next !== undefined && 'offset' in next ? next.offset : undefined;
+    const before = signs[index - 1];
+    const conjunct = before !== undefined && 'offset' in before && before.offset === VIRAMA;
+    out += fitted(script, sign.offset, following, conjunct)
+      .map((offset) => letter(script, offset))
+      .join('');
+  }
+  return out.normalize('NFC');
+}
+
+function fitted(script: BrahmicScript, offset: number, following: number | undefined, conjunct: boolean): readonly number[] {
+  // Tamil writes the nasal of the row that follows; its own anusvara is for loans from Sanskrit.
+  if (script === 'tamil' && (offset === ANUSVARA || offset === 0x01)) return [nasalBefore(following), VIRAMA];
+  if (script === 'bengali' && offset === 0x2f && conjunct) return [0x2f];
+  const own = script === 'tamil' || script === 'bengali' || script === 'telugu' ? substitutes[script].get(offset) : undefined;
+  if (own !== undefined) return own;
+  if (/\P{Cn}/u.test(letter(script, offset))) return [offset];
+  const instead = substitutes.all.get(offset) ?? [];
+  return instead.flatMap((each) => (each === offset ? [] : fitted(script, each, following, conjunct)));
+}
+
+function nasalBefore(following: number | undefined): number {
+  return nasals.find(([last]) => following !== undefined && following >= 0x15 && following <= last)?.[1] ?? 0x2e;
+}
+
+function letter(script: BrahmicScript, offset: number): string {
+  return String.fromCodePoint(blocks[script] + offset);
+}

@@ -1,0 +1,41 @@
+import { type BrahmicScript, type Sign, signsOf, writeBrahmic } from './brahmic.ts';
+import { readLatin } from './from-latin.ts';
+import { itrans, plainLatin, writeLatin } from './to-latin.ts';
+import { arabicToLatin } from './urdu.ts';
+
+/** What a transcript can be written in; `auto` leaves it as it is (reference, fact 10b). */
+export const outputScripts = ['auto', 'devanagari', 'bengali', 'telugu', 'tamil', 'kannada', 'latin', 'itrans'] as const;
+export type OutputScript = (typeof outputScripts)[number];
+
+/**
+ * Writes text in another script, sign by sign: from the nine Indian scripts that Unicode lays out alike, from Latin and
+ * from Arabic. What is in the wanted script already, digits of it among them, stays; scripts of other families stay too.
+ */
+export function transliterate(text: string, script: OutputScript): string {
+  if (script === 'auto') return text;
+  const readable = arabicToLatin(text.normalize('NFC'));
+  const signs = signsOf(readable);
+  if (script === 'latin') return writeLatin(signs, plainLatin);
+  if (script === 'itrans') return writeLatin(signs, itrans);
+  return writeBrahmic(withoutLatin(signs, script), script);
+}
+
+/** Latin words become signs. Words with digits or asterisks in them are codes and masks: they stay. */
+function withoutLatin(signs: readonly Sign[], script: BrahmicScript): Sign[] {
+  const out: Sign[] = [];
+  let word = '';
+  const endWord = (): void => {
+    out.push(...(/^[\p{Script=Latin}'’]+$/u.test(word) ? readLatin(word, script) : Array.from(word, (other) => ({ other }))));
+    word = '';
+  };
+  for (const sign of signs) {
+    if ('other' in sign && /[\p{Script=Latin}\p{M}\p{Nd}'’]/u.test(sign.other)) {
+      word += sign.other;
+      continue;
+    }
+    endWord();
+    out.push(sign);
+  }
+  endWord();
+  return out;
+}

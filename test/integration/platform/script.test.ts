@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { transcribeLines } from './post-transcription.ts';
+import { ScriptedRecogniser } from './scripted-recogniser.ts';
+import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { ToneSynthesizer } from './tone-engines.ts';
+
+const recognition = new ScriptedRecogniser();
+let test: TestPlatform;
+beforeAll(async () => {
+  test = await startTestPlatform({ engines: { recognition, synthesis: new ToneSynthesizer() } });
+});
+afterAll(() => test[Symbol.asyncDispose]());
+
+const transcribe = (lines: readonly string[], fields: Readonly<Record<string, string>>) =>
+  transcribeLines(test, recognition, lines, fields);
+
+describe('output_script', () => {
+  it.each(['Latin', 'LATIN', 'latin'])('writes every text in %s letters alone [66]', async (output_script) => {
+    const fields = { output_script, language_code: 'hi', enable_summarization: 'true' };
+    const { body } = await transcribe(['मुझे अपॉइंटमेंट चाहिए', 'कल दस बजे'], fields);
+    expect(body.text).toBe('mujhe apointment chaahie kal das baje');
+    const shown = [body.segments, body.words, body.nbest, body['nlp_analysis']];
+    expect(JSON.stringify(shown)).not.toMatch(/\p{Script=Devanagari}/u);
+    expect(body.words.map(({ word }) => word).join(' ')).toBe(body.text);
+    expect(body.segments.map(({ text }) => text).join(' ')).toBe(body.text);
+  });
+
+  it.each([
+    ['Devanagari', 'नमस्ते'],
+    ['Bengali', 'নমস্তে'],
+    ['Telugu', 'నమస్తే'],
+    ['Tamil', 'நமஸ்தே'],
+    ['Kannada', 'ನಮಸ್ತೇ'],
+    ['ITRANS', 'namaste'],
+    ['auto', 'नमस्ते'],
+  ])('knows %s', async (output_script, text) => {
+    expect((await transcribe(['नमस्ते'], { output_script, language_code: 'hi' })).body.text).toBe(text);
+  });
+
+  it('refuses any other script with 422 [66]', async () => {
+    expect((await transcribe(['नमस्ते'], { output_script: 'Cyrillic' })).status).toBe(422);
+  });
+
+  it('leaves redacted terms redacted, whichever script they were given in [79]', async () => {
+    const fields = { output_script: 'Latin', language_code: 'hi', hash_keywords: '["दिल्ली","Mumbai"]' };
+    expect((await transcribe(['मैं दिल्ली और मुम्बइ में'], fields)).body.text).toBe('main **** aur **** men');
+  });
+});
