@@ -68,5 +68,5 @@ export function arabicToLatin(text: string): string {
     .replaceAll(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) =>
       String((digit.codePointAt(0)! - (digit < '\u06f0' ? 0x660 : 0x6f0)) % 10),
     )
-    .replaceAll(/\p{Script=Arabic}|[\u060c\u061b\u061f\u064b-\u0652]/gu, (letter) => letters[letter] ?? '');
+    .replaceAll(/\p{Script=Arabic}|[\u060c\u061b\u061f]|[\u064b-\u0652]/gu, (letter) => letters[letter] ?? '');
 }
