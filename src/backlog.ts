@@ -77,12 +77,8 @@ export async function openBacklog({ config, speech, clock, logger, worker, drain
 /** The platform's batch endpoint as jobs see it. */
 export function transcriberOn(speech: SpeechPlatform): BatchTranscriber {
   return {
-    async transcribe(wav, { language, verbose, signal }) {
-      const { text, segments, requestId } = await speech.transcribe(
-        { bytes: wav, name: 'caller.wav' },
-        { language, verbose },
-        signal,
-      );
+    async transcribe(wavPath, { language, verbose, signal }) {
+      const { text, segments, requestId } = await speech.transcribe({ path: wavPath }, { language, verbose }, signal);
       return { text, requestId, segments: segments.map(({ startS, endS, text }) => ({ startS, endS, text })) };
     },
   };

@@ -1,14 +1,13 @@
-import { readFile } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parseWav, wavFile } from '../../audio/wav.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CallRecord, Store } from '../../store/port.ts';
 import { JobSubjectError } from '../errors.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
 import type { CallAnalysis } from './analysis.ts';
+import { type RecordingFacts, separateCaller } from './caller-channel.ts';
 import { heardSegments } from './heard-segments.ts';
 import { ANALYSIS_VERSION, type PostCallSubject } from './job.ts';
-import { speechSeconds } from './speech-time.ts';
 import type { BatchTranscriber, Transcription } from './transcriber.ts';
 
 export interface AnalyseCallParts {
@@ -28,14 +27,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   const { tenantId, callId } = subject;
   const call = await parts.store.calls.get(tenantId, callId);
   if (call === undefined) throw new JobSubjectError('the call is not in the store', true, { callId });
-  const { caller, bot, rateHz } = await readRecording(call);
-  const totalS = caller.length / rateHz;
-  const callerSpeechS = speechSeconds(caller, rateHz);
-  const botSpeechS = speechSeconds(bot, rateHz);
-  const said: Transcription =
-    callerSpeechS === 0
-      ? { text: '', segments: [], requestId: undefined }
-      : await parts.transcriber.transcribe(wavFile(caller, rateHz), { language: call.language, verbose: true, signal });
+  const { said, totalS, callerSpeechS, botSpeechS } = await hearCaller(parts.transcriber, call, signal);
   const heard = heardSegments(call, totalS);
   const speechS = callerSpeechS + botSpeechS;
   const analysis: CallAnalysis = {
@@ -66,21 +58,26 @@ export function analysisPath(call: Pick<CallRecord, 'id' | 'recordingPath'>): st
   return call.recordingPath === undefined ? undefined : join(dirname(call.recordingPath), `${call.id}.analysis.json`);
 }
 
-interface Channels {
-  readonly caller: Int16Array;
-  readonly bot: Int16Array;
-  readonly rateHz: number;
-}
+type Hearing = Omit<RecordingFacts, 'channels'> & { readonly said: Pick<Transcription, 'text' | 'segments'> };
 
-async function readRecording(call: CallRecord): Promise<Channels> {
-  const facts = { callId: call.id };
+const NOTHING = { text: '', segments: [] };
+
+async function hearCaller(transcriber: BatchTranscriber, call: CallRecord, signal: AbortSignal): Promise<Hearing> {
+  const { id, recordingPath, language } = call;
   // A call that was given up before any audio came has nothing to hear.
-  if (call.recordingPath === undefined) return { caller: new Int16Array(0), bot: new Int16Array(0), rateHz: 8000 };
-  const bytes = await readFile(call.recordingPath).catch((error: unknown) => {
+  if (recordingPath === undefined) return { said: NOTHING, totalS: 0, callerSpeechS: 0, botSpeechS: 0 };
+  const facts = { callId: id };
+  await access(recordingPath).catch((error: unknown) => {
     throw new JobSubjectError('the recording cannot be read', true, facts, error);
   });
-  const { samples, rateHz } = parseWav(bytes);
-  const [caller, bot] = samples;
-  if (caller === undefined || bot === undefined) throw new JobSubjectError('the recording is not stereo', false, facts);
-  return { caller, bot, rateHz };
+  // One name for all tries: what a killed one left behind is overwritten and removed by the next.
+  const callerPath = join(dirname(recordingPath), `${id}.caller.tmp.wav`);
+  try {
+    const { channels, ...times } = await separateCaller(recordingPath, callerPath);
+    if (channels < 2) throw new JobSubjectError('the recording is not stereo', false, facts);
+    if (times.callerSpeechS === 0) return { said: NOTHING, ...times };
+    return { said: await transcriber.transcribe(callerPath, { language, verbose: true, signal }), ...times };
+  } finally {
+    await rm(callerPath, { force: true });
+  }
 }

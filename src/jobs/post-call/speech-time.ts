@@ -11,24 +11,46 @@ const FLOOR_DB = -50;
 const HANGOVER_FRAMES = 10;
 
 /**
- * Seconds of speech in a channel, by level alone. Quiet is the level that a tenth of the frames stay below; frames of
- * digital silence say nothing about the line and are left out of that.
+ * Measures the speech in a channel that comes in pieces, by level alone. Quiet is the level that a tenth of the frames stay
+ * below; frames of digital silence say nothing about the line and are left out of that. Keeps one number a frame.
  */
-export function speechSeconds(samples: Int16Array, rateHz: number): number {
-  const frame = Math.max(1, Math.round(rateHz / FRAMES_A_SECOND));
-  const levels: number[] = [];
-  for (let at = 0; at + frame <= samples.length; at += frame) levels.push(rmsLevelDb(samples.subarray(at, at + frame)));
-  const audible = levels.filter((level) => level > SILENCE_DB).sort((a, b) => a - b);
-  const quietDb = audible[Math.floor(audible.length / 10)] ?? SILENCE_DB;
-  // A channel that holds nothing but speech has no quiet: then the floor alone decides.
-  const threshold = Math.max(FLOOR_DB, Math.min(quietDb + ABOVE_QUIET_DB, (audible.at(-1) ?? 0) - 2 * ABOVE_QUIET_DB));
-  let speech = 0;
-  let sinceVoiced = Infinity;
-  for (const level of levels) {
-    if (level >= threshold) {
-      speech += sinceVoiced <= HANGOVER_FRAMES ? sinceVoiced + 1 : 1;
-      sinceVoiced = 0;
-    } else sinceVoiced += 1;
+export class SpeechMeter {
+  readonly #rateHz: number;
+  readonly #frame: Int16Array;
+  #filled = 0;
+  readonly #levels: number[] = [];
+
+  constructor(rateHz: number) {
+    this.#rateHz = rateHz;
+    this.#frame = new Int16Array(Math.max(1, Math.round(rateHz / FRAMES_A_SECOND)));
   }
-  return (speech * frame) / rateHz;
+
+  push(samples: Int16Array): void {
+    for (let from = 0; from < samples.length;) {
+      const count = Math.min(this.#frame.length - this.#filled, samples.length - from);
+      this.#frame.set(samples.subarray(from, from + count), this.#filled);
+      this.#filled += count;
+      from += count;
+      if (this.#filled < this.#frame.length) return;
+      this.#filled = 0;
+      this.#levels.push(rmsLevelDb(this.#frame));
+    }
+  }
+
+  /** Seconds of speech so far; a frame that is not full does not count. */
+  get seconds(): number {
+    const audible = this.#levels.filter((level) => level > SILENCE_DB).sort((a, b) => a - b);
+    const quietDb = audible[Math.floor(audible.length / 10)] ?? SILENCE_DB;
+    // A channel that holds nothing but speech has no quiet: then the floor alone decides.
+    const threshold = Math.max(FLOOR_DB, Math.min(quietDb + ABOVE_QUIET_DB, (audible.at(-1) ?? 0) - 2 * ABOVE_QUIET_DB));
+    let speech = 0;
+    let sinceVoiced = Infinity;
+    for (const level of this.#levels) {
+      if (level >= threshold) {
+        speech += sinceVoiced <= HANGOVER_FRAMES ? sinceVoiced + 1 : 1;
+        sinceVoiced = 0;
+      } else sinceVoiced += 1;
+    }
+    return (speech * this.#frame.length) / this.#rateHz;
+  }
 }

@@ -10,11 +10,11 @@ export interface Transcription {
 /** What a job needs of the platform's batch endpoint. */
 export interface BatchTranscriber {
   /**
-   * @param wav a whole WAV file, mono
+   * @param wavPath a WAV file, mono, which may be large and is there until this settles
    * @throws OffhookError, whose `retryable` decides whether the job is tried again
    */
   transcribe(
-    wav: Uint8Array,
+    wavPath: string,
     options: { readonly language: string; readonly verbose: boolean; readonly signal: AbortSignal },
   ): Promise<Transcription>;
 }

@@ -81,8 +81,8 @@ describe('after a call', () => {
     await writeFile(recordingPath, stereoRecording());
     const sent: { wav: Uint8Array; language: string }[] = [];
     await using _work = worker({
-      async transcribe(wav, { language }) {
-        sent.push({ wav, language });
+      async transcribe(wavPath, { language }) {
+        sent.push({ wav: await readFile(wavPath), language });
         if (sent.length === 1) throw new SlotsTakenError('try later');
         return { text: 'tuesday', segments: [{ startS: 1, endS: 2, text: 'tuesday' }], requestId: 'r1' };
       },
@@ -118,7 +118,7 @@ describe('after a call', () => {
     expect(document.durations.botSpeechS).toBeCloseTo(2, 1);
     expect(document.talkRatio).toBeCloseTo(1 / 3, 1);
     expect(JSON.parse(await readFile(join(folder.path, 'call_1.analysis.json'), 'utf8'))).toEqual(document);
-    expect((await readdir(folder.path)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+    expect((await readdir(folder.path)).filter((name) => name.includes('.tmp'))).toEqual([]);
 
     expect(sent).toHaveLength(2);
     expect(sent[1]?.language).toBe('en');

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { speechSeconds } from '../../../../src/jobs/post-call/speech-time.ts';
+import { SpeechMeter } from '../../../../src/jobs/post-call/speech-time.ts';
 
 const RATE_HZ = 8000;
 
@@ -21,9 +21,16 @@ function noise(seconds: number, levelDb: number): number[] {
   });
 }
 
+/** Measured in pieces of a size that divides nothing. */
+function speechSeconds(samples: Int16Array, rateHz: number): number {
+  const meter = new SpeechMeter(rateHz);
+  for (let at = 0; at < samples.length; at += 977) meter.push(samples.subarray(at, at + 977));
+  return meter.seconds;
+}
+
 const silence = (seconds: number): number[] => Array.from({ length: Math.round(seconds * RATE_HZ) }, () => 0);
 
-describe('speechSeconds', () => {
+describe('SpeechMeter', () => {
   test.each([
     { note: 'nothing', samples: [], seconds: 0 },
     { note: 'digital silence', samples: silence(3), seconds: 0 },
