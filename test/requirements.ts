@@ -106,7 +106,7 @@ export const requirements: readonly Requirement[] = [
   { id: 65, side: 'server', title: 'num_speakers that is no positive whole number is a 422', status: 'proven' },
   { id: 66, side: 'server', title: 'output_script rewrites into a script, unknown ones are a 422', status: 'proven' },
   { id: 67, side: 'server', title: 'Boost phrases are cut at double bars and newlines only', status: 'proven' },
-  { id: 68, side: 'server', title: 'boost_weight has a default and no effect for English and auto', status: 'open' },
+  { id: 68, side: 'server', title: 'boost_weight has a default and no effect for English and auto', status: 'proven' },
   { id: 69, side: 'server', title: 'nlp_analysis brings intent, sentiment, summary and key terms', status: 'proven' },
   { id: 70, side: 'server', title: 'Each analysis flag brings its own part only', status: 'proven' },
   { id: 71, side: 'server', title: 'intent_choices bounds the intent and must be a JSON list', status: 'proven' },

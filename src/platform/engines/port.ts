@@ -47,6 +47,8 @@ export interface RecognitionOptions {
   readonly rateHz: number;
   /** Shift what is likely, never what is possible: a phrase outside the vocabulary has no effect. */
   readonly boostPhrases: readonly string[];
+  /** How strongly they shift it: 10 when absent, 0 for not at all. */
+  readonly boostWeight?: number | undefined;
 }
 
 export type RecognitionEngineEvent =

@@ -243,9 +243,7 @@ describe('batch transcription', () => {
     for (const { headers } of [bad, wrong]) expect(headers.get('content-type')).toContain('application/json');
   });
 
-  it.each([
-    ['codeswitch', 'true'],
-  ])('says that %s is not served yet', async (name, value) => {
+  it.each([['codeswitch', 'true']])('says that %s is not served yet', async (name, value) => {
     const { status, body } = await transcribe(test, { file: wav(['alpha']), [name]: value });
     expect([status, body]).toEqual([400, { detail: expect.stringContaining(`${name}: `) }]);
   });
@@ -253,6 +251,18 @@ describe('batch transcription', () => {
   it('splits boost phrases at double bars and line ends [67]', async () => {
     await transcribe(test, { file: wav(['alpha']), boost_phrases: 'a||b\nc|d||  ||' });
     expect(test.recognition.opened.at(-1)!.boostPhrases).toEqual(['a', 'b', 'c|d']);
+  });
+
+  it('boosts with weight 10 or the one sent, in Indian languages alone; a weight that is no number is a 422 [68]', async () => {
+    const weightOf = async (fields: Fields) => {
+      const { status } = await transcribe(test, { file: wav(['alpha']), boost_phrases: 'alpha', ...fields });
+      return status === 200 ? test.recognition.opened.at(-1)!.boostWeight : status;
+    };
+    expect(await weightOf({ language_code: 'hi' })).toBe(10);
+    expect(await weightOf({ language_code: 'hi', boost_weight: '25.5' })).toBe(25.5);
+    expect(await weightOf({ language_code: 'en', boost_weight: '25.5' })).toBeUndefined();
+    expect(await weightOf({ language_code: 'auto', boost_weight: '25.5' })).toBeUndefined();
+    expect(await weightOf({ language_code: 'hi', boost_weight: 'heavy' })).toBe(422);
   });
 
   it('refuses a JSON body at the primary address with 400', async () => {

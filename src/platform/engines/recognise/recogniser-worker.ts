@@ -26,8 +26,8 @@ function handle(message: ToWorker): void {
   switch (message.type) {
     case 'open': {
       const chosen = message.language === 'auto' ? ears : ears.filter(({ language }) => language === message.language);
-      const { rateHz, boostPhrases } = message;
-      const session = new Session({ ears: chosen, rateHz, boostPhrases }, (event) => send({ ...event, stream }));
+      const { rateHz, boostPhrases, boostWeight } = message;
+      const session = new Session({ ears: chosen, rateHz, boostPhrases, boostWeight }, (event) => send({ ...event, stream }));
       sessions.set(stream, session);
       return;
     }

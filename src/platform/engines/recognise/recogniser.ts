@@ -71,7 +71,7 @@ class Recogniser implements RecognitionEngine {
   }
 
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream {
-    const { language, rateHz, boostPhrases } = options;
+    const { language, rateHz, boostPhrases, boostWeight } = options;
     if (language !== 'auto' && !this.languages.includes(language)) {
       throw new UnknownLanguageError(`no vocabulary for this language`, { facts: { language: language.slice(0, 20) } });
     }
@@ -89,7 +89,7 @@ class Recogniser implements RecognitionEngine {
       return stream;
     }
     this.#streams.set(id, stream);
-    worker.postMessage({ type: 'open', stream: id, language, rateHz, boostPhrases } satisfies ToWorker, []);
+    worker.postMessage({ type: 'open', stream: id, language, rateHz, boostPhrases, boostWeight } satisfies ToWorker, []);
     return stream;
   }
 

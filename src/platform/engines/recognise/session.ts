@@ -24,6 +24,7 @@ export interface SessionOptions {
   readonly ears: readonly Ear[];
   readonly rateHz: number;
   readonly boostPhrases: readonly string[];
+  readonly boostWeight?: number | undefined;
 }
 
 export type SessionEvent =
@@ -52,7 +53,7 @@ export class Session {
 
   constructor(options: SessionOptions, emit: (event: SessionEvent) => void) {
     this.#ears = options.ears;
-    this.#bonuses = options.ears.map((ear) => boostOf(ear, options.boostPhrases));
+    this.#bonuses = options.ears.map((ear) => boostOf(ear, options.boostPhrases, options.boostWeight));
     this.#emit = emit;
     this.#resampler = options.rateHz === RATE_HZ ? undefined : new Resampler(options.rateHz, RATE_HZ);
   }

@@ -17,13 +17,18 @@ export interface Ear {
 const ALTERNATIVES = 3;
 /** What a word of a boosted phrase gains, in log likelihood: decides a close race, wins no other. */
 const BOOST = 5;
+/** The documented weight, at which a word gets `BOOST` (ASR doc, parameter boost_weight). */
+const DEFAULT_WEIGHT = 10;
+/** Beyond this a phrase would be heard whatever is said. */
+const MOST_WEIGHT = 100;
 
 /** The bonus of each word under the caller's boost phrases; words outside the vocabulary have no effect. */
-export function boostOf(ear: Ear, phrases: readonly string[]): (word: number) => number {
+export function boostOf(ear: Ear, phrases: readonly string[], weight = DEFAULT_WEIGHT): (word: number) => number {
+  const bonus = (BOOST * Math.max(0, Math.min(MOST_WEIGHT, weight))) / DEFAULT_WEIGHT;
   const said = new Set(phrases.flatMap((phrase) => phrase.toLowerCase().split(/[\s,.?!]+/u)));
   const bonuses = ear.model.words.map((word) => {
     const parts = shownWord(word).toLowerCase().split(' ');
-    return parts.every((part) => said.has(part)) ? BOOST : 0;
+    return parts.every((part) => said.has(part)) ? bonus : 0;
   });
   return (word) => bonuses[word] ?? 0;
 }

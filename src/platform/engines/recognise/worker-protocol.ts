@@ -8,7 +8,14 @@ export const workerDataSchema = z.object({
 
 /** Main thread to worker; both are our own code, so these are types, not schemas. `stream` is the stream's id. */
 export type ToWorker =
-  | { type: 'open'; stream: number; language: string; rateHz: number; boostPhrases: readonly string[] }
+  | {
+      type: 'open';
+      stream: number;
+      language: string;
+      rateHz: number;
+      boostPhrases: readonly string[];
+      boostWeight?: number | undefined;
+    }
   | { type: 'push'; stream: number; pcm: Int16Array }
   | { type: 'commit'; stream: number }
   | { type: 'close'; stream: number };

@@ -1,10 +1,12 @@
 import type { RecognitionEngine, RecognitionEngineEvent, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
+import { indicLanguages } from '../../indic-languages.ts';
 import type { LanguageChoice } from '../../languages.ts';
 
 export interface HearingOptions {
   readonly language: LanguageChoice;
   readonly rateHz: number;
   readonly boostPhrases: readonly string[];
+  readonly boostWeight: number;
 }
 
 /**
@@ -19,7 +21,9 @@ export function openHearing(
   const { language, rateHz, boostPhrases } = options;
   if (language.type === 'auto') return engine.open({ language: 'auto', rateHz, boostPhrases }, listener);
   const { code } = language.language;
-  if (engine.languages.includes(code)) return engine.open({ language: code, rateHz, boostPhrases }, listener);
+  // ASR doc, boost_weight: bias strength for Indian-language audio, ignored for English and for auto.
+  const boostWeight = code !== 'en' && indicLanguages.has(code) ? options.boostWeight : undefined;
+  if (engine.languages.includes(code)) return engine.open({ language: code, rateHz, boostPhrases, boostWeight }, listener);
   return deafStream(code, rateHz);
 }
 

@@ -71,8 +71,8 @@ export class RealtimeSession {
     const { init } = options;
     this.#frameBytes = 2 * Math.round((init.sampleRateHz * activityFrameMs) / 1000);
     this.#readyMs = options.clock.nowMs();
-    const { language, sampleRateHz: rateHz, boostPhrases } = init;
-    this.#stream = openHearing(options.engine, { language, rateHz, boostPhrases }, (event) => {
+    const { language, sampleRateHz: rateHz, boostPhrases, boostWeight } = init;
+    this.#stream = openHearing(options.engine, { language, rateHz, boostPhrases, boostWeight }, (event) => {
       switch (event.type) {
         case 'partial':
           // While a result is on its way it is not sure which segment a guess is of; the next one will tell.

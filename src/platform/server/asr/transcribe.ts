@@ -12,6 +12,7 @@ export interface TranscribeOptions {
   readonly engine: RecognitionEngine;
   readonly language: LanguageChoice;
   readonly boostPhrases: readonly string[];
+  readonly boostWeight: number;
   readonly signal: AbortSignal;
   /** Is given every stretch of speech too, at 16 kHz. */
   readonly hearSpeech?: ((segment: SpeechSegment) => void) | undefined;
@@ -25,8 +26,8 @@ export async function transcribe(audio: DecodedAudio, options: TranscribeOptions
   const keep = (result: RecognitionResult): void => {
     if (result.text !== '') heard.push(places.inRecording(result));
   };
-  const { language, boostPhrases } = options;
-  const stream = openHearing(options.engine, { language, rateHz: recognitionRateHz, boostPhrases }, (event) => {
+  const { language, boostPhrases, boostWeight } = options;
+  const stream = openHearing(options.engine, { language, rateHz: recognitionRateHz, boostPhrases, boostWeight }, (event) => {
     if (event.type === 'segment') keep(event.result);
   });
   const recognise = async (segment: SpeechSegment): Promise<void> => {

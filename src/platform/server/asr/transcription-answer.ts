@@ -47,7 +47,7 @@ export async function answerTranscription(
   options: AnswerOptions,
 ): Promise<VerboseTranscription | MinimalTranscription> {
   const { engines, clock, requestId, signal } = options;
-  const { language, boostPhrases } = asked;
+  const { language, boostPhrases, boostWeight } = asked;
   const { durationSeconds } = audio;
   const startedMs = clock.nowMs();
   // The short answer has no room for features, but emotion (ASR doc, parameters response_format and emotion).
@@ -57,6 +57,7 @@ export async function answerTranscription(
     engine: engines.recognition,
     language,
     boostPhrases,
+    boostWeight,
     signal,
     hearSpeech: track && (({ pcm, startSample }) => track.add(pcm, startSample / recognitionRateHz)),
   });
