@@ -46,3 +46,31 @@ describe('output_script', () => {
     expect((await transcribe(['मैं दिल्ली और मुम्बइ में'], fields)).body.text).toBe('main **** aur **** men');
   });
 });
+
+describe('codeswitch', () => {
+  it('writes English words in Latin script and numbers as digits, in text and words [80]', async () => {
+    const lines = [{ text: 'मेरा डॉक्टर से', alternatives: ['डॉक्टर'] }, { text: 'अपॉइंटमेंट साढ़े दस बजे है' }];
+    const { body } = await transcribeLines(test, recognition, lines, { codeswitch: 'true', language_code: 'hi' });
+    expect(body.text).toBe('मेरा doctor से appointment 10:30 बजे है');
+    expect(body.words.map(({ word }) => word).join(' ')).toBe(body.text);
+    expect(body.nbest.map(({ text }) => text)).toContain('doctor appointment 10:30 बजे है');
+    const half = body.words.find(({ word }) => word === '10:30')!;
+    const [before, after] = [
+      body.words.find(({ word }) => word === 'appointment')!,
+      body.words.find(({ word }) => word === 'बजे')!,
+    ];
+    expect([half.start, half.end]).toEqual([before.end, after.start]);
+  });
+
+  it('leaves the transcript as it was heard without it', async () => {
+    expect((await transcribe(['साढ़े दस बजे'], { language_code: 'hi' })).body.text).toBe('साढ़े दस बजे'.normalize('NFC'));
+  });
+});
+
+describe('medical', () => {
+  it('corrects medical terms without any model value, in text and words [77]', async () => {
+    const { body } = await transcribe(['i take met formin for dyabetes', 'and parasitamol'], { medical: 'true' });
+    expect(body.text).toBe('i take metformin for diabetes and paracetamol');
+    expect(body.words.map(({ word }) => word)).toContain('metformin');
+  });
+});

@@ -243,11 +243,6 @@ describe('batch transcription', () => {
     for (const { headers } of [bad, wrong]) expect(headers.get('content-type')).toContain('application/json');
   });
 
-  it.each([['codeswitch', 'true']])('says that %s is not served yet', async (name, value) => {
-    const { status, body } = await transcribe(test, { file: wav(['alpha']), [name]: value });
-    expect([status, body]).toEqual([400, { detail: expect.stringContaining(`${name}: `) }]);
-  });
-
   it('splits boost phrases at double bars and line ends [67]', async () => {
     await transcribe(test, { file: wav(['alpha']), boost_phrases: 'a||b\nc|d||  ||' });
     expect(test.recognition.opened.at(-1)!.boostPhrases).toEqual(['a', 'b', 'c|d']);

@@ -1,9 +1,8 @@
-/**
- * The code-switch pass over a final, as far as it is built: blanks tidied, and a capital at the start of a text in Latin
- * script. English words in Latin script and numbers as digits belong to the analysis engine (ASR doc, codeswitch).
- */
+import { codeswitch } from '../../engines/script/codeswitch.ts';
+import { rewriteText } from './rewrite-words.ts';
+
+/** The code-switch pass over a final (ASR doc, codeswitch), with a capital at the start of a text in Latin script. */
 export function refineText(text: string): string {
-  const tidy = text.normalize('NFC').replaceAll(/\s+/g, ' ').trim();
-  const first = tidy.charAt(0);
-  return /[a-z]/.test(first) ? first.toUpperCase() + tidy.slice(1) : tidy;
+  const tidy = rewriteText(text.normalize('NFC'), codeswitch);
+  return tidy.replace(/^[a-z]/, (first) => first.toUpperCase());
 }

@@ -1,14 +1,17 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Analyser } from '../../engines/analyse/analyser.ts';
+import { medicalCorrections } from '../../engines/analyse/medical-terms.ts';
 import { diarise } from '../../engines/diarise/diarise.ts';
 import { VoiceTrack } from '../../engines/diarise/voice-track.ts';
-import type { RecognitionEngine } from '../../engines/port.ts';
+import type { RecognitionEngine, RecognitionResult } from '../../engines/port.ts';
 import { prosodyOf } from '../../engines/speaker/emotion.ts';
+import { codeswitch } from '../../engines/script/codeswitch.ts';
 import { transliterate } from '../../engines/script/transliterate.ts';
 import type { SpeakerProfiles } from '../../engines/speaker/profiles.ts';
 import { hashKeywords } from './hash-keywords.ts';
 import { maskPieces } from './masking.ts';
 import { profanity } from './profanity.ts';
+import { rewriteResult } from './rewrite-words.ts';
 import { bySpeaker } from './spoken-segments.ts';
 import { recognitionRateHz, transcribe } from './transcribe.ts';
 import type { TranscriptionRequest } from './transcription-fields.ts';
@@ -53,7 +56,7 @@ export async function answerTranscription(
   // The short answer has no room for features, but emotion (ASR doc, parameters response_format and emotion).
   const speakers = asked.verbose ? asked.numSpeakers : undefined;
   const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
-  const results = await transcribe(audio, {
+  const heard = await transcribe(audio, {
     engine: engines.recognition,
     language,
     boostPhrases,
@@ -61,6 +64,7 @@ export async function answerTranscription(
     signal,
     hearSpeech: track && (({ pcm, startSample }) => track.add(pcm, startSample / recognitionRateHz)),
   });
+  const results = heard.map((result) => corrected(result, asked));
   const diarization = track === undefined || speakers === undefined ? undefined : diarise(track.windows, speakers);
   const facts = { requestId, language, durationSeconds, inferenceMs: 0 };
   const spoken = diarization && bySpeaker(results, diarization.turns);
@@ -78,6 +82,12 @@ export async function answerTranscription(
     ...(asked.analysis.size > 0 && { nlp_analysis: await analyse(body, asked, engines.analyser, signal) }),
   };
   return { ...shown(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs) };
+}
+
+/** The recogniser's words, put right before anything else looks at them. */
+function corrected(result: RecognitionResult, asked: TranscriptionRequest): RecognitionResult {
+  const switched = asked.codeswitch ? rewriteResult(result, codeswitch) : result;
+  return asked.medical ? rewriteResult(switched, medicalCorrections) : switched;
 }
 
 function withEmotion(body: VerboseTranscription, track: VoiceTrack): VerboseTranscription {

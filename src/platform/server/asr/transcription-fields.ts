@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AnalysisPart } from '../../engines/analyse/analyser.ts';
 import { type OutputScript, outputScripts } from '../../engines/script/transliterate.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
-import { type FieldProblem, notServedYet, Refusal } from '../refusal.ts';
+import { type FieldProblem, Refusal } from '../refusal.ts';
 import { splitBoostPhrases } from './boost-phrases.ts';
 
 /** What a batch transcription is asked for, checked (ASR doc, parameters). */
@@ -18,6 +18,8 @@ export interface TranscriptionRequest {
   readonly project: string;
   readonly emotion: boolean;
   readonly script: OutputScript;
+  readonly medical: boolean;
+  readonly codeswitch: boolean;
   /** The parts of the analysis; empty for none. */
   readonly analysis: ReadonlySet<AnalysisPart>;
   /** Empty leaves the labels to the analyser. */
@@ -95,8 +97,8 @@ type Fields = z.infer<typeof fieldsSchema>;
 
 /**
  * Checks every field of the parameter table; unknown ones (`temperature`, `prompt` …) and `model` are ignored.
- * @throws Refusal 422 with one entry for each field of a wrong type or value, 400 for an unsupported language and for a
- * feature that is not served yet
+ * @throws Refusal 422 with one entry for each field of a wrong type or value, 400 for an unsupported language and for
+ * identification of fewer than two speakers
  */
 export function readTranscriptionFields(form: FormFields): TranscriptionRequest {
   const result = fieldsSchema.safeParse(Object.fromEntries(form));
@@ -110,7 +112,6 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
   if (identify && (fields.num_speakers ?? 0) < 2) {
     throw new Refusal(400, 'speaker_id is sent together with num_speakers of at least 2');
   }
-  refuseUnbuilt(fields);
   return {
     language,
     verbose: fields.response_format === 'verbose_json',
@@ -121,6 +122,8 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
     project: fields.project.trim(),
     emotion: fields.emotion,
     script: fields.output_script,
+    medical: fields.medical,
+    codeswitch: fields.codeswitch,
     analysis: analysisParts(fields),
     intentChoices: fields.intent_choices ?? [],
     summaryMaxWords: fields.summary_max_length ?? defaultSummaryWords,
@@ -148,12 +151,4 @@ function fieldProblemOf(issue: z.core.$ZodIssue): FieldProblem {
     msg: issue.message,
     type: issue.code ?? 'custom',
   };
-}
-
-function refuseUnbuilt(fields: Fields): void {
-  const flags = [
-    ['medical', 'medical correction'],
-    ['codeswitch', 'code-switch post-processing'],
-  ] as const;
-  for (const [name, what] of flags) if (fields[name]) throw notServedYet(name, what);
 }

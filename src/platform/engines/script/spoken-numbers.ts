@@ -1,0 +1,164 @@
+import type { Replacement } from '../analyse/glossary.ts';
+import { scales, units } from './number-words.ts';
+
+/** One number in a run of number words. */
+interface Read {
+  readonly value: number;
+  /** Words it took. */
+  readonly count: number;
+  /** A single digit, which may be one of many in a telephone number. */
+  readonly digit: boolean;
+}
+
+const repeats = new Map([
+  ['double', 2],
+  ['triple', 3],
+  ['डबल', 2],
+  ['ट्रिपल', 3],
+]);
+/** Words after which even a lone one is a number. */
+const counted = new Set(
+  "बजे बजकर रुपये रुपए रुपया नंबर प्रतिशत दिन घंटे मिनट महीने साल am pm percent rupees dollars minutes hours days o'clock".split(' '),
+);
+/** Numbers that are other words as well. */
+const doubtful = new Set(['one', 'एक', 'दो']);
+/** Hindi's fractions, by what they add to the number after them. */
+const fractions = new Map([
+  ['साढ़े', 0.5],
+  ['सवा', 0.25],
+  ['पौने', -0.25],
+]);
+const alone = new Map([
+  ['डेढ़', 1.5],
+  ['ढाई', 2.5],
+]);
+const nfc = (map: Map<string, number>): ReadonlyMap<string, number> =>
+  new Map([...map].map(([word, value]) => [word.normalize('NFC'), value]));
+const [parts, wholes] = [nfc(fractions), nfc(alone)];
+
+/**
+ * Spoken numbers as digits, English and Hindi: `twenty five` is 25, `four two seven` is 427, `double four` is 44,
+ * `साढ़े दस बजे` is 10:30 बजे. A lone `one`, `एक` or `दो` stays a word
+ * unless it counts something.
+ */
+export function spokenNumbers(words: readonly string[]): Replacement[] {
+  const plain = words.map((word) => bare(word));
+  const out: Replacement[] = [];
+  for (let from = 0; from < words.length;) {
+    const found = fractionAt(plain, from) ?? numberAt(plain, words, from);
+    if (found !== undefined) out.push({ ...found, text: found.text + tail(words[from + found.count - 1]!) });
+    from += found?.count ?? 1;
+  }
+  return out;
+}
+
+function bare(word: string): string {
+  return word
+    .toLowerCase()
+    .normalize('NFC')
+    .replaceAll(/[.,?!।]+$/gu, '');
+}
+
+/** Punctuation that stood after the number. */
+function tail(word: string): string {
+  return /[.,?!।]+$/u.exec(word)?.[0] ?? '';
+}
+
+function fractionAt(plain: readonly string[], from: number): Replacement | undefined {
+  const added = parts.get(plain[from]!);
+  const whole = added === undefined ? undefined : units.get(plain[from + 1] ?? '');
+  const value = added === undefined || whole === undefined ? wholes.get(plain[from]!) : whole + added;
+  if (value === undefined) return undefined;
+  const count = whole === undefined ? 1 : 2;
+  const next = plain[from + count];
+  const scale = scales.get(next ?? '');
+  if (scale !== undefined) return { from, count: count + 1, text: String(Math.round(value * scale)) };
+  const minutes = String(Math.round((value % 1) * 60)).padStart(2, '0');
+  return { from, count, text: next === 'बजे' ? `${Math.floor(value)}:${minutes}` : String(value) };
+}
+
+function numberAt(plain: readonly string[], words: readonly string[], from: number): Replacement | undefined {
+  const reads: Read[] = [];
+  let count = 0;
+  for (let read = spelledAt(plain, words, from); read !== undefined; read = spelledAt(plain, words, from + count)) {
+    reads.push(...read.reads);
+    count += read.count;
+    if (tail(words[from + count - 1]!) !== '') break;
+  }
+  const first = reads[0];
+  if (first === undefined) return undefined;
+  const decimals = decimalsAt(plain, words, from + count, reads);
+  if (decimals !== undefined) return { from, count: count + decimals.count, text: `${first.value}.${decimals.text}` };
+  // "one of them" counts nothing, and दो is "give" too.
+  if (count === 1 && doubtful.has(plain[from]!) && !counted.has(plain[from + 1] ?? '')) return undefined;
+  const together = reads.every(({ digit }) => digit) || isYear(reads);
+  return { from, count, text: reads.map(({ value }) => String(value)).join(together ? '' : ' ') };
+}
+
+/** One number, or the digits of `double four`. */
+function spelledAt(
+  plain: readonly string[],
+  words: readonly string[],
+  from: number,
+): { reads: Read[]; count: number } | undefined {
+  const times = repeats.get(plain[from] ?? '');
+  const read = readAt(plain, words, from + (times === undefined ? 0 : 1));
+  // The letter o is a nought among digits only.
+  const nought = plain[from] === 'oh' && from > 0 && units.has(plain[from - 1]!);
+  if (nought) return { reads: [{ value: 0, count: 1, digit: true }], count: 1 };
+  if (read === undefined || (times !== undefined && !read.digit)) return undefined;
+  return { reads: Array.from({ length: times ?? 1 }, () => read), count: read.count + (times === undefined ? 0 : 1) };
+}
+
+/** Reads as long as the words make one number: `two thousand five hundred and six`. */
+function readAt(plain: readonly string[], words: readonly string[], from: number): Read | undefined {
+  let [total, group, at] = [0, 0, from];
+  /** What may still be added to the group: below 100 after hundred, below 10 after twenty. */
+  let room = Number.POSITIVE_INFINITY;
+  for (; at < plain.length && (at === from || tail(words[at - 1]!) === ''); at += 1) {
+    const unit = units.get(plain[at]!);
+    const scale = scales.get(plain[at]!);
+    if (unit !== undefined && unit < room && (room > 10 || unit > 0)) {
+      group += unit;
+      room = unit >= 20 && unit % 10 === 0 && /^[a-z]/.test(plain[at]!) ? 10 : 0;
+    } else if (
+      scale !== undefined &&
+      (group > 0 || at === from) &&
+      (scale === 100 || total === 0 || total % (scale * 10) === 0)
+    ) {
+      if (scale === 100) group = Math.max(1, group) * 100;
+      else {
+        total += Math.max(1, group) * scale;
+        group = 0;
+      }
+      room = 100;
+    } else if (plain[at] === 'and' && room === 100 && at > from && units.has(plain[at + 1] ?? '')) {
+      continue;
+    } else break;
+  }
+  if (at === from) return undefined;
+  return { value: total + group, count: at - from, digit: at - from === 1 && total + group < 10 };
+}
+
+/** `three point five`: the digits after the point. */
+function decimalsAt(
+  plain: readonly string[],
+  words: readonly string[],
+  at: number,
+  reads: readonly Read[],
+): { text: string; count: number } | undefined {
+  if (reads.length !== 1 || !['point', 'दशमलव'].includes(plain[at] ?? '')) return undefined;
+  let text = '';
+  let count = 1;
+  for (let read = readAt(plain, words, at + count); read?.digit === true; read = readAt(plain, words, at + count)) {
+    text += String(read.value);
+    count += 1;
+  }
+  return text === '' ? undefined : { text, count };
+}
+
+/** `nineteen ninety nine`, `twenty twenty six`. */
+function isYear(reads: readonly Read[]): boolean {
+  const [century, rest] = reads.map(({ value }) => value);
+  return reads.length === 2 && (century === 19 || century === 20) && rest !== undefined && rest >= 10 && rest < 100;
+}

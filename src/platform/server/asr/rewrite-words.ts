@@ -1,0 +1,52 @@
+import type { Replacement } from '../../engines/analyse/glossary.ts';
+import type { RecognisedWord, RecognitionResult } from '../../engines/port.ts';
+
+/** Says which words in a row become another text; left to right, none overlapping. */
+export type Rewriter = (words: readonly string[]) => readonly Replacement[];
+
+/** Rewrites all of what was understood: the text, its words with their times, and the other readings. */
+export function rewriteResult(result: RecognitionResult, rewriter: Rewriter): RecognitionResult {
+  return {
+    ...result,
+    text: rewriteText(result.text, rewriter),
+    words: rewriteWords(result.words, rewriter),
+    alternatives: result.alternatives.map((other) => ({ ...other, text: rewriteText(other.text, rewriter) })),
+  };
+}
+
+export function rewriteText(text: string, rewriter: Rewriter): string {
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  return spliced(words, rewriter(words), (_, replaced) => [replaced]).join(' ');
+}
+
+/** The words of a replacement share the time of those they replace by their lengths, and the least confidence. */
+function rewriteWords(words: readonly RecognisedWord[], rewriter: Rewriter): RecognisedWord[] {
+  const replacements = rewriter(words.map(({ word }) => word));
+  return spliced(words, replacements, (replaced, text) => {
+    const parts = text.split(' ').filter((part) => part !== '');
+    const letters = parts.reduce((sum, part) => sum + part.length, 0);
+    const startS = replaced[0]!.startS;
+    const lengthS = replaced.at(-1)!.endS - startS;
+    const confidence = Math.min(...replaced.map((word) => word.confidence));
+    let before = 0;
+    return parts.map((word) => {
+      const from = startS + (lengthS * before) / letters;
+      before += word.length;
+      return { word, startS: from, endS: startS + (lengthS * before) / letters, confidence };
+    });
+  });
+}
+
+function spliced<Item>(
+  items: readonly Item[],
+  replacements: readonly Replacement[],
+  replace: (replaced: readonly Item[], text: string) => readonly Item[],
+): Item[] {
+  const out: Item[] = [];
+  let at = 0;
+  for (const { from, count, text } of replacements) {
+    out.push(...items.slice(at, from), ...replace(items.slice(from, from + count), text));
+    at = from + count;
+  }
+  return [...out, ...items.slice(at)];
+}
