@@ -28,6 +28,12 @@ export interface AsrServiceOptions {
   readonly uploadFolder: string;
 }
 
+/** Our names: the documents show none. */
+const features =
+  `transcription streaming word_timestamps language_detection boost_phrases speaker_diarization speaker_identification
+  emotion intent_detection sentiment_analysis summarization keyterm_normalization medical_correction profanity_masking
+  keyword_redaction transliteration codeswitch`.split(/\s+/);
+
 /** The language list with what else the service names (shape: reference, fact 7c). */
 export function languagesBody(): unknown {
   return {
@@ -35,7 +41,7 @@ export function languagesBody(): unknown {
     total: languages.length,
     // Accepted for compatibility; recognition does not depend on it.
     models: ['zero-indic', 'whisper-1'],
-    features: ['transcription', 'word_timestamps', 'language_detection', 'boost_phrases', 'streaming'],
+    features,
   };
 }
 
