@@ -1,3 +1,5 @@
+import type { VoiceLikeness } from './synth/likeness.ts';
+
 /** One synthesizer, whichever engine is behind it: text in, PCM out as it is made. */
 export interface SynthesisEngine {
   /**
@@ -19,6 +21,10 @@ export interface SynthesisRequest {
   readonly language: string | undefined;
   /** 1 is the voice's own pace; 0.5 to 2. */
   readonly speed: number;
+  /** Pitch and range to speak with, in place of the voice's own. */
+  readonly likeness?: VoiceLikeness | undefined;
+  /** Level all sentences as one, which has to wait for the last of them; else each by itself, as it comes. */
+  readonly levelWhole?: boolean;
 }
 
 export interface SynthesisChunk {

@@ -10,6 +10,8 @@ export const renderRequestSchema = z.object({
   speed: z.number(),
   /** 0 to 99, 50 is the voice's own. */
   pitch: z.number(),
+  /** How much the pitch moves, 0 to 99; 50 is the voice's own. Not every engine heeds it. */
+  range: z.number().optional(),
 });
 
 export type RenderRequest = z.infer<typeof renderRequestSchema>;

@@ -8,6 +8,7 @@ interface EspeakWorker {
   set_voice(identifier: string): number;
   set_rate(wordsPerMinute: number): void;
   set_pitch(pitch: number): void;
+  set_range(range: number): void;
   synthesize(ssml: string, onAudio: (pcm: Int16Array | undefined) => boolean): void;
 }
 
@@ -33,6 +34,7 @@ function speak(worker: EspeakWorker, request: RenderRequest): Int16Array<ArrayBu
   if (worker.set_voice(request.voice) !== 0) throw new Error(`no espeak voice ${request.voice}`);
   worker.set_rate(Math.max(80, Math.min(450, Math.round(DEFAULT_WORDS_PER_MINUTE * request.speed))));
   worker.set_pitch(request.pitch);
+  worker.set_range(request.range ?? 50);
   const chunks: Int16Array[] = [];
   worker.synthesize(escapeXml(request.text), (pcm) => {
     // The engine reuses its buffer.

@@ -1,12 +1,15 @@
+import { peakLevel } from '../../../audio/level.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { defaultVoice, findVoice, voices } from './voices.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
 import type { EngineVoice, SynthesisChunk, SynthesisEngine, SynthesisRequest } from '../port.ts';
+import type { RenderRequest } from './child-protocol.ts';
 import { EngineProcess } from './engine-process.ts';
+import { soundLike, type VoiceLikeness } from './likeness.ts';
 import { inReadableScript, readable, soundsRead } from './readable.ts';
 import { sentences } from './sentences.ts';
-import { shapeSentence } from './shape.ts';
+import { shapeSentence, speechGainDb } from './shape.ts';
 import { espeakLanguage } from './spoken-language.ts';
 import { espeakSound } from './voice-sound.ts';
 
@@ -52,6 +55,10 @@ class Synthesizer implements SynthesisEngine {
     const voice = findVoice(request.voice);
     if (voice === undefined) throw new SynthesisRefusedError('unknown voice', { facts: { voice: request.voice.slice(0, 40) } });
     const parts = sentences(request.text);
+    if (request.levelWhole === true) {
+      yield* this.#asOne(parts, voice, request, signal);
+      return;
+    }
     let next = parts.length > 0 ? this.#sentence(parts[0]!, voice, request) : undefined;
     for (let index = 0; next !== undefined; index += 1) {
       signal.throwIfAborted();
@@ -59,34 +66,66 @@ class Synthesizer implements SynthesisEngine {
       // One sentence ahead: computed while this one is taken, and no more than that in memory.
       next = index + 1 < parts.length ? this.#sentence(parts[index + 1]!, voice, request) : undefined;
       next?.catch(() => undefined);
-      yield* chunks(pcm, rateHz, signal);
+      yield* chunks(shapeSentence(pcm, rateHz), rateHz, signal);
       if (next !== undefined) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
     }
   }
 
+  /** All sentences first, then at one level: a soft one stays softer than a loud one. */
+  async *#asOne(
+    parts: readonly string[],
+    voice: EngineVoice,
+    request: SynthesisRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<SynthesisChunk> {
+    const made: SynthesisChunk[] = [];
+    for (const part of parts) {
+      signal.throwIfAborted();
+      made.push(await untilAborted(this.#sentence(part, voice, request), signal));
+    }
+    const rateHz = made[0]?.rateHz ?? 1;
+    // Of the sentences' own gains the least: none of them may clip.
+    const gainDb = Math.min(...made.map(({ pcm }) => (peakLevel(pcm) === 0 ? Infinity : speechGainDb(pcm, rateHz))));
+    for (const [index, { pcm }] of made.entries()) {
+      if (index > 0) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
+      yield* chunks(shapeSentence(pcm, rateHz, Number.isFinite(gainDb) ? gainDb : 0), rateHz, signal);
+    }
+  }
+
+  /** As the engine gives it, at no particular level. */
   async #sentence(text: string, voice: EngineVoice, request: SynthesisRequest): Promise<SynthesisChunk> {
     const speed = Math.max(SPEED.min, Math.min(SPEED.max, request.speed));
     const written = inReadableScript(text);
     const language = espeakLanguage(written, request.language, voice.language);
     const words = this.engine === 'espeak' ? readable(written, language) : written;
-    const { pcm, rateHz } = await this.#process.render({ text: words, speed, ...this.#sound(voice, language) });
+    const sound = this.#sound(voice, language, request.likeness);
+    const { pcm, rateHz } = await this.#process.render({ text: words, speed, ...sound });
     if (!soundsRead(words, (pcm.length / rateHz) * speed)) {
       throw new SynthesisRefusedError('the engine would spell this text out or skip it; write it in another script', {
         facts: { language },
       });
     }
-    return { pcm: shapeSentence(pcm, rateHz), rateHz };
+    return { pcm, rateHz };
   }
 
-  #sound(voice: EngineVoice, language: string): { voice: string; pitch: number } {
+  #sound(
+    voice: EngineVoice,
+    language: string,
+    likeness: VoiceLikeness | undefined,
+  ): Omit<RenderRequest, 'id' | 'text' | 'speed'> {
+    const like = likeness && soundLike(likeness);
     if (this.engine === 'espeak') {
-      const { variant, pitch } = espeakSound(voice.name);
-      return { voice: `${language}+${variant}`, pitch };
+      const { variant, pitch, range } = like ?? { ...espeakSound(voice.name), range: 50 };
+      return { voice: `${language}+${variant}`, pitch, range };
     }
     if (language !== 'en-us') {
       throw new SynthesisRefusedError('espeak-ng is not installed, and flite speaks English only', { facts: { language } });
     }
-    return { voice: voice.gender === 'female' ? 'slt' : 'rms', pitch: 50 };
+    // flite's own scale of pitch; it keeps its range.
+    const gender = like?.gender ?? voice.gender;
+    const middleHz = gender === 'female' ? 170 : 105;
+    const pitch = likeness === undefined ? 50 : 50 + (likeness.pitchHz - middleHz) / 0.7;
+    return { voice: gender === 'female' ? 'slt' : 'rms', pitch };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

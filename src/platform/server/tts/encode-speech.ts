@@ -4,16 +4,17 @@ import type { SpeechFormat } from './audio-formats.ts';
 import { encodeFlac } from './flac.ts';
 import { encodeMp3 } from './mp3.ts';
 import { encodeOggOpus } from './opus.ts';
+import { type Quality, qualityFacts } from './quality.ts';
 
 /** The samples of a whole answer in its format. */
-export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat): Promise<Uint8Array> {
+export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat, quality: Quality): Promise<Uint8Array> {
   switch (format.name) {
     case 'wav':
       return wavFile(pcm, format.rateHz);
     case 'mp3':
-      return encodeMp3(pcm, 24_000);
+      return encodeMp3(pcm, 24_000, qualityFacts[quality].mp3Kbps);
     case 'ogg_opus':
-      return encodeOggOpus(pcm);
+      return encodeOggOpus(pcm, qualityFacts[quality].opusKbps);
     case 'flac':
       return encodeFlac(pcm, format.rateHz);
     case 'pcm':

@@ -1,15 +1,17 @@
 import { createMp3Encoder } from 'wasm-media-encoders';
 import { turnTaken } from '../../turn-taken.ts';
 
-/** Speech needs no more; the encoder's own lowest for 24 kHz mono that sounds clean. */
-const bitrateKbps = 64;
 /** Samples given to the encoder at once, which blocks the loop for about 3 ms a second of audio. */
 const blockSamples = 24_000;
 
 /** MPEG-2 layer III, mono. */
-export async function encodeMp3(pcm: Int16Array, rateHz: 16_000 | 22_050 | 24_000): Promise<Uint8Array> {
+export async function encodeMp3(
+  pcm: Int16Array,
+  rateHz: 16_000 | 22_050 | 24_000,
+  kbps: 48 | 80 | 128 = 48,
+): Promise<Uint8Array> {
   const encoder = await createMp3Encoder();
-  encoder.configure({ sampleRate: rateHz, channels: 1, bitrate: bitrateKbps });
+  encoder.configure({ sampleRate: rateHz, channels: 1, bitrate: kbps });
   const parts: Uint8Array[] = [];
   for (let at = 0; at < pcm.length; at += blockSamples) {
     await turnTaken();

@@ -9,8 +9,6 @@ const FRAME = RATE_HZ / 50;
 const GRANULES = 48_000 / RATE_HZ;
 /** What the encoder looks ahead at 48 kHz: 6.5 ms; players drop it. */
 const PRE_SKIP = 312;
-/** Fullband-sounding speech in mono. */
-const BITRATE = 32_000;
 /** 20 ms each: a second a page, and the most that is encoded before others have a turn. */
 const PACKETS_A_PAGE = 50;
 const TURN_EVERY = 10;
@@ -33,9 +31,9 @@ function alone<Value>(task: (opus: OpusScript) => Promise<Value>): Promise<Value
 }
 
 /** Opus in Ogg (RFC 7845), mono. @param pcm at 24,000 Hz */
-export function encodeOggOpus(pcm: Int16Array): Promise<Uint8Array> {
+export function encodeOggOpus(pcm: Int16Array, kbps = 24): Promise<Uint8Array> {
   return alone(async (opus) => {
-    opus.setBitrate(BITRATE);
+    opus.setBitrate(kbps * 1000);
     const ogg = new OggWriter(SERIAL);
     const pages = [ogg.page([{ data: opusHead(), granule: 0 }], false), ogg.page([{ data: opusTags(), granule: 0 }], false)];
     const endGranule = PRE_SKIP + pcm.length * GRANULES;

@@ -4,7 +4,8 @@ import { OffhookError } from '../../../kernel/errors.ts';
 import type { Backdrop } from '../../engines/background/backdrop.ts';
 import type { SynthesisChunk, SynthesisEngine } from '../../engines/port.ts';
 import { Refusal } from '../refusal.ts';
-import { backdropOf } from './speech-attachments.ts';
+import { qualityFacts } from './quality.ts';
+import { backdropOf, referenceLikeness } from './speech-attachments.ts';
 import { SilenceTrim } from './silence-trim.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { engineSpeed, TimeStretch } from './time-stretch.ts';
@@ -27,9 +28,12 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
   const { engine: pace, stretch: factor } = engineSpeed(request.speed);
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
-  const chunks = options.engine.synthesize({ text, voice: voice.name, language: language?.code, speed: pace }, signal);
   try {
     const backdrop = request.background && (await backdropOf(request.background, request.format.rateHz));
+    const likeness = request.reference && (await referenceLikeness(request.reference));
+    const { levelWhole } = qualityFacts[request.quality];
+    const asked = { text, voice: voice.name, language: language?.code, speed: pace, likeness, levelWhole };
+    const chunks = options.engine.synthesize(asked, signal);
     const line = new Line(request, factor, backdrop);
     for await (const chunk of inTime(chunks, options, stop)) yield line.push(chunk);
     yield line.flush();
@@ -87,7 +91,8 @@ class Line {
   }
 
   push({ pcm, rateHz }: SynthesisChunk): Int16Array {
-    if (this.#stretchFactor !== 1) this.#stretch ??= new TimeStretch(this.#stretchFactor, rateHz);
+    if (this.#stretchFactor !== 1)
+      this.#stretch ??= new TimeStretch(this.#stretchFactor, rateHz, qualityFacts[this.#request.quality].searchStep);
     this.#resampler ??= new Resampler(rateHz, this.#request.format.rateHz);
     return this.#end(this.#resampler.process(this.#stretch?.push(pcm) ?? pcm));
   }

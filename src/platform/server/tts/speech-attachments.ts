@@ -1,6 +1,7 @@
 import { resample } from '../../../audio/resample.ts';
 import { Backdrop, loopOf, sceneLoop } from '../../engines/background/backdrop.ts';
 import { isSceneName, type SceneName } from '../../engines/background/scenes.ts';
+import { likenessOf, type VoiceLikeness } from '../../engines/synth/likeness.ts';
 import { SPEECH_LEVEL_DB } from '../../engines/synth/shape.ts';
 import { Refusal } from '../refusal.ts';
 import { type ClipFormat, ClipError, decodeClip, type Clip } from './clip-audio.ts';
@@ -51,4 +52,34 @@ export function base64Bytes(text: string, field: string, wanted: string): Uint8A
     throw new Refusal(400, `${field}: must be ${wanted}`);
   }
   return Buffer.from(bare, 'base64');
+}
+
+/** Bounds of a reference clip (TTS doc, limits); a file's own rounding may be a millisecond. */
+const CLIP_S = { min: 1, max: 6, rounding: 0.001 };
+const MAX_REFERENCE_TEXT = 500;
+
+/**
+ * The bytes of a voice to clone.
+ * @throws Refusal 400 for no base64, or a transcript of more than 500 characters
+ */
+export function referenceOf(clip: string | null | undefined, transcript: string | null | undefined): Uint8Array | undefined {
+  // The transcript helps methods that learn from a clip; ours takes no more than its length seriously.
+  if (transcript && Array.from(transcript).length > MAX_REFERENCE_TEXT) {
+    throw new Refusal(400, `reference_text: must hold at most ${MAX_REFERENCE_TEXT} characters`);
+  }
+  if (clip === undefined || clip === null || clip === '') return undefined;
+  return base64Bytes(clip, 'reference_wav', 'base64 of a WAV, FLAC or OGG file');
+}
+
+/**
+ * Pitch and range of the voice in a clip; undefined when there is no voice in it.
+ * @throws Refusal 400 when it is no WAV, FLAC or OGG of 1 to 6 seconds
+ */
+export async function referenceLikeness(bytes: Uint8Array): Promise<VoiceLikeness | undefined> {
+  const { pcm, rateHz } = await attachedClip(bytes, 'reference_wav', ['wav', 'flac', 'ogg']);
+  const seconds = pcm.length / rateHz;
+  if (seconds < CLIP_S.min - CLIP_S.rounding || seconds > CLIP_S.max + CLIP_S.rounding) {
+    throw new Refusal(400, `reference_wav: must last ${CLIP_S.min} to ${CLIP_S.max} s, not ${seconds.toFixed(2)} s`);
+  }
+  return likenessOf(pcm, rateHz);
 }

@@ -4,7 +4,8 @@ import type { EngineVoice } from '../../engines/port.ts';
 import { indicLanguages } from '../../indic-languages.ts';
 import { notServedYet, Refusal } from '../refusal.ts';
 import { isSpeechFormat, type SpeechFormat, speechFormats } from './audio-formats.ts';
-import { type Background, backgroundOf } from './speech-attachments.ts';
+import { qualities, type Quality } from './quality.ts';
+import { type Background, backgroundOf, referenceOf } from './speech-attachments.ts';
 
 /** One synthesis, checked (TTS doc, speech request). */
 export interface SpeechRequest {
@@ -17,6 +18,9 @@ export interface SpeechRequest {
   readonly speed: number;
   readonly trimSilence: boolean;
   readonly background: Background | undefined;
+  /** A file with a voice to take pitch and range from. */
+  readonly reference: Uint8Array | undefined;
+  readonly quality: Quality;
 }
 
 export interface SpeechSurface {
@@ -48,7 +52,7 @@ const bodySchema = z.object({
   reference_wav: z.string().nullish(),
   reference_text: z.string().nullish(),
   latex: z.boolean().nullish(),
-  quality: z.enum(['low', 'medium', 'high']).nullish(),
+  quality: z.enum(qualities).nullish(),
 });
 
 /** Fields as a client gave them; unknown ones are ignored. */
@@ -86,6 +90,8 @@ export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): S
     speed: fields.speed ?? 1,
     trimSilence: fields.trim_silence ?? false,
     background: backgroundOf(fields.background_audio, fields.background_volume),
+    reference: referenceOf(fields.reference_wav, fields.reference_text),
+    quality: fields.quality ?? 'low',
   };
 }
 
@@ -131,12 +137,7 @@ function languageOf(word: string | null | undefined, surface: SpeechSurface): La
 }
 
 function refuseUnbuilt(fields: SpeechFields): void {
-  if (fields.reference_wav) throw notServedYet('reference_wav', 'voice cloning');
-  if (fields.reference_text && Array.from(fields.reference_text).length > 500) {
-    throw new Refusal(400, 'reference_text: must hold at most 500 characters');
-  }
   if (fields.latex === true) throw notServedYet('latex', 'reading LaTeX');
-  if (fields.quality === 'medium' || fields.quality === 'high') throw notServedYet('quality', fields.quality);
 }
 
 function unprocessable(field: string, msg: string): Refusal {

@@ -20,6 +20,7 @@ const searchMs = 8;
  */
 export class TimeStretch {
   readonly #factor: number;
+  readonly #step: number;
   readonly #half: number;
   readonly #search: number;
   /** Input that is still needed; its first sample stands at `#inputStart` of the stream. */
@@ -36,8 +37,12 @@ export class TimeStretch {
   /** Made, and not given out yet. */
   #held: Int16Array = new Int16Array(0);
 
-  /** @param factor output length over input length */
-  constructor(factor: number, rateHz: number) {
+  /**
+   * @param factor     output length over input length
+   * @param searchStep every n-th place is tried, and every n-th sample compared
+   */
+  constructor(factor: number, rateHz: number, searchStep = 2) {
+    this.#step = searchStep;
     this.#factor = factor;
     this.#half = Math.round((windowMs * rateHz) / 2000);
     this.#search = Math.round((searchMs * rateHz) / 1000);
@@ -98,10 +103,10 @@ export class TimeStretch {
     let best = ideal;
     let bestScore = Number.NEGATIVE_INFINITY;
     const first = Math.max(this.#inputStart, ideal - this.#search);
-    for (let from = first; from <= ideal + this.#search; from += 2) {
+    for (let from = first; from <= ideal + this.#search; from += this.#step) {
       let dot = 0;
       let energy = 1;
-      for (let index = 0; index < this.#half; index += 2) {
+      for (let index = 0; index < this.#half; index += this.#step) {
         const candidate = this.#at(from + index);
         dot += candidate * this.#at(follower + index);
         energy += candidate * candidate;

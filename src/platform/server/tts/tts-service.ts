@@ -42,7 +42,7 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     const bytes = await withDeadline(clock, limits.batchMs, clientSignal(reply), async (signal) => {
       const parts: Int16Array[] = [];
       for await (const pcm of speak(asked, { engine, clock, signal, chunkMs: limits.chunkMs })) parts.push(pcm);
-      return encodeSpeech(joinSamples(parts), asked.format);
+      return encodeSpeech(joinSamples(parts), asked.format, asked.quality);
     });
     reply.header('content-type', asked.format.mimeType).header('x-sample-rate', String(asked.format.rateHz));
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeAudio } from '../../../src/audio/codec.ts';
+import { resample } from '../../../src/audio/resample.ts';
+import { noise, seededRandom } from '../../../src/audio/tone.ts';
+import { wavFile } from '../../../src/audio/wav.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { likenessOf } from '../../../src/platform/engines/synth/likeness.ts';
+import { startSynthesizer } from '../../../src/platform/engines/synth/synthesizer.ts';
+import { encodeFlac } from '../../../src/platform/server/tts/flac.ts';
+import { encodeMp3 } from '../../../src/platform/server/tts/mp3.ts';
+import { encodeOggOpus } from '../../../src/platform/server/tts/opus.ts';
+import { startTestPlatform, type TestPlatform } from './setup.ts';
+import { ToneRecogniser } from './tone-engines.ts';
+
+const rateHz = 24_000;
+
+/** A buzz like a voice's: harmonics of a pitch that glides up and down. */
+function voiced(pitchHz: number, semitones: number, seconds: number): Int16Array {
+  let phase = 0;
+  return Int16Array.from({ length: Math.round(seconds * rateHz) }, (_, at) => {
+    phase += (pitchHz * 2 ** ((semitones / 24) * Math.sin((2 * Math.PI * 1.3 * at) / rateHz))) / rateHz;
+    return [1, 2, 3, 4, 5].reduce((sum, n) => sum + (6000 / n) * Math.sin(2 * Math.PI * n * phase), 0);
+  });
+}
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+const wav = (pcm: Int16Array): string => base64(wavFile(pcm, rateHz));
+
+describe('a voice from a reference clip', () => {
+  let test: TestPlatform;
+  let synthesis: Awaited<ReturnType<typeof startSynthesizer>>;
+  beforeAll(async () => {
+    synthesis = await startSynthesizer({ clock: systemClock, logger: silentLogger });
+    test = await startTestPlatform({ engines: { synthesis, recognition: new ToneRecogniser() } });
+  });
+  afterAll(async () => {
+    await test[Symbol.asyncDispose]();
+    await synthesis[Symbol.asyncDispose]();
+  });
+
+  async function speak(fields: Record<string, unknown>) {
+    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'zero-indic',
+        input: 'The weather today is fine, and I will call you again tomorrow.',
+        voice: 'Varun',
+        response_format: 'pcm',
+        ...fields,
+      }),
+    });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    return { status: response.status, bytes, text: Buffer.from(bytes).toString('utf8') };
+  }
+  const likeness = async (fields: Record<string, unknown>) =>
+    likenessOf(decodeAudio('pcm16', (await speak(fields)).bytes), rateHz)!;
+
+  it.each([
+    [80, 'Nisha'],
+    [140, 'Varun'],
+    [185, 'Varun'],
+    [290, 'Nisha'],
+  ])('has the pitch of a clip at %d Hz, though %s was named [165]', async (pitchHz, voice) => {
+    const heard = await likeness({ voice, reference_wav: wav(voiced(pitchHz, 6, 2)) });
+    expect(Math.abs(Math.log(heard.pitchHz / pitchHz))).toBeLessThan(0.15);
+  });
+
+  it('moves its pitch as far as the clip does', async () => {
+    const [flat, lively] = [
+      await likeness({ reference_wav: wav(voiced(190, 0.5, 2)) }),
+      await likeness({ reference_wav: wav(voiced(190, 9, 2)) }),
+    ];
+    expect(flat.rangeSemitones).toBeLessThan(2);
+    expect(lively.rangeSemitones).toBeGreaterThan(5);
+  });
+
+  it('comes from WAV, FLAC and OGG of 1 to 6 seconds, and from nothing else [165]', async () => {
+    const pcm = voiced(200, 4, 1);
+    const good = [wav(pcm), wav(voiced(200, 4, 6)), base64(await encodeFlac(pcm, rateHz)), base64(await encodeOggOpus(pcm))];
+    for (const reference_wav of good) expect((await speak({ reference_wav })).status).toBe(200);
+    const bad = [
+      wav(voiced(200, 4, 0.98)),
+      wav(voiced(200, 4, 6.02)),
+      base64(await encodeMp3(pcm, rateHz)),
+      'not base64!',
+      base64(Buffer.from('RIFF')),
+    ];
+    for (const reference_wav of bad) {
+      const { status, text } = await speak({ reference_wav });
+      expect([status, JSON.parse(text)]).toEqual([400, { detail: expect.stringContaining('reference_wav') }]);
+    }
+  });
+
+  it('takes a transcript of up to 500 characters [165]', async () => {
+    const reference_wav = wav(voiced(200, 4, 1));
+    expect((await speak({ reference_wav, reference_text: '😀'.repeat(500) })).status).toBe(200);
+    expect(JSON.parse((await speak({ reference_wav, reference_text: 'x'.repeat(501) })).text)).toEqual({
+      detail: expect.stringContaining('reference_text'),
+    });
+  });
+
+  it('stays the named voice when there is no voice in the clip', async () => {
+    const own = await likeness({});
+    const hiss = resample(noise(1500, 8000, 0.3, seededRandom(3)), 8000, rateHz);
+    expect((await likeness({ reference_wav: wav(hiss) })).pitchHz / own.pitchHz).toBeCloseTo(1, 1);
+  });
+});
