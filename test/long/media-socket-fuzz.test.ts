@@ -1,7 +1,5 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 import { seededRandom } from '../../src/audio/tone.ts';
@@ -11,14 +9,12 @@ import { eventually } from '../integration/gateway/eventually.ts';
 import { startGatewayBench } from '../integration/gateway/gateway-bench.ts';
 import { sayTones } from '../integration/platform/tone-engines.ts';
 import { RawCarrier } from '../support/raw-carrier.ts';
+import { liveBytes } from './memory-watch.ts';
 import { messUp, usualMessages, type Dice } from './wire-mess.ts';
 
 const BATCHES = 40;
 const CALLS_IN_A_BATCH = 12;
 const seed = Number(process.env.OFFHOOK_TEST_SEED ?? 20_260);
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
 
 it('ends every call in a defined state, whatever a carrier sends on its sockets', async () => {
   console.log(`OFFHOOK_TEST_SEED=${seed}`);
@@ -56,7 +52,6 @@ it('ends every call in a defined state, whatever a carrier sends on its sockets'
     }
     expect(gateway.calls.active).toBe(0);
     expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
-    collect();
     heapMb.push(liveBytes() / 1e6);
   }
   console.log(
@@ -75,11 +70,6 @@ it('ends every call in a defined state, whatever a carrier sends on its sockets'
   await new ScriptedCaller(call.stream).run([{ kind: 'say', text: 'charlie', pcm }, { kind: 'wait-for-end' }]);
   expect((await ended).endReason).toBe('said-charlie');
 });
-
-function liveBytes(): number {
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-}
 
 /** One carrier's call, in disorder; its last act always ends the call at the carrier. */
 async function misbehave(carrier: RawCarrier, socket: WebSocket, url: string, dice: Dice): Promise<void> {
