@@ -17,6 +17,7 @@ const allowed = {
 interface Term {
   readonly text: string;
   readonly key: string;
+  readonly letters: number;
   readonly tolerance: number;
 }
 
@@ -31,8 +32,9 @@ export class Glossary {
       const key = soundOf(text);
       if (key === '') continue;
       const first = Array.from(key)[0]!;
+      const letters = Array.from(key).length;
       const list = this.#terms.get(first) ?? [];
-      list.push({ text, key, tolerance: allowed[tolerance](Array.from(key).length) });
+      list.push({ text, key, letters, tolerance: allowed[tolerance](letters) });
       this.#terms.set(first, list);
       this.#longest = Math.max(this.#longest, text.split(/\s+/).length + 1);
     }
@@ -62,9 +64,12 @@ export class Glossary {
         continue;
       if (window.slice(0, -1).some((word) => /[.?!,;:।]$/u.test(word))) break;
       const key = soundOf(window.join(' '));
-      for (const term of this.#terms.get(Array.from(key)[0] ?? '') ?? []) {
-        const distance = editDistance(key, term.key, term.tolerance);
-        if (distance > term.tolerance || distance >= least) continue;
+      const letters = Array.from(key);
+      for (const term of this.#terms.get(letters[0] ?? '') ?? []) {
+        const most = Math.min(term.tolerance, least - 1);
+        if (Math.abs(letters.length - term.letters) > most) continue;
+        const distance = key === term.key ? 0 : editDistance(key, term.key, most);
+        if (distance > most) continue;
         least = distance;
         best = { from, count, text: dressed(window, term.text) };
       }

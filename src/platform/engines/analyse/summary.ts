@@ -26,6 +26,8 @@ export function summaryOf(utterances: readonly string[], maxWords: number): stri
   let words = 0;
   for (const candidate of ranked) {
     const length = candidate.sentence.split(/\s+/).length;
+    // Said twice is worth saying once.
+    if (kept.some(({ sentence }) => sentence === candidate.sentence)) continue;
     if (kept.length >= Math.max(1, Math.ceil(sentences.length * SHARE)) || (kept.length > 0 && words + length > maxWords))
       continue;
     kept.push(candidate);

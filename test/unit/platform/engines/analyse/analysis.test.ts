@@ -91,6 +91,11 @@ describe('the built-in summary', () => {
     );
   });
 
+  it('says nothing twice', async () => {
+    const said = ['the bill is wrong', 'the bill is wrong', 'the bill is wrong', 'the bill is wrong'];
+    expect(await analyse(said, ['summary'])).toEqual({ summary: 'the bill is wrong' });
+  });
+
   it('of nothing is nothing', async () => expect(await analyse([], ['summary'])).toEqual({ summary: '' }));
 });
 
