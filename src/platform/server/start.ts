@@ -6,8 +6,10 @@ import type { Analyser } from '../engines/analyse/analyser.ts';
 import { builtInAnalyser } from '../engines/analyse/built-in-analyser.ts';
 import type { RecognitionEngine, SynthesisEngine } from '../engines/port.ts';
 import type { SpeakerProfiles } from '../engines/speaker/profiles.ts';
+import { MediaDecoder, type MediaDecoderOptions } from '../media/media-decoder.ts';
 import { addAltRoutes, altErrorBody } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';
+import { RemoteAudio } from './asr/remote-audio.ts';
 import { type ApiKeyEntry, ApiKeys, newApiKey } from './auth/api-keys.ts';
 import { addMintRoutes } from './auth/mint-service.ts';
 import { type SigningKeys, Tokens } from './auth/tokens.ts';
@@ -51,6 +53,9 @@ export interface PlatformOptions {
   readonly dataDir: string;
   /** Also takes the forms that clients of other generations of this interface use; off is the documents alone. */
   readonly compat?: boolean;
+  /** Hosts (`host` or `host:port`) that `url` may name although they are not public or speak plain HTTP. */
+  readonly audioHosts?: readonly string[];
+  readonly media?: MediaDecoderOptions;
 }
 
 export interface RunningPlatform extends AsyncDisposable {
@@ -103,7 +108,13 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     profiles: engines.profiles,
   };
   const uploadFolder = join(options.dataDir, 'uploads');
-  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, uploadFolder });
+  const intake = {
+    limits,
+    uploadFolder,
+    media: new MediaDecoder(options.media),
+    remote: new RemoteAudio({ clock, maxBytes: limits.audioBytes, uploadFolder, allowedHosts: options.audioHosts ?? [] }),
+  };
+  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, intake });
   addAltRoutes(apps.asrAlt, keys);
   addMedRoutes(apps.med, keys);
   addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, compat });

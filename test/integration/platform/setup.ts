@@ -11,6 +11,7 @@ import { ToneRecogniser, ToneSynthesizer } from './tone-engines.ts';
 
 export interface TestPlatform extends AsyncDisposable {
   readonly platform: RunningPlatform;
+  readonly dataDir: string;
   readonly recognition: ToneRecogniser;
   readonly synthesis: ToneSynthesizer;
   /** A token minted over HTTP, the same one at each call. */
@@ -36,6 +37,7 @@ export async function startTestPlatform(options: Partial<PlatformOptions> = {}):
   });
   return {
     platform,
+    dataDir: options.dataDir ?? dataDir,
     recognition,
     synthesis,
     async token() {

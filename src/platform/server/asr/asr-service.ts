@@ -6,17 +6,15 @@ import { languages } from '../../languages.ts';
 import { Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Behaviour } from '../behaviour.ts';
-import { withDeadline } from '../deadline.ts';
 import type { PlatformLimits } from '../limits.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
-import { Refusal } from '../refusal.ts';
 import { Slots } from '../slots.ts';
 import { addSocketRoutes } from '../socket-routes.ts';
+import type { AudioIntake } from './open-audio.ts';
 import { serveRealtimeSocket } from './realtime-socket.ts';
-import { answerTranscription, type TranscriptionEngines } from './transcription-answer.ts';
-import { readTranscriptionFields } from './transcription-fields.ts';
+import { serveTranscription } from './serve-transcription.ts';
+import type { TranscriptionEngines } from './transcription-answer.ts';
 import { readTranscriptionForm } from './transcription-form.ts';
-import { openWav } from './wav-stream.ts';
 
 export interface AsrServiceOptions {
   readonly tokens: Tokens;
@@ -25,7 +23,7 @@ export interface AsrServiceOptions {
   readonly logger: Logger;
   readonly limits: PlatformLimits;
   readonly behaviour: Behaviour;
-  readonly uploadFolder: string;
+  readonly intake: AudioIntake;
 }
 
 /** Our names: the documents show none. */
@@ -47,7 +45,7 @@ export function languagesBody(): unknown {
 
 /** The primary recognition service (ASR doc): health, languages, batch transcription, realtime. */
 export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): void {
-  const { tokens, engines, clock, limits } = options;
+  const { tokens, engines, clock, limits, intake } = options;
   const gate = new Gate(tokens, 'asr');
   const slots = new Slots(limits.concurrentPerKey);
   void app.register(multipart);
@@ -58,17 +56,9 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
     '/v1/audio/transcriptions',
     { onRequest: [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)] },
     async (request, reply) => {
-      const { audioBytes } = limits;
-      const form = await readTranscriptionForm(request, { audioBytes, uploadFolder: options.uploadFolder });
-      await using bytes = form.audio;
-      const asked = readTranscriptionFields(form.fields);
-      const audio = await openWav(bytes);
-      if (audio.durationSeconds > limits.audioSeconds) {
-        throw new Refusal(400, `The audio is longer than ${limits.audioSeconds} s`);
-      }
-      return await withDeadline(clock, limits.batchMs, clientSignal(reply), (signal) =>
-        answerTranscription(audio, asked, { engines, clock, requestId: request.id, signal }),
-      );
+      const signal = clientSignal(reply);
+      const form = await readTranscriptionForm(request, intake, signal);
+      return await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
     },
   );
   addSocketRoutes(app, {

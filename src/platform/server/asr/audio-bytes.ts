@@ -2,37 +2,28 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Refusal } from '../refusal.ts';
 
-/** Uploaded bytes that can be read anywhere. Whoever got it disposes of it. */
+/** Uploaded bytes, in a file of their own that disposal deletes. Whoever got them disposes of them. */
 export interface AudioBytes extends AsyncDisposable {
+  readonly path: string;
   readonly sizeBytes: number;
   /** Fewer bytes than asked for only at the end. */
   read(at: number, length: number): Promise<Uint8Array>;
 }
 
-export function bytesInMemory(bytes: Uint8Array): AudioBytes {
-  return {
-    sizeBytes: bytes.length,
-    read: async (at, length) => bytes.subarray(at, at + length),
-    [Symbol.asyncDispose]: async () => undefined,
-  };
-}
-
 /**
- * Writes an upload to a file of its own, so that memory does not grow with it; the file is deleted on disposal.
- * @throws Refusal 413 when it is longer than `maxBytes`; nothing is left behind then
+ * Writes an upload to disk, so that memory does not grow with it.
+ * @throws Refusal 413 when it is longer than `maxBytes`, or what the upload throws; nothing is left behind then
  */
-export async function spoolToDisk(upload: Readable, folder: string, maxBytes: number): Promise<AudioBytes> {
-  await mkdir(folder, { recursive: true });
-  const path = join(folder, `upload-${randomUUID()}`);
+export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: string, maxBytes: number): Promise<AudioBytes> {
+  const path = await spoolPath(folder);
   let sizeBytes = 0;
   try {
     await pipeline(
       upload,
-      async function* count(chunks: AsyncIterable<Buffer>) {
+      async function* count(chunks: AsyncIterable<Uint8Array>) {
         for await (const chunk of chunks) {
           sizeBytes += chunk.length;
           if (sizeBytes > maxBytes) throw tooLarge(maxBytes);
@@ -41,22 +32,35 @@ export async function spoolToDisk(upload: Readable, folder: string, maxBytes: nu
       },
       createWriteStream(path, { flags: 'wx', mode: 0o600 }),
     );
-    const file = await open(path, 'r');
-    return {
-      sizeBytes,
-      async read(at, length) {
-        const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
-        return buffer.subarray(0, bytesRead);
-      },
-      async [Symbol.asyncDispose]() {
-        await file.close();
-        await rm(path, { force: true });
-      },
-    };
+    return await fileBytes(path);
   } catch (error) {
     await rm(path, { force: true });
     throw error;
   }
+}
+
+/** A name in the folder, which is made, that nobody else has. */
+export async function spoolPath(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  return join(folder, `upload-${randomUUID()}`);
+}
+
+/** @param path a file that is from now on the result's to delete */
+export async function fileBytes(path: string): Promise<AudioBytes> {
+  const file = await open(path, 'r');
+  const { size: sizeBytes } = await file.stat();
+  return {
+    path,
+    sizeBytes,
+    async read(at, length) {
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+      return buffer.subarray(0, bytesRead);
+    },
+    async [Symbol.asyncDispose]() {
+      await file.close();
+      await rm(path, { force: true });
+    },
+  };
 }
 
 export function tooLarge(maxBytes: number): Refusal {

@@ -15,7 +15,7 @@ export interface DecodedAudio {
 }
 
 /**
- * Opens uploaded audio for reading. WAV only for now.
+ * Opens an uploaded WAV file for reading.
  * @throws Refusal 415 when it cannot be decoded, with what was found
  */
 export async function openWav(bytes: AudioBytes): Promise<DecodedAudio> {
@@ -39,10 +39,6 @@ export async function openWav(bytes: AudioBytes): Promise<DecodedAudio> {
 }
 
 function layoutOf(head: Uint8Array, sizeBytes: number): WavLayout {
-  const container = containerOf(head);
-  if (container !== undefined) {
-    throw new Refusal(415, `The audio could not be decoded: ${container} is not read by this platform yet, WAV only`);
-  }
   try {
     return readWavLayout(head, sizeBytes);
   } catch (error) {
@@ -57,17 +53,6 @@ function refuseTruncated(head: Uint8Array, sizeBytes: number): void {
   if (said > sizeBytes + 1 && said < 0x7fff_0000) {
     throw new Refusal(415, `The audio could not be decoded: the file ends after ${sizeBytes} of ${said} bytes`);
   }
-}
-
-/** The documented containers that are not WAV, by their first bytes. */
-function containerOf(head: Uint8Array): string | undefined {
-  const ascii = Buffer.from(head.subarray(0, 12)).toString('latin1');
-  if (ascii.startsWith('ID3') || (head[0] === 0xff && (head[1]! & 0xe6) === 0xe2)) return 'mp3';
-  if (ascii.startsWith('fLaC')) return 'flac';
-  if (ascii.startsWith('OggS')) return 'ogg';
-  if (ascii.slice(4, 8) === 'ftyp') return 'm4a or mp4';
-  if (ascii.startsWith('\x1aE\xdf\xa3')) return 'webm';
-  return undefined;
 }
 
 function downmix(interleaved: Int16Array, channels: number): Int16Array {

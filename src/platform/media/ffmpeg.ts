@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Container } from './container.ts';
+import { type DecodeFileOptions, decodedRateHz } from './decode-file.ts';
+import { MediaTooLongError, MediaUnreadableError } from './errors.ts';
+
+/** The demuxer is named, never guessed: a playlist would make it open other files. */
+const demuxers: Readonly<Record<Container, string>> = {
+  wav: 'wav',
+  mp3: 'mp3',
+  flac: 'flac',
+  ogg: 'ogg',
+  mp4: 'mov',
+  webm: 'matroska',
+  aac: 'aac',
+  asf: 'asf',
+  avi: 'avi',
+};
+
+/** @returns whether this machine has an `ffmpeg` that starts */
+export async function hasFfmpeg(command: string): Promise<boolean> {
+  const child = spawn(command, ['-version'], { stdio: 'ignore' });
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
+  });
+}
+
+/**
+ * Decodes with the system's `ffmpeg`, in a process of its own that sees no network and no other file.
+ * @throws MediaUnreadableError, MediaTooLongError, or the signal's reason
+ */
+export async function decodeWithFfmpeg(command: string, options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
+  const { inputPath, container, outputPath, maxSeconds } = options;
+  signal.throwIfAborted();
+  const input = `-protocol_whitelist file -f ${demuxers[container]} -i`.split(' ');
+  // A little more than is allowed, so that too much can be told from just enough.
+  const output = `-map 0:a:0 -t ${maxSeconds + 1} -ac 1 -ar ${decodedRateHz} -f s16le pipe:1`.split(' ');
+  const child = spawn(command, ['-nostdin', '-loglevel', 'quiet', '-threads', '1', ...input, `file:${inputPath}`, ...output], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    signal,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', (code) => resolve(code));
+  });
+  let bytes = 0;
+  try {
+    await pipeline(
+      child.stdout,
+      async function* count(chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          bytes += chunk.length;
+          if (bytes > maxSeconds * decodedRateHz * 2) throw new MediaTooLongError(`the audio is longer than ${maxSeconds} s`);
+          yield chunk;
+        }
+      },
+      createWriteStream(outputPath, { flags: 'wx', mode: 0o600 }),
+    );
+    const code = await ended;
+    signal.throwIfAborted();
+    if (code !== 0 || bytes === 0) throw new MediaUnreadableError('ffmpeg could not decode it');
+  } finally {
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await once(child, 'close');
+  }
+}

@@ -1,0 +1,116 @@
+import { rm } from 'node:fs/promises';
+import { startWorker } from '../engines/entry-file.ts';
+import type { DecodeFileOptions } from './decode-file.ts';
+import { type DecodeWorkResult, decodeWorkResultSchema } from './decode-work.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from './errors.ts';
+import { decodeWithFfmpeg, hasFfmpeg } from './ffmpeg.ts';
+
+/** Files decoded at once; a thread holds some 40 MB. Further ones wait. */
+const atOnce = 2;
+/** Longest compressed audio that is decoded without `ffmpeg`. */
+const maxOwnSeconds = 30 * 60;
+
+export interface MediaDecoderOptions {
+  /** The name or path of the system's ffmpeg. */
+  readonly ffmpeg?: string;
+  readonly maxOwnSeconds?: number;
+}
+
+/** Decodes compressed files away from the event loop: MP3, FLAC, Ogg and WebM in threads, the rest by a system ffmpeg. */
+export class MediaDecoder {
+  readonly #ffmpeg: string;
+  readonly #maxOwnSeconds: number;
+  #hasFfmpeg: Promise<boolean> | undefined;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(options: MediaDecoderOptions = {}) {
+    this.#ffmpeg = options.ffmpeg ?? 'ffmpeg';
+    this.#maxOwnSeconds = options.maxOwnSeconds ?? maxOwnSeconds;
+  }
+
+  /**
+   * Writes the file's audio to `outputPath` (see `decodedRateHz`), of which nothing is left when it throws.
+   * @throws MediaUnreadableError, MediaNeedsFfmpegError when there is none, MediaTooLongError for more than
+   * `maxSeconds`, or the signal's reason
+   */
+  async decode(options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
+    await this.#turn(signal);
+    try {
+      await this.#decode(options, signal);
+    } catch (error) {
+      await rm(options.outputPath, { force: true });
+      throw error;
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #decode(options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
+    const ownSeconds = Math.min(this.#maxOwnSeconds, options.maxSeconds);
+    const result = await decodeInThread({ ...options, maxSeconds: ownSeconds }, signal);
+    switch (result.type) {
+      case 'decoded':
+        return;
+      case 'unreadable':
+        throw new MediaUnreadableError(result.reason);
+      case 'too-long':
+        if (ownSeconds === options.maxSeconds) throw new MediaTooLongError(result.reason);
+        if (!(await this.#ffmpegThere())) {
+          throw new MediaNeedsFfmpegError(`compressed audio over ${ownSeconds / 60} minutes`, { facts: { limit: ownSeconds } });
+        }
+        break;
+      case 'needs-ffmpeg':
+        if (!(await this.#ffmpegThere())) throw new MediaNeedsFfmpegError(result.reason);
+        break;
+    }
+    await rm(options.outputPath, { force: true });
+    await decodeWithFfmpeg(this.#ffmpeg, options, signal);
+  }
+
+  #ffmpegThere(): Promise<boolean> {
+    return (this.#hasFfmpeg ??= hasFfmpeg(this.#ffmpeg));
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    while (this.#running >= atOnce && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const go = (): void => {
+          signal.removeEventListener('abort', go);
+          const place = this.#waiting.indexOf(go);
+          if (place !== -1) this.#waiting.splice(place, 1);
+          resolve();
+        };
+        signal.addEventListener('abort', go, { once: true });
+        this.#waiting.push(go);
+      });
+    }
+    if (signal.aborted) {
+      // The turn may have been given to us just now.
+      this.#waiting.shift()?.();
+      throw signal.reason as Error;
+    }
+    this.#running += 1;
+  }
+}
+
+async function decodeInThread(options: DecodeFileOptions, signal: AbortSignal): Promise<DecodeWorkResult> {
+  const worker = startWorker(import.meta.url, 'decode-worker', options);
+  const result = new Promise<DecodeWorkResult>((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    worker.once('message', (message: unknown) => resolve(decodeWorkResultSchema.parse(message)));
+    // What a hostile file does to a decoder is a property of the file.
+    worker.once('error', () => resolve({ type: 'unreadable', reason: 'the decoder failed' }));
+    worker.once('exit', () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve({ type: 'unreadable', reason: 'the decoder stopped' });
+    });
+  });
+  try {
+    return await result;
+  } finally {
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,82 @@
+import { decodeAudio } from '../../../audio/codec.ts';
+import { containerOf } from '../../media/container.ts';
+import { decodedRateHz } from '../../media/decode-file.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../media/errors.ts';
+import type { MediaDecoder } from '../../media/media-decoder.ts';
+import type { PlatformLimits } from '../limits.ts';
+import { Refusal } from '../refusal.ts';
+import { type AudioBytes, fileBytes, spoolPath } from './audio-bytes.ts';
+import type { RemoteAudio } from './remote-audio.ts';
+import { type DecodedAudio, openWav } from './wav-stream.ts';
+
+/** What every service that takes audio needs for it. */
+export interface AudioIntake {
+  readonly limits: PlatformLimits;
+  /** Where uploads are kept while they are worked on. */
+  readonly uploadFolder: string;
+  readonly media: MediaDecoder;
+  readonly remote: RemoteAudio;
+}
+
+/** Whoever got it disposes of it, before the bytes it was made from. */
+export interface OpenAudio extends DecodedAudio, AsyncDisposable {}
+
+/**
+ * Opens uploaded audio of any container, told by its content. WAV is read as it stands, the rest is decoded to disk.
+ * @throws Refusal 415 when it cannot be decoded, with what was found, 413 when it is compressed audio too long to be decoded
+ * without ffmpeg, 400 when it lasts longer than the limit; or the signal's reason
+ */
+export async function openAudio(bytes: AudioBytes, intake: AudioIntake, signal: AbortSignal): Promise<OpenAudio> {
+  const { audioSeconds } = intake.limits;
+  const container = containerOf(await bytes.read(0, 16));
+  if (container === undefined || container === 'wav') {
+    const audio = await openWav(bytes);
+    if (audio.durationSeconds > audioSeconds) throw tooLong(audioSeconds);
+    return { ...audio, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const outputPath = await spoolPath(intake.uploadFolder);
+  try {
+    await intake.media.decode({ inputPath: bytes.path, container, outputPath, maxSeconds: audioSeconds }, signal);
+  } catch (error) {
+    throw refusalOf(error, audioSeconds);
+  }
+  const decoded = await fileBytes(outputPath);
+  if (decoded.sizeBytes === 0) {
+    await decoded[Symbol.asyncDispose]();
+    throw new Refusal(415, 'The audio holds no samples');
+  }
+  return samplesOf(decoded);
+}
+
+function samplesOf(decoded: AudioBytes): OpenAudio {
+  const blockBytes = 64 * 1024;
+  return {
+    rateHz: decodedRateHz,
+    durationSeconds: decoded.sizeBytes / 2 / decodedRateHz,
+    async *blocks() {
+      for (let at = 0; at < decoded.sizeBytes; at += blockBytes) {
+        yield decodeAudio('pcm16', await decoded.read(at, blockBytes));
+      }
+    },
+    [Symbol.asyncDispose]: () => decoded[Symbol.asyncDispose](),
+  };
+}
+
+function tooLong(seconds: number): Refusal {
+  return new Refusal(400, `The audio is longer than ${seconds} s`);
+}
+
+function refusalOf(error: unknown, maxSeconds: number): unknown {
+  if (error instanceof MediaTooLongError) return tooLong(maxSeconds);
+  if (error instanceof MediaNeedsFfmpegError) {
+    // ASR doc, errors: 413 is for too much audio, 415 for audio that cannot be decoded.
+    const status = error.facts['limit'] === undefined ? 415 : 413;
+    return new Refusal(status, `${error.message} is decoded with ffmpeg only, which this machine lacks: install ffmpeg`, {
+      cause: error,
+    });
+  }
+  if (error instanceof MediaUnreadableError) {
+    return new Refusal(415, `The audio could not be decoded: ${error.message}`, { cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,29 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import { withDeadline } from '../deadline.ts';
+import { type AudioIntake, openAudio } from './open-audio.ts';
+import { answerTranscription, type MinimalTranscription, type TranscriptionEngines } from './transcription-answer.ts';
+import { readTranscriptionFields } from './transcription-fields.ts';
+import type { TranscriptionForm } from './transcription-form.ts';
+import type { VerboseTranscription } from './transcription-result.ts';
+
+export interface ServeTranscriptionOptions {
+  readonly engines: TranscriptionEngines;
+  readonly intake: AudioIntake;
+  readonly clock: Clock;
+  readonly requestId: string;
+  readonly signal: AbortSignal;
+}
+
+/** One batch transcription from the form that was read to the answer's body. The form is disposed of. */
+export async function serveTranscription(
+  form: TranscriptionForm,
+  options: ServeTranscriptionOptions,
+): Promise<VerboseTranscription | MinimalTranscription> {
+  await using _audio = form;
+  const { engines, intake, clock, requestId } = options;
+  const asked = readTranscriptionFields(form.fields);
+  return await withDeadline(clock, intake.limits.batchMs, options.signal, async (signal) => {
+    await using audio = await openAudio(form.audio, intake, signal);
+    return await answerTranscription(audio, asked, { engines, clock, requestId, signal });
+  });
+}

@@ -1,0 +1,89 @@
+import type { FastifyRequest } from 'fastify';
+import { OffhookError } from '../../../kernel/errors.ts';
+import { Refusal } from '../refusal.ts';
+import { type AudioBytes, spoolToDisk, tooLarge } from './audio-bytes.ts';
+import { decodeBase64 } from './base64-stream.ts';
+
+/** A multipart body, its audio on disk. Whoever got it disposes of it. */
+export interface UploadForm extends AsyncDisposable {
+  /** Of a field sent twice the first counts. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly file: AudioBytes | undefined;
+  /** As the client named it; empty when it did not. */
+  readonly fileName: string;
+  /** The decoded field `audio_base64`. */
+  readonly base64: AudioBytes | undefined;
+}
+
+export interface UploadLimits {
+  readonly audioBytes: number;
+  /** Where uploads are kept while they are worked on. */
+  readonly uploadFolder: string;
+}
+
+/** Largest field that is not audio: a long list of phrases. */
+const maxFieldBytes = 256 * 1024;
+const maxFields = 100;
+
+/**
+ * Reads a multipart body; `file` and `audio_base64` go to disk as they arrive.
+ * @throws Refusal 400 for a body of another type or a malformed one and for base64 that is none, 413 for too much
+ */
+export async function readUploadForm(request: FastifyRequest, limits: UploadLimits): Promise<UploadForm> {
+  if (!request.isMultipart()) throw new Refusal(400, 'The body must be multipart/form-data');
+  const { audioBytes, uploadFolder } = limits;
+  const declared = Number(request.headers['content-length'] ?? 0);
+  // Base64 adds a third; fields and boundaries are small beside it.
+  if (declared > audioBytes * 1.34 + 4 * 1024 * 1024) throw tooLarge(audioBytes);
+
+  const fields = new Map<string, string>();
+  const audio = new Map<'file' | 'audio_base64', AudioBytes>();
+  const dispose = async (): Promise<void> => {
+    await Promise.all([...audio.values()].map((bytes) => bytes[Symbol.asyncDispose]()));
+  };
+  let fileName = '';
+  try {
+    const parts = request.parts({
+      limits: {
+        fileSize: Number.POSITIVE_INFINITY,
+        fieldSize: maxFieldBytes,
+        fields: maxFields,
+        files: 4,
+        parts: maxFields + 4,
+      },
+      // As a stream, so that memory does not hold it.
+      isPartAFile: (name, _type, givenName) => name === 'audio_base64' || name === 'file' || givenName !== undefined,
+    });
+    for await (const part of parts) {
+      if (part.type === 'field') {
+        if (part.valueTruncated) {
+          throw new Refusal(400, `${part.fieldname.slice(0, 40)}: longer than ${maxFieldBytes} bytes`);
+        }
+        if (!fields.has(part.fieldname)) fields.set(part.fieldname, String(part.value));
+        continue;
+      }
+      const { fieldname: name } = part;
+      if (name !== 'file' && name !== 'audio_base64') {
+        part.file.resume();
+        continue;
+      }
+      if (audio.has(name)) throw new Refusal(400, `${name} was sent more than once`);
+      const bytes = name === 'file' ? part.file : decodeBase64(part.file);
+      audio.set(name, await spoolToDisk(bytes, uploadFolder, audioBytes));
+      if (name === 'file') fileName = part.filename ?? '';
+    }
+  } catch (error) {
+    await dispose();
+    throw isOurs(error) ? error : new Refusal(400, 'The multipart body is malformed', { cause: error });
+  }
+  return { fields, file: audio.get('file'), fileName, base64: audio.get('audio_base64'), [Symbol.asyncDispose]: dispose };
+}
+
+/** Refusals, the framework's coded errors, and the disk's; what is left are the multipart parser's complaints. */
+function isOurs(error: unknown): boolean {
+  return error instanceof OffhookError || (error instanceof Error && ('syscall' in error || isCoded(error)));
+}
+
+function isCoded(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_');
+}

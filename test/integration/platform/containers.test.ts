@@ -1,0 +1,91 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform } from './setup.ts';
+
+const folder = join(import.meta.dirname, '../../fixtures/audio');
+const fixture = (name: string): Buffer => readFileSync(join(folder, name));
+const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
+
+/** Read with nothing but what the package brings along. */
+const ours = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv'];
+/** Read by a system ffmpeg. */
+const theirs = ['tones.m4a', 'tones.mp4', 'tones.aac', 'tones.wma'];
+
+async function transcribe(test: TestPlatform, bytes: Uint8Array, name = 'audio.bin') {
+  const form = new FormData();
+  form.append('file', new Blob([Buffer.from(bytes)]), name);
+  form.append('language_code', 'en');
+  form.append('response_format', 'verbose_json');
+  const response = await fetch(`${test.platform.asrUrl}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await test.token()}` },
+    body: form,
+  });
+  const body = (await response.json()) as { text: string; audio_duration: number; detail: string };
+  return { status: response.status, ...body };
+}
+
+describe('containers', () => {
+  let test: TestPlatform;
+  let without: TestPlatform;
+  beforeAll(async () => {
+    test = await startTestPlatform();
+    without = await startTestPlatform({ media: { ffmpeg: 'no-such-ffmpeg', maxOwnSeconds: 0.9 } });
+  });
+  afterAll(async () => {
+    await test[Symbol.asyncDispose]();
+    await without[Symbol.asyncDispose]();
+  });
+
+  it.each(ours)('%s is heard, whatever its name says [53]', async (name) => {
+    const { text, audio_duration } = await transcribe(test, fixture(name), 'audio.wav');
+    expect(text).toBe('alpha charlie');
+    expect(Math.abs(audio_duration - 1)).toBeLessThan(0.02);
+  });
+
+  it.runIf(hasFfmpeg).each(theirs)('%s is heard through a system ffmpeg [53]', async (name) => {
+    const { text, audio_duration } = await transcribe(test, fixture(name), 'audio.wav');
+    // Windows Media leaves the start out.
+    expect(text).toMatch(name === 'tones.wma' ? /charlie$/ : /^alpha charlie$/);
+    expect(Math.abs(audio_duration - 1)).toBeLessThan(0.06);
+  });
+
+  it.each(['tones.m4a', 'tones.wma'])('%s without ffmpeg is a 415 that says so', async (name) => {
+    const { status, detail } = await transcribe(without, fixture(name));
+    expect([status, detail]).toEqual([415, expect.stringContaining('install ffmpeg')]);
+  });
+
+  it('compressed audio too long for our own decoders is a 413 that says so where there is no ffmpeg', async () => {
+    const { status, detail } = await transcribe(without, fixture('tones.mp3'));
+    expect([status, detail]).toEqual([413, expect.stringContaining('minutes')]);
+  });
+
+  it.runIf(hasFfmpeg)('compressed audio too long for our own decoders goes through ffmpeg', async () => {
+    await using long = await startTestPlatform({ media: { maxOwnSeconds: 0.5 } });
+    expect((await transcribe(long, fixture('tones.mp3'))).text).toBe('alpha charlie');
+  });
+
+  it('the limit on seconds holds for what comes out of a small file', async () => {
+    await using short = await startTestPlatform({ limits: { audioSeconds: 0.8 } });
+    for (const name of hasFfmpeg ? ['tones.flac', 'tones.m4a'] : ['tones.flac']) {
+      expect((await transcribe(short, fixture(name))).status).toBe(400);
+    }
+  });
+
+  it('a file without its end is a 415 [53]', async () => {
+    const bytes = fixture('tones.mp3');
+    const { status, detail } = await transcribe(test, bytes.subarray(0, Math.floor(bytes.length * 0.7)));
+    expect([status, detail]).toEqual([415, expect.stringContaining('cut off')]);
+  });
+
+  it('text is a 415, under the name of a sound too [53]', async () => {
+    expect((await transcribe(test, Buffer.from('hello there, this is only text'), 'audio.mp3')).status).toBe(415);
+  });
+
+  it('leaves nothing on the disk', () => {
+    expect(readdirSync(join(test.dataDir, 'uploads'))).toEqual([]);
+    expect(readdirSync(join(without.dataDir, 'uploads'))).toEqual([]);
+  });
+});
