@@ -133,9 +133,13 @@ async function converse(
   const lines = createInterface({ input: process.stdin });
   void call.stream.ended.then(() => lines.close());
   for await (const line of lines) {
-    if (line.trim() === '') break;
+    if (line.trim() === '') {
+      lines.close();
+      return;
+    }
     await caller.run([await stepOf(line, voice, language)]);
-    if (!call.stream.open) break;
+    if (!call.stream.open) return;
   }
-  lines.close();
+  // The lines came from a file or a pipe: the last of them is still to be answered.
+  if (call.stream.open) await caller.run([{ kind: 'hang-up' }]);
 }
