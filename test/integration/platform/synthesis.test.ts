@@ -100,11 +100,6 @@ describe('batch synthesis', () => {
     expect((await speak(test, { ...request, language: 'klingon' })).status).toBe(422);
   });
 
-  it.each([['latex', true]])('says that %s is not served yet', async (name, value) => {
-    const { status, detail } = await speak(test, { ...request, [name]: value });
-    expect([status, detail()]).toEqual([400, expect.stringContaining(`${name}: `)]);
-  });
-
   it.each(['{', '[]', '"text"', 'null', '{"input":5}', '{"speed":"fast"}'])(
     'refuses the body %s with 400 and a detail',
     async (body) => {

@@ -2,6 +2,7 @@ import { Resampler } from '../../../audio/resample.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
 import type { Backdrop } from '../../engines/background/backdrop.ts';
+import type { LatexReader } from '../../engines/latex/latex-reader.ts';
 import type { SynthesisChunk, SynthesisEngine } from '../../engines/port.ts';
 import { Refusal } from '../refusal.ts';
 import { qualityFacts } from './quality.ts';
@@ -12,6 +13,7 @@ import { engineSpeed, TimeStretch } from './time-stretch.ts';
 
 export interface SpeakOptions {
   readonly engine: SynthesisEngine;
+  readonly latex: LatexReader;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Longest wait for one chunk of the engine. */
@@ -24,13 +26,14 @@ export interface SpeakOptions {
  * the signal's reason when it aborts
  */
 export async function* speak(request: SpeechRequest, options: SpeakOptions): AsyncIterable<Int16Array> {
-  const { voice, text, language } = request;
+  const { voice, language } = request;
   const { engine: pace, stretch: factor } = engineSpeed(request.speed);
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   try {
     const backdrop = request.background && (await backdropOf(request.background, request.format.rateHz));
     const likeness = request.reference && (await referenceLikeness(request.reference));
+    const text = request.latex ? await options.latex.read(request.text, language?.code, voice.language) : request.text;
     const { levelWhole } = qualityFacts[request.quality];
     const asked = { text, voice: voice.name, language: language?.code, speed: pace, likeness, levelWhole };
     const chunks = options.engine.synthesize(asked, signal);

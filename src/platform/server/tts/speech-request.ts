@@ -21,6 +21,8 @@ export interface SpeechRequest {
   /** A file with a voice to take pitch and range from. */
   readonly reference: Uint8Array | undefined;
   readonly quality: Quality;
+  /** Formulas in the text are put in words first. */
+  readonly latex: boolean;
 }
 
 export interface SpeechSurface {
@@ -78,7 +80,6 @@ export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): S
   const text = eitherOf(fields.input, fields.target_text, 'input', 'target_text');
   const voiceName = eitherOf(fields.voice, fields.speaker_id, 'voice', 'speaker_id');
   checkText(text);
-  refuseUnbuilt(fields);
   const wanted = voiceName.trim().toLowerCase();
   const voice = surface.voices.find(({ name }) => name.toLowerCase() === wanted);
   if (voice === undefined) throw unprocessable('voice', 'unknown voice; GET /health lists them');
@@ -92,6 +93,7 @@ export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): S
     background: backgroundOf(fields.background_audio, fields.background_volume),
     reference: referenceOf(fields.reference_wav, fields.reference_text),
     quality: fields.quality ?? 'low',
+    latex: fields.latex ?? false,
   };
 }
 
@@ -134,10 +136,6 @@ function languageOf(word: string | null | undefined, surface: SpeechSurface): La
     throw unprocessable('language', 'streaming serves the Indic languages and English only');
   }
   return language;
-}
-
-function refuseUnbuilt(fields: SpeechFields): void {
-  if (fields.latex === true) throw notServedYet('latex', 'reading LaTeX');
 }
 
 function unprocessable(field: string, msg: string): Refusal {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import type { Logger } from '../../../observability/logger.ts';
+import type { LatexReader } from '../../engines/latex/latex-reader.ts';
 import type { SynthesisEngine } from '../../engines/port.ts';
 import { refusalOf } from '../http-app.ts';
 import { closeReason } from '../close-reason.ts';
@@ -20,6 +21,7 @@ import { drained } from './unread.ts';
 export interface SpeechSocketOptions {
   readonly socket: WebSocket;
   readonly engine: SynthesisEngine;
+  readonly latex: LatexReader;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: PlatformLimits;
@@ -137,7 +139,7 @@ async function synthesise(
   options: SpeechSocketOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { socket, slots, limits, engine, clock } = options;
+  const { socket, slots, limits, engine, latex, clock } = options;
   signal.throwIfAborted();
   const free = slots.take(options.keyId);
   if (free === undefined) throw new Refusal(429, `Rate limit: ${limits.concurrentPerKey} requests at once are allowed`);
@@ -162,7 +164,7 @@ async function synthesise(
       if (held !== undefined) await send(held, false);
       held = pcm;
     };
-    for await (const pcm of speak(request, { engine, clock, signal, chunkMs: limits.chunkMs })) {
+    for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: limits.chunkMs })) {
       for (const chunk of chunker.push(pcm)) await pass(chunk);
     }
     const rest = chunker.flush();

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
+import { LatexReader } from '../../engines/latex/latex-reader.ts';
 import type { SynthesisEngine } from '../../engines/port.ts';
 import { admit, bearerOf, Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
@@ -29,6 +30,8 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
   const { tokens, engine, clock, limits, compat } = options;
   const { voices } = engine;
   const gate = new Gate(tokens, 'tts');
+  const latex = new LatexReader(clock);
+  app.addHook('onClose', () => latex[Symbol.asyncDispose]());
   const slots = new Slots(limits.concurrentPerKey);
 
   app.get('/health', () => ({
@@ -41,7 +44,7 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices });
     const bytes = await withDeadline(clock, limits.batchMs, clientSignal(reply), async (signal) => {
       const parts: Int16Array[] = [];
-      for await (const pcm of speak(asked, { engine, clock, signal, chunkMs: limits.chunkMs })) parts.push(pcm);
+      for await (const pcm of speak(asked, { engine, latex, clock, signal, chunkMs: limits.chunkMs })) parts.push(pcm);
       return encodeSpeech(joinSamples(parts), asked.format, asked.quality);
     });
     reply.header('content-type', asked.format.mimeType).header('x-sample-rate', String(asked.format.rateHz));
@@ -63,7 +66,7 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
       const token = bearerOf(request.headers) ?? query.get('token') ?? undefined;
       const { keyId } = await admit(tokens, 'tts', token);
       const fields = speechFieldsOfQuery(query);
-      return (socket) => serveSpeechSocket({ ...options, socket, slots, keyId, initial: fields });
+      return (socket) => serveSpeechSocket({ ...options, latex, socket, slots, keyId, initial: fields });
     },
   });
 }

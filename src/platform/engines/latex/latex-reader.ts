@@ -1,0 +1,109 @@
+import type { Worker } from 'node:worker_threads';
+import type { Clock, Timer } from '../../../kernel/clock.ts';
+import { OffhookError } from '../../../kernel/errors.ts';
+import { startWorker } from '../entry-file.ts';
+import { espeakLanguage } from '../synth/spoken-language.ts';
+import { inReadableScript } from '../synth/readable.ts';
+import { formulaParts } from './formula-parts.ts';
+import type { FromLatexWorker, ToLatexWorker } from './latex-worker.ts';
+
+/** A formula that is no LaTeX we understand, or that takes too long; the message says where it goes wrong. */
+export class LatexError extends OffhookError {
+  readonly code = 'OFFHOOK_LATEX_UNREADABLE';
+  readonly retryable = false;
+}
+
+/** Ten thousand characters of plain formula take three seconds. */
+const DEADLINE_MS = 20_000;
+const MAX_PENDING = 64;
+const MAX_REASON = 160;
+
+/** The languages that formulas can be put in words of (speech-rule-engine's locales). */
+const locales = new Set(['en', 'hi', 'af', 'ca', 'da', 'de', 'es', 'fr', 'it', 'ko', 'nb', 'nn', 'sv']);
+/** Written in Devanagari, and nearer to Hindi words than to English ones. */
+const likeHindi = new Set(['mr', 'ne', 'kok', 'mai', 'doi', 'brx', 'sa', 'bho']);
+
+interface Pending {
+  resolve(words: readonly string[]): void;
+  reject(error: LatexError): void;
+  readonly deadline: Timer;
+}
+
+/** The language of a formula's words: that of the text around it, or English where nobody has words for formulas. */
+export function formulaLocale(plainText: string, asked: string | undefined, home: string): string {
+  const language = espeakLanguage(inReadableScript(plainText), asked, home).split('-')[0]!;
+  if (likeHindi.has(language)) return 'hi';
+  return locales.has(language) ? language : 'en';
+}
+
+/** Puts the formulas of a text into words, in a thread that is started at the first one. */
+export class LatexReader {
+  readonly #clock: Clock;
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | undefined;
+  #nextId = 1;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * @param asked language code of the request
+   * @param home  language of the voice
+   * @returns the text with words in place of its formulas; as it was when it has none
+   * @throws LatexError
+   */
+  async read(text: string, asked: string | undefined, home: string): Promise<string> {
+    const parts = formulaParts(text);
+    const latex = parts.flatMap((part) => (part.type === 'formula' ? [part.latex] : []));
+    const plain = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
+    const words = latex.length === 0 ? [] : await this.#words(latex, formulaLocale(plain, asked, home));
+    let next = 0;
+    return parts.map((part) => (part.type === 'text' ? part.text : ` ${words[next++] ?? ''} `)).join('');
+  }
+
+  #words(latex: readonly string[], locale: string): Promise<readonly string[]> {
+    if (this.#pending.size >= MAX_PENDING) return Promise.reject(new LatexError('too many formulas are being read'));
+    const worker = (this.#worker ??= this.#start());
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const deadline = this.#clock.after(DEADLINE_MS, () => void this.#end(`it took longer than ${DEADLINE_MS / 1000} s`));
+      this.#pending.set(id, { resolve, reject, deadline });
+      worker.postMessage({ id, latex, locale } satisfies ToLatexWorker, []);
+    });
+  }
+
+  #start(): Worker {
+    const worker = startWorker(import.meta.url, 'latex-worker', {});
+    worker.on('message', (answer: FromLatexWorker) => {
+      const pending = this.#pending.get(answer.id);
+      this.#pending.delete(answer.id);
+      pending?.deadline.cancel();
+      if (answer.type === 'read') pending?.resolve(answer.words);
+      else pending?.reject(new LatexError(`the formula cannot be read: ${plainReason(answer.reason)}`));
+    });
+    worker.on('error', () => void this.#end('its thread failed'));
+    return worker;
+  }
+
+  /** Whoever waits behind a formula that never ends is told as well. */
+  async #end(reason: string): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    for (const pending of this.#pending.values()) {
+      pending.deadline.cancel();
+      pending.reject(new LatexError(`the formula cannot be read: ${reason}`));
+    }
+    this.#pending.clear();
+    await worker?.terminate();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#end('the platform is stopping');
+  }
+}
+
+/** On one line, and without the underlining by combining marks. */
+function plainReason(reason: string): string {
+  return reason.replaceAll('\u0332', '').replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON);
+}

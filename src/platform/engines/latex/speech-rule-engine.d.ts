@@ -1,0 +1,11 @@
+declare module 'speech-rule-engine' {
+  /** The part we use; the package ships no types. */
+  interface SpeechRuleEngine {
+    setupEngine(options: Readonly<Record<string, string>>): Promise<unknown>;
+    engineReady(): Promise<unknown>;
+    /** MathML as words; '' where it makes nothing of it. */
+    toSpeech(mathMl: string): string;
+  }
+  const engine: SpeechRuleEngine;
+  export default engine;
+}

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+
+describe('LaTeX', () => {
+  let test: TestPlatform;
+  beforeAll(async () => {
+    test = await startTestPlatform();
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  async function speak(fields: Record<string, unknown>) {
+    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'zero-indic', voice: 'Nisha', response_format: 'mulaw', ...fields }),
+    });
+    const body = Buffer.from(await response.arrayBuffer());
+    return { status: response.status, body, spoken: test.synthesis.requests.at(-1)?.text };
+  }
+
+  it.each([
+    ['$x^2$', 'Nisha', /^\s*x squared\s*$/],
+    ['The area is $\\pi r^2$.', 'Rajesh', /^The area is\s+pi r squared\s+\.$/],
+    ['\\frac{a}{b}', 'Nisha', /^\s*a over b\s*$/],
+    ['$x^2$', 'Rajesh', /^\s*एक्स वर्गित\s*$/],
+    ['उत्तर $\\frac{1}{2}$ है', 'Rajesh', /^उत्तर\s+\p{Script=Devanagari}[\p{Script=Devanagari}\s]*है$/u],
+  ])('%s by %s is spoken as words when asked for [166]', async (input, voice, words) => {
+    expect((await speak({ input, voice, latex: true })).spoken).toMatch(words);
+  });
+
+  it('is read as it stands otherwise, and money is left alone [166]', async () => {
+    expect((await speak({ input: '$x^2$' })).spoken).toBe('$x^2$');
+    expect((await speak({ input: '$x^2$', latex: false })).spoken).toBe('$x^2$');
+    expect((await speak({ input: 'from $5 to $6', latex: true })).spoken).toBe('from $5 to $6');
+  });
+
+  it.each(['$\\nonsense{x}$', '$\\frac{a$', '$\\def\\a{\\a\\a}\\a$'])('that cannot be read is a 422: %s', async (input) => {
+    const { status, body } = await speak({ input, latex: true });
+    expect([status, JSON.parse(body.toString('utf8'))]).toEqual([422, { detail: expect.stringContaining('formula') }]);
+  });
+
+  it('is put in words over a socket as well', async () => {
+    await using socket = await TestSocket.open(`${test.platform.ttsUrl}/v1/realtime`, {
+      authorization: `Bearer ${await test.token()}`,
+    });
+    socket.json({ model: 'zero-indic', voice: 'Nisha', input: '$y^2$', latex: true });
+    await socket.until(() => socket.of('completion').length === 1);
+    expect(test.synthesis.requests.at(-1)!.text).toMatch(/y squared/);
+  });
+});
