@@ -31,7 +31,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { test: { ...shared, name: 'calls', include: calls, testTimeout: 90_000, maxWorkers: 1, sequence: { groupOrder: 2 } } },
+      { test: { ...shared, name: 'calls', include: calls, testTimeout: 90_000, maxWorkers: 2, sequence: { groupOrder: 2 } } },
     ],
   },
 });
