@@ -20,6 +20,7 @@ const formats = [
   ['alaw', 'audio/x-alaw-basic', 8000],
 ] as const;
 const containers: Readonly<Record<string, ClipFormat>> = { wav: 'wav', mp3: 'mp3', ogg_opus: 'ogg', flac: 'flac' };
+const probe = 'ffprobe';
 const installed = (tool: string): boolean => spawnSync(tool, ['-version']).error === undefined;
 
 describe('every format', () => {
@@ -58,7 +59,7 @@ describe('every format', () => {
     expect(activeLevelDb(pcm, rateHz)).toBeCloseTo(levelDb, -0.5);
   });
 
-  it.skipIf(!installed('ffprobe')).each([
+  it.skipIf(!installed(probe)).each([
     ['wav', 'pcm_s16le'],
     ['mp3', 'mp3'],
     ['ogg_opus', 'opus'],
@@ -67,7 +68,7 @@ describe('every format', () => {
     const file = join(folder, `speech.${name}`);
     writeFileSync(file, (await speak(name)).bytes);
     const entries = ['-show_entries', 'stream=codec_name,channels:format=duration', '-of', 'json'];
-    const found = JSON.parse(execFileSync('ffprobe', ['-v', 'error', ...entries, file], { encoding: 'utf8' })) as {
+    const found = JSON.parse(execFileSync(probe, ['-v', 'error', ...entries, file], { encoding: 'utf8' })) as {
       streams: unknown[];
       format: { duration: string };
     };
