@@ -38,6 +38,7 @@ export function addPlatformCommand(program: Command): void {
             createEngines({
               cacheFolder,
               vocabularyFolder: shippedFolder(platform.vocabularyFolder),
+              modelsFolder: platform.modelsFolder,
               clock: systemClock,
               logger,
             }),

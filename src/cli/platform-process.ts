@@ -25,6 +25,8 @@ export interface PlatformProcessOptions {
   readonly dataDir: string;
   /** Where the recogniser's vocabulary files are. */
   readonly vocabularyFolder: string;
+  /** The user's own models; none when absent. */
+  readonly modelsFolder?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Time the platform gets to come up. */
@@ -178,11 +180,12 @@ class Supervisor implements PlatformProcess {
   }
 
   #spawn(): ChildProcess {
-    const { command, port, profile, dataDir, vocabularyFolder, logLevel = 'warn' } = this.#options;
+    const { command, port, profile, dataDir, vocabularyFolder, modelsFolder, logLevel = 'warn' } = this.#options;
     const stdio = ['pipe', 'pipe', 'inherit'] as const;
     if (command !== undefined) return spawn(command[0], command.slice(1), { stdio: [...stdio] });
     const entry = entryFile(import.meta.url, '../platform/entry');
     const settings = ['--port', String(port), '--profile', profile, '--data-dir', dataDir, '--vocabulary', vocabularyFolder];
+    if (modelsFolder !== undefined) settings.push('--models', modelsFolder);
     const args = [...entry.execArgv, entry.path, '--json', '--exit-with-parent', '--log-level', logLevel, ...settings];
     return spawn(process.execPath, args, { stdio: [...stdio] });
   }

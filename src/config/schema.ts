@@ -97,6 +97,11 @@ export const settingsSchema = z.object({
       .default('plain')
       .register(settingFacts, { description: 'How the embedded platform behaves; hosted-like is slower and less tidy' }),
     vocabularyFolder: text('config/platform', "Folder of the recogniser's vocabulary.<language>.yaml files"),
+    modelsFolder: z
+      .string()
+      .min(1)
+      .optional()
+      .register(settingFacts, { description: 'Folder of your own speech models, recognition/<language>/ below it' }),
     startTimeoutMs: millis(1000, 10 * minute, 5 * minute, 'Time the embedded platform gets to come up; the first start learns'),
   }),
   bots: z.object({

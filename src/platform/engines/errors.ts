@@ -24,6 +24,12 @@ export class UnknownLanguageError extends OffhookError {
   readonly retryable = false;
 }
 
+/** A model of the user's that cannot be used: the package, a folder or a file is missing, or a file is no model. */
+export class OwnModelError extends OffhookError {
+  readonly code = 'OFFHOOK_OWN_MODEL';
+  readonly retryable = false;
+}
+
 /** A vocabulary file that breaks its own rules: an unknown rule name, a loop, an empty phrase. */
 export class VocabularyError extends OffhookError {
   readonly code = 'OFFHOOK_VOCABULARY';

@@ -12,7 +12,7 @@ import type {
   RecognitionResult,
   RecognitionStream,
 } from '../port.ts';
-import { type CachedModel, ensureModels } from './model-cache.ts';
+import { ensureModels } from './model-cache.ts';
 import type { FromWorker, ToWorker } from './worker-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
@@ -31,15 +31,29 @@ export async function startRecogniser(options: {
 }): Promise<RecognitionEngine> {
   const { clock, logger, vocabularyFolder, cacheFolder } = options;
   const models = await ensureModels(vocabularyFolder, cacheFolder, logger);
-  const recogniser = new Recogniser(models, clock, logger);
+  const recogniser = new Recogniser({
+    languages: models.map(({ language }) => language),
+    startThread: () => startWorker(import.meta.url, 'recogniser-worker', { languages: models }),
+    clock,
+    logger,
+  });
   await recogniser.start();
   logger.info({ languages: recogniser.languages }, 'recogniser ready');
   return recogniser;
 }
 
-class Recogniser implements RecognitionEngine {
+export interface RecogniserOptions {
   readonly languages: readonly string[];
-  readonly #models: readonly CachedModel[];
+  /** Starts a thread that speaks the worker protocol. */
+  readonly startThread: () => Worker;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** A recogniser in a thread of its own, which is started again when it dies. */
+export class Recogniser implements RecognitionEngine {
+  readonly languages: readonly string[];
+  readonly #startThread: () => Worker;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #streams = new Map<number, Stream>();
@@ -49,15 +63,16 @@ class Recogniser implements RecognitionEngine {
   #restart: Timer | undefined;
   #closed = false;
 
-  constructor(models: readonly CachedModel[], clock: Clock, logger: Logger) {
-    this.#models = models;
-    this.languages = models.map(({ language }) => language);
+  constructor({ languages, startThread, clock, logger }: RecogniserOptions) {
+    this.#startThread = startThread;
+    this.languages = languages;
     this.#clock = clock;
     this.#logger = logger;
   }
 
+  /** @throws RecognitionUnavailableError when the thread does not get ready; the log has its reason */
   async start(): Promise<void> {
-    const worker = startWorker(import.meta.url, 'recogniser-worker', { languages: this.#models });
+    const worker = this.#startThread();
     worker.on('error', (error) => this.#logger.error({ error }, 'recogniser failed'));
     worker.once('exit', () => this.#died(worker));
     const deadline = this.#clock.after(START_DEADLINE_MS, () => void worker.terminate());

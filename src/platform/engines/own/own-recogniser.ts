@@ -1,0 +1,45 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import { errorText } from '../../../kernel/errors.ts';
+import { startWorker } from '../entry-file.ts';
+import { OwnModelError } from '../errors.ts';
+import type { RecognitionEngine } from '../port.ts';
+import { Recogniser } from '../recognise/recogniser.ts';
+import { findRecognitionModels } from './model-folder.ts';
+import { probeModels } from './probe-models.ts';
+
+/**
+ * Puts the user's own recognition models before the built-in recogniser: a language with a model goes to it, every other
+ * one and `auto` go on as before. Both are disposed of together.
+ * @throws OwnModelError saying what is missing: the package, a folder, a file, or a file that is no model
+ */
+export async function withOwnModels(
+  builtIn: RecognitionEngine,
+  options: { readonly modelsFolder: string; readonly clock: Clock; readonly logger: Logger },
+): Promise<RecognitionEngine> {
+  const { modelsFolder, clock, logger } = options;
+  const models = await findRecognitionModels(modelsFolder);
+  await probeModels({ modelsFolder, models }, clock);
+  const languages = models.map(({ language }) => language);
+  const own = new Recogniser({
+    languages,
+    startThread: () => startWorker(import.meta.url, 'sherpa-worker', { modelsFolder, models }),
+    clock,
+    logger,
+  });
+  try {
+    await own.start();
+  } catch (error) {
+    await own[Symbol.asyncDispose]();
+    throw new OwnModelError(errorText(error), { cause: error });
+  }
+  logger.info({ languages }, 'own recognition models ready');
+  return {
+    languages: [...new Set([...builtIn.languages, ...languages])],
+    open: (request, listener) => (languages.includes(request.language) ? own : builtIn).open(request, listener),
+    async [Symbol.asyncDispose]() {
+      await own[Symbol.asyncDispose]();
+      await builtIn[Symbol.asyncDispose]();
+    },
+  };
+}

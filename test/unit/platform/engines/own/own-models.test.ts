@@ -1,0 +1,78 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { OwnModelError } from '../../../../../src/platform/engines/errors.ts';
+import { findRecognitionModels } from '../../../../../src/platform/engines/own/model-folder.ts';
+import { loadSherpa, openRecognizer } from '../../../../../src/platform/engines/own/sherpa.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'offhook-models-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function model(language: string, files: readonly string[]): void {
+  mkdirSync(join(folder, 'recognition', language), { recursive: true });
+  for (const file of files) writeFileSync(join(folder, 'recognition', language, file), '');
+}
+const whole = ['encoder-epoch-99.onnx', 'encoder-epoch-99.int8.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'];
+
+describe('the folder of models', () => {
+  it('holds one model a language, the smaller variant where there are two', async () => {
+    model('ta', whole);
+    const at = (file: string) => join(folder, 'recognition', 'ta', file);
+    expect(await findRecognitionModels(folder)).toEqual([
+      {
+        language: 'ta',
+        encoder: at('encoder-epoch-99.int8.onnx'),
+        decoder: at('decoder.onnx'),
+        joiner: at('joiner.onnx'),
+        tokens: at('tokens.txt'),
+      },
+    ]);
+  });
+
+  it.each([
+    ['a folder that is not there', () => undefined, /cannot be read.*ENOENT/],
+    ['an empty one', () => mkdirSync(join(folder, 'recognition')), /is empty/],
+    ['a file that is not there', () => model('ta', whole.slice(0, 3)), /recognition.ta: no joiner\*\.onnx/],
+    ['a language that nobody knows', () => model('klingon', whole), /klingon: .*not the code of a language/],
+  ])('says what is missing: %s', async (_, prepare, message) => {
+    prepare();
+    await expect(findRecognitionModels(folder)).rejects.toThrow(OwnModelError);
+    await expect(findRecognitionModels(folder)).rejects.toThrow(message);
+  });
+});
+
+describe('the package for models', () => {
+  function install(code: string): void {
+    mkdirSync(join(folder, 'node_modules', 'sherpa-onnx-node'), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', 'sherpa-onnx-node', 'index.js'), code);
+  }
+
+  it('is asked for by name when it is not installed', () => {
+    expect(() => loadSherpa(folder)).toThrow(/sherpa-onnx-node: it is not installed: npm install sherpa-onnx-node/);
+  });
+
+  it('is told apart from another package of its name', () => {
+    install('module.exports = {};');
+    expect(() => loadSherpa(folder)).toThrow(/has no OnlineRecognizer/);
+  });
+
+  it('says why it cannot be loaded', () => {
+    install('throw new Error("no library for this machine");');
+    expect(() => loadSherpa(folder)).toThrow(/no library for this machine/);
+  });
+
+  it("passes the library's own words on when a file is no model", async () => {
+    install(`module.exports = { OnlineRecognizer: class { constructor({ modelConfig }) {
+      throw new Error('cannot read ' + modelConfig.transducer.encoder);
+    } } };`);
+    model('ta', whole);
+    const [files] = await findRecognitionModels(folder);
+    expect(() => openRecognizer(loadSherpa(folder), files!)).toThrow(
+      /models for ta could not be opened: cannot read .*int8\.onnx/,
+    );
+  });
+});
