@@ -36,8 +36,3 @@ export function detailText(detail: string | readonly FieldProblem[]): string {
   if (typeof detail === 'string') return detail;
   return detail.map((problem) => `${problem.loc.join('.')}: ${problem.msg}`).join('; ');
 }
-
-/** A parameter that the documents have and this platform does not serve yet. */
-export function notServedYet(parameter: string, what: string): Refusal {
-  return new Refusal(400, `${parameter}: ${what} is not served by this platform yet`);
-}

@@ -106,7 +106,7 @@ describe('realtime synthesis', () => {
     ['no voice', { model: 'zero-indic', input: 'x' }],
     ['over-long input', { ...request, input: 'a'.repeat(10_001) }],
     ['a language that is not Indic', { ...request, language: 'fr' }],
-    ['a format that does not stream', { ...request, response_format: 'mp3' }],
+    ['a format that is not offered', { ...request, response_format: 'opus' }],
     ['a number for text', { ...request, input: 5 }],
     ['a list', []],
   ])('answers %s with an error, no completion, and closes [181]', async (_name, message) => {

@@ -3,19 +3,17 @@ export interface SpeechFormat {
   readonly name: 'pcm' | 'wav' | 'mp3' | 'ogg_opus' | 'flac' | 'mulaw' | 'alaw';
   readonly mimeType: string;
   readonly rateHz: number;
-  /** Each chunk stands alone, so that it can be streamed as made. */
-  readonly streams: boolean;
 }
 
 /** 24 kHz as OpenAI clients assume for `pcm` (reference, 1.5); G.711 is 8 kHz by its nature. */
 export const speechFormats: Readonly<Record<SpeechFormat['name'], SpeechFormat>> = {
-  pcm: { name: 'pcm', mimeType: 'audio/pcm', rateHz: 24_000, streams: true },
-  wav: { name: 'wav', mimeType: 'audio/wav', rateHz: 24_000, streams: false },
-  mp3: { name: 'mp3', mimeType: 'audio/mpeg', rateHz: 24_000, streams: false },
-  ogg_opus: { name: 'ogg_opus', mimeType: 'audio/ogg', rateHz: 24_000, streams: false },
-  flac: { name: 'flac', mimeType: 'audio/flac', rateHz: 24_000, streams: false },
-  mulaw: { name: 'mulaw', mimeType: 'audio/basic', rateHz: 8000, streams: true },
-  alaw: { name: 'alaw', mimeType: 'audio/x-alaw-basic', rateHz: 8000, streams: true },
+  pcm: { name: 'pcm', mimeType: 'audio/pcm', rateHz: 24_000 },
+  wav: { name: 'wav', mimeType: 'audio/wav', rateHz: 24_000 },
+  mp3: { name: 'mp3', mimeType: 'audio/mpeg', rateHz: 24_000 },
+  ogg_opus: { name: 'ogg_opus', mimeType: 'audio/ogg', rateHz: 24_000 },
+  flac: { name: 'flac', mimeType: 'audio/flac', rateHz: 24_000 },
+  mulaw: { name: 'mulaw', mimeType: 'audio/basic', rateHz: 8000 },
+  alaw: { name: 'alaw', mimeType: 'audio/x-alaw-basic', rateHz: 8000 },
 };
 
 export function isSpeechFormat(name: string): name is SpeechFormat['name'] {

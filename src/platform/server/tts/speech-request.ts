@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findLanguage, type Language } from '../../languages.ts';
 import type { EngineVoice } from '../../engines/port.ts';
 import { indicLanguages } from '../../indic-languages.ts';
-import { notServedYet, Refusal } from '../refusal.ts';
+import { Refusal } from '../refusal.ts';
 import { isSpeechFormat, type SpeechFormat, speechFormats } from './audio-formats.ts';
 import { qualities, type Quality } from './quality.ts';
 import { type Background, backgroundOf, referenceOf } from './speech-attachments.ts';
@@ -123,9 +123,7 @@ function formatOf(fields: SpeechFields, surface: SpeechSurface): SpeechFormat {
   if (!isSpeechFormat(name)) {
     throw new Refusal(400, 'response_format: must be one of pcm, wav, mp3, ogg_opus, flac, mulaw, alaw');
   }
-  const format = speechFormats[name];
-  if (surface.kind === 'stream' && !format.streams) throw notServedYet('response_format', `${name} over a WebSocket`);
-  return format;
+  return speechFormats[name];
 }
 
 function languageOf(word: string | null | undefined, surface: SpeechSurface): Language | undefined {

@@ -13,7 +13,7 @@ import { detailText, Refusal } from '../refusal.ts';
 import type { Slots } from '../slots.ts';
 import { closeSocket } from '../socket-routes.ts';
 import { Chunker } from './chunker.ts';
-import { encodeChunk } from './encode-speech.ts';
+import { chunkEncoder } from './encode-speech.ts';
 import { speak } from './speak.ts';
 import { readSpeechFields, type SpeechFields, type SpeechRequest, speechRequestOf } from './speech-request.ts';
 import { drained } from './unread.ts';
@@ -147,16 +147,19 @@ async function synthesise(
     const { format } = request;
     const samplesIn = (durationMs: number): number => (format.rateHz * durationMs) / 1000;
     const chunker = new Chunker(samplesIn(firstChunkMs), samplesIn(chunkMs));
+    const encode = await chunkEncoder(format, request.quality);
     const about = { format: format.name, sample_rate: format.rateHz };
     let held: Int16Array | undefined;
     let index = 0;
     let samples = 0;
     const send = async (pcm: Int16Array, isFinal: boolean): Promise<void> => {
-      signal.throwIfAborted();
-      socket.send(JSON.stringify({ type: 'chunk', request_id: requestId, chunk_index: index, is_final: isFinal, ...about }));
-      socket.send(encodeChunk(pcm, format));
-      index += 1;
+      const bytes = await encode(pcm, isFinal);
       samples += pcm.length;
+      signal.throwIfAborted();
+      if (bytes.length === 0) return;
+      socket.send(JSON.stringify({ type: 'chunk', request_id: requestId, chunk_index: index, is_final: isFinal, ...about }));
+      socket.send(bytes);
+      index += 1;
       await drained(socket, clock, limits.chunkMs, signal);
     };
     // The last chunk is marked, so each waits until it is known whether another follows.
