@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wavFile } from '../../../src/audio/wav.ts';
 import { transcribeLines } from './post-transcription.ts';
 import { ScriptedRecogniser } from './scripted-recogniser.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
-import { ToneSynthesizer } from './tone-engines.ts';
+import { sayTones, ToneSynthesizer } from './tone-engines.ts';
 
 const recognition = new ScriptedRecogniser();
 let test: TestPlatform;
@@ -61,6 +62,21 @@ describe('hash_keywords', () => {
         expect([status, body.detail]).toEqual([422, [expect.objectContaining({ loc: expect.arrayContaining(['body', name]) })]]);
       }
     }
+  });
+});
+
+describe('lists in repeated parts', () => {
+  it('count as a JSON array does [199]', async () => {
+    const form = new FormData();
+    for (const term of ['alpha', 'charlie']) form.append('hash_keywords[]', term);
+    form.append('file', new Blob([Buffer.from(wavFile(sayTones(['alpha', 'bravo', 'charlie'], 16_000), 16_000))]), 'audio.wav');
+    await using tones = await startTestPlatform();
+    const response = await fetch(`${tones.platform.asrUrl}/v1/audio/transcriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await tones.token()}` },
+      body: form,
+    });
+    expect(await response.json()).toEqual({ text: '**** bravo ****' });
   });
 });
 

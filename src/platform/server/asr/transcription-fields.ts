@@ -101,7 +101,7 @@ type Fields = z.infer<typeof fieldsSchema>;
  * identification of fewer than two speakers
  */
 export function readTranscriptionFields(form: FormFields): TranscriptionRequest {
-  const result = fieldsSchema.safeParse(Object.fromEntries(form));
+  const result = fieldsSchema.safeParse({ ...repeatedParts(form), ...Object.fromEntries(form) });
   if (!result.success) throw new Refusal(422, result.error.issues.map(fieldProblemOf));
   const fields = result.data;
   const word = form.get('language_code') ?? form.get('language');
@@ -143,6 +143,12 @@ function analysisParts(fields: Fields): ReadonlySet<AnalysisPart> {
   if (all || fields.enable_keyterm_normalization) parts.add('keyterms');
   if (fields.enable_keyterm_normalization) parts.add('normalizedText');
   return parts;
+}
+
+/** Lists that came as parts named `name[]`, as many clients send them, count as `name` does. */
+function repeatedParts(form: FormFields): Record<string, string> {
+  const lists = [...form].filter(([name]) => name.endsWith('[]'));
+  return Object.fromEntries(lists.map(([name, value]) => [name.slice(0, -2), value]));
 }
 
 function fieldProblemOf(issue: z.core.$ZodIssue): FieldProblem {

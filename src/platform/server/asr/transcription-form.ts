@@ -22,7 +22,7 @@ export async function readTranscriptionForm(
   intake: AudioIntake,
   signal: AbortSignal,
 ): Promise<TranscriptionForm> {
-  const form = await readUploadForm(request, { audioBytes: intake.limits.audioBytes, uploadFolder: intake.uploadFolder });
+  const form = await readUploadForm(request, intake.limits.audioBytes, intake.uploadFolder);
   try {
     const url = form.fields.get('url');
     const given = [form.file, form.base64, url].filter((source) => source !== undefined);

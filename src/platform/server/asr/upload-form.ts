@@ -6,7 +6,7 @@ import { decodeBase64 } from './base64-stream.ts';
 
 /** A multipart body, its audio on disk. Whoever got it disposes of it. */
 export interface UploadForm extends AsyncDisposable {
-  /** Of a field sent twice the first counts. */
+  /** Of a field sent twice the first counts; all parts of one `name[]` are a JSON array. */
   readonly fields: ReadonlyMap<string, string>;
   readonly file: AudioBytes | undefined;
   /** As the client named it; empty when it did not. */
@@ -15,28 +15,23 @@ export interface UploadForm extends AsyncDisposable {
   readonly base64: AudioBytes | undefined;
 }
 
-export interface UploadLimits {
-  readonly audioBytes: number;
-  /** Where uploads are kept while they are worked on. */
-  readonly uploadFolder: string;
-}
-
 /** Largest field that is not audio: a long list of phrases. */
 const maxFieldBytes = 256 * 1024;
 const maxFields = 100;
 
 /**
  * Reads a multipart body; `file` and `audio_base64` go to disk as they arrive.
+ * @param audioBytes the most that a file may have
  * @throws Refusal 400 for a body of another type or a malformed one and for base64 that is none, 413 for too much
  */
-export async function readUploadForm(request: FastifyRequest, limits: UploadLimits): Promise<UploadForm> {
+export async function readUploadForm(request: FastifyRequest, audioBytes: number, uploadFolder: string): Promise<UploadForm> {
   if (!request.isMultipart()) throw new Refusal(400, 'The body must be multipart/form-data');
-  const { audioBytes, uploadFolder } = limits;
   const declared = Number(request.headers['content-length'] ?? 0);
   // Base64 adds a third; fields and boundaries are small beside it.
   if (declared > audioBytes * 1.34 + 4 * 1024 * 1024) throw tooLarge(audioBytes);
 
   const fields = new Map<string, string>();
+  const lists = new Map<string, string[]>();
   const audio = new Map<'file' | 'audio_base64', AudioBytes>();
   const dispose = async (): Promise<void> => {
     await Promise.all([...audio.values()].map((bytes) => bytes[Symbol.asyncDispose]()));
@@ -59,7 +54,10 @@ export async function readUploadForm(request: FastifyRequest, limits: UploadLimi
         if (part.valueTruncated) {
           throw new Refusal(400, `${part.fieldname.slice(0, 40)}: longer than ${maxFieldBytes} bytes`);
         }
-        if (!fields.has(part.fieldname)) fields.set(part.fieldname, String(part.value));
+        const { fieldname } = part;
+        // Parts named `name[]` are one list, however many there are.
+        if (fieldname.endsWith('[]')) lists.set(fieldname, [...(lists.get(fieldname) ?? []), String(part.value)]);
+        else if (!fields.has(fieldname)) fields.set(fieldname, String(part.value));
         continue;
       }
       const { fieldname: name } = part;
@@ -72,6 +70,7 @@ export async function readUploadForm(request: FastifyRequest, limits: UploadLimi
       audio.set(name, await spoolToDisk(bytes, uploadFolder, audioBytes));
       if (name === 'file') fileName = part.filename ?? '';
     }
+    for (const [name, list] of lists) fields.set(name, JSON.stringify(list));
   } catch (error) {
     await dispose();
     throw isOurs(error) ? error : new Refusal(400, 'The multipart body is malformed', { cause: error });
