@@ -1,10 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Gate } from './auth/bearer.ts';
 import { Refusal } from './refusal.ts';
 import type { Slots } from './slots.ts';
 
+/** Knows whose key a request came with. */
+export interface OwnerGate {
+  claimsOf(request: FastifyRequest): { readonly keyId: string };
+}
+
 /** For `onRequest`, after the gate: holds one of the key's slots until the answer is out or the client is gone. */
-export function occupySlot(gate: Gate, slots: Slots, limit: number) {
+export function occupySlot(gate: OwnerGate, slots: Slots, limit: number) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const free = slots.take(gate.claimsOf(request).keyId);
     if (free === undefined) {

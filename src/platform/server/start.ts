@@ -7,7 +7,8 @@ import { builtInAnalyser } from '../engines/analyse/built-in-analyser.ts';
 import type { RecognitionEngine, SynthesisEngine } from '../engines/port.ts';
 import type { SpeakerProfiles } from '../engines/speaker/profiles.ts';
 import { MediaDecoder, type MediaDecoderOptions } from '../media/media-decoder.ts';
-import { addAltRoutes, altErrorBody } from './alt/alt-service.ts';
+import { altErrorBody } from './alt/alt-error.ts';
+import { addAltRoutes } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';
 import { RemoteAudio } from './asr/remote-audio.ts';
 import { type ApiKeyEntry, ApiKeys, newApiKey } from './auth/api-keys.ts';
@@ -19,6 +20,7 @@ import { defaultLimits, type PlatformLimits } from './limits.ts';
 import { type ListenerName, listenerNames, type ListenerPorts, listenOn, portsFrom } from './listen.ts';
 import { addMedRoutes } from './med/med-service.ts';
 import { Refusal } from './refusal.ts';
+import { SpeakerStore } from './speakers/speaker-store.ts';
 import { addTtsRoutes } from './tts/tts-service.ts';
 
 export interface PlatformEngines {
@@ -26,7 +28,7 @@ export interface PlatformEngines {
   readonly recognition: RecognitionEngine;
   /** The built-in one when absent. */
   readonly analyser?: Analyser;
-  /** Whose voices are known; nobody's when absent. */
+  /** Whose voices are known; those registered with this platform when absent. */
   readonly profiles?: SpeakerProfiles;
 }
 
@@ -102,10 +104,11 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   injectFaults(apps.asr, behaviour.faults.httpErrorShare);
   injectFaults(apps.tts, behaviour.faults.httpErrorShare);
   addMintRoutes(apps.auth, { keys, tokens, clock, mintsPerMinute: limits.mintsPerMinute, compat });
+  const speakers = new SpeakerStore(join(options.dataDir, 'speakers.json'), clock);
   const asrEngines = {
     recognition: engines.recognition,
     analyser: engines.analyser ?? builtInAnalyser,
-    profiles: engines.profiles,
+    profiles: engines.profiles ?? speakers,
   };
   const uploadFolder = join(options.dataDir, 'uploads');
   const intake = {
@@ -114,9 +117,9 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     media: new MediaDecoder(options.media),
     remote: new RemoteAudio({ clock, maxBytes: limits.audioBytes, uploadFolder, allowedHosts: options.audioHosts ?? [] }),
   };
-  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, intake });
-  addAltRoutes(apps.asrAlt, keys);
-  addMedRoutes(apps.med, keys);
+  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, intake, speakers });
+  addAltRoutes(apps.asrAlt, { keys, engines: asrEngines, speakers, intake, clock, logger });
+  addMedRoutes(apps.med, { keys, engines: asrEngines, intake, clock });
   addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, compat });
 
   const close = async (): Promise<void> => {

@@ -105,8 +105,8 @@ describe('authentication', () => {
     }
     const headers = { authorization: `Bearer ${apiKey}` };
     expect((await fetch(`${asrAltUrl}/languages`, { headers })).status).toBe(200);
-    const unbuilt = await fetch(`${asrAltUrl}/v1/audio/transcriptions`, { method: 'POST', headers, body: 'x' });
-    expect([unbuilt.status, await unbuilt.json()]).toMatchObject([501, { success: false, error: { code: 'not_implemented' } }]);
+    const empty = await fetch(`${asrAltUrl}/v1/audio/transcriptions`, { method: 'POST', headers, body: 'x' });
+    expect([empty.status, await empty.json()]).toMatchObject([400, { success: false, error: { code: 'invalid_request' } }]);
   });
 
   it('takes X-API-Key at the medical service and refuses a token there [45]', async () => {
@@ -114,7 +114,7 @@ describe('authentication', () => {
     expect((await post(url, `Bearer ${token}`)).status).toBe(401);
     expect((await post(url, `Bearer ${test.platform.apiKey}`)).status).toBe(401);
     const known = await fetch(url, { method: 'POST', headers: { 'x-api-key': test.platform.apiKey }, body: new FormData() });
-    expect([known.status, await known.json()]).toEqual([501, { detail: expect.any(String) }]);
+    expect([known.status, await known.json()]).toEqual([400, { detail: expect.any(String) }]);
   });
 
   it('says {ok:true} at the recognition health and lists voices at the synthesis health', async () => {

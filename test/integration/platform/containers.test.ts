@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requireTool } from '../../support/requires.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/audio');
 const fixture = (name: string): Buffer => readFileSync(join(folder, name));
-const hasFfmpeg = spawnSync('ffmpeg', ['-version']).status === 0;
+const hasFfmpeg = requireTool('ffmpeg') !== undefined;
 
 /** Read with nothing but what the package brings along. */
 const ours = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv'];

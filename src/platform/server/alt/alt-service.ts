@@ -1,55 +1,67 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import multipart from '@fastify/multipart';
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { Logger } from '../../../observability/logger.ts';
+import { languagesBody } from '../asr/asr-service.ts';
+import { readTranscriptionJson } from '../asr/json-body.ts';
+import type { AudioIntake } from '../asr/open-audio.ts';
+import { serveTranscription } from '../asr/serve-transcription.ts';
+import type { TranscriptionEngines } from '../asr/transcription-answer.ts';
+import { readTranscriptionForm } from '../asr/transcription-form.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { bearerOf } from '../auth/bearer.ts';
-import { languagesBody } from '../asr/asr-service.ts';
-import { detailText, Refusal } from '../refusal.ts';
+import { clientSignal, occupySlot } from '../occupancy.ts';
+import { Slots } from '../slots.ts';
+import { addSocketRoutes } from '../socket-routes.ts';
+import { addSpeakerQueries, addSpeakerRoutes } from '../speakers/speaker-routes.ts';
+import type { SpeakerStore } from '../speakers/speaker-store.ts';
+import { serveAltSocket } from './alt-socket.ts';
+import { KeyGate } from './key-gate.ts';
 
-const codes: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  404: 'not_found',
-  405: 'not_found',
-  429: 'rate_limited',
-  501: 'not_implemented',
-};
-
-/** How Variant B says no (ASR doc, errors: success false and an error object of code and message). */
-export function altErrorBody(refusal: Refusal): unknown {
-  const code = codes[refusal.status] ?? (refusal.status >= 500 ? 'internal_error' : 'invalid_request');
-  return { success: false, error: { code, message: detailText(refusal.detail) } };
+export interface AltServiceOptions {
+  readonly keys: ApiKeys;
+  readonly engines: TranscriptionEngines;
+  readonly speakers: SpeakerStore;
+  readonly intake: AudioIntake;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
-const unbuilt = [
-  ['POST', '/v1/audio/transcriptions'],
-  ['POST', '/v1/speakers/register'],
-  ['DELETE', '/v1/speakers/delete'],
-  ['GET', '/v1/speakers/list'],
-  ['POST', '/v1/speakers/identify'],
-] as const;
-
 /**
- * The recognition service's alternate address, as far as it is built: health, languages, and who may come in. It takes an
- * API key, never a token (platform doc, authentication rule 9).
+ * The recognition service's alternate address (ASR doc, Variant B). It takes an API key, never a token (platform doc,
+ * authentication rule 9); every answer that succeeds says `success: true`.
  */
-export function addAltRoutes(app: FastifyInstance, keys: ApiKeys): void {
-  const gate = async (request: FastifyRequest): Promise<void> => {
-    const key = keys.find(bearerOf(request.headers) ?? '');
-    if (key?.status !== 'active') {
-      throw new Refusal(401, 'An API key is required: Authorization: Bearer <API_KEY>', {
-        headers: { 'www-authenticate': 'Bearer' },
-      });
-    }
-  };
+export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): void {
+  const { keys, engines, intake, clock, speakers, logger } = options;
+  const { limits } = intake;
+  const gate = new KeyGate(keys, 'Authorization: Bearer <API_KEY>', bearerOf);
+  const slots = new Slots(limits.concurrentPerKey);
+  const onRequest = [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)];
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  void app.register(multipart);
+
   app.get('/health', () => ({ ok: true }));
-  app.get('/languages', { onRequest: gate }, languagesBody);
-  for (const [method, url] of unbuilt) {
-    app.route({
-      method,
-      url,
-      onRequest: gate,
-      handler: async () => {
-        throw new Refusal(501, `${method} ${url} is not served by this platform yet`, { headers: { connection: 'close' } });
-      },
-    });
-  }
+  app.get('/languages', { onRequest: gate.open }, languagesBody);
+  app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {
+    const signal = clientSignal(reply);
+    const read = request.isMultipart() ? readTranscriptionForm : readTranscriptionJson;
+    const form = await read(request, intake, signal);
+    const body = await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
+    return { success: true, ...body };
+  });
+  addSpeakerRoutes(app, { speakers, intake, clock, onRequest });
+  addSpeakerQueries(app, { speakers, intake, clock, onRequest });
+  addSocketRoutes(app, {
+    service: 'asrAlt',
+    clock,
+    logger,
+    paths: ['/ws'],
+    maxFrameBytes: limits.asrFrameBytes,
+    maxSockets: limits.sockets,
+    // The key may come in the handshake frame as well.
+    admit: async ({ request }) => {
+      const headerKey = bearerOf(request.headers);
+      return (socket) => serveAltSocket({ socket, headerKey, keys, slots, limits, clock, logger, engine: engines.recognition });
+    },
+  });
 }

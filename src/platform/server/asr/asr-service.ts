@@ -10,6 +10,8 @@ import type { PlatformLimits } from '../limits.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
 import { Slots } from '../slots.ts';
 import { addSocketRoutes } from '../socket-routes.ts';
+import { addSpeakerRoutes } from '../speakers/speaker-routes.ts';
+import type { SpeakerStore } from '../speakers/speaker-store.ts';
 import type { AudioIntake } from './open-audio.ts';
 import { serveRealtimeSocket } from './realtime-socket.ts';
 import { serveTranscription } from './serve-transcription.ts';
@@ -24,6 +26,7 @@ export interface AsrServiceOptions {
   readonly limits: PlatformLimits;
   readonly behaviour: Behaviour;
   readonly intake: AudioIntake;
+  readonly speakers: SpeakerStore;
 }
 
 /** Our names: the documents show none. */
@@ -52,15 +55,13 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
 
   app.get('/health', () => ({ ok: true }));
   app.get('/languages', languagesBody);
-  app.post(
-    '/v1/audio/transcriptions',
-    { onRequest: [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)] },
-    async (request, reply) => {
-      const signal = clientSignal(reply);
-      const form = await readTranscriptionForm(request, intake, signal);
-      return await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
-    },
-  );
+  const onRequest = [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)];
+  app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {
+    const signal = clientSignal(reply);
+    const form = await readTranscriptionForm(request, intake, signal);
+    return await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
+  });
+  addSpeakerRoutes(app, { speakers: options.speakers, intake, clock, onRequest });
   addSocketRoutes(app, {
     service: 'asr',
     clock,

@@ -55,7 +55,8 @@ function refuseTruncated(head: Uint8Array, sizeBytes: number): void {
   }
 }
 
-function downmix(interleaved: Int16Array, channels: number): Int16Array {
+/** Averages interleaved channels. */
+export function downmix(interleaved: Int16Array, channels: number): Int16Array {
   if (channels === 1) return interleaved;
   const mono = new Int16Array(Math.floor(interleaved.length / channels));
   for (let frame = 0; frame < mono.length; frame += 1) {

@@ -1,0 +1,124 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Clock } from '../../../kernel/clock.ts';
+import { Resampler } from '../../../audio/resample.ts';
+import { embedSpeaker } from '../../engines/speaker/embedding.ts';
+import { identifySpeaker } from '../../engines/speaker/identify.ts';
+import { type AudioIntake, openAudio } from '../asr/open-audio.ts';
+import { recognitionRateHz } from '../asr/transcribe.ts';
+import { readUploadForm, type UploadForm } from '../asr/upload-form.ts';
+import type { DecodedAudio } from '../asr/wav-stream.ts';
+import { withDeadline } from '../deadline.ts';
+import { joinSamples } from '../join-samples.ts';
+import { clientSignal } from '../occupancy.ts';
+import { Refusal } from '../refusal.ts';
+import type { SpeakerStore } from './speaker-store.ts';
+
+/** A voice is known after that much; the documents advise 5 to 15 seconds. */
+const maxClipSeconds = 30;
+const maxNameCharacters = 200;
+/** What identification answers when it knows nobody (ASR doc, POST /v1/speakers/identify), so no name. */
+const nobody = 'unknown';
+
+/** Of a parameter sent twice neither counts. */
+const listQuery = z.object({ project: z.string().catch('') });
+
+type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+export interface SpeakerRoutesOptions {
+  readonly speakers: SpeakerStore;
+  readonly intake: AudioIntake;
+  readonly clock: Clock;
+  /** Lets requests in, and counts them. */
+  readonly onRequest: Hook[];
+}
+
+/** Registering and deleting speaker profiles, as both addresses serve them (ASR doc, /v1/speakers). */
+export function addSpeakerRoutes(app: FastifyInstance, options: SpeakerRoutesOptions): void {
+  const { speakers, onRequest } = options;
+
+  app.post('/v1/speakers/register', { onRequest }, async (request, reply) => {
+    await using form = await readUploadForm(request, options.intake.limits.audioBytes, options.intake.uploadFolder);
+    const name = nameOf(form);
+    if (name.toLowerCase() === nobody) throw new Refusal(400, `name: ${nobody} is what nobody is called`);
+    const embedding = await embeddingOf(form, reply, options);
+    if (embedding.every((value) => value === 0)) throw new Refusal(400, 'file: no voice is heard in the clip');
+    await speakers.register({ name, project: projectOf(form), embedding });
+    return { success: true, speaker: name, message: `Speaker ${name} is registered` };
+  });
+
+  app.route({
+    method: 'DELETE',
+    url: '/v1/speakers/delete',
+    onRequest,
+    handler: async (request) => {
+      await using form = await readUploadForm(request, options.intake.limits.audioBytes, options.intake.uploadFolder);
+      const name = nameOf(form);
+      if (!(await speakers.remove(name, projectOf(form)))) throw new Refusal(404, 'There is no such speaker in the project');
+      return { success: true };
+    },
+  });
+}
+
+/** Listing and identifying, which Variant B alone has. */
+export function addSpeakerQueries(app: FastifyInstance, options: SpeakerRoutesOptions): void {
+  const { speakers, onRequest } = options;
+
+  app.route({
+    method: 'GET',
+    url: '/v1/speakers/list',
+    onRequest,
+    handler: async (request) => {
+      const profiles = await speakers.list(listQuery.parse(request.query).project.trim());
+      return {
+        success: true,
+        speakers: profiles.map(({ name, project, registeredAt }) => ({ name, project, registered_at: registeredAt })),
+      };
+    },
+  });
+
+  app.post('/v1/speakers/identify', { onRequest }, async (request, reply) => {
+    await using form = await readUploadForm(request, options.intake.limits.audioBytes, options.intake.uploadFolder);
+    const embedding = await embeddingOf(form, reply, options);
+    const { name, confidence } = identifySpeaker(embedding, await speakers.list(projectOf(form)));
+    return { success: true, speaker: name ?? nobody, confidence: Math.round(confidence * 1000) / 1000 };
+  });
+}
+
+function nameOf(form: UploadForm): string {
+  const name = form.fields.get('name')?.trim() ?? '';
+  if (name === '') throw new Refusal(400, 'name is required');
+  if (name.length > maxNameCharacters) throw new Refusal(400, `name: longer than ${maxNameCharacters} characters`);
+  return name;
+}
+
+/** May be left out, which is a project of its own (D). */
+function projectOf(form: UploadForm): string {
+  const project = form.fields.get('project')?.trim() ?? '';
+  if (project.length > maxNameCharacters) throw new Refusal(400, `project: longer than ${maxNameCharacters} characters`);
+  return project;
+}
+
+async function embeddingOf(form: UploadForm, reply: FastifyReply, options: SpeakerRoutesOptions): Promise<Float32Array> {
+  const { file } = form;
+  if (file === undefined) throw new Refusal(400, 'file is required');
+  const { intake, clock } = options;
+  return await withDeadline(clock, intake.limits.batchMs, clientSignal(reply), async (signal) => {
+    await using audio = await openAudio(file, intake, signal);
+    return embedSpeaker(await firstSeconds(audio));
+  });
+}
+
+async function firstSeconds(audio: DecodedAudio): Promise<Int16Array> {
+  const resampler = new Resampler(audio.rateHz, recognitionRateHz);
+  const wanted = maxClipSeconds * recognitionRateHz;
+  const parts: Int16Array[] = [];
+  let samples = 0;
+  for await (const block of audio.blocks()) {
+    const part = resampler.process(block);
+    parts.push(part);
+    samples += part.length;
+    if (samples >= wanted) break;
+  }
+  return joinSamples([...parts, resampler.flush()]).subarray(0, wanted);
+}

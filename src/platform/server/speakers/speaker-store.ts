@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import type { Clock } from '../../../kernel/clock.ts';
+import type { SpeakerProfile, SpeakerProfiles } from '../../engines/speaker/profiles.ts';
+import { Refusal } from '../refusal.ts';
+
+/** The file is read and written as a whole. */
+const maxProfiles = 10_000;
+
+export interface StoredProfile extends SpeakerProfile {
+  /** ISO 8601 in UTC without a zone (ASR doc, speaker profile). */
+  readonly registeredAt: string;
+}
+
+const fileSchema = z.object({
+  profiles: z.array(
+    z.object({ name: z.string(), project: z.string(), registered_at: z.string(), embedding: z.array(z.number()) }),
+  ),
+});
+
+/** The registered voices, in one JSON file of the platform's data folder. */
+export class SpeakerStore implements SpeakerProfiles {
+  readonly #path: string;
+  readonly #clock: Clock;
+  #loaded: Promise<Map<string, StoredProfile>> | undefined;
+  /** Changes wait for one another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string, clock: Clock) {
+    this.#path = path;
+    this.#clock = clock;
+  }
+
+  /** Oldest first. */
+  async list(project: string): Promise<readonly StoredProfile[]> {
+    return [...(await this.#profiles()).values()].filter((profile) => profile.project === project);
+  }
+
+  /**
+   * Keeps a voice; one of the same name and project is replaced.
+   * @throws Refusal 400 when there are too many, or the file system's error
+   */
+  async register(profile: SpeakerProfile): Promise<void> {
+    const registeredAt = new Date(this.#clock.wallMs()).toISOString().slice(0, -1);
+    await this.#change((profiles) => {
+      const key = keyOf(profile.project, profile.name);
+      profiles.delete(key);
+      if (profiles.size >= maxProfiles) throw new Refusal(400, `At most ${maxProfiles} speakers can be registered`);
+      profiles.set(key, { ...profile, registeredAt });
+    });
+  }
+
+  /** @returns whether there was one */
+  async remove(name: string, project: string): Promise<boolean> {
+    let there = false;
+    await this.#change((profiles) => {
+      there = profiles.delete(keyOf(project, name));
+    });
+    return there;
+  }
+
+  #profiles(): Promise<Map<string, StoredProfile>> {
+    return (this.#loaded ??= load(this.#path));
+  }
+
+  /** What is in memory changes only after the disk has. */
+  #change(edit: (profiles: Map<string, StoredProfile>) => void): Promise<void> {
+    const change = this.#last.then(async () => {
+      const profiles = new Map(await this.#profiles());
+      edit(profiles);
+      await save(this.#path, [...profiles.values()]);
+      this.#loaded = Promise.resolve(profiles);
+    });
+    this.#last = change.catch(() => undefined);
+    return change;
+  }
+}
+
+function keyOf(project: string, name: string): string {
+  return JSON.stringify([project, name]);
+}
+
+async function load(path: string): Promise<Map<string, StoredProfile>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map();
+    throw error;
+  }
+  const { profiles } = fileSchema.parse(JSON.parse(text));
+  return new Map(
+    profiles.map(({ name, project, registered_at: registeredAt, embedding }) => [
+      keyOf(project, name),
+      { name, project, registeredAt, embedding: Float32Array.from(embedding) },
+    ]),
+  );
+}
+
+/** In place of the old file at once, so that a crash leaves one of the two. */
+async function save(path: string, profiles: readonly StoredProfile[]): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const fresh = `${path}.${randomUUID()}`;
+  const rows = profiles.map(({ name, project, registeredAt, embedding }) => ({
+    name,
+    project,
+    registered_at: registeredAt,
+    embedding: [...embedding],
+  }));
+  try {
+    // A voice is a personal value.
+    await writeFile(fresh, JSON.stringify({ profiles: rows }), { mode: 0o600, flush: true });
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+}
