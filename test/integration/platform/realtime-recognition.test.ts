@@ -206,6 +206,7 @@ describe('realtime recognition', () => {
       socket.text('end');
       await socket.untilClosed();
       expect('speaker' in finals(socket)[0]!).toBe(diarize);
+      if (diarize) expect(finals(socket)[0]!['speaker']).toBe('SPEAKER_00');
     }
   });
 

@@ -4,6 +4,7 @@ import { cutFrames } from '../../../audio/framing.ts';
 import { sleep } from '../../../kernel/abort.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { errorText } from '../../../kernel/errors.ts';
+import { SpeakerEar } from '../../engines/diarise/speaker-ear.ts';
 import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
 import { type Behaviour, finalDelayMs, isNth } from '../behaviour.ts';
 import { openHearing } from './hearing.ts';
@@ -11,11 +12,14 @@ import type { InitFrame } from './init-frame.ts';
 import { deltaOf, type FinalEvent, type RealtimeEvent } from './realtime-events.ts';
 import { refineText } from './refine.ts';
 import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
+import { speakerLabel } from './wire-voices.ts';
 
 /** Finals that may wait to be sent; a client that commits faster than this is refused. */
 const maxPendingFinals = 256;
 /** Silence after speech in which an unchanged partial is still repeated; a new guess is sent whenever it comes. */
 const partialTailMs = 400;
+/** Speakers that are told apart when the client does not say how many there are. */
+const usualSpeakers = 4;
 
 export interface RealtimeSessionOptions {
   readonly init: InitFrame;
@@ -37,6 +41,8 @@ export class RealtimeSession {
   readonly #frameBytes: number;
   readonly #stream: RecognitionStream;
   readonly #activity = new SpeechActivity();
+  /** Only in a session that diarizes. */
+  readonly #speakers: SpeakerEar | undefined;
   readonly #abort = new AbortController();
   readonly #readyMs: number;
   /** Received bytes that do not fill a frame. */
@@ -72,6 +78,7 @@ export class RealtimeSession {
     this.#frameBytes = 2 * Math.round((init.sampleRateHz * activityFrameMs) / 1000);
     this.#readyMs = options.clock.nowMs();
     const { language, sampleRateHz: rateHz, boostPhrases, boostWeight } = init;
+    if (init.diarize) this.#speakers = new SpeakerEar({ rateHz, most: init.numSpeakers ?? usualSpeakers });
     this.#stream = openHearing(options.engine, { language, rateHz, boostPhrases, boostWeight }, (event) => {
       switch (event.type) {
         case 'partial':
@@ -124,6 +131,7 @@ export class RealtimeSession {
   #frame(pcm: Int16Array): void {
     const { endpointSilenceMs, emptyFinalEveryMs } = this.#options.behaviour;
     this.#heard = true;
+    this.#speakers?.push(pcm);
     this.#stream.push(pcm);
     this.#sincePartialMs += activityFrameMs;
     if (this.#activity.frame(pcm)) {
@@ -142,6 +150,7 @@ export class RealtimeSession {
     this.#bytes = this.#bytes.slice(2 * rest.length);
     if (rest.length === 0) return;
     this.#heard = true;
+    this.#speakers?.push(rest);
     this.#stream.push(rest);
   }
 
@@ -173,16 +182,28 @@ export class RealtimeSession {
     this.#sentGuess = '';
     this.#sincePartialMs = Number.POSITIVE_INFINITY;
     const { behaviour, clock } = this.#options;
+    const speaker = this.#speakerOf(result);
     const delayMs = finalDelayMs(behaviour, this.#finals++);
     const due = delayMs === 0 ? Promise.resolve() : sleep(clock, delayMs, this.#abort.signal);
     this.#sent = Promise.all([due, this.#sent]).then(
-      () => this.#sendFinal(seg, result, endOfUtterance),
+      () => this.#sendFinal(seg, result, { ...speaker, ...this.#endMark(endOfUtterance) }),
       // Only the end of the session stops the wait.
       () => undefined,
     );
   }
 
-  #sendFinal(seg: number, result: RecognitionResult, endOfUtterance: boolean): void {
+  /** Told as soon as the result is there: the audio is kept for a while only. */
+  #speakerOf({ text, startS, endS }: RecognitionResult): Pick<FinalEvent<'final'>, 'speaker'> {
+    if (this.#speakers === undefined) return {};
+    const speaker = text === '' ? undefined : this.#speakers.speakerOf(startS, endS);
+    return { speaker: speaker === undefined ? null : speakerLabel(speaker) };
+  }
+
+  #endMark(endOfUtterance: boolean): Pick<FinalEvent<'final'>, 'end_of_utterance'> {
+    return this.#options.behaviour.endOfUtterance ? { end_of_utterance: endOfUtterance } : {};
+  }
+
+  #sendFinal(seg: number, result: RecognitionResult, marks: Pick<FinalEvent<'final'>, 'speaker' | 'end_of_utterance'>): void {
     this.#pendingFinals -= 1;
     const { init, behaviour } = this.#options;
     const event: FinalEvent<'final'> = {
@@ -193,8 +214,7 @@ export class RealtimeSession {
       language: result.language,
       start: result.startS,
       end: result.endS,
-      ...(init.diarize ? { speaker: null } : {}),
-      ...(behaviour.endOfUtterance ? { end_of_utterance: endOfUtterance } : {}),
+      ...marks,
     };
     const spoken = result.text === '' ? -1 : this.#spokenFinals++;
     if (spoken >= 0 && isNth(behaviour.faults.loseFinalEvery, spoken)) return;
