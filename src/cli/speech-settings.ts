@@ -34,6 +34,7 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     profile: platform.profile,
     dataDir,
     vocabularyFolder: shippedFolder(platform.vocabularyFolder),
+    modelsFolder: platform.modelsFolder,
     startTimeoutMs: platform.startTimeoutMs,
     clock: systemClock,
     logger,
