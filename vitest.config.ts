@@ -13,7 +13,7 @@ export default defineConfig({
           ...shared,
           name: 'units',
           include: ['test/unit/**/*.test.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           // Pure parts, which keep nothing between tests: loading the program anew for each file would be most of their time.
           isolate: false,
           maxWorkers: 2,
@@ -26,7 +26,7 @@ export default defineConfig({
           name: 'parts',
           include: ['test/**/*.test.ts'],
           exclude: ['test/unit/**', 'test/long/**', ...calls],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
