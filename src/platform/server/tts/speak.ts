@@ -4,6 +4,7 @@ import { OffhookError } from '../../../kernel/errors.ts';
 import type { Backdrop } from '../../engines/background/backdrop.ts';
 import type { LatexReader } from '../../engines/latex/latex-reader.ts';
 import type { SynthesisChunk, SynthesisEngine } from '../../engines/port.ts';
+import { turnTaken } from '../../turn-taken.ts';
 import { Refusal } from '../refusal.ts';
 import { qualityFacts } from './quality.ts';
 import { backdropOf, referenceLikeness } from './speech-attachments.ts';
@@ -38,7 +39,11 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
     const asked = { text, voice: voice.name, language: language?.code, speed: pace, likeness, levelWhole };
     const chunks = options.engine.synthesize(asked, signal);
     const line = new Line(request, factor, backdrop);
-    for await (const chunk of inTime(chunks, options, stop)) yield line.push(chunk);
+    for await (const chunk of inTime(chunks, options, stop)) {
+      yield line.push(chunk);
+      // The engine is far ahead, so that its chunks follow each other without a pause: others must get in between.
+      await turnTaken();
+    }
     yield line.flush();
   } catch (error) {
     if (error instanceof OffhookError && !(error instanceof Refusal) && !error.retryable) {
