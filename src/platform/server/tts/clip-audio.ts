@@ -3,6 +3,7 @@ import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { parseWav } from '../../../audio/wav.ts';
 import { errorText, OffhookError } from '../../../kernel/errors.ts';
+import { turnTaken } from '../../turn-taken.ts';
 import { joinSamples } from '../join-samples.ts';
 import { readOggPackets } from './ogg.ts';
 import { decodeOggOpus, isOpusHead } from './opus.ts';
@@ -24,6 +25,8 @@ export type ClipFormat = 'wav' | 'flac' | 'ogg' | 'mp3';
 /** A file of a few megabytes may hold hours; nobody's clip or background is longer than this. */
 const MAX_SECONDS = 120;
 const PIECE_BYTES = 1024;
+/** Pieces decoded before others have a turn. */
+const TURN_EVERY = 32;
 const SENSIBLE_RATES = { min: 4000, max: 192_000 };
 
 /** What the first bytes say; undefined for anything else. */
@@ -75,6 +78,7 @@ async function decoded(bytes: Uint8Array, format: ClipFormat): Promise<Clip> {
     let samples = 0;
     // In small pieces, so that a few bytes that unfold to hours are noticed before they fill memory.
     for (let at = 0; at < bytes.length && samples <= MAX_SECONDS * (rateHz || 1); at += PIECE_BYTES) {
+      if (at % (TURN_EVERY * PIECE_BYTES) === 0) await turnTaken();
       const { channelData, sampleRate } = await decoder.decode(bytes.subarray(at, at + PIECE_BYTES));
       rateHz = sampleRate || rateHz;
       parts.push(mixed(channelData, 32_767));
