@@ -33,6 +33,7 @@ export function addPlatformCommand(program: Command): void {
           profile: flags.profile ?? platform.profile,
           json: flags.json === true,
           compat: flags.compat === true,
+          audioHosts: platform.audioHosts,
           dataDir,
           createEngines: (cacheFolder) =>
             createEngines({

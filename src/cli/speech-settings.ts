@@ -35,6 +35,7 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     dataDir,
     vocabularyFolder: shippedFolder(platform.vocabularyFolder),
     modelsFolder: platform.modelsFolder,
+    audioHosts: platform.audioHosts,
     startTimeoutMs: platform.startTimeoutMs,
     clock: systemClock,
     logger,

@@ -102,6 +102,9 @@ export const settingsSchema = z.object({
       .min(1)
       .optional()
       .register(settingFacts, { description: 'Folder of your own speech models, recognition/<language>/ below it' }),
+    audioHosts: z.string().min(1).optional().register(settingFacts, {
+      description: 'Hosts, name or name:port with commas between, that a transcription url may name on this machine or over http',
+    }),
     startTimeoutMs: millis(1000, 10 * minute, 5 * minute, 'Time the embedded platform gets to come up; the first start learns'),
   }),
   bots: z.object({

@@ -13,6 +13,7 @@ const flags = z
     'data-dir': z.string().min(1),
     vocabulary: z.string().min(1),
     models: z.string().optional(),
+    'audio-hosts': z.string().optional(),
     'log-level': z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
     json: z.boolean().default(false),
     'exit-with-parent': z.boolean().default(false),
@@ -25,6 +26,7 @@ const flags = z
         'data-dir': { type: 'string' },
         vocabulary: { type: 'string' },
         models: { type: 'string' },
+        'audio-hosts': { type: 'string' },
         'log-level': { type: 'string' },
         json: { type: 'boolean' },
         'exit-with-parent': { type: 'boolean' },
@@ -40,6 +42,7 @@ try {
     json: flags.json,
     exitWithParent: flags['exit-with-parent'],
     dataDir: flags['data-dir'],
+    audioHosts: flags['audio-hosts'],
     createEngines: (cacheFolder) =>
       createEngines({
         cacheFolder,

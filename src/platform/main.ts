@@ -18,6 +18,8 @@ export interface RunPlatformOptions {
   /** Read a first line from stdin (a `Handover`), and stop when stdin ends. */
   readonly exitWithParent?: boolean;
   readonly compat?: boolean;
+  /** Hosts that a transcription may fetch from although they are not public, with commas between. */
+  readonly audioHosts?: string | undefined;
   /** Starts the engines, which may keep what they learn in the folder; both are disposed of at the end. */
   readonly createEngines: (cacheFolder: string) => Promise<PlatformEngines>;
   readonly clock: Clock;
@@ -65,6 +67,7 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     logger,
     profile: options.profile,
     compat: options.compat ?? false,
+    audioHosts: (options.audioHosts ?? '').split(',').map((host) => host.trim()),
     dataDir: folder,
   });
   announce(platform, options.json, process.stdout);
