@@ -21,7 +21,7 @@ describe('LaTeX', () => {
   it.each([
     ['$x^2$', 'Nisha', /^\s*x squared\s*$/],
     ['The area is $\\pi r^2$.', 'Rajesh', /^The area is\s+pi r squared\s+\.$/],
-    ['\\frac{a}{b}', 'Nisha', /^\s*a over b\s*$/],
+    ['\\frac{a}{b}', 'Nisha', /^\s*eigh over b\s*$/],
     ['$x^2$', 'Rajesh', /^\s*एक्स वर्गित\s*$/],
     ['उत्तर $\\frac{1}{2}$ है', 'Rajesh', /^उत्तर\s+\p{Script=Devanagari}[\p{Script=Devanagari}\s]*है$/u],
   ])('%s by %s is spoken as words when asked for [166]', async (input, voice, words) => {

@@ -23,6 +23,10 @@ const locales = new Set(['en', 'hi', 'af', 'ca', 'da', 'de', 'es', 'fr', 'it', '
 /** Written in Devanagari, and nearer to Hindi words than to English ones. */
 const likeHindi = new Set(['mr', 'ne', 'kok', 'mai', 'doi', 'brx', 'sa', 'bho']);
 
+/** English synthesizers take a lone "a" for the article; spelled so they say the letter. */
+const LETTER_A = /\ba\b/gi;
+const LETTER_A_AS_HEARD = 'eigh';
+
 interface Pending {
   resolve(words: readonly string[]): void;
   reject(error: LatexError): void;
@@ -57,9 +61,11 @@ export class LatexReader {
     const parts = formulaParts(text);
     const latex = parts.flatMap((part) => (part.type === 'formula' ? [part.latex] : []));
     const plain = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
-    const words = latex.length === 0 ? [] : await this.#words(latex, formulaLocale(plain, asked, home));
+    const locale = formulaLocale(plain, asked, home);
+    const words = latex.length === 0 ? [] : await this.#words(latex, locale);
+    const sounded = locale === 'en' ? words.map((each) => each.replaceAll(LETTER_A, LETTER_A_AS_HEARD)) : words;
     let next = 0;
-    return parts.map((part) => (part.type === 'text' ? part.text : ` ${words[next++] ?? ''} `)).join('');
+    return parts.map((part) => (part.type === 'text' ? part.text : ` ${sounded[next++] ?? ''} `)).join('');
   }
 
   #words(latex: readonly string[], locale: string): Promise<readonly string[]> {
