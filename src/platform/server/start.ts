@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
@@ -111,6 +112,8 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     profiles: engines.profiles ?? speakers,
   };
   const uploadFolder = join(options.dataDir, 'uploads');
+  // What a platform that was killed left behind is somebody's voice.
+  await rm(uploadFolder, { recursive: true, force: true });
   const intake = {
     limits,
     uploadFolder,

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requireTool } from '../../support/requires.ts';
@@ -82,6 +83,15 @@ describe('containers', () => {
 
   it('text is a 415, under the name of a sound too [53]', async () => {
     expect((await transcribe(test, Buffer.from('hello there, this is only text'), 'audio.mp3')).status).toBe(415);
+  });
+
+  it('throws away what a killed platform left behind', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'offhook-uploads-'));
+    mkdirSync(join(dataDir, 'uploads'));
+    writeFileSync(join(dataDir, 'uploads/upload-old'), 'somebody');
+    await using _platform = await startTestPlatform({ dataDir });
+    expect(existsSync(join(dataDir, 'uploads/upload-old'))).toBe(false);
+    rmSync(dataDir, { recursive: true });
   });
 
   it('leaves nothing on the disk', () => {
