@@ -4,10 +4,15 @@ import { z } from 'zod';
 import { addCallCommand } from './call-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDemoCommand } from './demo-command.ts';
+import { addDoctorCommand } from './doctor-command.ts';
 import { EXIT } from './output.ts';
 import { fromPackage } from './package-root.ts';
 import { addPlatformCommand } from './platform-command.ts';
+import { addSayCommand } from './say-command.ts';
 import { addStartCommand } from './start-command.ts';
+import { addTokenCommand } from './token-command.ts';
+import { addTranscribeCommand } from './transcribe-command.ts';
+import { addVoicesCommand } from './voices-command.ts';
 import { addWorkerCommand } from './worker-command.ts';
 
 /** The command line: one file a command. Exit 0 is success, 1 failure, 2 wrong usage. */
@@ -25,5 +30,10 @@ export function buildProgram(): Command {
   addPlatformCommand(program);
   addWorkerCommand(program);
   addConfigCommand(program);
+  addDoctorCommand(program);
+  addTokenCommand(program);
+  addSayCommand(program);
+  addTranscribeCommand(program);
+  addVoicesCommand(program);
   return program;
 }

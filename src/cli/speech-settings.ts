@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { SpeechPlatformSettings } from '../speech/platform.ts';
+import { RedisTokenStore } from '../speech/redis-token-store.ts';
 import { startPlatformProcess } from './platform-process.ts';
 import { shippedFolder } from './configuration.ts';
 
@@ -19,16 +21,9 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     connectTimeoutMs: speech.connectTimeoutMs,
     requestTimeoutMs: speech.requestTimeoutMs,
     tokenLifeSeconds: speech.tokenLifeSeconds,
+    phraseFolder: join(dataDir, 'phrases'),
   };
-  const [apiKey] = config.secrets.speechApiKeys;
-  if (!usesEmbeddedPlatform(config) && apiKey !== undefined) {
-    const { authUrl = '', asrUrl = '', ttsUrl = '' } = speech;
-    return {
-      settings: { ...common, authUrl, asrUrl, ttsUrl, apiKey: apiKey.reveal() },
-      embedded: false,
-      [Symbol.asyncDispose]: async () => undefined,
-    };
-  }
+  if (!usesEmbeddedPlatform(config)) return configured(config, common, logger);
   const child = await startPlatformProcess({
     port: platform.port,
     profile: platform.profile,
@@ -41,10 +36,27 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     logger,
     signal,
   });
-  const { authUrl, asrUrl, ttsUrl } = child.urls;
   return {
-    settings: { ...common, authUrl, asrUrl, ttsUrl, apiKey: child.apiKey },
+    settings: { ...common, ...child.urls, apiKey: child.apiKey },
     embedded: true,
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
+
+/** With a Redis, processes share one budget of mints and their tokens. */
+function configured({ settings, secrets }: LoadedConfig, common: SpeechPlatformSettings, logger: Logger): SpeechSource {
+  const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
+  const given = Object.entries({ authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl }).filter(([, url]) => url !== undefined);
+  const url = secrets.redisUrl?.reveal();
+  const tokenStore = url === undefined ? undefined : new RedisTokenStore({ url, clock: systemClock, logger });
+  return {
+    settings: {
+      ...common,
+      ...Object.fromEntries(given),
+      apiKey: secrets.speechApiKeys.map((key) => key.reveal()),
+      ...(tokenStore === undefined ? {} : { tokenStore }),
+    },
+    embedded: false,
+    [Symbol.asyncDispose]: async () => tokenStore?.[Symbol.asyncDispose](),
   };
 }

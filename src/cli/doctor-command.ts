@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { systemClock } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
+import { createLogger } from '../observability/logger.ts';
+import { readConfiguration } from './configuration.ts';
+import { type Check, type CheckResult, runCheck } from './doctor/check.ts';
+import { configurationCheck } from './doctor/configuration.ts';
+import { diskCheck } from './doctor/disk.ts';
+import { postgresCheck, redisCheck } from './doctor/servers.ts';
+import { platformChecks } from './doctor/platform.ts';
+import { coloured, EXIT, printJson, printLine } from './output.ts';
+import { Progress } from './speech/progress.ts';
+
+/** `offhook doctor`: looks at everything a gateway needs, and says what to do about what is wrong. */
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('check configuration, speech platform, disk and servers, and say what to do')
+    .option('--json', 'print one JSON document')
+    .action(async (flags: { json?: boolean }) => {
+      const stop = new AbortController();
+      process.once('SIGINT', () => stop.abort(new Error('interrupted')));
+      const alive = setInterval(() => undefined, 60_000);
+      const results: CheckResult[] = [];
+      const run = async (check: Check): Promise<void> => {
+        using progress = new Progress(check.name);
+        const result = await runCheck(check, systemClock, stop.signal);
+        progress[Symbol.dispose]();
+        results.push(result);
+        if (flags.json !== true) printResult(result);
+      };
+      const { config, problems } = readConfiguration();
+      const logger = createLogger({ level: 'error' });
+      await run(configurationCheck(problems));
+      await run(diskCheck(config.settings.dataDir));
+      if (config.secrets.redisUrl !== undefined) await run(redisCheck(config.secrets.redisUrl.reveal()));
+      if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
+      // With settings that are wrong it would be another platform than the one that was meant.
+      if (problems.length === 0) await platformChecks(config, logger, stop.signal, run).catch((error: unknown) => failed(error));
+      clearInterval(alive);
+      const ok = results.every((result) => result.ok);
+      if (flags.json === true) printJson({ ok, checks: results });
+      else
+        printLine(
+          ok ? 'Everything is well.' : `${results.filter((result) => !result.ok).length} of ${results.length} checks failed.`,
+        );
+      process.exit(ok ? EXIT.ok : EXIT.failed);
+
+      function failed(error: unknown): void {
+        results.push({ name: 'speech platform', ok: false, detail: errorText(error), advice: 'run it again', ms: 0 });
+      }
+    });
+}
+
+function printResult({ name, ok, detail, advice, ms }: CheckResult): void {
+  printLine(
+    `${ok ? coloured('green', 'ok    ') : coloured('red', 'failed')} ${name}: ${detail} ${coloured('dim', `(${ms} ms)`)}`,
+  );
+  if (!ok && advice !== undefined) printLine(`       ${coloured('yellow', advice)}`);
+}

@@ -1,0 +1,59 @@
+import { createWriteStream, existsSync } from 'node:fs';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { buffer } from 'node:stream/consumers';
+import type { Writable } from 'node:stream';
+import { UsageError } from './usage.ts';
+
+/** The whole of a file, or of stdin for `-`. @throws UsageError when there is no such file */
+export async function readInput(path: string): Promise<Uint8Array> {
+  if (path === '-') return buffer(process.stdin);
+  requireFile(path);
+  return readFile(path);
+}
+
+/** @throws UsageError when there is no such file */
+export function requireFile(path: string): void {
+  if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
+}
+
+/**
+ * Writes parts as they come, to stdout for `-`. A file appears under its name when it is whole: what breaks off leaves nothing
+ * behind.
+ * @returns how many bytes were written
+ */
+export async function writeOutput(
+  path: string,
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<number> {
+  if (path === '-') return await pour(process.stdout, parts, onBytes);
+  const temporary = `${path}.part`;
+  const file = createWriteStream(temporary);
+  try {
+    await once(file, 'open');
+    const bytes = await pour(file, parts, onBytes);
+    file.end();
+    await once(file, 'close');
+    await rename(temporary, path);
+    return bytes;
+  } catch (error) {
+    file.destroy();
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function pour(
+  stream: Writable,
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): Promise<number> {
+  let bytes = 0;
+  for await (const part of parts) {
+    bytes += part.length;
+    onBytes(bytes);
+    if (!stream.write(part)) await once(stream, 'drain');
+  }
+  return bytes;
+}

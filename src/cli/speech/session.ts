@@ -1,0 +1,70 @@
+import { systemClock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
+import { createLogger } from '../../observability/logger.ts';
+import { SpeechPlatform } from '../../speech/platform.ts';
+import { requireConfiguration } from '../configuration.ts';
+import { EXIT, printJson, printNote } from '../output.ts';
+import { speechSource } from '../speech-settings.ts';
+import { UsageError } from './usage.ts';
+
+export interface SpeechSession {
+  readonly speech: SpeechPlatform;
+  /** Whether the platform was started for this command and ends with it. */
+  readonly isEmbedded: boolean;
+  /** Aborts when the user interrupts the command. */
+  readonly signal: AbortSignal;
+}
+
+/** What a command's `--json` prints besides `ok`, which it may say itself when it did its work and found something wrong. */
+export type JsonAnswer = Readonly<Record<string, unknown>>;
+
+/**
+ * Runs one command against the configured speech platform, or against an embedded one started for it, and ends the process:
+ * 0 when it worked, 1 when it failed, 2 for a wrong use of it. With `json` exactly one document is the last line of stdout.
+ */
+export async function runSpeechCommand(
+  name: string,
+  flags: { readonly json?: boolean },
+  task: (session: SpeechSession) => Promise<JsonAnswer>,
+): Promise<void> {
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  // The clock's timers keep no process alive, and a command that waits for one has nothing else.
+  const alive = setInterval(() => undefined, 60_000);
+  let code: number = EXIT.ok;
+  try {
+    const { config } = requireConfiguration();
+    const { settings } = config;
+    const logger = createLogger({ level: settings.log.level === 'info' ? 'warn' : settings.log.level });
+    // Free ports: a gateway of this machine may have the others.
+    const anyPort = { ...config, settings: { ...settings, platform: { ...settings.platform, port: 0 } } };
+    await using source = await speechSource(anyPort, logger, stop.signal);
+    await using speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
+    const answer = await task({ speech, isEmbedded: source.embedded, signal: stop.signal });
+    if (flags.json === true) printJson({ ok: true, ...answer });
+    if (answer['ok'] === false) code = EXIT.failed;
+  } catch (error) {
+    code = error instanceof UsageError ? EXIT.usage : EXIT.failed;
+    if (flags.json === true) printJson({ ok: false, error: errorText(error), ...factsOf(error) });
+    printNote(`offhook ${name}: ${errorText(error)}`);
+  }
+  clearInterval(alive);
+  await flushed(process.stdout);
+  process.exit(code);
+}
+
+function factsOf(error: unknown): JsonAnswer {
+  if (typeof error !== 'object' || error === null) return {};
+  const { code, status, requestId, retryable } = error as Readonly<Record<string, unknown>>;
+  return { code, status, requestId, retryable };
+}
+
+/** Waits until a pipe has taken what was written: an exit would cut it off. */
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.writableLength === 0) resolve();
+    else stream.write('', () => resolve());
+  });
+}

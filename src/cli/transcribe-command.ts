@@ -1,0 +1,133 @@
+import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { TranscriptionOptions, TranscriptionResult, TranscriptionSource } from '../speech/asr/batch.ts';
+import { printNote } from './output.ts';
+import { readInput, requireFile, writeOutput } from './speech/files.ts';
+import { Progress } from './speech/progress.ts';
+import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
+import { cuesOf, srtOf, vttOf } from './speech/subtitles.ts';
+import { countOption, UsageError } from './speech/usage.ts';
+
+interface TranscribeFlags {
+  readonly output: string;
+  readonly format: 'text' | 'json' | 'srt' | 'vtt';
+  readonly srt?: string;
+  readonly vtt?: string;
+  readonly name?: string;
+  readonly language?: string;
+  readonly speakers?: number;
+  readonly identify?: boolean;
+  readonly script?: string;
+  readonly boost?: readonly string[];
+  readonly analysis?: boolean;
+  readonly summary?: boolean;
+  readonly sentiment?: boolean;
+  readonly intent?: boolean;
+  readonly keyterms?: boolean;
+  readonly emotion?: boolean;
+  readonly medicalTerms?: boolean;
+  readonly profanity?: boolean;
+  readonly hash?: readonly string[];
+  readonly codeSwitch?: boolean;
+  readonly json?: boolean;
+}
+
+/** `offhook transcribe`: a recording as text, as the platform's whole answer, or as subtitles. */
+export function addTranscribeCommand(program: Command): void {
+  program
+    .command('transcribe')
+    .description('turn a recording into text or subtitles')
+    .argument('<audio>', 'a file, an https address that the platform fetches, or - for stdin')
+    .option('-o, --output <file>', 'where the transcript goes; - is stdout', '-')
+    .addOption(new Option('-f, --format <format>', 'of the transcript').choices(['text', 'json', 'srt', 'vtt']).default('text'))
+    .option('--srt <file>', 'also write subtitles as SubRip')
+    .option('--vtt <file>', 'also write subtitles as WebVTT')
+    .option('--name <name>', 'file name to send for stdin; its ending tells the container', 'audio.wav')
+    .option('--language <code>', 'ISO code or English name; found out when absent, which is slower')
+    .option('--speakers <count>', 'tell so many speakers apart', countOption)
+    .option('--identify', 'name them by their registered profiles; needs --speakers of 2 or more')
+    .option('--script <script>', 'script to write in, for example Latin')
+    .option('--boost <phrases...>', 'terms to listen for')
+    .option('--analysis', 'intent, sentiment, summary and key terms')
+    .option('--summary', 'a summary')
+    .option('--sentiment', 'the sentiment')
+    .option('--intent', 'the intent')
+    .option('--keyterms', 'key terms')
+    .option('--emotion', 'emotions by segment')
+    .option('--medical-terms', 'correct medical terms')
+    .option('--profanity', 'mask profane words')
+    .option('--hash <words...>', 'replace these words with asterisks')
+    .option('--code-switch', 'write English words in Latin script and numbers as digits')
+    .option('--json', 'print one JSON document')
+    .action((audio: string, flags: TranscribeFlags) =>
+      runSpeechCommand('transcribe', flags, (session) => transcribe(audio, flags, session)),
+    );
+}
+
+async function transcribe(audio: string, flags: TranscribeFlags, { speech, signal }: SpeechSession): Promise<JsonAnswer> {
+  const { output, format, srt, vtt } = flags;
+  const source = await sourceOf(audio, flags);
+  const result = await (async () => {
+    using _progress = new Progress(`transcribing ${basename(audio)}`);
+    return await speech.transcribe(source, optionsOf(flags), signal);
+  })();
+  const cues = cuesOf(result);
+  if (srt !== undefined) await writeFile(srt, srtOf(cues));
+  if (vtt !== undefined) await writeFile(vtt, vttOf(cues));
+  if (output !== '-') await writeOutput(output, [Buffer.from(rendered(result, format))]);
+  else if (flags.json !== true) await writeOutput('-', [Buffer.from(rendered(result, format))]);
+  if (flags.json !== true)
+    for (const file of [output, srt, vtt]) if (file !== undefined && file !== '-') printNote(`written: ${file}`);
+  const { raw: _raw, ...facts } = result;
+  return { ...facts, files: [output, srt, vtt].filter((file) => file !== undefined && file !== '-') };
+}
+
+function rendered(result: TranscriptionResult, format: TranscribeFlags['format']): string {
+  switch (format) {
+    case 'text':
+      return `${result.text}\n`;
+    case 'json':
+      return `${JSON.stringify(result.raw, undefined, 2)}\n`;
+    case 'srt':
+      return srtOf(cuesOf(result));
+    case 'vtt':
+      return vttOf(cuesOf(result));
+  }
+}
+
+async function sourceOf(audio: string, flags: TranscribeFlags): Promise<TranscriptionSource> {
+  if (/^https?:\/\//u.test(audio)) return { url: audio };
+  if (audio !== '-') {
+    requireFile(audio);
+    return { path: audio };
+  }
+  const bytes = await readInput('-');
+  if (bytes.length === 0) throw new UsageError('there is no audio on stdin');
+  return { bytes, name: flags.name ?? 'audio.wav' };
+}
+
+/** Subtitles and the whole answer need segments and words. */
+function optionsOf(flags: TranscribeFlags): TranscriptionOptions {
+  const { language, speakers, identify, script, boost, analysis, summary, sentiment, intent, keyterms, emotion } = flags;
+  const { medicalTerms, profanity, hash, codeSwitch, format, srt, vtt, json } = flags;
+  const isVerbose = format !== 'text' || srt !== undefined || vtt !== undefined || json === true;
+  return {
+    ...(isVerbose ? { verbose: true } : {}),
+    ...(language === undefined ? {} : { language }),
+    ...(speakers === undefined ? {} : { numSpeakers: speakers }),
+    ...(identify === undefined ? {} : { identifySpeakers: identify }),
+    ...(script === undefined ? {} : { outputScript: script }),
+    ...(boost === undefined ? {} : { boostPhrases: boost }),
+    ...(analysis === undefined ? {} : { analysis }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(sentiment === undefined ? {} : { sentiment }),
+    ...(intent === undefined ? {} : { intent }),
+    ...(keyterms === undefined ? {} : { keyterms }),
+    ...(emotion === undefined ? {} : { emotion }),
+    ...(medicalTerms === undefined ? {} : { medical: medicalTerms }),
+    ...(profanity === undefined ? {} : { profanity }),
+    ...(hash === undefined ? {} : { hashKeywords: hash }),
+    ...(codeSwitch === undefined ? {} : { codeSwitch }),
+  };
+}
