@@ -56,7 +56,7 @@ async function speak(text: string, voice: string, language?: string, speed = 1):
 function medianPitch(pcm: Int16Array): number {
   const samples = forPitch(pcm);
   const heard: number[] = [];
-  for (let at = 0; at < samples.length; at += 80) heard.push(pitchAt(samples, at) ?? 0);
+  for (let at = 0; at < samples.length; at += 320) heard.push(pitchAt(samples, at) ?? 0);
   const voiced = heard.filter((hz) => hz > 0).toSorted((a, b) => a - b);
   return voiced[voiced.length >> 1] ?? 0;
 }
