@@ -190,16 +190,16 @@ export const requirements: readonly Requirement[] = [
   { id: 143, side: 'server', title: "A list shows one project's profiles", status: 'proven' },
   { id: 144, side: 'server', title: 'A voice is identified with a confidence, a stranger is unknown', status: 'proven' },
   { id: 145, side: 'server', title: 'Very short and long clips register all the same', status: 'proven' },
-  { id: 146, side: 'client', title: 'Registration times are kept as text and read as UTC', status: 'open' },
-  { id: 147, side: 'client', title: 'An unknown speaker becomes null', status: 'open' },
+  { id: 146, side: 'client', title: 'Registration times are kept as text and read as UTC', status: 'proven' },
+  { id: 147, side: 'client', title: 'An unknown speaker becomes null', status: 'proven' },
   { id: 148, side: 'server', title: 'Health bodies of recognition and synthesis', status: 'proven' },
   { id: 149, side: 'server', title: 'The language list is complete, and Variant B guards its own', status: 'proven' },
   { id: 150, side: 'client', title: 'Health is one shape whatever the service answers', status: 'proven' },
   { id: 151, side: 'server', title: 'The medical service reads many containers, up to 30 MiB', status: 'proven' },
   { id: 152, side: 'server', title: 'Medical segments come with diarization only', status: 'proven' },
   { id: 153, side: 'server', title: 'The medical answer repeats the file name and the whole text', status: 'proven' },
-  { id: 154, side: 'client', title: 'Medical requests send med-en and respect the size limit', status: 'open' },
-  { id: 155, side: 'client', title: 'Medical requests never go below /v1', status: 'open' },
+  { id: 154, side: 'client', title: 'Medical requests send med-en and respect the size limit', status: 'proven' },
+  { id: 155, side: 'client', title: 'Medical requests never go below /v1', status: 'proven' },
 
   // TTS batch
   { id: 156, side: 'server', title: 'A minimal request gives MP3 with its rate and request id', status: 'proven' },
@@ -266,5 +266,5 @@ export const requirements: readonly Requirement[] = [
   { id: 205, side: 'server', title: 'Pending refinements do not disturb the order of seg', status: 'proven' },
   { id: 206, side: 'server', title: 'A client that leaves frees its slot at once', status: 'proven' },
   { id: 207, side: 'server', title: 'Health stays green under full load', status: 'proven' },
-  { id: 208, side: 'client', title: 'A client for recognition alone contacts nothing else', status: 'open' },
+  { id: 208, side: 'client', title: 'A client for recognition alone contacts nothing else', status: 'proven' },
 ];

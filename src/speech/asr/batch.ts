@@ -1,81 +1,65 @@
-import { openAsBlob } from 'node:fs';
-import { basename } from 'node:path';
-import { SpeechRequestError } from '../errors.ts';
-import type { SpeechHttp } from '../requests.ts';
+import type { SpeechHttp, SpeechRequest } from '../requests.ts';
+import { openSource, type TranscriptionSource } from './audio-source.ts';
 import { type TranscriptionOptions, transcriptionFields } from './transcription-options.ts';
 import { readTranscription, type TranscriptionResult } from './transcription-result.ts';
 
+export type { TranscriptionSource } from './audio-source.ts';
 export type { TranscriptionOptions } from './transcription-options.ts';
 export type { TranscriptionResult } from './transcription-result.ts';
 
-/** Exactly one source of audio. A file is streamed from disk; an address is fetched by the platform. */
-export type TranscriptionSource =
-  | { readonly path: string }
-  | { readonly bytes: Uint8Array; readonly name: string }
-  /** Sent as the bytes it stands for, as text would be a third longer. A `data:` prefix is tolerated. */
-  | { readonly base64: string; readonly name: string }
-  | { readonly url: string };
+/** Which description of the service answers (ASR doc): Variant B names a field otherwise and takes JSON. */
+export type RecognitionVariant = 'primary' | 'alt';
 
 const MOST_BYTES = 500 * 1024 * 1024;
+/** At least 120 s (ASR doc, limits), and what a slow line and a long recording need besides: four hours in 500 MB. */
+const LEAST_TIMEOUT_MS = 120_000;
+const BYTES_PER_TIMEOUT_SECOND = 256 * 1024;
+/** How long the recording behind an address is, nobody knows here. */
+const ADDRESS_TIMEOUT_MS = 30 * 60_000;
 
 /**
- * Transcribes one recording: `POST {asr_url}/v1/audio/transcriptions`.
+ * Transcribes one recording: `POST /v1/audio/transcriptions` of either description.
+ * @param baseUrl `asr_url`, or `asr_alt_url` with the variant `alt`
  * @throws SpeechRequestError before anything is sent for more or less than one source, one over 500 MB, an address that is
  * not public https, or options that contradict each other; SpeechError by status; SpeechProtocolError for an answer that cannot
  * be read; the signal's reason when aborted
  */
 export async function transcribe(
   http: SpeechHttp,
-  asrUrl: string,
+  baseUrl: string,
   source: TranscriptionSource,
   options: TranscriptionOptions,
   signal: AbortSignal,
+  variant: RecognitionVariant = 'primary',
 ): Promise<TranscriptionResult> {
-  const fields = transcriptionFields(options);
-  const audio = await audioField(source);
+  const fields = transcriptionFields(options, variant);
+  const audio = await openSource(source, MOST_BYTES);
+  const timeoutMs =
+    typeof audio === 'string' ? ADDRESS_TIMEOUT_MS : LEAST_TIMEOUT_MS + (audio.blob.size / BYTES_PER_TIMEOUT_SECOND) * 1_000;
+  const isPlainAddress = variant === 'alt' && typeof audio === 'string' && Object.keys(options).length === 0;
   const answer = await http.send(
     {
       what: 'transcription',
-      url: new URL('/v1/audio/transcriptions', asrUrl),
+      url: new URL('/v1/audio/transcriptions', baseUrl),
       method: 'POST',
-      body: () => {
-        const form = new FormData();
-        if (typeof audio === 'string') form.set('url', audio);
-        else form.set('file', audio.blob, audio.name);
-        for (const [name, value] of fields) form.set(name, value);
-        return form;
-      },
+      timeoutMs: Math.round(timeoutMs),
+      ...(isPlainAddress ? addressBody(audio) : { body: () => formOf(audio, fields) }),
     },
     signal,
   );
   return readTranscription(answer.text, answer.requestId);
 }
 
-async function audioField(source: TranscriptionSource): Promise<string | { readonly blob: Blob; readonly name: string }> {
-  const given = ['path', 'bytes', 'base64', 'url'].filter((key) => key in source);
-  if (given.length !== 1) throw new SpeechRequestError(`audio comes from one source, not from ${given.join(' and ') || 'none'}`);
-  if ('url' in source) return publicAddress(source.url);
-  const audio =
-    'path' in source
-      ? { blob: await openAsBlob(source.path), name: basename(source.path) }
-      : { blob: new Blob([Uint8Array.from('bytes' in source ? source.bytes : decode(source.base64))]), name: source.name };
-  if (audio.blob.size > MOST_BYTES)
-    throw new SpeechRequestError(`a recording of ${audio.blob.size} bytes is over the platform's 500 MB`);
-  return audio;
+/** Of the JSON body only these two fields are documented, so options go by form. */
+function addressBody(url: string): Pick<SpeechRequest, 'body' | 'headers'> {
+  const body = JSON.stringify({ model: 'zero-indic', url });
+  return { body: () => body, headers: { 'content-type': 'application/json' } };
 }
 
-/** What stands in the address goes into the platform's logs, so a password must not. */
-function publicAddress(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
-    throw new SpeechRequestError('the address of a recording is public https, without a user name or password');
-  return url.href;
-}
-
-function decode(base64: string): Uint8Array {
-  const text = base64.replace(/^data:[^,]{0,200},/u, '').replaceAll(/\s/gu, '');
-  // Checked by its letters alone: a pattern with a repeated group would need a stack as deep as the recording is long.
-  if (text === '' || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/u.test(text))
-    throw new SpeechRequestError('the recording is not base64');
-  return Buffer.from(text, 'base64');
+function formOf(audio: Awaited<ReturnType<typeof openSource>>, fields: readonly [string, string][]): FormData {
+  const form = new FormData();
+  if (typeof audio === 'string') form.set('url', audio);
+  else form.set('file', audio.blob, audio.name);
+  for (const [name, value] of fields) form.set(name, value);
+  return form;
 }

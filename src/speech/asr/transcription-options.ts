@@ -41,13 +41,16 @@ export interface TranscriptionOptions {
  * The form fields of a request, in a fixed order: flags as `true` and `false`, lists as JSON text.
  * @throws SpeechRequestError for what the documents rule out, so that no file is uploaded in vain
  */
-export function transcriptionFields(options: TranscriptionOptions): [name: string, value: string][] {
+export function transcriptionFields(
+  options: TranscriptionOptions,
+  variant: 'primary' | 'alt' = 'primary',
+): [name: string, value: string][] {
   check(options);
   const fields: readonly [string, string | number | boolean | readonly string[] | undefined][] = [
     ['response_format', isVerbose(options) ? 'verbose_json' : 'json'],
     ['language_code', options.language],
     ['num_speakers', options.numSpeakers],
-    ['speaker_id', options.identifySpeakers],
+    [variant === 'alt' ? 'enable_speaker_identification' : 'speaker_id', options.identifySpeakers],
     ['output_script', options.outputScript],
     ['boost_phrases', options.boostPhrases?.join('||')],
     ['boost_weight', options.boostWeight],

@@ -1,0 +1,60 @@
+import { openAsBlob } from 'node:fs';
+import { basename } from 'node:path';
+import { SpeechRequestError } from '../errors.ts';
+
+/** Audio that leaves this machine: a file, streamed from disk, bytes, or base64. */
+export type AudioFile =
+  | { readonly path: string }
+  | { readonly bytes: Uint8Array; readonly name: string }
+  /** Sent as the bytes it stands for, as text would be a third longer. A `data:` prefix is tolerated. */
+  | { readonly base64: string; readonly name: string };
+
+/** Exactly one source of audio; an address is fetched by the platform. */
+export type TranscriptionSource = AudioFile | { readonly url: string };
+
+/** A file as it goes into a form. */
+export interface OpenedAudio {
+  readonly blob: Blob;
+  readonly name: string;
+}
+
+/** @throws SpeechRequestError unless there is exactly one source, or for an address that is not public https */
+export async function openSource(source: TranscriptionSource, maxBytes: number): Promise<string | OpenedAudio> {
+  requireOne(source);
+  return 'url' in source ? publicAddress(source.url) : await openAudioFile(source, maxBytes);
+}
+
+/** @throws SpeechRequestError for more or less than one source, or one over the limit; the file system's error for a path */
+export async function openAudioFile(source: AudioFile, maxBytes: number): Promise<OpenedAudio> {
+  requireOne(source);
+  const audio =
+    'path' in source
+      ? { blob: await openAsBlob(source.path), name: basename(source.path) }
+      : { blob: new Blob([Uint8Array.from('bytes' in source ? source.bytes : decode(source.base64))]), name: source.name };
+  if (audio.blob.size > maxBytes)
+    throw new SpeechRequestError(
+      `a recording of ${audio.blob.size} bytes is over the platform's ${Math.floor(maxBytes / 1024 / 1024)} MB`,
+    );
+  return audio;
+}
+
+function requireOne(source: TranscriptionSource): void {
+  const given = ['path', 'bytes', 'base64', 'url'].filter((key) => key in source);
+  if (given.length !== 1) throw new SpeechRequestError(`audio comes from one source, not from ${given.join(' and ') || 'none'}`);
+}
+
+/** What stands in the address goes into the platform's logs, so a password must not. */
+function publicAddress(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
+    throw new SpeechRequestError('the address of a recording is public https, without a user name or password');
+  return url.href;
+}
+
+function decode(base64: string): Uint8Array {
+  const text = base64.replace(/^data:[^,]{0,200},/u, '').replaceAll(/\s/gu, '');
+  // Checked by its letters alone: a pattern with a repeated group would need a stack as deep as the recording is long.
+  if (text === '' || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/u.test(text))
+    throw new SpeechRequestError('the recording is not base64');
+  return Buffer.from(text, 'base64');
+}

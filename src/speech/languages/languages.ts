@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { SpeechProtocolError } from '../errors.ts';
+
+export interface PlatformLanguage {
+  /** As `language` takes it. */
+  readonly code: string;
+  /** The code again where the platform names none. */
+  readonly name: string;
+}
+
+/** What a recogniser knows; its body is not documented, so lists are empty where nothing of the kind was found. */
+export interface PlatformLanguages {
+  readonly languages: readonly PlatformLanguage[];
+  readonly models: readonly string[];
+  readonly features: readonly string[];
+  /** The answer as it came. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+const entry = z.union([
+  z.string().transform((code) => ({ code, name: code })),
+  z.looseObject({ code: z.string(), name: z.string().nullish() }).transform(({ code, name }) => ({ code, name: name ?? code })),
+]);
+const named = z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]);
+/** A list of codes or of objects, or a map from a code to its name. */
+const list = z
+  .union([
+    z.array(entry),
+    z
+      .record(z.string(), named.catch(''))
+      .transform((names) => Object.entries(names).map(([code, name]) => ({ code, name: name === '' ? code : name }))),
+  ])
+  .optional()
+  .catch(undefined);
+/** A list of names, or a map whose keys are the names. */
+const names = z
+  .union([z.array(z.string()), z.record(z.string(), z.unknown()).transform((map) => Object.keys(map))])
+  .optional()
+  .catch(undefined);
+const body = z.looseObject({
+  languages: list,
+  // Older services part what they recognise themselves from what they hand on.
+  direct_languages: list,
+  proxied_languages: list,
+  models: names,
+  model_aliases: names,
+  features: names,
+});
+
+/**
+ * Reads `GET /languages` in the shape of either description, a bare list included.
+ * @throws SpeechProtocolError when there is not one language in it
+ */
+export function readLanguages(text: string): PlatformLanguages {
+  const value = parseJson(text);
+  const parsed = body.safeParse(Array.isArray(value) ? { languages: value as unknown } : value);
+  if (!parsed.success) throw new SpeechProtocolError('the languages cannot be read', { body: text });
+  const { languages, direct_languages: direct = [], proxied_languages: proxied = [], ...rest } = parsed.data;
+  const byCode = new Map([...(languages ?? []), ...direct, ...proxied].map((language) => [language.code, language]));
+  if (byCode.size === 0) throw new SpeechProtocolError('there is no language in the list', { body: text });
+  return {
+    languages: [...byCode.values()],
+    models: rest.models ?? rest.model_aliases ?? [],
+    features: rest.features ?? [],
+    raw: z.record(z.string(), z.unknown()).catch({ languages: value }).parse(value),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { type AudioFile, openAudioFile } from '../asr/audio-source.ts';
+import { SpeechRequestError } from '../errors.ts';
+import { parseAnswer } from '../parse-answer.ts';
+import type { SpeechAnswer, SpeechHttp } from '../requests.ts';
+import { readSpeakerProfile, type SpeakerProfile } from './speaker-profile.ts';
+
+/** One address of the recognition service with what sends there. */
+export interface SpeakerService {
+  readonly http: SpeechHttp;
+  readonly baseUrl: string;
+}
+
+export interface SpeakersOptions {
+  /** Where profiles are registered and deleted: the primary address, or Variant B where it alone is known. */
+  readonly write: () => SpeakerService;
+  /** Where they are listed and identified: Variant B, the only one that has it (ASR doc, "GET /v1/speakers/list"). */
+  readonly read: () => SpeakerService;
+}
+
+export interface NamedSpeaker {
+  readonly name: string;
+  /** Groups profiles; whether one is required is not documented. */
+  readonly project?: string;
+}
+
+export interface RegisteredSpeaker {
+  readonly speaker: string;
+  readonly message: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+/** `speaker` is null when no profile matches above the platform's threshold. */
+export interface SpeakerMatch {
+  readonly speaker: string | null;
+  /** 0 to 1. */
+  readonly confidence: number | undefined;
+  readonly requestId: string | undefined;
+}
+
+const MOST_BYTES = 500 * 1024 * 1024;
+const text = z.string().nullish();
+const registered = z.looseObject({ success: z.boolean().nullish(), speaker: text, message: text });
+const deleted = z.looseObject({ success: z.boolean().nullish(), message: text });
+const listed = z.looseObject({ speakers: z.array(readSpeakerProfile) });
+const identified = z.looseObject({ speaker: text, confidence: z.number().nullish().catch(undefined) });
+
+/** Voice profiles, against which transcription names its speakers (ASR doc, "/v1/speakers"). */
+export class Speakers {
+  readonly #options: SpeakersOptions;
+
+  constructor(options: SpeakersOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param clip best 5 to 15 clean seconds of the speaker alone
+   * @throws SpeechRequestError for an empty name, or when the platform did not take the clip; SpeechError by status
+   */
+  async register(speaker: NamedSpeaker, clip: AudioFile, signal: AbortSignal): Promise<RegisteredSpeaker> {
+    const audio = await openAudioFile(clip, MOST_BYTES);
+    const fields = named(speaker);
+    const answer = await send(this.#options.write(), 'POST', 'register', signal, () => {
+      fields.set('file', audio.blob, audio.name);
+      return fields;
+    });
+    const { success, speaker: name, message } = parseAnswer(registered, answer, 'the answer to a speaker registration');
+    if (success === false) refused('speaker registration', message, answer);
+    return { speaker: name ?? speaker.name, message: message ?? undefined, requestId: answer.requestId };
+  }
+
+  /** @throws SpeechRequestError when there is no such profile; SpeechError by status */
+  async delete(speaker: NamedSpeaker, signal: AbortSignal): Promise<void> {
+    const fields = named(speaker);
+    const answer = await send(this.#options.write(), 'DELETE', 'delete', signal, () => fields);
+    const { success, message } = parseAnswer(deleted, answer, 'the answer to a speaker deletion');
+    if (success === false) refused('speaker deletion', message, answer);
+  }
+
+  /** The project's profiles. Needs `asrAltUrl` and an API key. @throws SpeechError by status */
+  async list(project: string, signal: AbortSignal): Promise<SpeakerProfile[]> {
+    const { http, baseUrl } = this.#options.read();
+    const url = new URL('/v1/speakers/list', baseUrl);
+    url.searchParams.set('project', project);
+    const answer = await http.send({ what: 'speaker list', url, method: 'GET' }, signal);
+    return parseAnswer(listed, answer, 'the speaker list').speakers;
+  }
+
+  /** Whose voice it is. Needs `asrAltUrl` and an API key. @throws SpeechError by status */
+  async identify(clip: AudioFile, project: string, signal: AbortSignal): Promise<SpeakerMatch> {
+    const audio = await openAudioFile(clip, MOST_BYTES);
+    const answer = await send(this.#options.read(), 'POST', 'identify', signal, () => {
+      const form = new FormData();
+      form.set('file', audio.blob, audio.name);
+      form.set('project', project);
+      return form;
+    });
+    const { speaker, confidence } = parseAnswer(identified, answer, 'the answer to a speaker identification');
+    // `unknown` is how the platform names a stranger.
+    const known = speaker === 'unknown' || speaker === undefined ? null : speaker;
+    return { speaker: known, confidence: confidence ?? undefined, requestId: answer.requestId };
+  }
+}
+
+function named({ name, project }: NamedSpeaker): FormData {
+  if (name.trim() === '') throw new SpeechRequestError('a speaker profile needs a name');
+  if (name.trim().toLowerCase() === 'unknown') throw new SpeechRequestError('`unknown` is how the platform names a stranger');
+  const form = new FormData();
+  form.set('name', name);
+  if (project !== undefined) form.set('project', project);
+  return form;
+}
+
+function send(
+  { http, baseUrl }: SpeakerService,
+  method: 'POST' | 'DELETE',
+  action: string,
+  signal: AbortSignal,
+  body: () => FormData,
+): Promise<SpeechAnswer> {
+  return http.send({ what: `speaker ${action}`, url: new URL(`/v1/speakers/${action}`, baseUrl), method, body }, signal);
+}
+
+function refused(what: string, message: string | null | undefined, { status, requestId, text: body }: SpeechAnswer): never {
+  throw new SpeechRequestError(`${what}: ${message ?? 'refused without a reason'}`, { status, requestId, body });
+}
