@@ -1,0 +1,30 @@
+/** `offhook/speech`: the speech platform's client, usable without the rest of the project. */
+export { type AccessToken, type PlatformHealth, SpeechPlatform, type SpeechPlatformDeps } from './platform.ts';
+export type { SpeechPlatformSettings } from './settings.ts';
+export type { TokenProvider } from './credentials.ts';
+export { MemoryTokenStore, type SharedToken, type TokenStore } from './token-store.ts';
+export {
+  SpeechAuthError,
+  SpeechBusyError,
+  SpeechError,
+  SpeechFailedError,
+  SpeechOverloadedError,
+  SpeechProtocolError,
+  SpeechRequestError,
+  SpeechUnavailableError,
+} from './errors.ts';
+export type {
+  Recogniser,
+  RecognitionEvent,
+  RecognitionOptions,
+  RecognitionSession,
+  SynthesisRequest,
+  Synthesizer,
+} from './port.ts';
+export type { TranscriptionOptions, TranscriptionResult, TranscriptionSource } from './asr/batch.ts';
+export type { ServiceHealth } from './health.ts';
+export type { Slot, SlotUse } from './slots.ts';
+export type { BatchSpeechOptions, SpokenAudio } from './tts/batch.ts';
+export type { RequestStyle, StreamedSpeechOptions } from './tts/realtime-request.ts';
+export { SentenceCutter, splitForSpeech } from './tts/sentences.ts';
+export type { BackgroundPreset, SpeechFormat, SpeechOptions, SpeechQuality } from './tts/speech-fields.ts';
