@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type Logger, silentLogger } from '../observability/logger.ts';
+import type { AudioFile } from './asr/audio-source.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
 import { type Connections, connect } from './connections.ts';
@@ -8,9 +9,14 @@ import { eitherSignal } from './either-signal.ts';
 import { type ServiceHealth, serviceHealth } from './health.ts';
 import { HealthWatch } from './health-watch.ts';
 import { KeyedRecogniser } from './keyed-recogniser.ts';
+import { askLanguages } from './languages/ask-languages.ts';
+import { type PlatformLanguages, readLanguages } from './languages/languages.ts';
+import { type MedicalOptions, transcribeMedical } from './medical/medical.ts';
+import type { MedicalResult } from './medical/medical-result.ts';
 import type { Recogniser, SynthesisRequest, Synthesizer } from './port.ts';
 import { needed, type SpeechPlatformSettings } from './settings.ts';
 import type { Slot, SlotUse } from './slots.ts';
+import { type SpeakerService, Speakers } from './speakers/speakers.ts';
 import { TokenSource } from './tokens.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from './tts/batch.ts';
 import { PhraseCache } from './tts/phrase-cache.ts';
@@ -47,6 +53,8 @@ export class SpeechPlatform implements AsyncDisposable {
   readonly recogniser: Recogniser;
   /** For calls, as 8 kHz mu-law. Prepared sentences come from memory, in the same tick. */
   readonly synthesizer: Synthesizer;
+  /** Voice profiles; listing and identifying need `asrAltUrl` and an API key. */
+  readonly speakers: Speakers;
   readonly #settings: SpeechPlatformSettings;
   readonly #deps: Required<SpeechPlatformDeps>;
   readonly #connections: Connections;
@@ -75,6 +83,10 @@ export class SpeechPlatform implements AsyncDisposable {
     const timeout = connectTimeoutMs === undefined ? {} : { readyTimeoutMs: connectTimeoutMs };
     this.#recognisers = tokens.map((source) => new RealtimeRecogniser({ asrUrl, tokens: source, clock, logger, ...timeout }));
     this.recogniser = new KeyedRecogniser(this.#recognisers, asrSlots);
+    const alt = (): SpeakerService => ({ baseUrl: needed(settings, 'asrAltUrl'), http: connections.alt() });
+    const primary = (): SpeakerService => ({ baseUrl: needed(settings, 'asrUrl'), http: connections.asr });
+    const write = settings.asrUrl === undefined && settings.asrAltUrl !== undefined ? alt : primary;
+    this.speakers = new Speakers({ write, read: alt });
     const ask = async (signal: AbortSignal): Promise<boolean> => {
       const { recognition, synthesis } = await this.health(signal);
       return recognition?.healthy !== false && synthesis?.healthy !== false;
@@ -101,14 +113,37 @@ export class SpeechPlatform implements AsyncDisposable {
     return { token, lifeLeftMs: source instanceof TokenSource ? source.lifeLeftMs : undefined };
   }
 
-  /** @throws SpeechError by status; the signal's reason when aborted */
+  /**
+   * Transcribes with the primary recogniser, or with Variant B where its address alone was given.
+   * @throws SpeechError by status; the signal's reason when aborted
+   */
   async transcribe(
     source: TranscriptionSource,
     options: TranscriptionOptions,
     signal: AbortSignal,
   ): Promise<TranscriptionResult> {
     using either = eitherSignal(signal, this.#closing.signal);
+    const { asrUrl, asrAltUrl } = this.#settings;
+    if (asrUrl === undefined && asrAltUrl !== undefined)
+      return await transcribe(this.#connections.alt(), asrAltUrl, source, options, either.signal, 'alt');
     return await transcribe(this.#connections.asr, needed(this.#settings, 'asrUrl'), source, options, either.signal);
+  }
+
+  /** Transcribes with the medical model; needs `medUrl` and an API key. @throws SpeechError by status */
+  async transcribeMedical(source: AudioFile, options: MedicalOptions, signal: AbortSignal): Promise<MedicalResult> {
+    using either = eitherSignal(signal, this.#closing.signal);
+    return await transcribeMedical(this.#connections.med(), needed(this.#settings, 'medUrl'), source, options, either.signal);
+  }
+
+  /** What the recogniser knows. Variant B, asked where its address alone was given, wants the key. @throws SpeechError */
+  async languages(signal: AbortSignal): Promise<PlatformLanguages> {
+    using either = eitherSignal(signal, this.#closing.signal);
+    const { asrUrl, asrAltUrl } = this.#settings;
+    if (asrUrl === undefined && asrAltUrl !== undefined) {
+      const request = { what: 'languages', url: new URL('/languages', asrAltUrl), method: 'GET' } as const;
+      return readLanguages((await this.#connections.alt().send(request, either.signal)).text);
+    }
+    return await askLanguages(this.#deps, needed(this.#settings, 'asrUrl'), either.signal);
   }
 
   /**
