@@ -4,6 +4,8 @@ import { type Logger, silentLogger } from '../observability/logger.ts';
 import type { AudioFile } from './asr/audio-source.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
+import { RecognitionAdvice } from './asr/recognition-advice.ts';
+import { RecognitionStream } from './asr/recognition-stream.ts';
 import { type Connections, connect } from './connections.ts';
 import { eitherSignal } from './either-signal.ts';
 import { type ServiceHealth, serviceHealth } from './health.ts';
@@ -13,7 +15,7 @@ import { askLanguages } from './languages/ask-languages.ts';
 import { type PlatformLanguages, readLanguages } from './languages/languages.ts';
 import { type MedicalOptions, transcribeMedical } from './medical/medical.ts';
 import type { MedicalResult } from './medical/medical-result.ts';
-import type { Recogniser, SynthesisRequest, Synthesizer } from './port.ts';
+import type { Recogniser, RecognitionOptions, SynthesisRequest, Synthesizer } from './port.ts';
 import { needed, type SpeechPlatformSettings } from './settings.ts';
 import type { Slot, SlotUse } from './slots.ts';
 import { type SpeakerService, Speakers } from './speakers/speakers.ts';
@@ -59,6 +61,7 @@ export class SpeechPlatform implements AsyncDisposable {
   readonly #deps: Required<SpeechPlatformDeps>;
   readonly #connections: Connections;
   readonly #recognisers: readonly RealtimeRecogniser[];
+  readonly #advice: RecognitionAdvice;
   readonly #realtime: RealtimeSynthesizer;
   readonly #phrases: PhraseCache;
   readonly #watch: HealthWatch;
@@ -81,7 +84,9 @@ export class SpeechPlatform implements AsyncDisposable {
     this.#phrases = new PhraseCache(this.#realtime, { clock, source: ttsUrl, ...files });
     this.synthesizer = this.#phrases;
     const timeout = connectTimeoutMs === undefined ? {} : { readyTimeoutMs: connectTimeoutMs };
-    this.#recognisers = tokens.map((source) => new RealtimeRecogniser({ asrUrl, tokens: source, clock, logger, ...timeout }));
+    this.#advice = new RecognitionAdvice(logger);
+    const shared = { asrUrl, clock, logger, advice: this.#advice, ...timeout };
+    this.#recognisers = tokens.map((source) => new RealtimeRecogniser({ ...shared, tokens: source }));
     this.recogniser = new KeyedRecogniser(this.#recognisers, asrSlots);
     const alt = (): SpeakerService => ({ baseUrl: needed(settings, 'asrAltUrl'), http: connections.alt() });
     const primary = (): SpeakerService => ({ baseUrl: needed(settings, 'asrUrl'), http: connections.asr });
@@ -124,9 +129,16 @@ export class SpeechPlatform implements AsyncDisposable {
   ): Promise<TranscriptionResult> {
     using either = eitherSignal(signal, this.#closing.signal);
     const { asrUrl, asrAltUrl } = this.#settings;
+    this.#advice.forAny(options);
     if (asrUrl === undefined && asrAltUrl !== undefined)
       return await transcribe(this.#connections.alt(), asrAltUrl, source, options, either.signal, 'alt');
     return await transcribe(this.#connections.asr, needed(this.#settings, 'asrUrl'), source, options, either.signal);
+  }
+
+  /** Opens a realtime session whose events are read by iteration and whose commits can be waited for. */
+  recognise(options: RecognitionOptions, signal: AbortSignal): RecognitionStream {
+    needed(this.#settings, 'asrUrl');
+    return new RecognitionStream(options, { recogniser: this.recogniser, clock: this.#deps.clock, signal });
   }
 
   /** Transcribes with the medical model; needs `medUrl` and an API key. @throws SpeechError by status */

@@ -5,6 +5,7 @@ import { SpeechAuthError } from '../errors.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
 import { openSocket, type PlatformSocket } from '../socket.ts';
 import { type At, type Effect, RealtimeProtocol } from './realtime-protocol.ts';
+import { RecognitionAdvice } from './recognition-advice.ts';
 
 export interface RealtimeRecogniserOptions {
   readonly asrUrl: string;
@@ -14,26 +15,23 @@ export interface RealtimeRecogniserOptions {
   /** Time to open a socket, and from there to the ready event. */
   readonly readyTimeoutMs?: number;
   readonly random?: () => number;
+  /** Shared by the recognisers of one client, so that each warning is told once; one of its own when absent. */
+  readonly advice?: RecognitionAdvice;
 }
-
-const MOST_BOOST_PHRASES = 10;
 
 /** The realtime recogniser of the platform's documents: `WS {asr_url}/v1/realtime`. */
 export class RealtimeRecogniser implements Recogniser, AsyncDisposable {
   readonly #options: RealtimeRecogniserOptions;
   readonly #sessions = new Set<RealtimeSession>();
-  #warned = false;
+  readonly #advice: RecognitionAdvice;
 
   constructor(options: RealtimeRecogniserOptions) {
     this.#options = options;
+    this.#advice = options.advice ?? new RecognitionAdvice(options.logger);
   }
 
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
-    const phrases = options.boostPhrases?.length ?? 0;
-    if (phrases > MOST_BOOST_PHRASES && !this.#warned) {
-      this.#warned = true;
-      this.#options.logger.warn({ phrases }, 'only the first ten boost phrases are used');
-    }
+    this.#advice.forStream(options);
     const session: RealtimeSession = new RealtimeSession(this.#options, options, listener, () => this.#sessions.delete(session));
     this.#sessions.add(session);
     session.start();

@@ -69,6 +69,20 @@ describe('the recognition services beside the realtime one', () => {
     expect(diarized.speakers).not.toHaveLength(0);
   });
 
+  it('answers each commit of a stream with its own turn', async () => {
+    await using client = new SpeechPlatform({ authUrl, asrUrl, apiKey }, deps);
+    await using stream = client.recognise({ language: 'en', sampleRateHz: 8_000 }, signal);
+    for (const words of [['alpha', 'bravo'], ['charlie']] as const) {
+      stream.send(sayTones([...words], 8_000));
+      expect((await stream.commit()).text).toBe(words.join(' '));
+    }
+    await stream.end();
+    const types: string[] = [];
+    for await (const event of stream) types.push(event.type);
+    expect(types.at(0)).toBe('ready');
+    expect(types.at(-1)).toBe('closed');
+  });
+
   it('contacts nothing but recognition and its token service when made for recognition alone [208]', async () => {
     const origins = new Set<string>();
     const recording: typeof fetch = (input, init) => {
