@@ -5,10 +5,12 @@ import { addCallCommand } from './call-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { addDoctorCommand } from './doctor-command.ts';
+import { addLanguagesCommand } from './languages-command.ts';
 import { EXIT } from './output.ts';
 import { fromPackage } from './package-root.ts';
 import { addPlatformCommand } from './platform-command.ts';
 import { addSayCommand } from './say-command.ts';
+import { addSpeakersCommand } from './speakers-command.ts';
 import { addStartCommand } from './start-command.ts';
 import { addTokenCommand } from './token-command.ts';
 import { addTranscribeCommand } from './transcribe-command.ts';
@@ -34,6 +36,8 @@ export function buildProgram(): Command {
   addTokenCommand(program);
   addSayCommand(program);
   addTranscribeCommand(program);
+  addSpeakersCommand(program);
   addVoicesCommand(program);
+  addLanguagesCommand(program);
   return program;
 }
