@@ -6,6 +6,7 @@ import { createEngines } from '../platform/engines/engines.ts';
 import { runPlatform } from '../platform/main.ts';
 import { requireConfiguration, shippedFolder } from './configuration.ts';
 import { EXIT, printNote } from './output.ts';
+import { addPlatformKeysCommands } from './platform-keys-command.ts';
 
 interface PlatformFlags {
   readonly port?: string;
@@ -16,8 +17,9 @@ interface PlatformFlags {
 
 /** `offhook platform`: the embedded speech platform alone, for clients of any kind on this machine. */
 export function addPlatformCommand(program: Command): void {
-  program
-    .command('platform')
+  const platformCommand = program.command('platform');
+  addPlatformKeysCommands(platformCommand);
+  platformCommand
     .description('run the embedded speech platform alone, on loopback, with a development key')
     .option('--port <port>', 'first of five ports: auth, ASR, Variant B, medical, TTS; 0 takes free ones')
     .addOption(new Option('--profile <profile>', 'how it behaves').choices(['plain', 'hosted-like']))

@@ -3,6 +3,9 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { readHandover } from './handover.ts';
+import { ApiKeyFile } from './keys/key-file.ts';
+import { keyPaths } from './keys/key-paths.ts';
+import { signingKeysIn } from './keys/signing-key-file.ts';
 import type { ProfileName } from './server/behaviour.ts';
 import { type PlatformEngines, type RunningPlatform, startPlatform } from './server/start.ts';
 import { stopRequested } from './stop-signals.ts';
@@ -58,7 +61,10 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
   await using _synthesis = engines.synthesis;
   await using _recognition = engines.recognition;
   if (stopped) return;
+  const paths = keyPaths(options.dataDir);
   await using platform = await startPlatform({
+    keyFile: new ApiKeyFile(paths.apiKeys),
+    signingKeys: await signingKeysIn(paths.signingKey),
     basePort: options.port,
     ...(handover.ports === undefined ? {} : { ports: handover.ports }),
     ...(handover.apiKey === undefined ? {} : { apiKeys: [{ secret: handover.apiKey }] }),
@@ -92,7 +98,7 @@ function announce(platform: RunningPlatform, json: boolean, out: Writable): void
     `  OFFHOOK_TTS_URL=${ttsUrl}`,
     `  OFFHOOK_API_KEY=${apiKey}`,
     '',
-    'The key is for development and lives as long as this process. Ctrl-C stops it.',
+    'The key is for development and lives as long as this process; offhook platform keys makes ones that stay. Ctrl-C stops it.',
   ];
   out.write(`${lines.join('\n')}\n`);
 }

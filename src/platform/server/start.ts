@@ -7,12 +7,13 @@ import type { Analyser } from '../engines/analyse/analyser.ts';
 import { builtInAnalyser } from '../engines/analyse/built-in-analyser.ts';
 import type { RecognitionEngine, SynthesisEngine } from '../engines/port.ts';
 import type { SpeakerProfiles } from '../engines/speaker/profiles.ts';
+import { type ApiKeyFile, newApiKey } from '../keys/key-file.ts';
 import { MediaDecoder, type MediaDecoderOptions } from '../media/media-decoder.ts';
 import { altErrorBody } from './alt/alt-error.ts';
 import { addAltRoutes } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';
 import { RemoteAudio } from './asr/remote-audio.ts';
-import { type ApiKeyEntry, ApiKeys, newApiKey } from './auth/api-keys.ts';
+import { type ApiKeyEntry, ApiKeys } from './auth/api-keys.ts';
 import { addMintRoutes } from './auth/mint-service.ts';
 import { type SigningKeys, Tokens } from './auth/tokens.ts';
 import { type BehaviourKnobs, behaviourOf, failsByShare, type ProfileName } from './behaviour.ts';
@@ -42,6 +43,8 @@ export interface PlatformOptions {
   readonly ports?: ListenerPorts;
   /** A new development key when absent or empty. The first active one is given back as `apiKey`. */
   readonly apiKeys?: readonly ApiKeyEntry[];
+  /** Further keys, looked at anew for each request, so that a revocation counts at once. */
+  readonly keyFile?: ApiKeyFile;
   /** Keys that tokens are signed with; a new pair when absent. */
   readonly signingKeys?: SigningKeys;
   /** Owned by the caller: not disposed of here. */
@@ -87,7 +90,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const behaviour = behaviourOf(options.profile ?? 'plain', options.behaviour);
   const compat = options.compat ?? false;
   const entries = options.apiKeys?.length ? options.apiKeys : [{ secret: newApiKey() }];
-  const keys = new ApiKeys(entries);
+  const keys = new ApiKeys(entries, options.keyFile);
   const tokens = await Tokens.create(clock, options.signingKeys);
   const app = (service: ListenerName, extra: Partial<HttpAppOptions> = {}): FastifyInstance => {
     const bodyLimitBytes = limits.jsonBytes;

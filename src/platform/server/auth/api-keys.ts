@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { type ApiKeyFile, apiKeyHash, apiKeyId } from '../../keys/key-file.ts';
 
 export type KeyStatus = 'active' | 'revoked' | 'no-balance';
 
@@ -13,28 +13,31 @@ export interface ApiKey {
   readonly status: KeyStatus;
 }
 
-/** A new secret, 256 random bits; `ofk_` tells it from a token at sight. */
-export function newApiKey(): string {
-  return `ofk_${randomBytes(32).toString('base64url')}`;
-}
-
 /** The keys that this platform knows, by hash: the secrets themselves are not kept. */
 export class ApiKeys {
   readonly #byHash = new Map<string, ApiKey>();
+  readonly #file: ApiKeyFile | undefined;
 
-  constructor(entries: readonly ApiKeyEntry[]) {
+  /** @param file more keys, which come and go while the platform runs */
+  constructor(entries: readonly ApiKeyEntry[], file?: ApiKeyFile) {
+    this.#file = file;
     for (const { secret, status } of entries) {
-      const hash = hashOf(secret);
-      this.#byHash.set(hash, { id: `key_${hash.slice(0, 16)}`, status: status ?? 'active' });
+      const hash = apiKeyHash(secret);
+      this.#byHash.set(hash, { id: apiKeyId(hash), status: status ?? 'active' });
     }
   }
 
-  /** Looks up by hash, so the time taken tells nothing of a near miss. */
+  /**
+   * Looks up by hash, so the time taken tells nothing of a near miss.
+   * @throws ApiKeyFileError when the file of keys is damaged
+   */
   find(secret: string): ApiKey | undefined {
-    return this.#byHash.get(hashOf(secret));
+    const hash = apiKeyHash(secret);
+    const given = this.#byHash.get(hash);
+    if (given !== undefined) return given;
+    const record = this.#file?.records().find((kept) => kept.hash === hash);
+    if (record === undefined) return undefined;
+    if (record.revokedAt !== null) return { id: record.id, status: 'revoked' };
+    return { id: record.id, status: record.hasBalance ? 'active' : 'no-balance' };
   }
-}
-
-function hashOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from 'jose';
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, generateKeyPair, type JWK, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
 
@@ -47,10 +47,10 @@ export class Tokens {
   readonly #publicJwk: JWK;
   readonly #clock: Clock;
 
-  private constructor(keys: SigningKeys, publicJwk: JWK, clock: Clock) {
+  private constructor(keys: SigningKeys, publicJwk: JWK, keyId: string, clock: Clock) {
     this.#privateKey = keys.privateKey;
     this.#publicKey = keys.publicKey;
-    this.#keyId = randomUUID();
+    this.#keyId = keyId;
     this.#publicJwk = publicJwk;
     this.#clock = clock;
   }
@@ -58,7 +58,9 @@ export class Tokens {
   /** With the key pair given, or one made here and kept in memory only. */
   static async create(clock: Clock, given?: SigningKeys): Promise<Tokens> {
     const keys = given ?? (await newSigningKeys());
-    return new Tokens(keys, await exportJWK(keys.publicKey), clock);
+    const publicJwk = await exportJWK(keys.publicKey);
+    // The same key pair has the same id after a restart (RFC 7638).
+    return new Tokens(keys, publicJwk, await calculateJwkThumbprint(publicJwk), clock);
   }
 
   /** The public key as a JWK set (RFC 7517, section 5). */
