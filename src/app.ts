@@ -57,6 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = createMetrics();
   const events = createEvents(logger, metrics);
   const speech = new SpeechPlatform(options.speech, { clock, logger });
+  metrics.watchSpeechSlots(() => speech.slotGauges);
   const dialogs = new Map<string, BotDialog>();
   for (const bot of bots) dialogs.set(bot.name, await loadBotDialog(bot, clock));
   const recordingsFolder = join(settings.dataDir, 'recordings');

@@ -8,6 +8,14 @@ export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-b
 
 export type SpeechService = 'auth' | 'asr' | 'tts' | 'batch';
 
+/** How many slots of a speech service are held or waited for, by who wants them. */
+export interface SpeechSlots {
+  readonly service: SpeechService;
+  readonly priority: 'live' | 'batch';
+  readonly held: number;
+  readonly waiting: number;
+}
+
 /** The numbers kept for Prometheus. Label values come from fixed lists or from our own code, never from outside. */
 export interface Metrics {
   setCallsActive(carrier: string, count: number): void;
@@ -24,6 +32,8 @@ export interface Metrics {
   messageUnknown(carrier: string): void;
   /** Answers the admission gave: whether a call was taken. */
   callAnswered(carrier: string, answer: 'accepted' | 'refused'): void;
+  /** Reads the slots of the speech platform at each scrape. */
+  watchSpeechSlots(read: () => readonly SpeechSlots[]): void;
   /** Everything in Prometheus' text format. */
   render(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -50,6 +60,19 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const interruptions = counter('interruptions_total', 'Callers talking over the bot', ['kind', 'cause']);
   const underruns = counter('underruns_total', 'Playout that ran dry in mid-reply', ['cause']);
   const speechErrors = counter('speech_errors_total', 'Failures of the speech platform', ['service', 'code']);
+  let readSlots: () => readonly SpeechSlots[] = () => [];
+  const slots = new Gauge({
+    name: 'offhook_speech_slots',
+    help: 'Slots of the speech platform that are held or waited for',
+    labelNames: ['service', 'priority', 'state'],
+    registers,
+    collect: () => {
+      for (const { service, priority, held, waiting } of readSlots()) {
+        slots.set({ service, priority, state: 'held' }, held);
+        slots.set({ service, priority, state: 'waiting' }, waiting);
+      }
+    },
+  });
   const jobs = counter('jobs_total', 'Attempts at jobs', ['job', 'outcome']);
   const jobDurations = histogram('job_duration_seconds', 'Length of job attempts', ['job'], jobBuckets);
   const webhooks = counter('webhooks_refused_total', 'Carrier webhooks refused', ['carrier', 'reason']);
@@ -76,6 +99,9 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     messageRejected: (carrier) => rejected.inc({ carrier }),
     messageUnknown: (carrier) => unknown.inc({ carrier }),
     callAnswered: (carrier, answer) => answered.inc({ carrier, answer }),
+    watchSpeechSlots: (read) => {
+      readSlots = read;
+    },
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };
 }

@@ -23,7 +23,7 @@ export type {
 } from './port.ts';
 export type { TranscriptionOptions, TranscriptionResult, TranscriptionSource } from './asr/batch.ts';
 export type { ServiceHealth } from './health.ts';
-export type { Slot, SlotUse } from './slots.ts';
+export type { Slot } from './slots.ts';
 export type { BatchSpeechOptions, SpokenAudio } from './tts/batch.ts';
 export type { RequestStyle, StreamedSpeechOptions } from './tts/realtime-request.ts';
 export { SentenceCutter, splitForSpeech } from './tts/sentences.ts';

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type Logger, silentLogger } from '../observability/logger.ts';
+import type { SpeechSlots } from '../observability/metrics.ts';
 import type { AudioFile } from './asr/audio-source.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
@@ -104,9 +105,10 @@ export class SpeechPlatform implements AsyncDisposable {
     return this.#connections.asrSlots.tryReserve('live');
   }
 
-  /** Slots held and waited for, by service. */
-  get slotUse(): { readonly recognition: SlotUse; readonly synthesis: SlotUse } {
-    return { recognition: this.#connections.asrSlots.use, synthesis: this.#connections.ttsSlots.use };
+  /** Slots held and waited for, by service and by who wants them. */
+  get slotGauges(): readonly SpeechSlots[] {
+    const { asrSlots, ttsSlots } = this.#connections;
+    return [slotsOf('asr', asrSlots.use), slotsOf('tts', ttsSlots.use)].flat();
   }
 
   /** An access token, minted when there is none that lives (document 1). @throws SpeechError */
@@ -218,4 +220,11 @@ export class SpeechPlatform implements AsyncDisposable {
     await Promise.all(this.#recognisers.map((recogniser) => recogniser[Symbol.asyncDispose]()));
     await this.#realtime[Symbol.asyncDispose]();
   }
+}
+
+function slotsOf(service: 'asr' | 'tts', { live, batch, waitingLive, waitingBatch }: SlotUse): SpeechSlots[] {
+  return [
+    { service, priority: 'live', held: live, waiting: waitingLive },
+    { service, priority: 'batch', held: batch, waiting: waitingBatch },
+  ];
 }

@@ -65,6 +65,10 @@ describe('speech platform', () => {
     const both = [platform.transcribe(wav, {}, signal), platform.transcribe(wav, {}, signal)];
     await settle();
     expect(service.waiting).toBe(1);
+    expect(platform.slotGauges.slice(0, 2)).toEqual([
+      { service: 'asr', priority: 'live', held: 1, waiting: 0 },
+      { service: 'asr', priority: 'batch', held: 1, waiting: 1 },
+    ]);
     expect(platform.reserveLive()).toBeUndefined();
     live!.release();
     await settle();
