@@ -3,7 +3,13 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type Logger, silentLogger } from '../observability/logger.ts';
 import type { SpeechSlots } from '../observability/metrics.ts';
 import type { AudioFile } from './asr/audio-source.ts';
-import { transcribe, type TranscriptionOptions, type TranscriptionResult, type TranscriptionSource } from './asr/batch.ts';
+import {
+  transcribe,
+  type TranscriptionOptions,
+  type TranscriptionResult,
+  type TranscriptionSource,
+  type TranscriptionWatch,
+} from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
 import { RecognitionAdvice } from './asr/recognition-advice.ts';
 import { RecognitionStream } from './asr/recognition-stream.ts';
@@ -128,13 +134,14 @@ export class SpeechPlatform implements AsyncDisposable {
     source: TranscriptionSource,
     options: TranscriptionOptions,
     signal: AbortSignal,
+    watch: TranscriptionWatch = {},
   ): Promise<TranscriptionResult> {
     using either = eitherSignal(signal, this.#closing.signal);
     const { asrUrl, asrAltUrl } = this.#settings;
     this.#advice.forAny(options);
     if (asrUrl === undefined && asrAltUrl !== undefined)
-      return await transcribe(this.#connections.alt(), asrAltUrl, source, options, either.signal, 'alt');
-    return await transcribe(this.#connections.asr, needed(this.#settings, 'asrUrl'), source, options, either.signal);
+      return await transcribe(this.#connections.alt(), asrAltUrl, source, options, either.signal, { ...watch, variant: 'alt' });
+    return await transcribe(this.#connections.asr, needed(this.#settings, 'asrUrl'), source, options, either.signal, watch);
   }
 
   /** Opens a realtime session whose events are read by iteration and whose commits can be waited for. */

@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Breaker } from './breaker.ts';
 import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
 import { openDeadline } from './deadline.ts';
-import { errorOfAnswer, SpeechError, SpeechUnavailableError } from './errors.ts';
+import { errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import { readText } from './read-text.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -39,6 +39,8 @@ export interface SpeechRequest {
   /** The body can be read once only: nothing is sent again after any of it may have left, and the error says so. */
   readonly isOneShot?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The body is a file that must not be held in memory; a redirect is then told without the address it points to. */
+  readonly isLarge?: boolean;
   /** In place of the sender's own. */
   readonly timeoutMs?: number;
   /** `batch` when absent. */
@@ -167,6 +169,7 @@ export class SpeechHttp {
     } catch (cause) {
       if (signal.aborted) throw signal.reason as Error;
       if (cause instanceof SpeechError && !(cause instanceof SpeechUnavailableError)) throw cause;
+      if (isRedirect(cause)) throw new SpeechRequestError(`${request.what}: redirects are not followed`, { cause });
       breaker?.failed();
       const said = `${request.what}: the platform cannot be reached`;
       return { error: new SpeechUnavailableError(said, { cause }), mayMint: false, waitMs: undefined };
@@ -184,10 +187,17 @@ export class SpeechHttp {
       // Followed, a redirect to another origin could carry the credential along: it is an answer like any refusal.
       redirect: 'manual',
       signal,
+      // Any other mode makes the runtime keep a second copy of the whole body, for a redirect that never comes.
+      ...(request.isLarge === true ? { redirect: 'error', window: null } : {}),
       ...(body === undefined ? {} : { body }),
       ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
     });
   }
+}
+
+/** The runtime's refusal to follow one, in the mode `error`. */
+function isRedirect(cause: unknown): boolean {
+  return cause instanceof TypeError && cause.cause instanceof Error && cause.cause.message === 'unexpected redirect';
 }
 
 /** A slot that is given back at the end of the block, unless somebody else has taken that over. */

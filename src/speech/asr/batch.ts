@@ -1,11 +1,17 @@
 import type { SpeechHttp, SpeechRequest } from '../requests.ts';
-import { openSource, type TranscriptionSource } from './audio-source.ts';
+import { type OpenedAudio, openSource, type TranscriptionSource } from './audio-source.ts';
 import { type TranscriptionOptions, transcriptionFields } from './transcription-options.ts';
 import { readTranscription, type TranscriptionResult } from './transcription-result.ts';
 
 export type { TranscriptionSource } from './audio-source.ts';
 export type { TranscriptionOptions } from './transcription-options.ts';
 export type { TranscriptionResult } from './transcription-result.ts';
+
+/** What of a request is the caller's own affair and does not go to the platform. */
+export interface TranscriptionWatch {
+  /** Told of the bytes of audio handed to the network so far, and of all there are; from 0 again when it is sent again. */
+  readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
+}
 
 /** Which description of the service answers (ASR doc): Variant B names a field otherwise and takes JSON. */
 export type RecognitionVariant = 'primary' | 'alt';
@@ -30,7 +36,7 @@ export async function transcribe(
   source: TranscriptionSource,
   options: TranscriptionOptions,
   signal: AbortSignal,
-  variant: RecognitionVariant = 'primary',
+  { variant = 'primary', onProgress }: TranscriptionWatch & { readonly variant?: RecognitionVariant } = {},
 ): Promise<TranscriptionResult> {
   const fields = transcriptionFields(options, variant);
   const audio = await openSource(source, MOST_BYTES);
@@ -42,8 +48,9 @@ export async function transcribe(
       what: 'transcription',
       url: new URL('/v1/audio/transcriptions', baseUrl),
       method: 'POST',
+      isLarge: typeof audio !== 'string',
       timeoutMs: Math.round(timeoutMs),
-      ...(isPlainAddress ? addressBody(audio) : { body: () => formOf(audio, fields) }),
+      ...(isPlainAddress ? addressBody(audio) : { body: () => formOf(audio, fields, onProgress) }),
     },
     signal,
   );
@@ -56,10 +63,48 @@ function addressBody(url: string): Pick<SpeechRequest, 'body' | 'headers'> {
   return { body: () => body, headers: { 'content-type': 'application/json' } };
 }
 
-function formOf(audio: Awaited<ReturnType<typeof openSource>>, fields: readonly [string, string][]): FormData {
+function formOf(
+  audio: Awaited<ReturnType<typeof openSource>>,
+  fields: readonly [string, string][],
+  onProgress: TranscriptionWatch['onProgress'],
+): FormData {
   const form = new FormData();
   if (typeof audio === 'string') form.set('url', audio);
-  else form.set('file', audio.blob, audio.name);
+  else form.set('file', new PacedFile(audio, onProgress));
   for (const [name, value] of fields) form.set(name, value);
   return form;
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * A file that is read no faster than it is sent, and tells how far it is. The stream of the runtime's own file reads all of it
+ * ahead, into memory. Its length is known beforehand, so that the request has one too.
+ */
+class PacedFile extends File {
+  readonly #onProgress: TranscriptionWatch['onProgress'];
+
+  constructor({ blob, name }: OpenedAudio, onProgress: TranscriptionWatch['onProgress']) {
+    super([blob], name);
+    this.#onProgress = onProgress;
+  }
+
+  override stream(): ReturnType<File['stream']> {
+    let sent = 0;
+    return new ReadableStream<Uint8Array<ArrayBuffer>>(
+      {
+        pull: async (controller) => {
+          const piece = new Uint8Array(await this.slice(sent, sent + PIECE_BYTES).arrayBuffer());
+          sent += piece.length;
+          if (piece.length === 0) {
+            controller.close();
+            return;
+          }
+          controller.enqueue(piece);
+          this.#onProgress?.(sent, this.size);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
 }

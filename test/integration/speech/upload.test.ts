@@ -83,4 +83,13 @@ describe('uploading a recording', () => {
     expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST', status: 413 });
     expect(error.message).toContain('over 500 MB');
   });
+
+  it('takes a redirect for a refusal, and does not upload again', async () => {
+    const { upload, requests } = await uploadingTo((request, response) => {
+      request.resume();
+      request.on('end', () => response.writeHead(307, { location: 'http://127.0.0.1:9/' }).end());
+    });
+    expect(await failureOf(upload(new AbortController().signal))).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST' });
+    expect(requests()).toBe(1);
+  });
 });
