@@ -32,7 +32,7 @@ describe('API keys in a file', () => {
     return { status: response.status, detail: body.detail ?? '' };
   }
 
-  it('[8] it mints with a key made while the platform runs, until that is revoked', async () => {
+  it('mints with a key made while the platform runs, until that is revoked [8]', async () => {
     const { record, secret } = await file.create({ nowMs: systemClock.wallMs(), hasBalance: true });
     expect(await mint(secret)).toMatchObject({ status: 200 });
     await file.revoke(record.id, systemClock.wallMs());
@@ -41,19 +41,19 @@ describe('API keys in a file', () => {
     expect(languages.status).toBe(401);
   });
 
-  it('[18] it keeps no secret: one is seen at creation and never again', async () => {
+  it('keeps no secret: one is seen at creation and never again [18]', async () => {
     const { record, secret } = await file.create({ nowMs: systemClock.wallMs(), hasBalance: true });
     expect(readFileSync(paths.apiKeys, 'utf8')).not.toContain(secret);
     expect(JSON.stringify(new ApiKeyFile(paths.apiKeys).records())).not.toContain(secret);
     expect(new ApiKeyFile(paths.apiKeys).find(record.id)).toEqual(record);
   });
 
-  it('[9] it answers 403 for a key whose account is out of balance', async () => {
+  it('answers 403 for a key whose account is out of balance [9]', async () => {
     const { secret } = await file.create({ nowMs: systemClock.wallMs(), hasBalance: false });
     expect(await mint(secret)).toEqual({ status: 403, detail: 'The account balance is too low' });
   });
 
-  it('[19] it serves a token of the console like a minted one', async () => {
+  it('serves a token of the console like a minted one [19]', async () => {
     const { record } = await file.create({ nowMs: systemClock.wallMs(), hasBalance: true });
     const { token } = await consoleToken(dataDir, record.id, { lifeSeconds: 900, clock: systemClock });
     const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
