@@ -22,7 +22,7 @@ export interface Configuration {
 export function readConfiguration(overrides: Environment = {}): Configuration {
   const env = { ...readEnvironment(), ...overrides };
   const config = loadConfig({ env, files: readSettingsFiles(env, packageRoot) });
-  const bots = loadBots(shippedFolder(config.settings.bots.folder));
+  const bots = loadBots(shippedFolder(config.settings.bots.folder), env);
   return { config, bots: bots.bots, problems: [...config.problems, ...bots.problems] };
 }
 

@@ -4,14 +4,17 @@ import { LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { errorText } from '../kernel/errors.ts';
 import { type Bot, botSettings, plainNumber } from './bots.ts';
+import type { Environment } from './env.ts';
 import { nearest } from './nearest.ts';
 import { type Problem, shown } from './problem.ts';
+import { Secret } from './secrets.ts';
 
 /**
  * Reads every `*.yaml` and `*.yml` of a folder, in the order of their names.
+ * @param env where the secrets that bots name are looked up
  * @returns the bots that are sound, and every problem of the others, duplicates included
  */
-export function loadBots(folder: string): { bots: Bot[]; problems: Problem[] } {
+export function loadBots(folder: string, env: Environment = {}): { bots: Bot[]; problems: Problem[] } {
   let names: string[];
   try {
     names = readdirSync(folder)
@@ -20,12 +23,12 @@ export function loadBots(folder: string): { bots: Bot[]; problems: Problem[] } {
   } catch (error) {
     return { bots: [], problems: [{ key: 'bots.folder', where: folder, message: `cannot be read: ${errorText(error)}` }] };
   }
-  const read = names.map((name) => readBotFile(folder, join(folder, name)));
+  const read = names.map((name) => readBotFile(folder, join(folder, name), env));
   const bots = read.flatMap(({ bot }) => (bot === undefined ? [] : [bot]));
   return { bots, problems: [...read.flatMap(({ problems }) => problems), ...duplicates(bots)] };
 }
 
-function readBotFile(folder: string, path: string): { bot?: Bot; problems: Problem[] } {
+function readBotFile(folder: string, path: string, env: Environment): { bot?: Bot; problems: Problem[] } {
   const lines = new LineCounter();
   let document: ReturnType<typeof parseDocument>;
   try {
@@ -43,7 +46,7 @@ function readBotFile(folder: string, path: string): { bot?: Bot; problems: Probl
   }
   const written: unknown = document.toJS();
   const parsed = botSettings.safeParse(written);
-  if (parsed.success) return { bot: { ...parsed.data, folder }, problems: [] };
+  if (parsed.success) return withSecret({ ...parsed.data, folder }, path, env);
   const lineOf = (keys: readonly PropertyKey[]): string => {
     for (let length = keys.length; length > 0; length--) {
       const range: unknown = document.getIn(keys.slice(0, length), true);
@@ -54,6 +57,22 @@ function readBotFile(folder: string, path: string): { bot?: Bot; problems: Probl
     return `${path}:1`;
   };
   return { problems: parsed.error.issues.flatMap((issue) => problemsOf(issue, written, lineOf)) };
+}
+
+function withSecret(bot: Bot, path: string, env: Environment): { bot?: Bot; problems: Problem[] } {
+  const name = 'secretEnv' in bot.dialog ? bot.dialog.secretEnv : undefined;
+  if (name === undefined) return { bot, problems: [] };
+  const file = env[`${name}_FILE`];
+  const problem = (message: string): { problems: Problem[] } => ({
+    problems: [{ key: 'dialog.secretEnv', where: path, message }],
+  });
+  try {
+    const value = env[name] ?? (file === undefined ? '' : readFileSync(file, 'utf8').trim());
+    if (value === '') return problem(`neither ${name} nor ${name}_FILE is set`);
+    return { bot: { ...bot, dialogSecret: new Secret(value) }, problems: [] };
+  } catch (error) {
+    return problem(`the file of ${name}_FILE cannot be read: ${errorText(error)}`);
+  }
 }
 
 function problemsOf(issue: z.core.$ZodIssue, written: unknown, lineOf: (keys: readonly PropertyKey[]) => string): Problem[] {

@@ -1,13 +1,61 @@
 import { z } from 'zod';
+import type { Secret } from './secrets.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
 
 const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'an ISO 639 code, for example en or hi');
 const wait = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
 
+/** The environment variable that holds a secret, or with `_FILE` behind it the file that does. */
+const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an environment variable, in capitals');
+const webAddress = z.url({ protocol: /^https?$/ });
+
+const toolSettings = z.strictObject({
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/, 'letters, digits, _ and -, at most 64'),
+  description: z.string().min(1).max(1000),
+  /** JSON Schema of the arguments. */
+  parameters: z.record(z.string(), z.unknown()).default({ type: 'object', properties: {} }),
+  /** Gets a POST with the arguments; what it answers goes back to the model. */
+  url: webAddress,
+});
+
 const dialogSettings = z.discriminatedUnion('kind', [
   /** Exactly one of the two; the flow document itself is read by the dialog. */
   z.strictObject({ kind: z.literal('flow'), file: z.string().min(1).optional(), flow: z.unknown().optional() }),
   z.strictObject({ kind: z.literal('module'), file: z.string().min(1) }),
+  /** A server that gets one POST a turn. */
+  z.strictObject({
+    kind: z.literal('http'),
+    url: webAddress,
+    secretEnv: secretName.optional(),
+    timeoutMs: wait(500, 60_000, 8000),
+  }),
+  /** A server that speaks the ConversationRelay messages over a WebSocket. */
+  z.strictObject({
+    kind: z.literal('relay'),
+    url: z.url({ protocol: /^wss?$/ }),
+    /** Signs the handshake the way the carrier of that protocol does. */
+    secretEnv: secretName.optional(),
+    timeoutMs: wait(500, 60_000, 8000),
+    /** Said when the call begins; without it the server speaks first. */
+    greeting: z.string().min(1).max(1000).optional(),
+    /** Given to the server as custom parameters. */
+    parameters: z.record(z.string(), z.string()).default({}),
+  }),
+  /** A model behind an OpenAI-compatible chat address. */
+  z.strictObject({
+    kind: z.literal('llm'),
+    baseUrl: webAddress,
+    model: z.string().min(1).max(200),
+    secretEnv: secretName.optional(),
+    /** What the model is told of its task. */
+    instructions: z.string().min(1).max(50_000),
+    /** Said when the call begins; without it the model greets. */
+    greeting: z.string().min(1).max(1000).optional(),
+    temperature: z.number().min(0).max(2).optional(),
+    maxTokens: wait(1, 4096, 400),
+    timeoutMs: wait(500, 60_000, 8000),
+    tools: z.array(toolSettings).max(32).default([]),
+  }),
 ]);
 
 /** One bot file, as written in `config/bots/<name>.yaml`. Durations are milliseconds. */
@@ -60,6 +108,8 @@ export type BotSettings = z.infer<typeof botSettings>;
 export interface Bot extends BotSettings {
   /** The folder its file lies in: relative names in the file start there. */
   readonly folder: string;
+  /** The value of the dialog's `secretEnv`. */
+  readonly dialogSecret?: Secret | undefined;
 }
 
 /** The sentences a bot keeps ready in one language: its own, else the built-in ones. */

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
-import type { Bot } from '../config/bots.ts';
+import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
 import { loadFlow, parseFlow } from './flow/load.ts';
+import { httpHooks } from './http/http-hook.ts';
+import { llmHooks } from './llm/llm-hook.ts';
+import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module/module-hook.ts';
 import type { DialogHookFactory } from './port.ts';
 import { languageOf } from './understand/language.ts';
@@ -19,7 +22,7 @@ export interface BotDialog {
  * Loads the dialog of a bot; a relative file name starts at the bot file's folder.
  * @throws FlowInvalidError or DialogModuleError
  */
-export async function loadBotDialog(bot: Pick<Bot, 'name' | 'dialog' | 'folder' | 'language'>, clock: Clock): Promise<BotDialog> {
+export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> {
   const { dialog } = bot;
   switch (dialog.kind) {
     case 'flow': {
@@ -33,7 +36,23 @@ export async function loadBotDialog(bot: Pick<Bot, 'name' | 'dialog' | 'folder' 
         fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),
       };
     }
+    case 'http': {
+      const { url, timeoutMs } = dialog;
+      return codeDecides(httpHooks({ url, timeoutMs, secret: bot.dialogSecret }, clock));
+    }
+    case 'relay':
+      return codeDecides(
+        relayHooks({ ...dialog, secret: bot.dialogSecret, noInput: phrasesOf(bot).noInput }, clock),
+        dialog.greeting,
+      );
+    case 'llm':
+      return codeDecides(llmHooks({ ...dialog, secret: bot.dialogSecret }, clock), dialog.greeting);
     case 'module':
-      return { hooks: await loadModuleHooks(resolve(bot.folder, dialog.file)), fixedPrompts: () => [] };
+      return codeDecides(await loadModuleHooks(resolve(bot.folder, dialog.file)));
   }
+}
+
+/** A dialog of which nothing but its greeting is known before the call. */
+function codeDecides(hooks: DialogHookFactory, greeting?: string): BotDialog {
+  return { hooks, fixedPrompts: (cut = (text) => [text]) => (greeting === undefined ? [] : [...cut(greeting)]) };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
 /** A new id with a readable prefix, for example `call_0f8c…` (32 hex digits, 122 random bits). */
-export function newId(prefix: 'call' | 'leg' | 'att' | 'job' | 'key' | 'req'): string {
+export function newId(prefix: 'call' | 'leg' | 'att' | 'job' | 'key' | 'req' | 'rel'): string {
   return `${prefix}_${randomUUID().replaceAll('-', '')}`;
 }

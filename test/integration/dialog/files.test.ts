@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Bot, botSettings } from '../../../src/config/bots.ts';
 import { loadBotDialog } from '../../../src/dialog/bot-dialog.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { DialogAnswerError } from '../../../src/dialog/action-schema.ts';
@@ -126,24 +127,24 @@ describe('a module', () => {
 
 describe('a bot’s dialog', () => {
   const flow = { start: 'bye', states: { bye: { say: 'Bye. See you.', hangup: 'done' } } };
-  const bot = { name: 'b', language: 'en', folder: '' };
+  const botWith = (dialog: object, folder = ''): Bot => ({ ...botSettings.parse({ name: 'b', voice: 'Nisha', dialog }), folder });
 
   it('is an inline flow', async () => {
-    const dialog = await loadBotDialog({ ...bot, dialog: { kind: 'flow', flow } }, systemClock);
+    const dialog = await loadBotDialog(botWith({ kind: 'flow', flow }), systemClock);
     expect(dialog.fixedPrompts().slice(0, 2)).toEqual(['Bye.', 'See you.']);
   });
 
   it('is a flow or a module in a file beside the bot', async () => {
     await file('beside.yaml', JSON.stringify(flow));
     await file('beside.mjs', `export async function* answer() { yield 'Hello.'; }`);
-    const read = await loadBotDialog({ ...bot, folder, dialog: { kind: 'flow', file: 'beside.yaml' } }, systemClock);
+    const read = await loadBotDialog(botWith({ kind: 'flow', file: 'beside.yaml' }, folder), systemClock);
     expect(read.fixedPrompts((text) => [text])[0]).toBe('Bye. See you.');
-    const code = await loadBotDialog({ ...bot, folder, dialog: { kind: 'module', file: 'beside.mjs' } }, systemClock);
+    const code = await loadBotDialog(botWith({ kind: 'module', file: 'beside.mjs' }, folder), systemClock);
     expect(code.fixedPrompts()).toEqual([]);
   });
 
   it('is refused with the name of its bot', async () => {
-    const broken = loadBotDialog({ ...bot, dialog: { kind: 'flow', flow: {} } }, systemClock);
+    const broken = loadBotDialog(botWith({ kind: 'flow', flow: {} }), systemClock);
     await expect(broken).rejects.toThrow('bot b is no usable flow');
   });
 });

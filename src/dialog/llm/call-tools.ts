@@ -1,0 +1,49 @@
+import type { OpenAI } from 'openai';
+import { z } from 'zod';
+import type { DialogAction } from '../port.ts';
+
+export type Tool = OpenAI.Chat.ChatCompletionFunctionTool;
+
+/** What a model may do to the call, beside speaking. Their names cannot be taken by a bot's own tools. */
+export const CALL_TOOLS: readonly Tool[] = [
+  tool('hang_up', 'Ends the call after what you say in this answer. Say goodbye first.', {
+    reason: { type: 'string', description: 'Why, in a few words' },
+  }),
+  tool('switch_language', 'Goes on in another language.', {
+    language: { type: 'string', description: 'ISO 639 code, for example hi' },
+  }),
+  tool('take_note', 'Keeps a note in the record of the call.', { text: { type: 'string' } }),
+  tool('remember', 'Keeps a value in the record of the call.', { name: { type: 'string' }, value: { type: 'string' } }),
+];
+
+function tool(name: string, description: string, properties: Record<string, unknown>): Tool {
+  const parameters = { type: 'object', properties, required: Object.keys(properties) };
+  return { type: 'function', function: { name, description, parameters } };
+}
+
+const hangUp = z.object({ reason: z.string().min(1).max(200).catch('the bot ended the call') });
+const switchLanguage = z.object({ language: z.string().min(2).max(35) });
+const takeNote = z.object({ text: z.string().min(1).max(2000) });
+const remember = z.object({ name: z.string().min(1).max(100), value: z.string().max(2000) });
+
+/**
+ * What a call of a built-in tool does.
+ * @returns undefined when the tool is not built in
+ * @throws ZodError for arguments it cannot use
+ */
+export function callAction(name: string, args: unknown): DialogAction | undefined {
+  switch (name) {
+    case 'hang_up':
+      return { type: 'hangup', reason: hangUp.parse(args).reason };
+    case 'switch_language':
+      return { type: 'language', language: switchLanguage.parse(args).language };
+    case 'take_note':
+      return { type: 'note', text: takeNote.parse(args).text };
+    case 'remember': {
+      const { name: key, value } = remember.parse(args);
+      return { type: 'set', variables: { [key]: value } };
+    }
+    default:
+      return undefined;
+  }
+}

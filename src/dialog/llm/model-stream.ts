@@ -1,0 +1,40 @@
+import type { OpenAI } from 'openai';
+
+/** One function the model wants called; `args` is JSON text, as far as the model wrote any. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly args: string;
+}
+
+/** More than this in one answer is a model gone astray. */
+const MOST_TOOL_CALLS = 16;
+
+/** Puts a streamed completion together: text goes on as it comes, calls of tools are known at the end. */
+export class ModelStream {
+  readonly #calls: { id: string; name: string; args: string }[] = [];
+  #text = '';
+
+  /** @returns the text that this chunk adds */
+  take(chunk: OpenAI.Chat.ChatCompletionChunk): string {
+    const delta = chunk.choices[0]?.delta;
+    for (const part of delta?.tool_calls ?? []) {
+      if (part.index >= MOST_TOOL_CALLS) continue;
+      const call = (this.#calls[part.index] ??= { id: '', name: '', args: '' });
+      call.id ||= part.id ?? '';
+      call.name += part.function?.name ?? '';
+      call.args += part.function?.arguments ?? '';
+    }
+    const text = delta?.content ?? '';
+    this.#text += text;
+    return text;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get toolCalls(): readonly ToolCall[] {
+    return this.#calls.filter((call) => call !== undefined && call.name !== '');
+  }
+}

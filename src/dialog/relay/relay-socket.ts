@@ -1,0 +1,93 @@
+import { WebSocket } from 'ws';
+import { DialogServerError } from '../wire/errors.ts';
+import { readServerMessage, type ServerMessage } from './relay-messages.ts';
+
+/** Messages nobody has taken yet; a server that says more than this unasked loses the oldest. */
+const MOST_WAITING = 256;
+const MOST_FRAME_BYTES = 64 * 1024;
+
+/** One socket to a bot's server, with what it sent in the order it came. */
+export class RelaySocket {
+  readonly #socket: WebSocket;
+  readonly #waiting: ServerMessage[] = [];
+  #wake: () => void = () => undefined;
+  #closed: string | undefined;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data: Buffer, isBinary: boolean) => {
+      const message = isBinary ? undefined : readServerMessage(data.toString('utf8'));
+      if (message === undefined) {
+        this.send({
+          type: 'error',
+          description: 'a message was dropped: it is not one of text, play, sendDigits, language, end',
+        });
+        return;
+      }
+      this.#waiting.push(message);
+      if (this.#waiting.length > MOST_WAITING) this.#waiting.shift();
+      this.#wake();
+    });
+    const over = (why: string) => (): void => {
+      this.#closed ??= why;
+      this.#wake();
+    };
+    socket.on('close', over('the bot’s server closed the socket'));
+    socket.on('error', over('the socket to the bot’s server broke'));
+  }
+
+  /** @throws DialogServerError when the server cannot be reached or refuses; the signal's reason when aborted */
+  static open(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<RelaySocket> {
+    return new Promise((resolve, reject) => {
+      const socket = new WebSocket(url, { headers, maxPayload: MOST_FRAME_BYTES, perMessageDeflate: false });
+      const onAbort = (): void => {
+        socket.terminate();
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
+      socket.once('error', (cause) => {
+        signal.removeEventListener('abort', onAbort);
+        reject(new DialogServerError('the bot’s server cannot be reached', { retryable: true, cause }));
+      });
+      socket.once('open', () => {
+        signal.removeEventListener('abort', onAbort);
+        socket.removeAllListeners('error');
+        resolve(new RelaySocket(socket));
+      });
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#closed === undefined;
+  }
+
+  send(message: object): void {
+    if (this.isOpen) this.#socket.send(JSON.stringify(message));
+  }
+
+  /**
+   * The next message of the server.
+   * @throws DialogServerError once the socket is gone and everything was taken; the signal's reason when aborted
+   */
+  async next(signal: AbortSignal): Promise<ServerMessage> {
+    for (;;) {
+      signal.throwIfAborted();
+      const message = this.#waiting.shift();
+      if (message !== undefined) return message;
+      if (this.#closed !== undefined) throw new DialogServerError(this.#closed, { retryable: true });
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+  }
+
+  /** Drops what was sent for an answer that nobody wants any more. */
+  discard(): void {
+    this.#waiting.length = 0;
+  }
+
+  close(): void {
+    this.#socket.close(1000);
+  }
+}
