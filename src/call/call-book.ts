@@ -100,10 +100,6 @@ export class CallBook {
     this.#tell({ type: 'digit', callId: this.#callId, digit });
   }
 
-  rejected(attachment: Attachment, problem: string): void {
-    this.#services.events.messageRejected({ carrier: attachment.carrier, callId: this.#callId, problem, count: 1 });
-  }
-
   committed(effect: TurnEffect & { type: 'commit' }): void {
     const { lastVoicedMs, reason } = effect;
     this.timeline.add({

@@ -67,6 +67,9 @@ const LOST_MARK_MS = 1_500;
 /** How far back from a cut the quietest place is looked for. */
 const REWIND_MS = 400;
 const FADE_SAMPLES = 80;
+/** A held carrier that has no more than this left is given a fading end of this length. */
+const FADE_OUT_LEAD_MS = 45;
+const FADE_OUT_MS = 20;
 
 /**
  * Sends audio a little ahead of real time and keeps account of what the caller can have heard. Pure: times are
@@ -85,6 +88,8 @@ export class Playout {
   #carrierEndMs = Number.NEGATIVE_INFINITY;
   #held = false;
   #fadeIn = false;
+  /** The carrier was given a fading end, since a hold would have let it run dry at full level. */
+  #fadedOut = false;
   /** What the last clear took back, kept until it is restored or discarded. */
   #cut: PlayoutUnit[] = [];
   #suspended = false;
@@ -112,8 +117,11 @@ export class Playout {
   /** What to send now. Call on every tick and whenever audio arrives. */
   pump(nowMs: number): readonly PlayoutCommand[] {
     this.#expireMarks(nowMs);
-    if (this.#held) return [];
     const commands: PlayoutCommand[] = [];
+    if (this.#held) {
+      this.#fadeOut(nowMs, commands);
+      return commands;
+    }
     const { leadLowMs, leadTargetMs, leadMaxMs, messageMs } = this.#settings;
     this.#countStarvation(nowMs);
     if (this.#leadMs(nowMs) <= leadLowMs) {
@@ -135,13 +143,16 @@ export class Playout {
   /** Ends a hold whose sentence is over; what comes next starts where it starts. */
   release(): void {
     this.#held = false;
+    this.#fadedOut = false;
   }
 
   /** Feeds again; when the carrier had run dry, from the start of the word that was cut. */
   resume(nowMs: number): void {
     this.#held = false;
     const unit = this.#units[0];
-    if (unit === undefined || unit.sentBytes === 0 || nowMs <= this.#carrierEndMs) return;
+    const fadedOut = this.#fadedOut;
+    this.#fadedOut = false;
+    if (unit === undefined || unit.sentBytes === 0 || (nowMs <= this.#carrierEndMs && !fadedOut)) return;
     unit.rewindTo(unit.sentBytes, this.#settings.format, REWIND_MS);
     this.#fadeIn = true;
   }
@@ -161,6 +172,7 @@ export class Playout {
     this.#units = [];
     this.#sent = [];
     this.#held = false;
+    this.#fadedOut = false;
     this.#carrierEndMs = nowMs;
     return this.#cut.map((unit) => ({
       unitId: unit.id,
@@ -241,6 +253,22 @@ export class Playout {
     return false;
   }
 
+  /** Just before a held carrier runs dry: 20 ms more of the sentence, faded to silence. */
+  #fadeOut(nowMs: number, commands: PlayoutCommand[]): void {
+    const unit = this.#units[0];
+    const leadMs = this.#leadMs(nowMs);
+    if (unit === undefined || this.#fadedOut || leadMs === 0 || leadMs > FADE_OUT_LEAD_MS) return;
+    const fadeBytes = FADE_OUT_MS * this.#bytesPerMs;
+    const view = unit.peek(fadeBytes);
+    if (this.#sent.at(-1)?.unit !== unit || view.length < fadeBytes || fadeBytes % this.#settings.payloadMultipleBytes !== 0)
+      return;
+    this.#fadedOut = true;
+    const { encoding } = this.#settings.format;
+    const pcm = decodeAudio(encoding, view);
+    for (let index = 0; index < pcm.length; index += 1) pcm[index] = (pcm[index] ?? 0) * (1 - (index + 1) / pcm.length);
+    this.#emit(unit, encodeAudio(encoding, pcm), view.length, nowMs, commands);
+  }
+
   #sendAudio(unit: PlayoutUnit, nowMs: number, commands: PlayoutCommand[]): boolean {
     const { messageMs, markEveryMs, payloadMultipleBytes } = this.#settings;
     const messageBytes = messageMs * this.#bytesPerMs;
@@ -250,17 +278,21 @@ export class Playout {
     let view = unit.peek(messageBytes);
     if (!unit.ended) view = view.subarray(0, view.length - (view.length % payloadMultipleBytes));
     if (view.length === 0) return false;
+    this.#emit(unit, this.#payload(view), view.length, nowMs, commands);
+    if (unit.complete) this.#sendMark(unit, true, commands);
+    else if (unit.sentBytes - unit.markedBytes >= markEveryMs * this.#bytesPerMs) this.#sendMark(unit, false, commands);
+    return true;
+  }
+
+  /** Puts one message behind what the carrier has. */
+  #emit(unit: PlayoutUnit, payload: Uint8Array, takenBytes: number, nowMs: number, commands: PlayoutCommand[]): void {
     const startMs = Math.max(nowMs, this.#carrierEndMs);
-    const payload = this.#payload(view);
     const offsetBytes = unit.sentBytes;
-    unit.sentBytes += view.length;
+    unit.sentBytes += takenBytes;
     this.#carrierEndMs = startMs + payload.length / this.#bytesPerMs;
     this.#sent.push({ unit, fromBytes: offsetBytes, toBytes: unit.sentBytes, startMs });
     if (this.#sent.length > 64) this.#sent.shift();
     commands.push({ type: 'audio', payload, unitId: unit.id, offsetBytes, startMs });
-    if (unit.complete) this.#sendMark(unit, true, commands);
-    else if (unit.sentBytes - unit.markedBytes >= markEveryMs * this.#bytesPerMs) this.#sendMark(unit, false, commands);
-    return true;
   }
 
   /** A copy of the audio, padded with the idle byte to the carrier's multiple and faded in after a cut. */

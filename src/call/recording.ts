@@ -13,6 +13,8 @@ const BLOCK_MS = 300;
 /** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
 const MARGIN_MS = 120;
 const WINDOW_MS = 4_000;
+/** How far ahead of our clock a carrier's timestamp may be. */
+const MOST_LEAD_MS = 10_000;
 
 export interface RecordingGap {
   readonly fromMs: number;
@@ -77,12 +79,19 @@ export class Recording {
   /** Caller audio as it arrives. @param timestampMs the carrier's, or undefined to count samples instead */
   caller(pcm: Int16Array, timestampMs: number | undefined, nowMs: number, wallMs: number): void {
     this.#startedAtWallMs ??= wallMs;
-    const stampMs = timestampMs ?? this.#countedMs;
+    const stampMs = this.#believed(timestampMs, nowMs);
     this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
     if (this.#attached) this.#clock.observe(stampMs, nowMs);
     else this.#attach(stampMs, nowMs);
     this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
     this.#flushUntil(nowMs);
+  }
+
+  /** A timestamp far ahead of our clock would make up hours of silence: samples are counted instead. */
+  #believed(timestampMs: number | undefined, nowMs: number): number {
+    const atMs = this.#clock.positionAt(nowMs);
+    if (timestampMs === undefined || !this.#attached || atMs === undefined) return timestampMs ?? this.#countedMs;
+    return this.#clock.position(timestampMs) > atMs + MOST_LEAD_MS ? this.#countedMs : timestampMs;
   }
 
   /** Bot audio that the carrier will start playing at `startMs` on the monotonic clock. */

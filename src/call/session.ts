@@ -134,9 +134,6 @@ export class CallSession {
       case 'mark':
         this.#media.line.markReturned(event.name, nowMs);
         return;
-      case 'rejected':
-        this.#book.rejected(attachment, event.problem);
-        return;
       case 'stopped':
         this.#detach(attachment, 0, event.reason);
         this.#endUnlessReattached(this.#timing.stopGraceMs, 'caller-hangup');
@@ -147,6 +144,8 @@ export class CallSession {
         return;
       case 'connected':
       case 'started':
+      case 'rejected':
+        // The last is counted where the carrier's messages are read.
         return;
     }
   }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decodeAudio } from '../../../src/audio/codec.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import { DEFAULT_LEAD, Playout, type PlayoutCommand } from '../../../src/call/playout.ts';
 
@@ -119,6 +120,23 @@ describe('an interruption', () => {
     for (let nowMs = 0; nowMs <= 600; nowMs += 20) names.push(...marks(playout.pump(nowMs)));
     playout.markReturned(names[0]!);
     expect(playout.clear(620)).toEqual([{ unitId: 'a', sureBytes: 500 * BYTES_PER_MS, likelyBytes: 620 * BYTES_PER_MS }]);
+  });
+
+  it('fades out what a hold leaves the carrier with, and goes on from before it', () => {
+    const playout = loaded(2_000);
+    playout.pump(0);
+    playout.hold();
+    expect(playout.pump(340)).toEqual([]);
+    const [tail] = playout.pump(360);
+    if (tail?.type !== 'audio') throw new Error('no audio was sent');
+    const pcm = decodeAudio('mulaw', tail.payload);
+    expect(pcm).toHaveLength(160);
+    expect(tail).toMatchObject({ offsetBytes: 3_200, startMs: 400 });
+    expect(Math.max(...pcm.subarray(150).map(Math.abs))).toBeLessThan(0.1 * Math.max(...pcm.subarray(0, 40).map(Math.abs)));
+    expect(playout.pump(380)).toEqual([]);
+    playout.resume(390);
+    const [next] = playout.pump(390);
+    expect(next?.type === 'audio' ? next.offsetBytes : Infinity).toBeLessThanOrEqual(3_200);
   });
 
   it('holds without a trace when it is shorter than the lead', () => {
