@@ -48,7 +48,7 @@ export async function transcribe(
       what: 'transcription',
       url: new URL('/v1/audio/transcriptions', baseUrl),
       method: 'POST',
-      isLarge: typeof audio !== 'string',
+      isLarge: typeof audio !== 'string' && audio.blob.size > LARGE_BYTES,
       timeoutMs: Math.round(timeoutMs),
       ...(isPlainAddress ? addressBody(audio) : { body: () => formOf(audio, fields, onProgress) }),
     },
@@ -75,6 +75,8 @@ function formOf(
   return form;
 }
 
+/** From here on a second copy of the body in memory matters. */
+const LARGE_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 
 /**
