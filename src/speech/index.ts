@@ -22,7 +22,13 @@ export type {
   Synthesizer,
 } from './port.ts';
 export type { TranscriptionOptions, TranscriptionResult, TranscriptionSource } from './asr/batch.ts';
+export type { CommittedTurn, RecognitionStream } from './asr/recognition-stream.ts';
 export type { ServiceHealth } from './health.ts';
+export type { PlatformLanguage, PlatformLanguages } from './languages/languages.ts';
+export type { MedicalOptions } from './medical/medical.ts';
+export type { MedicalResult, MedicalSegment } from './medical/medical-result.ts';
+export { registeredDate, type SpeakerProfile } from './speakers/speaker-profile.ts';
+export type { NamedSpeaker, RegisteredSpeaker, SpeakerMatch, Speakers } from './speakers/speakers.ts';
 export type { Slot } from './slots.ts';
 export type { BatchSpeechOptions, SpokenAudio } from './tts/batch.ts';
 export type { RequestStyle, StreamedSpeechOptions } from './tts/realtime-request.ts';

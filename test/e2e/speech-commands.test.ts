@@ -54,7 +54,7 @@ it('tells a wrong use (2) from a failure (1), as JSON too, and says what to do',
   expect(failure.stdout + failure.stderr).not.toContain('the-key-itself');
 });
 
-it.each(['batch', 'realtime'])('runs the example of %s speech', async (name) => {
+it.each(['batch', 'realtime', 'services'])('runs the example %s', async (name) => {
   const program = fileURLToPath(new URL(`../../examples/speech/${name}.ts`, import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program]);
   expect(stdout).toContain('said and heard');
