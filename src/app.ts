@@ -8,6 +8,7 @@ import { phrasesOf, type Bot } from './config/bots.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
 import { createHttpServer } from './http/server.ts';
+import { TwilioControl } from './carriers/twilio/control.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
 import { endOrphans, keepCall } from './jobs/call-keeping.ts';
 import type { Clock } from './kernel/clock.ts';
@@ -67,6 +68,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   );
   await endOrphans(journal, backlog, clock, logger);
 
+  const twilio = twilioCredentials(secrets, settings.dataDir, logger);
+  const { accountSid, apiUrl } = settings.twilio;
+  const [authToken] = twilio.authTokens;
+  const twilioControl =
+    accountSid === undefined || authToken === undefined ? undefined : new TwilioControl({ apiUrl, accountSid, authToken }, clock);
   const services: CallServices = {
     clock,
     logger,
@@ -82,6 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...keepCall(journal, backlog, recordingsFolder, logger),
     activeCalls: () => calls.active,
     news: options.news ?? (() => undefined),
+    controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
   };
   const calls: CallRegistry = new CallRegistry(
     {
@@ -110,7 +117,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     events,
     metrics,
     intake: callIntake(calls),
-    twilio: twilioCredentials(secrets, settings.dataDir, logger),
+    twilio,
     ready: async () => ({ ready: speech.isUp, parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok' } }),
   });
   const url = await http.listen({ host: settings.http.host, port: settings.http.port });

@@ -176,6 +176,11 @@ export class CallBook {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
   }
 
+  transferFailed(error: unknown): void {
+    this.#services.logger.error({ callId: this.#callId, error }, 'a call could not be transferred');
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `transfer: ${errorText(error)}` });
+  }
+
   speechFailed(service: 'asr' | 'tts', error: unknown): void {
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'OFFHOOK_SPEECH';
     this.#services.events.speechFailed({ callId: this.#callId, service, code, error });

@@ -13,6 +13,7 @@ export interface DialogFloor {
   expect(gather: DialogAction & { type: 'gather' }): void;
   changeLanguage(language: string, voice: string | undefined): void;
   hangUpAfterThis(reason: string): void;
+  transferAfterThis(to: string): void;
   /** The dialog's answer is complete. @param hints what the caller is expected to say */
   listenFor(hints: readonly string[]): void;
   /** The dialog had no answer, and the caller is asked to say it again. */
@@ -92,6 +93,8 @@ export class DialogDesk {
         return;
       case 'hangup':
         return this.#floor.hangUpAfterThis(action.reason);
+      case 'transfer':
+        return this.#floor.transferAfterThis(action.to);
     }
   }
 

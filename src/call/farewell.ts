@@ -8,6 +8,7 @@ export class Farewell {
   #reason: string | undefined;
   #last = false;
   #timer: Timer | undefined;
+  #act: (() => void) | undefined;
 
   /** @param afterMarkMs pause between the last mark and the end of the call */
   constructor(clock: Clock, afterMarkMs: number, hangUp: (reason: string) => void) {
@@ -21,16 +22,27 @@ export class Farewell {
     return this.#reason;
   }
 
+  /** The reason, unless something has still to be done before it is true. */
+  get settled(): string | undefined {
+    return this.#act === undefined ? this.#reason : undefined;
+  }
+
   /** The last words are being said: nothing the caller does changes that. */
   get last(): boolean {
     return this.#last;
   }
 
-  afterThis(reason: string): void {
-    if (!this.#last) this.#reason = reason;
+  /** @param act in place of hanging up */
+  afterThis(reason: string, act?: () => void): void {
+    if (this.#last) return;
+    this.#reason = reason;
+    this.#act = act;
   }
 
   lastWords(reason: string): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#act = undefined;
     this.#reason = reason;
     this.#last = true;
   }
@@ -45,7 +57,14 @@ export class Farewell {
   /** What was being said was heard out. */
   heardOut(): void {
     const reason = this.#reason;
-    if (reason !== undefined) this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#hangUp(reason));
+    if (reason !== undefined) this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#leave(reason));
+  }
+
+  #leave(reason: string): void {
+    const act = this.#act;
+    this.#act = undefined;
+    if (act === undefined) this.#hangUp(reason);
+    else act();
   }
 
   cancel(): void {

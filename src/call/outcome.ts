@@ -14,6 +14,8 @@ export function outcomeOf(endReason: string): CallOutcome {
       return 'shutdown';
     case 'speech-unavailable':
     case 'dialog-failed':
+    case 'transfer-failed':
+    case 'internal-error':
       return 'failed';
     default:
       return 'bot-hangup';

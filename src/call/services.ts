@@ -1,4 +1,4 @@
-import type { InboundCall } from '../carriers/port.ts';
+import type { CallControl, InboundCall } from '../carriers/port.ts';
 import type { Bot } from '../config/bots.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -55,6 +55,8 @@ export interface CallServices {
   /** Calls of this process that are not over. */
   readonly activeCalls: () => number;
   readonly news: (news: CallNews) => void;
+  /** Acts on calls at a carrier; undefined where its account is not configured. */
+  readonly controlOf: (carrier: string) => CallControl | undefined;
 }
 
 /** What one call is about. */

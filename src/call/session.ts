@@ -37,6 +37,7 @@ export class CallSession {
   readonly #farewell: Farewell;
   readonly #stall: SilenceWatch;
   #waitForLine: Timer | undefined;
+  readonly #ending = new AbortController();
   #over = false;
 
   constructor(identity: CallIdentity, services: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -87,6 +88,7 @@ export class CallSession {
 
   /** Ends the call from our side: closing the socket ends it at the carrier too. */
   hangUp(reason: string): void {
+    if (this.#attachment === undefined) this.#endAtCarrier();
     this.#attachment?.close(reason);
     this.#finish(reason);
   }
@@ -159,8 +161,24 @@ export class CallSession {
 
   /** The socket is gone; another one may come, as after a redirect or a broken connection. */
   #endUnlessReattached(waitMs: number, endReason: string): void {
-    if (this.#farewell.reason !== undefined) this.#finish(this.#farewell.reason);
-    else this.#waitForLine = this.#services.clock.after(waitMs, () => this.#finish(endReason));
+    if (this.#farewell.settled !== undefined) this.#finish(this.#farewell.settled);
+    else
+      this.#waitForLine = this.#services.clock.after(waitMs, () => {
+        if (endReason === 'carrier-lost') this.#endAtCarrier();
+        this.#finish(endReason);
+      });
+  }
+
+  /** A call without a socket may go on at the carrier, with a caller in silence. Never throws: most such calls are gone there too. */
+  #endAtCarrier(): void {
+    const { carrier, carrierCallId } = this.identity.inbound;
+    const { controlOf, logger } = this.#services;
+    if (this.#over || this.#media === undefined) return;
+    controlOf(carrier)
+      ?.hangUp(carrierCallId, new AbortController().signal)
+      .catch((error: unknown) =>
+        logger.info({ callId: this.id, error }, 'a call without a socket could not be ended at the carrier'),
+      );
   }
 
   #onTick(nowMs: number): void {
@@ -299,6 +317,7 @@ export class CallSession {
         this.#listening.open(language);
       },
       hangUpAfterThis: (reason) => this.#farewell.afterThis(reason),
+      transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#transfer(to)),
       listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turn)),
       sayAgain: () => {
         if (!this.#farewell.last) this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
@@ -307,6 +326,21 @@ export class CallSession {
         if (!this.#farewell.last) this.apologise('dialog-failed');
       },
     };
+  }
+
+  /** Connects the caller to somebody else: the carrier then ends the stream. Where it cannot be done, the caller is told. */
+  async #transfer(to: string): Promise<void> {
+    const { carrier, carrierCallId } = this.identity.inbound;
+    try {
+      const control = this.#services.controlOf(carrier);
+      if (control === undefined) throw new Error(`no account of the carrier ${carrier} is configured`);
+      await control.transfer(carrierCallId, to, this.#ending.signal);
+      this.#waitForLine = this.#services.clock.after(this.#timing.stopGraceMs, () => this.hangUp('transferred'));
+    } catch (error) {
+      if (this.#over) return;
+      this.#book.transferFailed(error);
+      this.apologise('transfer-failed');
+    }
   }
 
   /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
@@ -326,6 +360,7 @@ export class CallSession {
   #finish(reason: string): void {
     if (this.#over) return;
     this.#over = true;
+    this.#ending.abort(new Error('the call is over'));
     this.#farewell.cancel();
     this.#waitForLine?.cancel();
     this.#media?.stop();

@@ -70,3 +70,15 @@ export interface InboundCall {
   /** The bot named in the webhook's path, if any. */
   readonly botName: string | undefined;
 }
+
+/** Acting on a call at its carrier, beside its media. */
+export interface CallControl {
+  /** Ends the call. @throws CarrierControlError */
+  hangUp(carrierCallId: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Connects the caller to somebody else and leaves the call (a cold transfer); the media stream ends.
+   * @param to a number in E.164 form, or a `sip:` address
+   * @throws CarrierControlError
+   */
+  transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void>;
+}

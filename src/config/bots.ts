@@ -7,6 +7,10 @@ const wait = (least: number, most: number, byDefault: number) => z.int().min(lea
 
 /** The environment variable that holds a secret, or with `_FILE` behind it the file that does. */
 const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an environment variable, in capitals');
+/** Whom a call can be connected to. */
+export const transferTarget = z
+  .string()
+  .regex(/^(\+[1-9]\d{6,14}|sips?:[^\s<>"']{3,200})$/i, 'a number in E.164 form (+15550100), or a sip: address');
 const webAddress = z.url({ protocol: /^https?$/ });
 
 const toolSettings = z.strictObject({
@@ -55,6 +59,8 @@ const dialogSettings = z.discriminatedUnion('kind', [
     maxTokens: wait(1, 4096, 400),
     timeoutMs: wait(500, 60_000, 8000),
     tools: z.array(toolSettings).max(32).default([]),
+    /** Whom the model may connect a caller to, by a name it is told. */
+    transfers: z.record(z.string().min(1).max(64), transferTarget).default({}),
   }),
 ]);
 

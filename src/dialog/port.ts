@@ -64,7 +64,9 @@ export type DialogAction =
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }
   | { readonly type: 'note'; readonly text: string }
-  | { readonly type: 'hangup'; readonly reason: string };
+  | { readonly type: 'hangup'; readonly reason: string }
+  /** Connects the caller to somebody else once the reply was heard. `to`: a number in E.164 form, or a `sip:` address. */
+  | { readonly type: 'transfer'; readonly to: string };
 
 /** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
 export interface DialogHook {

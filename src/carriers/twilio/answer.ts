@@ -15,6 +15,12 @@ export function streamAnswer(answer: StreamAnswer): string {
   return document(`<Connect><Stream url="${escapeXml(answer.url)}">${parameters}</Stream></Connect>`);
 }
 
+/** Connects the caller to somebody else: a number in E.164 form, or a SIP address. Nothing follows, so the call ends with theirs. */
+export function dialAnswer(to: string): string {
+  const noun = /^sips?:/iu.test(to) ? 'Sip' : 'Number';
+  return document(`<Dial><${noun}>${escapeXml(to)}</${noun}></Dial>`);
+}
+
 /** Speaks one sentence with the carrier's own voice and hangs up. */
 export function sayAnswer(text: string, language: string): string {
   return document(`<Say language="${escapeXml(sayLanguage(language))}">${escapeXml(text)}</Say><Hangup/>`);

@@ -24,13 +24,15 @@ function unreachable(flow: Flow): FlowProblem[] {
 function deadEnds(flow: Flow): FlowProblem[] {
   return Object.entries(flow.states).flatMap(([name, state]) => {
     const path = `states.${name}`;
-    const ways = [state.next, state.confirm, state.hangup].filter((way) => way !== undefined).length;
+    const ways = [state.next, state.confirm, state.hangup, state.transfer].filter((way) => way !== undefined).length;
     if (state.ask !== undefined && state.confirm !== undefined) {
       return [{ path, message: 'asks and confirms; one state does one of the two' }];
     }
-    if (ways === 0) return [{ path, message: 'a call cannot leave this state: it needs next or hangup' }];
-    if (ways > 1) return [{ path, message: 'has more than one way out: next, confirm and hangup exclude each other' }];
-    if (state.ask !== undefined && state.hangup !== undefined) return [{ path, message: 'asks and hangs up before the answer' }];
+    if (ways === 0) return [{ path, message: 'a call cannot leave this state: it needs next, hangup or transfer' }];
+    if (ways > 1) return [{ path, message: 'has more than one way out: next, confirm, hangup and transfer exclude each other' }];
+    if (state.ask !== undefined && (state.hangup ?? state.transfer) !== undefined) {
+      return [{ path, message: 'asks and hangs up before the answer' }];
+    }
     if (state.voice !== undefined && state.language === undefined) return [{ path, message: 'a voice needs its language' }];
     return [...openBranches(flow, path, state)];
   });
@@ -60,7 +62,12 @@ function openBranches(flow: Flow, path: string, state: StateDocument): FlowProbl
 function silentRounds(flow: Flow): FlowProblem[] {
   const waits = (name: string): boolean => {
     const state = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
-    return state === undefined || state.ask !== undefined || state.confirm !== undefined || state.hangup !== undefined;
+    return (
+      state === undefined ||
+      state.ask !== undefined ||
+      state.confirm !== undefined ||
+      (state.hangup ?? state.transfer) !== undefined
+    );
   };
   const comesBack = (start: string): boolean => {
     const seen = new Set<string>();

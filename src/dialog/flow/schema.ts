@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { WEEKDAYS } from '../understand/calendar-day.ts';
 import type { ClockTime } from '../understand/clock-time.ts';
 import { LANGUAGES } from '../understand/language.ts';
+import { transferTarget } from '../../config/bots.ts';
 import { strictGroup } from './strict-group.ts';
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'a name of letters, digits, - and _, at most 63');
@@ -120,6 +121,8 @@ const state = strictGroup({
   next: next.optional(),
   /** Ends the call after what is said; the text is the reason in the call record. */
   hangup: z.string().min(1).max(100).optional(),
+  /** Connects the caller to somebody else after what is said. */
+  transfer: transferTarget.optional(),
 });
 
 const command = z.union([

@@ -59,6 +59,10 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
       actions.push({ type: 'hangup', reason: here.hangup });
       return { state: { ...state, stage: 'ended' }, actions };
     }
+    if (here.transfer !== undefined) {
+      actions.push({ type: 'transfer', to: here.transfer });
+      return { state: { ...state, stage: 'ended' }, actions };
+    }
     name = nextOf(here, state.slots);
   }
   const ended = endPolitely(state, 'flow-lost');

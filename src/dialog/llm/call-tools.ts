@@ -26,12 +26,20 @@ const switchLanguage = z.object({ language: z.string().min(2).max(35) });
 const takeNote = z.object({ text: z.string().min(1).max(2000) });
 const remember = z.object({ name: z.string().min(1).max(100), value: z.string().max(2000) });
 
+/** The tool that connects a caller to one of these; none where there are none. */
+export function transferTools(names: readonly string[]): Tool[] {
+  if (names.length === 0) return [];
+  const to = { type: 'string', enum: names };
+  return [tool('transfer_call', 'Connects the caller to a person or desk after what you say in this answer.', { to })];
+}
+
 /**
  * What a call of a built-in tool does.
+ * @param transfers whom the caller can be connected to, by name: a model gives no numbers of its own
  * @returns undefined when the tool is not built in
  * @throws ZodError for arguments it cannot use
  */
-export function callAction(name: string, args: unknown): DialogAction | undefined {
+export function callAction(name: string, args: unknown, transfers: Readonly<Record<string, string>>): DialogAction | undefined {
   switch (name) {
     case 'hang_up':
       return { type: 'hangup', reason: hangUp.parse(args).reason };
@@ -42,6 +50,10 @@ export function callAction(name: string, args: unknown): DialogAction | undefine
     case 'remember': {
       const { name: key, value } = remember.parse(args);
       return { type: 'set', variables: { [key]: value } };
+    }
+    case 'transfer_call': {
+      const { to } = z.object({ to: z.enum(Object.keys(transfers)) }).parse(args);
+      return { type: 'transfer', to: transfers[to] ?? '' };
     }
     default:
       return undefined;

@@ -5,7 +5,7 @@ import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';
 import { Patience } from '../wire/patience.ts';
-import { CALL_TOOLS, callAction, type Tool } from './call-tools.ts';
+import { CALL_TOOLS, callAction, type Tool, transferTools } from './call-tools.ts';
 import { messagesFor, type Message } from './messages.ts';
 import { ModelStream, type ToolCall } from './model-stream.ts';
 import { callWebTool, type WebTool } from './web-tool.ts';
@@ -22,6 +22,7 @@ export interface LlmHookSettings {
   /** Longest silence of the model, before its answer and in it. */
   readonly timeoutMs: number;
   readonly tools: readonly WebTool[];
+  readonly transfers: Readonly<Record<string, string>>;
 }
 
 /** A turn that calls tools more often than this is cut off: the caller waits. */
@@ -112,7 +113,7 @@ export class LlmHook implements DialogHook {
     let args: unknown;
     try {
       args = call.args.trim() === '' ? {} : JSON.parse(call.args);
-      const action = callAction(call.name, args);
+      const action = callAction(call.name, args, this.#settings.transfers);
       if (action !== undefined) return { action, answer: 'done' };
     } catch (error) {
       if (error instanceof SyntaxError || error instanceof ZodError) return { answer: 'error: the arguments cannot be used' };
@@ -131,12 +132,12 @@ export class LlmHook implements DialogHook {
     const own = this.#settings.tools.map(({ name, description, parameters }): Tool => {
       return { type: 'function', function: { name, description, parameters: { ...parameters } } };
     });
-    return [...CALL_TOOLS, ...own];
+    return [...CALL_TOOLS, ...transferTools(Object.keys(this.#settings.transfers)), ...own];
   }
 }
 
 function isCallTool(name: string): boolean {
-  return CALL_TOOLS.some((tool) => tool.function.name === name);
+  return name === 'transfer_call' || CALL_TOOLS.some((tool) => tool.function.name === name);
 }
 
 function assistantMessage(stream: ModelStream): Message {

@@ -22,6 +22,7 @@ function hookAt(url: string, settings: Partial<LlmHookSettings> = {}): DialogHoo
     maxTokens: 100,
     timeoutMs: 5_000,
     tools: [],
+    transfers: {},
   };
   return llmHooks({ ...base, ...settings }, systemClock).create(CALL);
 }

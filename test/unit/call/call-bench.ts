@@ -7,7 +7,7 @@ import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews, CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/playout.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
-import type { Attachment, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
+import type { Attachment, CallControl, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
 import { botSettings, type Bot } from '../../../src/config/bots.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { createEvents } from '../../../src/observability/events.ts';
@@ -103,6 +103,7 @@ export class CallBench {
   detectorFails = false;
   dispose: () => Promise<void> = async () => undefined;
   spareSlots = 1;
+  control: CallControl | undefined;
   /** Every recogniser session that was opened, oldest first. */
   readonly recognitions: RecognitionOptions[] = [];
   /** Numbers of the sessions that were closed, in the order of that. */
@@ -153,6 +154,7 @@ export class CallBench {
       journal: (record) => void this.journal.push(record),
       ended: async (record) => void (this.record = record),
       activeCalls: () => 1,
+      controlOf: () => this.control,
       news: (news) => {
         if (this.newsFails) throw new Error('the console is broken');
         this.news.push(news);

@@ -1,0 +1,12 @@
+import { type ErrorDetails, OffhookError } from '../kernel/errors.ts';
+
+/** The carrier refused or could not be reached when it was asked to act on a call. */
+export class CarrierControlError extends OffhookError {
+  readonly code = 'OFFHOOK_CARRIER_CONTROL';
+  readonly retryable: boolean;
+
+  constructor(message: string, details: ErrorDetails & { readonly retryable: boolean }) {
+    super(message, details);
+    this.retryable = details.retryable;
+  }
+}

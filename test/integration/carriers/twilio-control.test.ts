@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it, test } from 'vitest';
+import { CarrierControlError } from '../../../src/carriers/errors.ts';
+import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
+import { Secret } from '../../../src/config/secrets.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+
+const ACCOUNT = `AC${'0'.repeat(32)}`;
+const signal = new AbortController().signal;
+const closers: (() => void)[] = [];
+afterEach(() => closers.splice(0).forEach((close) => close()));
+
+interface Asked {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly fields: URLSearchParams;
+}
+
+/** The carrier's REST interface as its page describes it, answering as the test says. */
+async function api(
+  answer: (response: ServerResponse, number: number) => void,
+): Promise<{ control: TwilioControl; asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const server = createServer((request: IncomingMessage, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => (body += part));
+    request.on('end', () => {
+      const { authorization } = request.headers;
+      asked.push({ path: `${request.method} ${request.url}`, authorization, fields: new URLSearchParams(body) });
+      answer(response, asked.length - 1);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => void server.close());
+  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { control: new TwilioControl({ apiUrl, accountSid: ACCOUNT, authToken: new Secret('token') }, systemClock), asked };
+}
+
+const done = (response: ServerResponse): void => void response.writeHead(200).end('{"status":"in-progress"}');
+
+it('hangs up and transfers with what the carrier documents', async () => {
+  const { control, asked } = await api(done);
+  await control.hangUp('CA1', signal);
+  await control.transfer('CA1', '+15550100', signal);
+  await control.transfer('CA1', 'sip:desk@example.org?x=1&y=2', signal);
+  expect(asked.map(({ path }) => path)).toEqual(Array(3).fill(`POST /2010-04-01/Accounts/${ACCOUNT}/Calls/CA1.json`));
+  expect(asked[0]?.authorization).toBe(`Basic ${Buffer.from(`${ACCOUNT}:token`).toString('base64')}`);
+  expect(asked.map(({ fields }) => fields.get('Status') ?? fields.get('Twiml'))).toEqual([
+    'completed',
+    expect.stringContaining('<Response><Dial><Number>+15550100</Number></Dial></Response>'),
+    expect.stringContaining('<Dial><Sip>sip:desk@example.org?x=1&amp;y=2</Sip></Dial>'),
+  ]);
+});
+
+it('asks once more when the carrier was busy', async () => {
+  const { control, asked } = await api((response, number) =>
+    number === 0 ? void response.writeHead(503).end() : done(response),
+  );
+  await control.transfer('CA1', '+15550100', signal);
+  expect(asked).toHaveLength(2);
+});
+
+test.each([
+  [404, '{"code":20404,"message":"The requested resource was not found"}', 'HTTP 404: The requested resource', 1],
+  [401, 'no json', 'HTTP 401', 1],
+  [500, '', 'HTTP 500', 2],
+])('says what was wrong when the carrier answers %i', async (status, body, text, attempts) => {
+  const { control, asked } = await api((response) => void response.writeHead(status).end(body));
+  const asking = control.hangUp('CA1', signal);
+  await expect(asking).rejects.toThrow(CarrierControlError);
+  await expect(asking).rejects.toThrow(text);
+  await expect(asking).rejects.not.toThrow('token');
+  expect(asked).toHaveLength(attempts);
+});

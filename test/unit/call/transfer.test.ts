@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import type { CallControl } from '../../../src/carriers/port.ts';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { CallBench } from './call-bench.ts';
+
+async function* connects(turn: DialogTurn): AsyncIterable<DialogAction> {
+  yield { type: 'say', text: 'One moment, I will connect you.' };
+  if (turn.input.kind === 'start') yield { type: 'transfer', to: '+15550100' };
+}
+
+function controlThat(transfer: CallControl['transfer']): CallControl {
+  return { hangUp: async () => undefined, transfer };
+}
+
+/** The announcement is 31 characters of 60 ms. */
+const ANNOUNCEMENT_MS = 1_860;
+
+it('connects the caller to somebody else once the announcement was heard', async () => {
+  using bench = new CallBench(connects);
+  const transfers: string[][] = [];
+  bench.control = controlThat(async (call, to) => void transfers.push([call, to]));
+  await bench.start();
+  await bench.quiet(ANNOUNCEMENT_MS - 100);
+  expect(transfers).toEqual([]);
+  await bench.quiet(700);
+  expect(transfers).toEqual([['CA1', '+15550100']]);
+  expect(bench.attachment.closedBecause).toBeUndefined();
+  bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
+  expect((await bench.session.ended).endReason).toBe('transferred');
+});
+
+it('lets go of a call that the carrier took over without a word', async () => {
+  using bench = new CallBench(connects);
+  bench.control = controlThat(async () => undefined);
+  await bench.start();
+  await bench.quiet(ANNOUNCEMENT_MS + 700);
+  await bench.wait(1_600);
+  expect((await bench.session.ended).endReason).toBe('transferred');
+});
+
+it('stays with a caller who says no before it happens', async () => {
+  using bench = new CallBench(connects);
+  const transfers: string[] = [];
+  bench.control = controlThat(async (_, to) => void transfers.push(to));
+  await bench.start();
+  await bench.quiet(600);
+  await bench.voice(600);
+  await bench.quiet(660);
+  bench.recognised(0, 'no wait');
+  await bench.quiet(4_000);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'no wait' });
+  expect(transfers).toEqual([]);
+});
+
+it.each([
+  ['the carrier refuses', controlThat(() => Promise.reject(new Error('HTTP 404')))],
+  ['no account is configured', undefined],
+])('tells the caller when %s, and hangs up', async (_, control) => {
+  using bench = new CallBench(connects);
+  bench.control = control;
+  await bench.start();
+  await bench.quiet(ANNOUNCEMENT_MS + 700);
+  expect(bench.attachment.closedBecause).toBeUndefined();
+  await bench.quiet(8_000);
+  expect((await bench.session.ended).endReason).toBe('transfer-failed');
+});
+
+it('is no transfer when the caller hangs up before it happens', async () => {
+  using bench = new CallBench(connects);
+  bench.control = controlThat(async () => undefined);
+  await bench.start();
+  bench.attachment.emit({ type: 'stopped', reason: 'hung up' });
+  await bench.wait(1_600);
+  expect((await bench.session.ended).endReason).toBe('caller-hangup');
+});
+
+it('ends a call at the carrier whose socket was lost for good', async () => {
+  using bench = new CallBench(async function* () {
+    yield { type: 'say', text: 'Hello.' };
+  });
+  const ended: string[] = [];
+  bench.control = { transfer: async () => undefined, hangUp: async (call) => void ended.push(call) };
+  await bench.start();
+  bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
+  await bench.wait(9_900);
+  expect(ended).toEqual([]);
+  await bench.wait(200);
+  expect(ended).toEqual(['CA1']);
+  expect((await bench.session.ended).endReason).toBe('carrier-lost');
+});
