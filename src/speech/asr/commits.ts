@@ -2,6 +2,8 @@ import type { ReplayBuffer } from './replay-buffer.ts';
 
 /** Commits at most outstanding; another one at the same place in the audio adds nothing. */
 const MOST_COMMITS = 64;
+/** A commit after a voice that has had no final for this long will have none on this socket. */
+const ANSWER_TIMEOUT_MS = 5_000;
 
 interface HeardFinal {
   readonly text: string;
@@ -18,6 +20,10 @@ export class Commits {
   readonly #audio: ReplayBuffer;
   #due: number[] = [];
   #sent: number[] = [];
+  /** Since when an answer is awaited: a commit was sent, or the last final came. */
+  #awaitedSinceMs: number | undefined;
+  /** The commit that was already sent again because nothing answered it. */
+  #repeated: number | undefined;
 
   constructor(audio: ReplayBuffer) {
     this.#audio = audio;
@@ -32,23 +38,53 @@ export class Commits {
     return this.#sent.length;
   }
 
+  /** When an outstanding commit counts as unanswered; undefined when none is awaited. */
+  get answerDueMs(): number | undefined {
+    return this.#sent.length === 0 || this.#awaitedSinceMs === undefined ? undefined : this.#awaitedSinceMs + ANSWER_TIMEOUT_MS;
+  }
+
+  /**
+   * The answer is due and did not come. A commit after silence need not have one and is awaited no longer; one after a voice
+   * is sent again once, on another socket, and then given up with its audio.
+   * @returns samples given up, 0 when they are to be sent again; undefined when the socket may be kept
+   */
+  unanswered(): number | undefined {
+    this.#awaitedSinceMs = undefined;
+    const [commit] = this.#sent;
+    const last = this.#sent.at(-1);
+    const { settled } = this.#audio;
+    if (commit === undefined || last === undefined || !this.#audio.hasVoice(settled, last)) return undefined;
+    if (this.#repeated !== commit) {
+      this.#repeated = commit;
+      return 0;
+    }
+    const lost = Math.max(0, commit - settled);
+    this.#audio.settle(commit);
+    this.#sent.shift();
+    return lost;
+  }
+
   add(atSample: number): void {
     if (this.#due.length + this.#sent.length < MOST_COMMITS) this.#due.push(atSample);
   }
 
-  sent(): void {
+  sent(nowMs: number): void {
     const at = this.#due.shift();
-    if (at !== undefined) this.#sent.push(at);
+    if (at === undefined) return;
+    if (this.#sent.length === 0 || this.#awaitedSinceMs === undefined) this.#awaitedSinceMs = nowMs;
+    this.#sent.push(at);
   }
 
   /** The session died: commits without their final are sent again after the audio before them. */
   rewind(): void {
     this.#due = [...this.#sent, ...this.#due];
     this.#sent = [];
+    this.#awaitedSinceMs = undefined;
   }
 
   /** Marks what this final covers as settled, and its commit as answered. */
-  heard(final: HeardFinal): void {
+  heard(final: HeardFinal, nowMs: number): void {
+    this.#awaitedSinceMs = nowMs;
     const commit = this.#sent[0];
     const end = this.#endOf(final);
     if (commit !== undefined && this.#answers(final, end, commit)) {

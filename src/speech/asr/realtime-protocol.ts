@@ -105,7 +105,8 @@ export class RealtimeProtocol {
     const { name } = this.#state;
     const stateMs = 'untilMs' in this.#state ? this.#state.untilMs : undefined;
     const pumpMs = name === 'ready' ? this.#pumpAtMs : undefined;
-    const due = Math.min(stateMs ?? Infinity, pumpMs ?? Infinity, this.#endUntilMs ?? Infinity);
+    const answerMs = name === 'ready' ? this.#commits.answerDueMs : undefined;
+    const due = Math.min(stateMs ?? Infinity, pumpMs ?? Infinity, answerMs ?? Infinity, this.#endUntilMs ?? Infinity);
     return due === Infinity ? undefined : due;
   }
 
@@ -193,8 +194,20 @@ export class RealtimeProtocol {
       this.#died(at, { error: new SpeechUnavailableError('recognition: no connection in time'), code: undefined });
     else if (state.name === 'handshaking' && nowMs >= state.untilMs)
       this.#died(at, { error: new SpeechUnavailableError('recognition: no ready event in time'), code: 1006 });
-    else this.#pump(at);
+    else {
+      if (state.name === 'ready' && nowMs >= (this.#commits.answerDueMs ?? Infinity)) this.#unanswered(at);
+      this.#pump(at);
+    }
     return this.#taken();
+  }
+
+  /** A socket that lives but answers no commit is as good as gone; a late answer on it is not heard. */
+  #unanswered(at: At): void {
+    const lost = this.#commits.unanswered();
+    if (lost === undefined) return;
+    const error = new SpeechUnavailableError('recognition: no final in time after a commit');
+    if (lost > 0) this.#emitLost(lost, 'the recogniser answered no commit for it, on two connections');
+    this.#died(at, { error, code: 1006 });
   }
 
   #event(at: At, event: RealtimeEvent): void {
@@ -210,7 +223,7 @@ export class RealtimeProtocol {
         const seg = this.#segments.final(event.seg, text);
         if (seg === undefined) return;
         const endSample = endS === undefined ? undefined : this.#sessionStart + Math.round(endS * this.#options.sampleRateHz);
-        this.#commits.heard({ text, endOfUtterance, endSample });
+        this.#commits.heard({ text, endOfUtterance, endSample }, at.nowMs);
         this.#emit({ type: 'final', seg, text, endOfUtterance, language });
         return;
       }
@@ -264,7 +277,7 @@ export class RealtimeProtocol {
           this.#endSent = true;
           return;
         }
-        this.#commits.sent();
+        this.#commits.sent(nowMs);
         continue;
       }
       const until = Math.min(audio.next + batch, flushTo ?? audio.end);
@@ -349,7 +362,11 @@ export class RealtimeProtocol {
 
   #tellLost(reason: string): void {
     const lost = this.#audio.takeLost();
-    if (lost > 0) this.#emit({ type: 'audio-lost', lostMs: Math.round((lost / this.#options.sampleRateHz) * 1000), reason });
+    if (lost > 0) this.#emitLost(lost, reason);
+  }
+
+  #emitLost(samples: number, reason: string): void {
+    this.#emit({ type: 'audio-lost', lostMs: Math.round((samples / this.#options.sampleRateHz) * 1000), reason });
   }
 
   #emit(event: RecognitionEvent): void {
