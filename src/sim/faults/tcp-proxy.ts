@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What happens to a connection after so many bytes from the client. */
+/** What happens to a connection after so many bytes from the client; a stalled one stays open and says nothing any more. */
 export interface ConnectionFault {
-  readonly kind: 'drop' | 'reset';
+  readonly kind: 'drop' | 'reset' | 'stall';
   readonly afterBytes: number;
 }
 
@@ -50,13 +50,19 @@ export class FaultyProxy implements AsyncDisposable {
       });
     }
     let passed = 0;
+    let stalled = false;
     client.on('data', (bytes) => {
+      if (stalled) return;
       const room = fault === undefined ? bytes.length : fault.afterBytes - passed;
       passed += bytes.length;
       server.write(bytes.subarray(0, Math.max(0, room)));
       if (fault === undefined || room >= bytes.length) return;
       this.broken += 1;
-      if (fault.kind === 'reset') client.resetAndDestroy();
+      if (fault.kind === 'stall') {
+        stalled = true;
+        server.unpipe(client);
+        server.resume();
+      } else if (fault.kind === 'reset') client.resetAndDestroy();
       else client.destroy();
     });
     server.pipe(client);
