@@ -71,8 +71,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const twilio = twilioCredentials(secrets, settings.dataDir, logger);
   const { accountSid, apiUrl } = settings.twilio;
   const [authToken] = twilio.authTokens;
+  const voiceUrl = (): string => `${settings.publicUrl ?? url}/carriers/twilio/voice`;
   const twilioControl =
-    accountSid === undefined || authToken === undefined ? undefined : new TwilioControl({ apiUrl, accountSid, authToken }, clock);
+    accountSid === undefined || authToken === undefined
+      ? undefined
+      : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
   const services: CallServices = {
     clock,
     logger,

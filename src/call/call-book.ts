@@ -176,9 +176,15 @@ export class CallBook {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
   }
 
-  transferFailed(error: unknown): void {
-    this.#services.logger.error({ callId: this.#callId, error }, 'a call could not be transferred');
-    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `transfer: ${errorText(error)}` });
+  /** The carrier would not do what it was asked. */
+  actFailed(what: 'transfer' | 'digits', error: unknown): void {
+    this.#services.logger.error({ callId: this.#callId, what, error }, 'a carrier did not do what it was asked');
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `${what}: ${errorText(error)}` });
+  }
+
+  /** Keys were handed over to the carrier; whether the other end took them nobody says. */
+  digitsSent(count: number): void {
+    this.timeline.add({ type: 'digits-sent', atMs: this.#nowMs(), turn: this.conversation.current, count });
   }
 
   speechFailed(service: 'asr' | 'tts', error: unknown): void {

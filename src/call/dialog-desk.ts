@@ -14,6 +14,7 @@ export interface DialogFloor {
   changeLanguage(language: string, voice: string | undefined): void;
   hangUpAfterThis(reason: string): void;
   transferAfterThis(to: string): void;
+  pressAfterThis(digits: string): void;
   /** The dialog's answer is complete. @param hints what the caller is expected to say */
   listenFor(hints: readonly string[]): void;
   /** The dialog had no answer, and the caller is asked to say it again. */
@@ -95,6 +96,8 @@ export class DialogDesk {
         return this.#floor.hangUpAfterThis(action.reason);
       case 'transfer':
         return this.#floor.transferAfterThis(action.to);
+      case 'digits':
+        return this.#floor.pressAfterThis(action.digits);
     }
   }
 

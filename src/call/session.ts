@@ -2,6 +2,7 @@ import type { Attachment, MediaEvent } from '../carriers/port.ts';
 import type { Timer } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { CallBook } from './call-book.ts';
+import { CarrierDesk } from './carrier-desk.ts';
 import type { CallRecord } from './call-record.ts';
 import { DialogDesk, type DialogFloor } from './dialog-desk.ts';
 import { Farewell } from './farewell.ts';
@@ -27,6 +28,7 @@ export class CallSession {
   readonly #settings: TurnSettings;
   readonly #book: CallBook;
   readonly #dialog: DialogDesk;
+  readonly #carrier: CarrierDesk;
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #turn: TurnState = initialTurn();
   readonly #pending: TurnEvent[] = [];
@@ -37,7 +39,8 @@ export class CallSession {
   readonly #farewell: Farewell;
   readonly #stall: SilenceWatch;
   #waitForLine: Timer | undefined;
-  readonly #ending = new AbortController();
+  /** Keys to be pressed once the reply was heard. */
+  #keys = '';
   #over = false;
 
   constructor(identity: CallIdentity, services: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -49,6 +52,12 @@ export class CallSession {
     this.#stall = new SilenceWatch(timing.stalledMs, this.#settings.thinkingLimitMs);
     this.#book = new CallBook(identity, services);
     this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
+    this.#carrier = new CarrierDesk(identity, services, this.#book, {
+      transferred: () => {
+        this.#waitForLine = services.clock.after(timing.stopGraceMs, () => this.hangUp('transferred'));
+      },
+      transferFailed: () => this.apologise('transfer-failed'),
+    });
     this.#listening = new ListeningPost(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     this.#farewell = new Farewell(services.clock, timing.hangupAfterMarkMs, (reason) => this.hangUp(reason));
     this.ended = new Promise((resolve) => {
@@ -75,6 +84,7 @@ export class CallSession {
     this.#book.attached(attachment);
     if (this.#media === undefined) this.#open(attachment, nowMs);
     else {
+      this.#carrier.reattached();
       this.#media.line.reattach(attachment, nowMs);
       this.#feed({ type: 'reattached', atMs: nowMs });
     }
@@ -88,7 +98,7 @@ export class CallSession {
 
   /** Ends the call from our side: closing the socket ends it at the carrier too. */
   hangUp(reason: string): void {
-    if (this.#attachment === undefined) this.#endAtCarrier();
+    if (this.#attachment === undefined) this.#endLostCall();
     this.#attachment?.close(reason);
     this.#finish(reason);
   }
@@ -163,22 +173,14 @@ export class CallSession {
   #endUnlessReattached(waitMs: number, endReason: string): void {
     if (this.#farewell.settled !== undefined) this.#finish(this.#farewell.settled);
     else
-      this.#waitForLine = this.#services.clock.after(waitMs, () => {
-        if (endReason === 'carrier-lost') this.#endAtCarrier();
+      this.#waitForLine = this.#services.clock.after(Math.max(waitMs, this.#carrier.awayMs), () => {
+        if (endReason === 'carrier-lost') this.#endLostCall();
         this.#finish(endReason);
       });
   }
 
-  /** A call without a socket may go on at the carrier, with a caller in silence. Never throws: most such calls are gone there too. */
-  #endAtCarrier(): void {
-    const { carrier, carrierCallId } = this.identity.inbound;
-    const { controlOf, logger } = this.#services;
-    if (this.#over || this.#media === undefined) return;
-    controlOf(carrier)
-      ?.hangUp(carrierCallId, new AbortController().signal)
-      .catch((error: unknown) =>
-        logger.info({ callId: this.id, error }, 'a call without a socket could not be ended at the carrier'),
-      );
+  #endLostCall(): void {
+    if (!this.#over && this.#media !== undefined) this.#carrier.endCall();
   }
 
   #onTick(nowMs: number): void {
@@ -206,8 +208,10 @@ export class CallSession {
     media.voice.finished();
     this.#book.replyPlayed(turn, nowMs);
     this.#book.turnOver(turn, media.line);
-    if (this.#farewell.reason === undefined) this.#feed({ type: 'bot-finished', atMs: nowMs });
-    else this.#farewell.heardOut();
+    if (this.#farewell.reason !== undefined) return this.#farewell.heardOut();
+    this.#feed({ type: 'bot-finished', atMs: nowMs });
+    if (this.#keys !== '') void this.#carrier.sendDigits(this.#keys, this.#attachment, media.line);
+    this.#keys = '';
   }
 
   #onUnitStarted(unitId: string, atMs: number): void {
@@ -257,6 +261,7 @@ export class CallSession {
         return;
       case 'ask':
         this.#farewell.answered();
+        this.#keys = '';
         this.#book.turnOver(conversation.current, line);
         this.#ask(effect.input, conversation.open(effect.input, this.#services.clock.wallMs()), media);
         return;
@@ -317,7 +322,10 @@ export class CallSession {
         this.#listening.open(language);
       },
       hangUpAfterThis: (reason) => this.#farewell.afterThis(reason),
-      transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#transfer(to)),
+      transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#carrier.transfer(to)),
+      pressAfterThis: (digits) => {
+        this.#keys += digits;
+      },
       listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turn)),
       sayAgain: () => {
         if (!this.#farewell.last) this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
@@ -326,21 +334,6 @@ export class CallSession {
         if (!this.#farewell.last) this.apologise('dialog-failed');
       },
     };
-  }
-
-  /** Connects the caller to somebody else: the carrier then ends the stream. Where it cannot be done, the caller is told. */
-  async #transfer(to: string): Promise<void> {
-    const { carrier, carrierCallId } = this.identity.inbound;
-    try {
-      const control = this.#services.controlOf(carrier);
-      if (control === undefined) throw new Error(`no account of the carrier ${carrier} is configured`);
-      await control.transfer(carrierCallId, to, this.#ending.signal);
-      this.#waitForLine = this.#services.clock.after(this.#timing.stopGraceMs, () => this.hangUp('transferred'));
-    } catch (error) {
-      if (this.#over) return;
-      this.#book.transferFailed(error);
-      this.apologise('transfer-failed');
-    }
   }
 
   /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
@@ -360,7 +353,7 @@ export class CallSession {
   #finish(reason: string): void {
     if (this.#over) return;
     this.#over = true;
-    this.#ending.abort(new Error('the call is over'));
+    this.#carrier.close();
     this.#farewell.cancel();
     this.#waitForLine?.cancel();
     this.#media?.stop();

@@ -18,6 +18,7 @@ export type TimelineEvent =
   | { readonly type: 'hold' | 'resume' | 'restore'; readonly atMs: number; readonly turn: number }
   | { readonly type: 'clear'; readonly atMs: number; readonly turn: number; readonly onsetMs: number; readonly by: string }
   | { readonly type: 'digit'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'digits-sent'; readonly atMs: number; readonly turn: number; readonly count: number }
   | { readonly type: 'filler'; readonly atMs: number; readonly turn: number; readonly waitingFor: string }
   | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }
   | { readonly type: 'problem'; readonly atMs: number; readonly detail: string };

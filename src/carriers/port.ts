@@ -40,6 +40,11 @@ export interface CarrierCapabilities {
   /** Every outbound payload is a multiple of this many bytes. */
   readonly payloadMultipleBytes: number;
   readonly dtmfIn: boolean;
+  /**
+   * How keys are pressed at the other end: by a request that leaves the stream alone (`rest`), by one that takes the call
+   * away and brings it back on another socket (`reattach`), as tones in our audio (`inband`), or not at all.
+   */
+  readonly dtmfOut: 'rest' | 'reattach' | 'inband' | 'none';
 }
 
 /** One carrier socket that has started: the only thing of a carrier that a call sees. */
@@ -81,4 +86,10 @@ export interface CallControl {
    * @throws CarrierControlError
    */
   transfer(carrierCallId: string, to: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Presses keys at the other end. Resolves when they are handed over; never asks twice.
+   * @param digits 0-9, * and #; `w` waits half a second
+   * @throws CarrierControlError
+   */
+  sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void>;
 }

@@ -11,6 +11,8 @@ const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an en
 export const transferTarget = z
   .string()
   .regex(/^(\+[1-9]\d{6,14}|sips?:[^\s<>"']{3,200})$/i, 'a number in E.164 form (+15550100), or a sip: address');
+/** Keys that a bot may press at the other end. */
+export const keysToPress = z.string().regex(/^[0-9*#w]{1,64}$/, 'keys of 0-9, * and #, and w to wait half a second; at most 64');
 const webAddress = z.url({ protocol: /^https?$/ });
 
 const toolSettings = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
-import { transferTarget } from '../config/bots.ts';
+import { keysToPress, transferTarget } from '../config/bots.ts';
 import type { DialogAction } from './port.ts';
 
 const texts = z.record(z.string(), z.string());
@@ -27,6 +27,7 @@ const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('note'), text: z.string().min(1).max(2000) }),
   z.object({ type: z.literal('hangup'), reason: z.string().min(1).max(200) }),
   z.object({ type: z.literal('transfer'), to: transferTarget }),
+  z.object({ type: z.literal('digits'), digits: keysToPress }),
 ]);
 
 /** A bot answered with something that is no action. The message names the field, never what the bot said. */

@@ -66,7 +66,9 @@ export type DialogAction =
   | { readonly type: 'note'; readonly text: string }
   | { readonly type: 'hangup'; readonly reason: string }
   /** Connects the caller to somebody else once the reply was heard. `to`: a number in E.164 form, or a `sip:` address. */
-  | { readonly type: 'transfer'; readonly to: string };
+  | { readonly type: 'transfer'; readonly to: string }
+  /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
+  | { readonly type: 'digits'; readonly digits: string };
 
 /** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
 export interface DialogHook {

@@ -40,6 +40,8 @@ export class SimulatedCall {
   /** What the carrier's own voice said, and the keys it pressed for `<Play digits>`. */
   readonly said: string[] = [];
   readonly playedDigits: string[] = [];
+  /** Whom the call was connected to. */
+  dialled: string | undefined;
   /** Every stream of the call so far: more than one after a redirect or a cut. */
   readonly streams: SimulatedStream[] = [];
   /** Resolves when the call is over and its status callback was answered. Never rejects. */
@@ -80,6 +82,15 @@ export class SimulatedCall {
     }
   }
 
+  /**
+   * What an update of the live call over the REST interface does: its stream is stopped, and the new document is obeyed.
+   * Never rejects; the call is over when the document leads nowhere.
+   */
+  async update(document: readonly Verb[]): Promise<void> {
+    this.streams.at(-1)?.stop();
+    await this.#goOn(document);
+  }
+
   /** The caller hangs up. */
   async hangUp(): Promise<void> {
     this.streams.at(-1)?.stop();
@@ -115,6 +126,9 @@ export class SimulatedCall {
           verbs = await this.#fetchDocument(verb.url, 'in-progress');
           at = -1;
           break;
+        case 'dial':
+          this.dialled = verb.to;
+          throw new CallRefused('the call goes on with somebody else', this.said);
         case 'hang-up':
           throw new CallRefused('the answer document hangs up', this.said);
         case 'unknown':

@@ -5,6 +5,8 @@ export type Verb =
   | { readonly verb: 'play'; readonly url: string; readonly digits: string }
   | { readonly verb: 'pause'; readonly seconds: number }
   | { readonly verb: 'redirect'; readonly url: string }
+  /** The call goes on with somebody else. */
+  | { readonly verb: 'dial'; readonly to: string }
   | { readonly verb: 'hang-up' }
   /** Passed over. */
   | { readonly verb: 'unknown'; readonly name: string };
@@ -40,7 +42,8 @@ export function readTwiml(document: string): readonly Verb[] {
       verbs.push({ verb: 'stream', url: tag.attributes['url'] ?? '', parameters });
     } else if (path === 'Response/Connect/Stream/Parameter') {
       parameters[tag.attributes['name'] ?? ''] = tag.attributes['value'] ?? '';
-    } else if (open.length === 1 && tag.name !== 'Connect') verbs.push(verbOf(tag));
+    } else if (/^Response\/Dial\/(Number|Sip)$/u.test(path)) verbs.push({ verb: 'dial', to: tag.text.trim() });
+    else if (open.length === 1 && tag.name !== 'Connect' && tag.name !== 'Dial') verbs.push(verbOf(tag));
     if (!tag.empty) open.push(tag.name);
   }
   if (open.length > 0) throw new SyntaxError(`<${open.at(-1)}> is never closed`);

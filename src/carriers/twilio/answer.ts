@@ -21,6 +21,11 @@ export function dialAnswer(to: string): string {
   return document(`<Dial><${noun}>${escapeXml(to)}</${noun}></Dial>`);
 }
 
+/** Presses keys and asks the voice webhook again, which gives a live call another stream. @param url the webhook's address */
+export function digitsAnswer(digits: string, url: string): string {
+  return document(`<Play digits="${escapeXml(digits)}"/><Redirect method="POST">${escapeXml(url)}</Redirect>`);
+}
+
 /** Speaks one sentence with the carrier's own voice and hangs up. */
 export function sayAnswer(text: string, language: string): string {
   return document(`<Say language="${escapeXml(sayLanguage(language))}">${escapeXml(text)}</Say><Hangup/>`);

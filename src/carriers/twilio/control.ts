@@ -4,12 +4,14 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { CarrierControlError } from '../errors.ts';
 import type { CallControl } from '../port.ts';
-import { dialAnswer } from './answer.ts';
+import { dialAnswer, digitsAnswer } from './answer.ts';
 
 export interface TwilioControlSettings {
   readonly apiUrl: string;
   readonly accountSid: string;
   readonly authToken: Secret;
+  /** The address of the voice webhook, for calls that are to come back. */
+  readonly voiceUrl: () => string;
 }
 
 const ATTEMPTS = 2;
@@ -38,7 +40,12 @@ export class TwilioControl implements CallControl {
     await this.#update(carrierCallId, { Twiml: dialAnswer(to) }, signal);
   }
 
-  /** Both updates may be repeated: they say what the call shall be. */
+  async sendDigits(carrierCallId: string, digits: string, signal: AbortSignal): Promise<void> {
+    // Not repeated: an update without an answer may have been carried out, and the keys would be pressed twice.
+    await this.#attempt(carrierCallId, { Twiml: digitsAnswer(digits, this.#settings.voiceUrl()) }, signal);
+  }
+
+  /** May be repeated: it says what the call shall be. */
   async #update(carrierCallId: string, fields: Record<string, string>, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       try {

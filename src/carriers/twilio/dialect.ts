@@ -15,6 +15,8 @@ export const twilioDialect: JsonDialect = {
     pacing: 'burst',
     payloadMultipleBytes: 1,
     dtmfIn: true,
+    // There is no outbound dtmf message: the call is redirected to `<Play digits>` and back to a new stream.
+    dtmfOut: 'reattach',
   },
   eventKey: 'event',
   events: { connected: 'connected', start: 'start', media: 'audio', dtmf: 'digit', mark: 'mark', stop: 'stop' },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { WEEKDAYS } from '../understand/calendar-day.ts';
 import type { ClockTime } from '../understand/clock-time.ts';
 import { LANGUAGES } from '../understand/language.ts';
-import { transferTarget } from '../../config/bots.ts';
+import { keysToPress, transferTarget } from '../../config/bots.ts';
 import { strictGroup } from './strict-group.ts';
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'a name of letters, digits, - and _, at most 63');
@@ -118,6 +118,8 @@ const state = strictGroup({
     yes: name,
     ...asking,
   }).optional(),
+  /** Presses these keys at the other end after what is said. */
+  press: keysToPress.optional(),
   next: next.optional(),
   /** Ends the call after what is said; the text is the reason in the call record. */
   hangup: z.string().min(1).max(100).optional(),

@@ -48,6 +48,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     if (here.note !== undefined) actions.push({ type: 'note', text: here.note });
     const scope = scopeOf(flow, state, context);
     say(sayPrompts(here.say ?? [], scope));
+    if (here.press !== undefined) actions.push({ type: 'digits', digits: here.press });
     const question = openQuestion(flow, state);
     if (question !== undefined) {
       say(sayPrompts(question.prompts, scope));

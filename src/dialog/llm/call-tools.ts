@@ -1,5 +1,6 @@
 import type { OpenAI } from 'openai';
 import { z } from 'zod';
+import { keysToPress } from '../../config/bots.ts';
 import type { DialogAction } from '../port.ts';
 
 export type Tool = OpenAI.Chat.ChatCompletionFunctionTool;
@@ -12,6 +13,9 @@ export const CALL_TOOLS: readonly Tool[] = [
   tool('switch_language', 'Goes on in another language.', {
     language: { type: 'string', description: 'ISO 639 code, for example hi' },
   }),
+  tool('press_keys', 'Presses telephone keys at the other end after what you say in this answer, as a menu there asks for.', {
+    keys: { type: 'string', description: '0-9, * and #; w waits half a second' },
+  }),
   tool('take_note', 'Keeps a note in the record of the call.', { text: { type: 'string' } }),
   tool('remember', 'Keeps a value in the record of the call.', { name: { type: 'string' }, value: { type: 'string' } }),
 ];
@@ -23,6 +27,7 @@ function tool(name: string, description: string, properties: Record<string, unkn
 
 const hangUp = z.object({ reason: z.string().min(1).max(200).catch('the bot ended the call') });
 const switchLanguage = z.object({ language: z.string().min(2).max(35) });
+const pressKeys = z.object({ keys: keysToPress });
 const takeNote = z.object({ text: z.string().min(1).max(2000) });
 const remember = z.object({ name: z.string().min(1).max(100), value: z.string().max(2000) });
 
@@ -45,6 +50,8 @@ export function callAction(name: string, args: unknown, transfers: Readonly<Reco
       return { type: 'hangup', reason: hangUp.parse(args).reason };
     case 'switch_language':
       return { type: 'language', language: switchLanguage.parse(args).language };
+    case 'press_keys':
+      return { type: 'digits', digits: pressKeys.parse(args).keys };
     case 'take_note':
       return { type: 'note', text: takeNote.parse(args).text };
     case 'remember': {

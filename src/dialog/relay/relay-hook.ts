@@ -27,7 +27,7 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
 /**
  * One conversation with such a bot. A turn is a `prompt` (or one `dtmf` for each key), and its answer the `text` tokens up
  * to the one marked `last`. What cut the answer short is told in an `interrupt` ahead of the next turn, with what was heard.
- * Messages the server sends unasked are spoken with its next answer. `play` and `sendDigits` are answered with an `error`.
+ * Messages the server sends unasked are spoken with its next answer. `play` is answered with an `error`.
  */
 export class RelayHook implements DialogHook {
   readonly #settings: RelayHookSettings;
@@ -117,9 +117,11 @@ export class RelayHook implements DialogHook {
           if (message.handoffData !== undefined) yield { type: 'set', variables: { handoffData: message.handoffData } };
           yield { type: 'hangup', reason: 'the bot ended the call' };
           return;
-        case 'play':
         case 'sendDigits':
-          socket.send({ type: 'error', description: `${message.type} is not supported on this call` });
+          yield { type: 'digits', digits: message.digits };
+          break;
+        case 'play':
+          socket.send({ type: 'error', description: 'play is not supported on this call' });
       }
     }
   }

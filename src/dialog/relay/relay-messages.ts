@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { keysToPress } from '../../config/bots.ts';
 import type { CallFacts } from '../port.ts';
 
 /** What a ConversationRelay server sends (the carrier's page "ConversationRelay WebSocket messages"). Unknown types are undefined. */
@@ -11,7 +12,7 @@ const serverMessage = z.discriminatedUnion('type', [
     interruptible: z.boolean().optional(),
   }),
   z.object({ type: z.literal('play'), source: z.string() }),
-  z.object({ type: z.literal('sendDigits'), digits: z.string() }),
+  z.object({ type: z.literal('sendDigits'), digits: keysToPress }),
   z.object({
     type: z.literal('language'),
     ttsLanguage: z.string().min(2).max(35).optional(),

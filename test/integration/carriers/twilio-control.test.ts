@@ -7,6 +7,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 
 const ACCOUNT = `AC${'0'.repeat(32)}`;
+const VOICE = 'https://bots.example.org/carriers/twilio/voice';
 const signal = new AbortController().signal;
 const closers: (() => void)[] = [];
 afterEach(() => closers.splice(0).forEach((close) => close()));
@@ -34,7 +35,13 @@ async function api(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closers.push(() => void server.close());
   const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { control: new TwilioControl({ apiUrl, accountSid: ACCOUNT, authToken: new Secret('token') }, systemClock), asked };
+  return {
+    control: new TwilioControl(
+      { apiUrl, accountSid: ACCOUNT, authToken: new Secret('token'), voiceUrl: () => VOICE },
+      systemClock,
+    ),
+    asked,
+  };
 }
 
 const done = (response: ServerResponse): void => void response.writeHead(200).end('{"status":"in-progress"}');
@@ -50,6 +57,14 @@ it('hangs up and transfers with what the carrier documents', async () => {
     'completed',
     expect.stringContaining('<Response><Dial><Number>+15550100</Number></Dial></Response>'),
     expect.stringContaining('<Dial><Sip>sip:desk@example.org?x=1&amp;y=2</Sip></Dial>'),
+  ]);
+});
+
+it('presses keys, once, and has the call come back', async () => {
+  const { control, asked } = await api((response) => void response.writeHead(503).end());
+  await expect(control.sendDigits('CA1', '1w2#', signal)).rejects.toThrow('HTTP 503');
+  expect(asked.map(({ fields }) => fields.get('Twiml'))).toEqual([
+    expect.stringContaining(`<Response><Play digits="1w2#"/><Redirect method="POST">${VOICE}</Redirect></Response>`),
   ]);
 });
 

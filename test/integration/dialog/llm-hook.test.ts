@@ -73,6 +73,14 @@ it('greets with the text it was given without asking the model', async () => {
   expect(server.asked).toEqual([]);
 });
 
+it('presses keys for the model, and only keys', async () => {
+  await using server = new BotServer((response, _, number) => {
+    stream(response, number === 0 ? [toolCall('press_keys', '{"keys":"1w2"}')] : words('Done.'));
+  });
+  const hook = hookAt(await server.listen());
+  expect((await actionsOf(hook, turnOf(spoken('press one'))))[0]).toEqual({ type: 'digits', digits: '1w2' });
+});
+
 it('hangs up, notes and remembers as the model asks', async () => {
   await using server = new BotServer((response, _, number) => {
     if (number === 0) stream(response, [...words('Goodbye.'), toolCall('hang_up', '{"reason":"done"}')]);

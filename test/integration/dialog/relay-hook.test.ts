@@ -82,16 +82,18 @@ it('tells the bot that it was interrupted, and how much of it was heard', async 
   expect(got.filter(({ type }) => type === 'interrupt')).toHaveLength(1);
 });
 
-it('sends keys one by one, switches language, hands over and ends', async () => {
+it('sends and presses keys, switches language, hands over and ends', async () => {
   answer = (message, send) => {
     if (message['digit'] !== '2') return;
     send({ type: 'language', ttsLanguage: 'hi-IN' });
+    send({ type: 'sendDigits', digits: '1w2' });
     send({ type: 'play', source: 'https://example.org/a.mp3' });
     send({ type: 'text', token: 'नमस्ते', last: false, lang: 'hi', interruptible: false });
     send({ type: 'end', handoffData: '{"to":"desk"}' });
   };
   expect(await actionsOf(hook(), turnOf({ kind: 'keyed', digits: '12' }))).toEqual([
     { type: 'language', language: 'hi' },
+    { type: 'digits', digits: '1w2' },
     { type: 'say', text: 'नमस्ते', more: true, language: 'hi', interruptible: 'never' },
     { type: 'set', variables: { handoffData: '{"to":"desk"}' } },
     { type: 'hangup', reason: 'the bot ended the call' },

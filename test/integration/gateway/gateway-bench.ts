@@ -14,7 +14,8 @@ import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio-carrier.
 import type { StreamOptions } from '../../../src/sim/twilio-stream.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 
-/** Answers a word of the tone language by telling it back at length and the key 9 with three sentences; `charlie` ends the call. */
+/** Answers a word of the tone language by telling it back at length and the key 9 with three sentences; the key 5 presses keys,
+ * 6 connects somebody else, and `charlie` ends the call. */
 const BOT = `
 name: echo
 default: true
@@ -32,7 +33,13 @@ export async function* respond(turn) {
   else if (input.kind === 'no-input') yield { type: 'say', text: 'Are you there?' };
   else if (input.kind === 'keyed' && input.digits === '9')
     yield { type: 'say', text: 'We are open from eight to five. On Saturday we close at noon. Which day would you like?' };
-  else if (input.kind === 'keyed') yield { type: 'say', text: 'You pressed ' + input.digits + '.' };
+  else if (input.kind === 'keyed' && input.digits === '5') {
+    yield { type: 'say', text: 'Pressing.' };
+    yield { type: 'digits', digits: '1w2' };
+  } else if (input.kind === 'keyed' && input.digits === '6') {
+    yield { type: 'say', text: 'Connecting.' };
+    yield { type: 'transfer', to: '+15550100' };
+  } else if (input.kind === 'keyed') yield { type: 'say', text: 'You pressed ' + input.digits + '.' };
   else if (input.text.includes('charlie')) {
     yield { type: 'say', text: 'Goodbye then.' };
     yield { type: 'hangup', reason: 'said-charlie' };
@@ -79,7 +86,7 @@ export async function startGatewayBench(
     news: (item) => void news.push(item),
   });
   await gateway.prepared;
-  const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+  const authToken = (config.secrets.twilioAuthTokens[0] ?? readDevSecrets(dataDir).twilioAuthToken).reveal();
   return {
     gateway,
     speech,

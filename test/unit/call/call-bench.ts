@@ -32,6 +32,7 @@ class BenchAttachment implements Attachment {
     pacing: 'burst',
     payloadMultipleBytes: 160,
     dtmfIn: true,
+    dtmfOut: 'reattach',
   } as const;
   readonly started: StreamStarted;
   readonly #clock: ManualClock;

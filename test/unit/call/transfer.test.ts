@@ -9,7 +9,7 @@ async function* connects(turn: DialogTurn): AsyncIterable<DialogAction> {
 }
 
 function controlThat(transfer: CallControl['transfer']): CallControl {
-  return { hangUp: async () => undefined, transfer };
+  return { hangUp: async () => undefined, transfer, sendDigits: async () => undefined };
 }
 
 /** The announcement is 31 characters of 60 ms. */
@@ -79,7 +79,7 @@ it('ends a call at the carrier whose socket was lost for good', async () => {
     yield { type: 'say', text: 'Hello.' };
   });
   const ended: string[] = [];
-  bench.control = { transfer: async () => undefined, hangUp: async (call) => void ended.push(call) };
+  bench.control = { ...controlThat(async () => undefined), hangUp: async (call) => void ended.push(call) };
   await bench.start();
   bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
   await bench.wait(9_900);

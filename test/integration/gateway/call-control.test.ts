@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ScriptedCaller } from '../../../src/sim/caller.ts';
+import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
+import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
+import { eventually } from './eventually.ts';
+import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
+
+const ACCOUNT = `AC${'1'.repeat(32)}`;
+let bench: GatewayBench;
+let api: SimulatedTwilioApi;
+
+beforeAll(async () => {
+  const authToken = 'control-test-token';
+  api = await SimulatedTwilioApi.start(ACCOUNT, authToken);
+  bench = await startGatewayBench({
+    env: { OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT, OFFHOOK_TWILIO_AUTH_TOKEN: authToken, OFFHOOK_TWILIO_API_URL: api.url },
+  });
+});
+
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+async function dial(): Promise<SimulatedCall> {
+  const call = await bench.dial();
+  api.register(call);
+  return call;
+}
+
+it.concurrent('presses keys at the other end, and goes on with the same call on another stream', async () => {
+  const call = await dial();
+  const session = bench.sessionOf(call);
+  await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '5' }]);
+  await eventually('the second stream', () => call.streams.length === 2);
+  expect(call.playedDigits).toEqual(['1w2']);
+  expect(session.attached).toBe(true);
+  call.stream.press('7');
+  await eventually('the answer on the second stream', () =>
+    bench.news.some((item) => item.type === 'reply' && item.callId === session.id && item.turn === 2),
+  );
+  session.hangUp('enough');
+  const record = await session.ended;
+  expect(record.attachments).toHaveLength(2);
+  expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', '5', '7']);
+  expect(record.turns.at(-1)?.botText).toBe('You pressed 7.');
+});
+
+it.concurrent('connects the caller to somebody else', async () => {
+  const call = await dial();
+  const session = bench.sessionOf(call);
+  await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '6' }]);
+  expect((await session.ended).endReason).toBe('transferred');
+  expect(call.dialled).toBe('+15550100');
+});

@@ -1,0 +1,95 @@
+import { expect, it } from 'vitest';
+import type { CallControl } from '../../../src/carriers/port.ts';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { CallBench } from './call-bench.ts';
+
+async function* pressesKeys(turn: DialogTurn): AsyncIterable<DialogAction> {
+  if (turn.input.kind !== 'start') {
+    yield { type: 'say', text: 'Thank you.' };
+    return;
+  }
+  yield { type: 'digits', digits: '1w2' };
+  yield { type: 'say', text: 'Pressing one.' };
+}
+/** 13 characters of 60 ms. */
+const SAID_MS = 780;
+
+function pressing(sendDigits: CallControl['sendDigits']): CallControl {
+  return { hangUp: async () => undefined, transfer: async () => undefined, sendDigits };
+}
+
+it('presses keys once the reply was heard, and the same conversation goes on when the call comes back', async () => {
+  using bench = new CallBench(pressesKeys);
+  const pressed: string[][] = [];
+  bench.control = pressing(async (call, digits) => void pressed.push([call, digits]));
+  await bench.start();
+  await bench.quiet(SAID_MS - 200);
+  expect(pressed).toEqual([]);
+  await bench.quiet(400);
+  expect(pressed).toEqual([['CA1', '1w2']]);
+  bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
+  await bench.wait(6_000);
+  await bench.reattach();
+  await bench.voice(600);
+  await bench.quiet(700);
+  bench.recognised(0, 'hello again');
+  await bench.quiet(100);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'hello again' });
+  expect(bench.asked.at(-1)?.history).toContainEqual({ role: 'bot', text: 'Pressing one.' });
+  bench.session.hangUp('done');
+  const { timeline } = await bench.session.ended;
+  expect(timeline).toContainEqual(expect.objectContaining({ type: 'digits-sent', count: 2 }));
+});
+
+it('gives up a call that does not come back from having keys pressed', async () => {
+  using bench = new CallBench(pressesKeys);
+  bench.control = pressing(async () => undefined);
+  await bench.start();
+  await bench.quiet(SAID_MS + 200);
+  bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
+  await bench.wait(14_000);
+  expect((await bench.session.ended).endReason).toBe('caller-hangup');
+});
+
+it('presses nothing when the caller takes the floor before', async () => {
+  using bench = new CallBench(pressesKeys);
+  const pressed: string[] = [];
+  bench.control = pressing(async (_, digits) => void pressed.push(digits));
+  await bench.start();
+  await bench.quiet(200);
+  await bench.voice(500);
+  await bench.quiet(700);
+  bench.recognised(0, 'stop');
+  await bench.quiet(3_000);
+  expect(pressed).toEqual([]);
+});
+
+it.each([
+  ['the carrier refuses', pressing(() => Promise.reject(new Error('HTTP 404'))), 'HTTP 404'],
+  ['no account is configured', undefined, 'no account'],
+])('goes on talking when %s, and says so in the record', async (_, control, detail) => {
+  using bench = new CallBench(pressesKeys);
+  bench.control = control;
+  await bench.start();
+  await bench.quiet(SAID_MS + 400);
+  await bench.voice(600);
+  await bench.quiet(700);
+  bench.recognised(0, 'hello');
+  await bench.quiet(100);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'hello' });
+  bench.session.hangUp('done');
+  const { timeline } = await bench.session.ended;
+  expect(timeline).toContainEqual(
+    expect.objectContaining({ type: 'problem', detail: expect.stringContaining(detail) as string }),
+  );
+});
+
+it('sounds the keys itself where the carrier cannot press any', async () => {
+  using bench = new CallBench(pressesKeys);
+  Object.assign(bench.attachment, { capabilities: { ...bench.attachment.capabilities, dtmfOut: 'inband' } });
+  await bench.start();
+  await bench.quiet(SAID_MS + 2_000);
+  const KEY_MS = 200;
+  const WAIT_MS = 500;
+  expect(bench.attachment.sentBytes).toBe((SAID_MS + 2 * KEY_MS + WAIT_MS) * 8);
+});
