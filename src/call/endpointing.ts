@@ -1,8 +1,14 @@
+import { isSentence, isUnfinished } from './unfinished.ts';
+
 /** When a caller's turn ends: pure rules over times in milliseconds on one monotonic clock. */
 
 export interface EndpointingSettings {
   /** Silence after the last voiced frame that ends the turn. */
   readonly endpointingMs: number;
+  /** How much longer than that a caller who pauses long, or is in the middle of a sentence, is waited for at most. */
+  readonly patienceMs: number;
+  /** Share of the silence that is enough after words that end as a sentence does and stand still. */
+  readonly sentenceShare: number;
   /** A turn longer than this is committed although the caller still speaks. */
   readonly maxTurnMs: number;
   /** Words that have not changed for this long end the turn although the line never falls silent (noise). */
@@ -16,6 +22,8 @@ export interface EndpointingSettings {
 
 export const DEFAULT_ENDPOINTING: EndpointingSettings = {
   endpointingMs: 640,
+  patienceMs: 600,
+  sentenceShare: 0.75,
   maxTurnMs: 30_000,
   stableWordsMs: 2_500,
   settleFloorMs: 400,
@@ -28,6 +36,28 @@ export interface SpokenSoFar {
   readonly lastVoicedMs: number;
   /** When the recognised words last changed; undefined while there are none. */
   readonly wordsChangedMs: number | undefined;
+  /** The words so far; asked for only when they can matter. */
+  readonly text: () => string;
+  /** Pauses of this caller inside earlier turns and this one, newest last. */
+  readonly pauses: readonly number[];
+}
+
+/** Words that have not changed for this long are taken for what was said. */
+const STILL_MS = 200;
+/** From this many pauses on they tell of the caller. */
+const TELLING_PAUSES = 3;
+const PAUSE_MARGIN = 1.15;
+
+/** How long a silence must last to end this turn. */
+function silenceThatEnds(settings: EndpointingSettings, spoken: SpokenSoFar, nowMs: number): number {
+  const { endpointingMs, patienceMs, sentenceShare } = settings;
+  const longest = spoken.pauses.length < TELLING_PAUSES ? 0 : (percentile(spoken.pauses, 0.9) ?? 0) * PAUSE_MARGIN;
+  const learned = Math.min(endpointingMs + patienceMs, Math.max(endpointingMs, longest));
+  if (spoken.wordsChangedMs === undefined) return learned;
+  const text = spoken.text();
+  if (isUnfinished(text)) return Math.max(learned, endpointingMs + patienceMs);
+  const still = nowMs - spoken.wordsChangedMs >= STILL_MS;
+  return still && isSentence(text) && learned === endpointingMs ? endpointingMs * sentenceShare : learned;
 }
 
 /** Why a turn should be committed now, or undefined to go on listening. */
@@ -36,7 +66,9 @@ export function commitReason(
   spoken: SpokenSoFar,
   nowMs: number,
 ): 'silence' | 'stable-words' | 'too-long' | undefined {
-  if (nowMs - spoken.lastVoicedMs >= settings.endpointingMs) return 'silence';
+  const quietMs = nowMs - spoken.lastVoicedMs;
+  const mayEnd = quietMs >= settings.endpointingMs * settings.sentenceShare;
+  if (mayEnd && quietMs >= silenceThatEnds(settings, spoken, nowMs)) return 'silence';
   if (nowMs - spoken.startedMs >= settings.maxTurnMs) return 'too-long';
   if (spoken.wordsChangedMs !== undefined && nowMs - spoken.wordsChangedMs >= settings.stableWordsMs) return 'stable-words';
   return undefined;
@@ -51,9 +83,9 @@ export function settleLimitMs(settings: EndpointingSettings, settlingP95Ms: numb
   return Math.min(settings.settleCapMs, Math.max(settings.settleFloorMs, wanted));
 }
 
-/** The 95th percentile of a short list (nearest rank), or undefined when it is empty. */
-export function percentile95(values: readonly number[]): number | undefined {
+/** A percentile of a short list (nearest rank), or undefined when it is empty. @param share 0 to 1 */
+export function percentile(values: readonly number[], share: number): number | undefined {
   if (values.length === 0) return undefined;
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.ceil(sorted.length * 0.95) - 1];
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
 }

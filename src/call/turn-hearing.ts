@@ -8,6 +8,9 @@ const FRAME_MS = 20;
 const BURST_GAP_MS = 200;
 /** Voiced frames among the last four that make an onset. */
 const ONSET_FRAMES = 3;
+/** Evidence after which a burst is the caller going on after a pause, and no knock in it. */
+const GOING_ON_MS = 60;
+const MOST_PAUSES = 20;
 
 /** Takes in 20 ms of the caller's line. */
 export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
@@ -19,7 +22,9 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
       return isOnset(hearing) ? callerSpeaks(heard, frame, false) : afterTime(settings, heard, frame.atMs);
     case 'caller-speaking': {
       const voicedMs = phase.voicedMs + (frame.voiced ? FRAME_MS : 0);
-      return afterTime(settings, { ...heard, phase: { ...phase, voicedMs } }, frame.atMs);
+      const goesOn = hearing.pauseMs !== undefined && hearing.burstEvidenceMs >= GOING_ON_MS;
+      const speaking: TurnState = goesOn ? learnPause(heard) : heard;
+      return afterTime(settings, { ...speaking, phase: { ...phase, voicedMs } }, frame.atMs);
     }
     case 'settling': {
       const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs > phase.committedAtMs;
@@ -30,7 +35,7 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
         voicedMs: phase.voicedMs,
         interrupted: phase.interrupted,
       };
-      const next = { ...heard, phase: speaking };
+      const next = { ...learnPause(heard), phase: speaking };
       return {
         state: next,
         effects: phase.fillerSaid ? [{ type: 'cancel-reply', takesBack: false, atMs: frame.atMs }] : NO_EFFECTS,
@@ -53,10 +58,11 @@ function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hear
       burstEvidenceMs: hearing.burstEvidenceMs + frameEvidenceMs(settings.interruption, frame),
       burstSinceMs: hearing.burstSinceMs ?? frame.atMs,
       lastVoicedMs: frame.atMs,
+      pauseMs: hearing.burstSinceMs === undefined ? frame.atMs - (hearing.lastVoicedMs ?? frame.atMs) : hearing.pauseMs,
     };
   }
   const over = hearing.lastVoicedMs !== undefined && frame.atMs - hearing.lastVoicedMs >= BURST_GAP_MS;
-  if (over) return { recent, burstEvidenceMs: 0, burstSinceMs: undefined, lastVoicedMs: hearing.lastVoicedMs };
+  if (over) return { ...hearing, recent, burstEvidenceMs: 0, burstSinceMs: undefined };
   return recent === hearing.recent ? hearing : { ...hearing, recent };
 }
 
@@ -66,7 +72,16 @@ function isOnset(hearing: Hearing): boolean {
   return voiced >= ONSET_FRAMES;
 }
 
-function callerSpeaks(state: TurnState, frame: VoiceFrame, interrupted: boolean): Step {
+/** The caller went on after a pause: what was quiet was no end, and the next one like it is none either. */
+function learnPause(state: TurnState): TurnState {
+  const { hearing } = state;
+  const pauses = hearing.pauseMs === undefined ? state.pauses : [...state.pauses, hearing.pauseMs].slice(-MOST_PAUSES);
+  return { ...state, pauses, hearing: { ...hearing, pauseMs: undefined } };
+}
+
+/** The caller takes the floor: the quiet before it was nobody's pause. */
+function callerSpeaks(before: TurnState, frame: VoiceFrame, interrupted: boolean): Step {
+  const state: TurnState = { ...before, hearing: { ...before.hearing, pauseMs: undefined } };
   const sinceMs = state.hearing.burstSinceMs ?? frame.atMs;
   const voicedMs = Math.max(FRAME_MS, frame.atMs - sinceMs);
   return { state: { ...state, phase: { name: 'caller-speaking', sinceMs, voicedMs, interrupted } }, effects: NO_EFFECTS };
@@ -80,7 +95,7 @@ function speakingWhileThinking(settings: TurnSettings, state: TurnState, frame: 
   const isNew = asked !== undefined && (hearing.burstSinceMs ?? 0) > asked.atMs - BURST_GAP_MS;
   if (!meant || !mayCancel || !isNew) return afterTime(settings, state, frame.atMs);
   const before: TurnState = {
-    ...state,
+    ...learnPause(state),
     words: joinWords(asked.words, state.words),
     wordsChangedMs: frame.atMs,
     askedSeg: asked.segBefore,

@@ -91,6 +91,8 @@ export interface Hearing {
   readonly burstEvidenceMs: number;
   readonly burstSinceMs: number | undefined;
   readonly lastVoicedMs: number | undefined;
+  /** Quiet before the running burst, until it has been judged; undefined before the first one. */
+  readonly pauseMs: number | undefined;
 }
 
 export type Phase =
@@ -138,6 +140,8 @@ export interface TurnState {
   /** Keys pressed where they could not interrupt, kept for the next turn. */
   readonly pendingDigits: string;
   readonly expectation: Expectation;
+  /** Pauses of this caller inside their turns, in ms, newest last, at most 20. */
+  readonly pauses: readonly number[];
   /** Commit-to-final times of this session, newest last, at most 20. */
   readonly settlings: readonly number[];
 }

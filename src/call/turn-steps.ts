@@ -1,5 +1,5 @@
 import { isBackchannel } from './backchannel.ts';
-import { commitReason, percentile95, settleLimitMs } from './endpointing.ts';
+import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { finalText, NO_WORDS, provisionalText } from './transcript.ts';
 import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
 
@@ -62,7 +62,13 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
     state.expectation.endpointingMs === undefined
       ? settings.endpointing
       : { ...settings.endpointing, endpointingMs: state.expectation.endpointingMs };
-  const spoken = { startedMs: phase.sinceMs, lastVoicedMs, wordsChangedMs: wordless ? undefined : state.wordsChangedMs };
+  const spoken = {
+    startedMs: phase.sinceMs,
+    lastVoicedMs,
+    wordsChangedMs: wordless ? undefined : state.wordsChangedMs,
+    text: () => provisionalText(state.words),
+    pauses: state.pauses,
+  };
   const reason = commitReason(endpointing, spoken, atMs);
   if (reason === undefined) return { state, effects: NO_EFFECTS };
   const settling: Phase = {
@@ -110,7 +116,7 @@ function afterCommit(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const covered = finalText(state.words) !== '' && state.words.partial === undefined && quietMs >= COVERED_MS;
   if (covered && !state.marksEndOfUtterance) return completeTurn(state, phase, finalText(state.words), false, atMs);
   const text = provisionalText(state.words);
-  if (text !== '' && waitedMs >= settleLimitMs(settings.endpointing, percentile95(state.settlings))) {
+  if (text !== '' && waitedMs >= settleLimitMs(settings.endpointing, percentile(state.settlings, 0.95))) {
     return completeTurn(state, phase, text, true, atMs);
   }
   if (waitedMs >= settings.endpointing.settleAbandonMs) return completeTurn(state, phase, text, true, atMs);

@@ -22,7 +22,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
 export function initialTurn(): TurnState {
   return {
     phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY },
-    hearing: { recent: 0, burstEvidenceMs: 0, burstSinceMs: undefined, lastVoicedMs: undefined },
+    hearing: { recent: 0, burstEvidenceMs: 0, burstSinceMs: undefined, lastVoicedMs: undefined, pauseMs: undefined },
     words: NO_WORDS,
     wordsChangedMs: undefined,
     asked: undefined,
@@ -34,6 +34,7 @@ export function initialTurn(): TurnState {
     marksEndOfUtterance: false,
     pendingDigits: '',
     expectation: {},
+    pauses: [],
     settlings: [],
   };
 }

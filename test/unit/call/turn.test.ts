@@ -39,16 +39,16 @@ describe('the end of a turn', () => {
   });
 
   it('takes the partial as provisional when the final is late, and asks again with better words', () => {
-    const turn = new TurnDriver().greeted().voice(400).partial(0, 'tuesday at').quiet(660).quiet(1_500);
-    expect(turn.asked).toEqual(['tuesday at']);
-    turn.final(0, 'tuesday at ten', 'unmarked');
-    expect(turn.asked).toEqual(['tuesday at', 'tuesday at ten']);
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'tuesday').quiet(660).quiet(1_500);
+    expect(turn.asked).toEqual(['tuesday']);
+    turn.final(0, 'tuesday ten', 'unmarked');
+    expect(turn.asked).toEqual(['tuesday', 'tuesday ten']);
   });
 
   it('only amends the history when the late final finds the reply being heard', () => {
-    const turn = new TurnDriver().greeted().voice(400).partial(0, 'tuesday at').quiet(2_160);
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'tuesday').quiet(2_160);
     turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).forget();
-    turn.final(0, 'tuesday at ten', 'unmarked');
+    turn.final(0, 'tuesday ten', 'unmarked');
     expect(turn.kinds).toEqual(['amend-history']);
   });
 
@@ -393,8 +393,8 @@ describe('words of listening', () => {
   it('turn nothing any more once their time is over, or other words follow', () => {
     const late = new TurnDriver().speaking().voice(1_300).quiet(240).partial(0, 'okay').quiet(100);
     expect(late.kinds).not.toContain('restore');
-    const more = new TurnDriver().speaking().voice(300).partial(0, 'okay').quiet(200).partial(0, 'okay but').quiet(460);
-    expect(more.final(0, 'okay but not monday').asked).toEqual(['okay but not monday']);
+    const more = new TurnDriver().speaking().voice(300).partial(0, 'okay').quiet(200).partial(0, 'okay not').quiet(460);
+    expect(more.final(0, 'okay not monday').asked).toEqual(['okay not monday']);
   });
 });
 
