@@ -10,6 +10,15 @@ const FLOOR_DB = -50;
 /** Speech goes on through a pause of this many frames: the gaps inside words and between them. */
 const HANGOVER_FRAMES = 10;
 
+/** Shorter than any syllable: a click. */
+const LEAST_FRAMES = 3;
+
+/** From and up to, in seconds since the recording's first sample. */
+export interface Stretch {
+  readonly startS: number;
+  readonly endS: number;
+}
+
 /**
  * Measures the speech in a channel that comes in pieces, by level alone. Quiet is the level that a tenth of the frames stay
  * below; frames of digital silence say nothing about the line and are left out of that. Keeps one number a frame.
@@ -39,18 +48,33 @@ export class SpeechMeter {
 
   /** Seconds of speech so far; a frame that is not full does not count. */
   get seconds(): number {
+    return this.stretches.reduce((sum, { startS, endS }) => sum + endS - startS, 0);
+  }
+
+  /** Where speech is, in order; pauses of up to 200 ms are part of it, and sounds of under 60 ms are none. */
+  get stretches(): Stretch[] {
     const audible = this.#levels.filter((level) => level > SILENCE_DB).sort((a, b) => a - b);
     const quietDb = audible[Math.floor(audible.length / 10)] ?? SILENCE_DB;
     // A channel that holds nothing but speech has no quiet: then the floor alone decides.
     const threshold = Math.max(FLOOR_DB, Math.min(quietDb + ABOVE_QUIET_DB, (audible.at(-1) ?? 0) - 2 * ABOVE_QUIET_DB));
-    let speech = 0;
-    let sinceVoiced = Infinity;
-    for (const level of this.#levels) {
-      if (level >= threshold) {
-        speech += sinceVoiced <= HANGOVER_FRAMES ? sinceVoiced + 1 : 1;
-        sinceVoiced = 0;
-      } else sinceVoiced += 1;
+    const frameS = this.#frame.length / this.#rateHz;
+    const found: Stretch[] = [];
+    let first: number | undefined;
+    let last = 0;
+    const close = (): void => {
+      if (first !== undefined && last - first + 1 >= LEAST_FRAMES)
+        found.push({ startS: first * frameS, endS: (last + 1) * frameS });
+      first = undefined;
+    };
+    for (const [index, level] of this.#levels.entries()) {
+      if (level < threshold) continue;
+      if (first === undefined || index - last > HANGOVER_FRAMES + 1) {
+        close();
+        first = index;
+      }
+      last = index;
     }
-    return (speech * this.#frame.length) / this.#rateHz;
+    close();
+    return found;
   }
 }

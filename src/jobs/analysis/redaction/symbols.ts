@@ -1,0 +1,145 @@
+import { numberAt } from '../../../dialog/understand/numbers.ts';
+import { tokenise } from '../../../dialog/understand/tokens.ts';
+
+/** A letter or a digit that was written or said, with the characters of the text that stand for it. */
+export interface SaidSymbol {
+  /** One of `0` to `9`, `A` to `Z`. */
+  readonly value: string;
+  readonly from: number;
+  readonly to: number;
+  /** Said as a word, not written as a figure or a letter of a longer word. */
+  readonly spoken: boolean;
+}
+
+interface Piece {
+  readonly token: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const PIECES = /[\p{L}\p{M}]+|\p{Nd}+/gu;
+
+/** What stands between the digits of one number: blanks, signs and the noises people make while they read it out. */
+const BETWEEN = /^(?:[\s.,()/+\u2010-\u2015-]|plus|and|then|um|uh|er|okay|ok|yes|yeah|और|फिर|जी|हाँ|हां)*$/iu;
+
+const ZERO = new Set(['oh', 'o', 'nought', 'naught', 'nil', 'zero']);
+const TIMES: Readonly<Record<string, number>> = { double: 2, triple: 3, डबल: 2, ट्रिपल: 3 };
+
+/** The letters' names as Hindi speakers say them. */
+const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    'ए=A बी=B सी=C डी=D ई=E एफ=F जी=G एच=H आई=I जे=J के=K एल=L एम=M',
+    'एन=N ओ=O पी=P क्यू=Q आर=R एस=S टी=T यू=U वी=V डब्ल्यू=W एक्स=X वाई=Y जेड=Z',
+    'bee=B cee=C see=C dee=D eff=F gee=G aitch=H jay=J kay=K ell=L em=M en=N pee=P queue=Q are=R ess=S tee=T you=U vee=V ex=X why=Y zed=Z zee=Z',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((pair) => pair.split('=') as [string, string]), // two parts by construction
+);
+
+/**
+ * Runs of digits in a text, written in figures of any script or said in English or Hindi words (`nine eight double seven`,
+ * `ninety eight seventy seven`, `नौ आठ`), with nothing between them but blanks, signs and noises.
+ */
+export function digitRuns(text: string): SaidSymbol[][] {
+  const pieces = piecesOf(text);
+  const tokens = pieces.map(({ token }) => token);
+  return runs(text, (index) => digitsAt(pieces, tokens, index), pieces.length);
+}
+
+/** Runs of single letters and digits, as in `A B C P K one two three four F`; `B for Bombay` is one letter. */
+export function codeRuns(text: string): SaidSymbol[][] {
+  const pieces = piecesOf(text);
+  const tokens = pieces.map(({ token }) => token);
+  return runs(text, (index) => letterAt(text, pieces, index) ?? digitsAt(pieces, tokens, index), pieces.length);
+}
+
+interface Read {
+  readonly symbols: readonly SaidSymbol[];
+  readonly next: number;
+}
+
+function runs(text: string, read: (index: number) => Read | undefined, length: number): SaidSymbol[][] {
+  const found: SaidSymbol[][] = [];
+  let run: SaidSymbol[] = [];
+  for (let index = 0; index < length;) {
+    const got = read(index);
+    if (got === undefined) {
+      index += 1;
+      continue;
+    }
+    const last = run.at(-1);
+    if (last !== undefined && !BETWEEN.test(text.slice(last.to, got.symbols[0]!.from))) {
+      found.push(run);
+      run = [];
+    }
+    run.push(...got.symbols);
+    index = got.next;
+  }
+  if (run.length > 0) found.push(run);
+  return found;
+}
+
+function piecesOf(text: string): Piece[] {
+  return [...text.matchAll(PIECES)].map((match) => ({
+    // Small words come back empty: they are no digits.
+    token: /^\p{Nd}+$/u.test(match[0]) ? ascii(match[0]) : (tokenise(match[0])[0] ?? match[0].toLowerCase()),
+    from: match.index,
+    to: match.index + match[0].length,
+  }));
+}
+
+function digitsAt(pieces: readonly Piece[], tokens: readonly string[], index: number): Read | undefined {
+  const { token, from, to } = pieces[index]!;
+  if (/^\d+$/.test(token)) {
+    const width = (to - from) / token.length;
+    const symbols = Array.from(token, (value, at) => ({
+      value,
+      from: from + at * width,
+      to: from + (at + 1) * width,
+      spoken: false,
+    }));
+    return { symbols, next: index + 1 };
+  }
+  if (ZERO.has(token)) return { symbols: [{ value: '0', from, to, spoken: true }], next: index + 1 };
+  const times = TIMES[token];
+  if (times !== undefined) {
+    const one = index + 1 < pieces.length ? digitsAt(pieces, tokens, index + 1) : undefined;
+    const [symbol] = one?.symbols ?? [];
+    if (one === undefined || symbol === undefined || one.symbols.length !== 1) return undefined;
+    return { symbols: Array.from({ length: times }, () => ({ ...symbol, from })), next: one.next };
+  }
+  const number = numberAt(tokens, index);
+  if (number === undefined) return undefined;
+  const end = pieces[number.to - 1]!.to;
+  return {
+    symbols: Array.from(String(number.value), (value) => ({ value, from, to: end, spoken: true })),
+    next: number.to,
+  };
+}
+
+function letterAt(text: string, pieces: readonly Piece[], index: number): Read | undefined {
+  const { token, from, to } = pieces[index]!;
+  const value = /^[a-z]$/.test(token) ? token.toUpperCase() : (LETTERS[text.slice(from, to).toLowerCase()] ?? LETTERS[token]);
+  if (value === undefined) return undefined;
+  const joint = pieces[index + 1];
+  const word = pieces[index + 2];
+  const spells =
+    joint !== undefined &&
+    word !== undefined &&
+    ['for', 'as', 'like', 'से', 'फॉर'].includes(text.slice(joint.from, joint.to).toLowerCase()) &&
+    word.token.toUpperCase().startsWith(value);
+  const symbol = { value, from, to: spells ? word.to : to, spoken: true };
+  return { symbols: [symbol], next: spells ? index + 3 : index + 1 };
+}
+
+/** Figures of any script as those of ASCII: each script's ten stand in a row that begins at a multiple of ten or sixteen. */
+function ascii(figures: string): string {
+  return Array.from(figures, (figure) => {
+    const code = figure.codePointAt(0)!;
+    if (code < 0x80) return figure;
+    let zero = code;
+    while (zero > 0 && code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+    return String(code - zero);
+  }).join('');
+}

@@ -1,0 +1,74 @@
+/** One stretch of speech of one person. Times are seconds since the recording's first sample. */
+export interface Segment {
+  readonly startS: number;
+  readonly endS: number;
+  readonly text: string;
+  /** The platform's label of the speaker, where several share a channel. */
+  readonly speaker?: string | undefined;
+  readonly confidence?: number | undefined;
+  readonly emotion?: string | undefined;
+}
+
+export interface Word {
+  readonly word: string;
+  readonly startS: number;
+  readonly endS: number;
+  readonly confidence?: number | undefined;
+}
+
+/** What was understood of one channel, or of all of them mixed into one. */
+export interface ChannelTranscript {
+  readonly role: string;
+  readonly source: 'asr' | 'ledger' | 'medical';
+  readonly text: string;
+  readonly segments: readonly Segment[];
+  readonly words: readonly Word[];
+}
+
+/** Words of the transcript that a finding rests on. */
+export interface Evidence {
+  /** Index into the document's channels, and into that channel's segments. */
+  readonly channel: number;
+  readonly segment: number;
+  /** Characters of the segment's text, from and up to. */
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+  readonly role: string;
+  readonly startS: number;
+  readonly endS: number;
+}
+
+/** A segment with its place in the document. */
+export interface Utterance extends Segment {
+  readonly channel: number;
+  readonly segment: number;
+  readonly role: string;
+}
+
+/**
+ * All speech in the order of its beginnings.
+ * @param roleOf the role of a speaker label where several people share a channel
+ */
+export function utterancesOf(
+  channels: readonly ChannelTranscript[],
+  roleOf: (speaker: string) => string | undefined = () => undefined,
+): Utterance[] {
+  return channels
+    .flatMap(({ role, segments }, channel) =>
+      segments.map((each, segment) => ({
+        ...each,
+        channel,
+        segment,
+        role: (each.speaker === undefined ? undefined : roleOf(each.speaker)) ?? role,
+      })),
+    )
+    .sort((left, right) => left.startS - right.startS || left.channel - right.channel);
+}
+
+/** Evidence for characters of an utterance; its times are in proportion to the characters. */
+export function evidenceIn(utterance: Utterance, from: number, to: number): Evidence {
+  const { channel, segment, role, text, startS, endS } = utterance;
+  const at = (index: number): number => Math.round((startS + ((endS - startS) * index) / Math.max(1, text.length)) * 1000) / 1000;
+  return { channel, segment, from, to, text: text.slice(from, to), role, startS: at(from), endS: at(to) };
+}
