@@ -116,6 +116,17 @@ export class CallBook {
     this.#tell({ type: 'turn', callId: this.#callId, turn, kind: input.kind, callerText: callerText(input) });
   }
 
+  /** The dialog was asked before the caller's turn was over. */
+  askedEarly(turn: number): void {
+    this.timeline.add({ type: 'asked-early', atMs: this.#nowMs(), turn });
+  }
+
+  /** @param hit whether the answer that was made early is used */
+  earlyAnswer(turn: number, hit: boolean): void {
+    this.timeline.add({ type: 'early-answer', atMs: this.#nowMs(), turn, hit });
+    this.#services.events.earlyAnswer({ callId: this.#callId, turn, hit });
+  }
+
   answered(turn: number): void {
     this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
   }

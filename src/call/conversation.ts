@@ -39,9 +39,9 @@ export class Conversation {
     if (taken?.input.kind === 'keyed') this.digits = this.digits.slice(0, -taken.input.digits.length);
   }
 
-  /** What both sides said before the running turn, the bot's side as it was heard. */
-  history(ledger: HeardLedger): readonly HistoryEntry[] {
-    return this.#exchanges.slice(0, -1).flatMap(({ index, input }) => {
+  /** What both sides said before this turn, the bot's side as it was heard. */
+  history(ledger: HeardLedger, turn: number): readonly HistoryEntry[] {
+    return this.#exchanges.slice(0, turn).flatMap(({ index, input }) => {
       const entries: HistoryEntry[] = [
         { role: 'caller', text: callerText(input) },
         { role: 'bot', text: ledger.heardText(index) },

@@ -1,8 +1,10 @@
-import type { CallFacts, DialogAction, DialogHook } from '../dialog/port.ts';
+import type { CallFacts, DialogAction, DialogHook, DialogTurn } from '../dialog/port.ts';
 import type { CallBook } from './call-book.ts';
 import { disposeDialog, runDialog } from './dialog-runner.ts';
+import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from './media.ts';
 import type { CallIdentity, CallServices } from './services.ts';
+import { sameWords } from './transcript.ts';
 import type { AskedInput } from './turn-state.ts';
 
 /** A dialog that failed this often in a row is given up, with an apology. */
@@ -31,6 +33,8 @@ export class DialogDesk {
   readonly #floor: DialogFloor;
   readonly #hook: DialogHook;
   #failures = 0;
+  #early: EarlyAnswer | undefined;
+  #earlyAnswers = 0;
 
   constructor(identity: CallIdentity, services: CallServices, book: CallBook, floor: DialogFloor) {
     this.#identity = identity;
@@ -40,19 +44,25 @@ export class DialogDesk {
     this.#hook = identity.dialog.create(this.#facts(identity.bot.language));
   }
 
+  /** Has an answer made to words that the caller may not have finished; nothing of it is heard, or done, until `ask`. */
+  askEarly(text: string, turn: number, media: Media): void {
+    this.#early?.discard();
+    this.#earlyAnswers += 1;
+    const asked = this.#turn({ kind: 'spoken', text }, turn, media);
+    const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
+    this.#early = new EarlyAnswer(turn, text, (signal) => this.#hook.respond(early, signal));
+    this.#book.askedEarly(turn);
+  }
+
   /** Gives up the running reply and asks for another. */
-  ask(input: AskedInput, turn: number, { voice, line }: Media): void {
+  ask(input: AskedInput, turn: number, media: Media): void {
+    const { voice } = media;
     const reply = voice.start(turn);
     this.#book.asked(turn, input);
-    const dialogTurn = {
-      call: this.#facts(voice.language),
-      index: turn,
-      input: input.kind === 'spoken' ? { ...input, language: voice.language } : input,
-      history: this.#book.conversation.history(line.ledger),
-      variables: this.#book.variables,
-      idempotencyKey: `${this.#identity.callId}.${turn}`,
-    };
-    void runDialog(this.#hook, dialogTurn, reply, {
+    const dialogTurn = this.#turn(input, turn, media);
+    const early = this.#earlyFor(input, turn);
+    const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);
+    void runDialog(respond, reply, {
       say: (action) => {
         this.#failures = 0;
         voice.say(reply, action);
@@ -77,6 +87,7 @@ export class DialogDesk {
 
   /** Lets the dialog clean up. Never rejects. */
   async dispose(): Promise<void> {
+    this.#early?.discard();
     await disposeDialog(this.#hook, this.#identity.callId, this.#services);
   }
 
@@ -99,6 +110,28 @@ export class DialogDesk {
       case 'digits':
         return this.#floor.pressAfterThis(action.digits);
     }
+  }
+
+  #turn(input: AskedInput, turn: number, { voice, line }: Media): DialogTurn {
+    return {
+      call: this.#facts(voice.language),
+      index: turn,
+      input: input.kind === 'spoken' ? { ...input, language: voice.language } : input,
+      history: this.#book.conversation.history(line.ledger, turn),
+      variables: this.#book.variables,
+      idempotencyKey: `${this.#identity.callId}.${turn}`,
+    };
+  }
+
+  /** The answer that was made early, where these were the words. */
+  #earlyFor(input: AskedInput, turn: number): EarlyAnswer | undefined {
+    const early = this.#early;
+    this.#early = undefined;
+    if (early === undefined) return undefined;
+    const hit = early.turn === turn && input.kind === 'spoken' && sameWords(early.text, input.text);
+    this.#book.earlyAnswer(turn, hit);
+    if (!hit) early.discard();
+    return hit ? early : undefined;
   }
 
   #facts(language: string): CallFacts {

@@ -1,7 +1,7 @@
 import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { DialogAction, DialogHook, DialogTurn } from '../dialog/port.ts';
+import type { DialogAction, DialogHook } from '../dialog/port.ts';
 import type { Reply } from './speaker.ts';
 
 /** What a dialog's answer does to the call. */
@@ -16,12 +16,16 @@ export interface DialogSink {
   failed(error: unknown): void;
 }
 
-/** Asks the dialog one turn and carries its answer out as it streams in; an aborted answer is dropped in silence. */
-export async function runDialog(hook: DialogHook, turn: DialogTurn, reply: Reply, sink: DialogSink): Promise<void> {
+/** Carries a dialog's answer to one turn out as it streams in; an aborted answer is dropped in silence. */
+export async function runDialog(
+  respond: (signal: AbortSignal) => AsyncIterable<DialogAction>,
+  reply: Reply,
+  sink: DialogSink,
+): Promise<void> {
   let first = true;
   let hints: readonly string[] = [];
   try {
-    for await (const action of hook.respond(turn, reply.signal)) {
+    for await (const action of respond(reply.signal)) {
       if (reply.signal.aborted) return;
       if (first) sink.answered();
       first = false;

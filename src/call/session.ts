@@ -259,6 +259,8 @@ export class CallSession {
         this.#listening.commit();
         this.#book.committed(effect);
         return;
+      case 'ask-early':
+        return this.#dialog.askEarly(effect.text, conversation.current + 1, media);
       case 'ask':
         this.#farewell.answered();
         this.#keys = '';

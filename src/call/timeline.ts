@@ -9,6 +9,8 @@ export type TimelineEvent =
       readonly reason: string;
     }
   | { readonly type: 'final'; readonly atMs: number; readonly turn: number; readonly seg: number }
+  | { readonly type: 'asked-early'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'early-answer'; readonly atMs: number; readonly turn: number; readonly hit: boolean }
   | { readonly type: 'dialog-asked'; readonly atMs: number; readonly turn: number; readonly kind: string }
   | { readonly type: 'dialog-answered'; readonly atMs: number; readonly turn: number }
   | { readonly type: 'tts-asked'; readonly atMs: number; readonly turn: number; readonly unitId: string }

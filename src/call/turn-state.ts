@@ -15,6 +15,8 @@ export interface TurnSettings {
   /** Waiting for words, or for the dialog, longer than this is covered by a filler. */
   readonly settlingFillerMs: number;
   readonly thinkingFillerMs: number;
+  /** Quiet, with words that stand still, after which the dialog is asked before the turn is over; undefined for never. */
+  readonly askEarlyMs: number | undefined;
   /** A dialog that has said nothing for this long has failed this turn. */
   readonly thinkingLimitMs: number;
 }
@@ -56,6 +58,8 @@ export type TurnEvent =
 
 export type TurnEffect =
   | { readonly type: 'commit'; readonly reason: string; readonly lastVoicedMs: number }
+  /** These may be all the caller's words: have an answer made. */
+  | { readonly type: 'ask-early'; readonly text: string }
   /** The caller's turn is complete: ask the dialog. `provisional`: the final was not in yet. */
   | { readonly type: 'ask'; readonly input: AskedInput; readonly provisional: boolean; readonly atMs: number }
   /** Better words for the turn just asked, of whose reply nothing was heard: ask again. */
@@ -125,6 +129,8 @@ export interface TurnState {
   readonly hearing: Hearing;
   readonly words: TurnWords;
   readonly wordsChangedMs: number | undefined;
+  /** Words of this turn that an early answer was asked for, the last ones, and how often. */
+  readonly early: { readonly text: string; readonly times: number } | undefined;
   /** The turn the dialog is answering. */
   readonly asked: Asked | undefined;
   /** Segments up to this one belong to turns already asked. */

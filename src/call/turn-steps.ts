@@ -1,7 +1,8 @@
 import { isBackchannel } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
-import { finalText, NO_WORDS, provisionalText } from './transcript.ts';
+import { finalText, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
+import { isUnfinished } from './unfinished.ts';
 
 export const NO_EFFECTS: readonly TurnEffect[] = [];
 
@@ -15,6 +16,9 @@ const MEANT_INTERRUPTION_MS = 600;
 const COVERED_MS = 120;
 /** Quiet after a "mm-hm" that shows that nothing follows it. */
 const BACKCHANNEL_OVER_MS = 300;
+/** Words that have not changed for this long are asked about early, and so often in a turn. */
+const EARLY_STILL_MS = 120;
+const MOST_EARLY = 3;
 /** Quiet after which a blip is over. */
 const BLIP_OVER_MS = 300;
 
@@ -30,9 +34,9 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
       return ask(state, { kind: 'no-input', attempt }, atMs, false);
     }
     case 'caller-speaking':
-      return afterSpeech(settings, state, phase, atMs);
+      return early(settings, afterSpeech(settings, state, phase, atMs), atMs);
     case 'settling':
-      return afterCommit(settings, state, phase, atMs);
+      return early(settings, afterCommit(settings, state, phase, atMs), atMs);
     case 'keying':
       if (atMs - phase.lastMs < settings.interDigitMs) return { state, effects: NO_EFFECTS };
       return ask(state, { kind: 'keyed', digits: phase.digits }, atMs, false);
@@ -84,6 +88,20 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const committed: TurnState = { ...state, phase: settling, commitsOutstanding, lastCommitMs: atMs };
   const next = afterCommit(settings, committed, settling, atMs);
   return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
+}
+
+/** Words that stand still in a quiet line may be all: the dialog can be asked while the rest of the silence is waited for. */
+function early(settings: TurnSettings, step: Step, atMs: number): Step {
+  const { state, effects } = step;
+  const { phase, hearing, wordsChangedMs } = state;
+  if (settings.askEarlyMs === undefined || (phase.name !== 'caller-speaking' && phase.name !== 'settling')) return step;
+  const quietMs = atMs - (hearing.lastVoicedMs ?? atMs);
+  if (quietMs < settings.askEarlyMs || wordsChangedMs === undefined || atMs - wordsChangedMs < EARLY_STILL_MS) return step;
+  const times = state.early?.times ?? 0;
+  const text = provisionalText(state.words);
+  const asked = state.early !== undefined && sameWords(state.early.text, text);
+  if (text === '' || asked || times >= MOST_EARLY || isUnfinished(text)) return step;
+  return { state: { ...state, early: { text, times: times + 1 } }, effects: [...effects, { type: 'ask-early', text }] };
 }
 
 /** Whether the caller said nothing but a "mm-hm", and has fallen silent. */
@@ -172,6 +190,7 @@ export function ask(state: TurnState, input: AskedInput, atMs: number, provision
       askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
       words: NO_WORDS,
       wordsChangedMs: undefined,
+      early: undefined,
       noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : state.noInputs,
       expectation: {},
     },

@@ -16,6 +16,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   settlingFillerMs: 700,
   thinkingFillerMs: 1_500,
   thinkingLimitMs: 10_000,
+  askEarlyMs: undefined,
 };
 
 /** The state before the call has started: nothing heard, nothing asked. */
@@ -25,6 +26,7 @@ export function initialTurn(): TurnState {
     hearing: { recent: 0, burstEvidenceMs: 0, burstSinceMs: undefined, lastVoicedMs: undefined, pauseMs: undefined },
     words: NO_WORDS,
     wordsChangedMs: undefined,
+    early: undefined,
     asked: undefined,
     askedSeg: -1,
     droppedSeg: -1,

@@ -79,6 +79,11 @@ export const botSettings = z
     /** Speaking rate, 1 is the voice's own. */
     speed: z.number().min(0.25).max(4).default(1),
     dialog: dialogSettings,
+    /**
+     * Asks the dialog before the caller's turn is over, and uses the answer if it held all their words: quicker, for more
+     * requests. Only for dialogs that do nothing that cannot be undone.
+     */
+    askEarly: z.boolean().default(false),
     /** Silence that ends the caller's turn. */
     endpointingMs: wait(200, 5000, 640),
     interruption: z
@@ -105,6 +110,14 @@ export const botSettings = z
   })
   .superRefine((bot, context) => {
     const { dialog } = bot;
+    const acts = dialog.kind === 'relay' || (dialog.kind === 'llm' && dialog.tools.length > 0);
+    if (bot.askEarly && acts) {
+      context.addIssue({
+        code: 'custom',
+        path: ['askEarly'],
+        message: 'a relay bot, or a model with tools of its own, cannot be asked early: what it did could not be undone',
+      });
+    }
     if (dialog.kind === 'flow' && (dialog.file === undefined) === (dialog.flow === undefined)) {
       context.addIssue({ code: 'custom', path: ['dialog'], message: 'a flow bot needs either file or flow, and not both' });
     }

@@ -33,8 +33,13 @@ export interface DialogTurn {
   readonly input: TurnInput;
   readonly history: readonly HistoryEntry[];
   readonly variables: Readonly<Record<string, string>>;
-  /** The same for every attempt at this turn. */
+  /** The same for every attempt at this turn; one that is asked early has a key of its own. */
   readonly idempotencyKey: string;
+  /**
+   * The caller may not have finished: the answer is used if these were all their words, and else thrown away and the turn
+   * asked again. Only bots with `askEarly` get such turns; nothing may be done for one that cannot be undone.
+   */
+  readonly early?: boolean;
 }
 
 export type Interruptible = 'always' | 'keypad' | 'never';

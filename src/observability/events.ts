@@ -22,6 +22,7 @@ export interface BusinessEvents {
   detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
   turnCompleted(event: { callId: string; index: number; inputKind: string; latencyMs: TurnLatency; text?: string }): void;
   interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string; heardMs: number }): void;
+  earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
   underrun(event: { callId: string; cause: string; gapMs: number }): void;
   speechFailed(event: { callId?: string; service: SpeechService; code: string; error: unknown }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
@@ -61,6 +62,10 @@ export function createEvents(logger: Logger, metrics: Metrics): BusinessEvents {
     interrupted(event) {
       metrics.interruption(event.kind, event.cause);
       logger.info(event, 'bot interrupted');
+    },
+    earlyAnswer({ hit, ...event }) {
+      metrics.earlyAnswer(hit ? 'hit' : 'miss');
+      logger.debug({ ...event, hit }, 'dialog asked early');
     },
     underrun(event) {
       metrics.underrun(event.cause);

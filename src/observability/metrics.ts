@@ -23,6 +23,7 @@ export interface Metrics {
   turnLatency(stage: LatencyStage, latencyMs: number): void;
   /** `held` was resumed, `cleared` ended the reply. */
   interruption(kind: 'held' | 'cleared', cause: string): void;
+  earlyAnswer(outcome: 'hit' | 'miss'): void;
   underrun(cause: string): void;
   speechError(service: SpeechService, code: string): void;
   jobFinished(job: string, outcome: 'done' | 'failed' | 'retried', durationMs: number): void;
@@ -58,6 +59,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const durations = histogram('call_duration_seconds', 'Length of calls', ['carrier'], callBuckets);
   const latency = histogram('turn_latency_seconds', 'Latency of a turn by stage', ['stage'], latencyBuckets);
   const interruptions = counter('interruptions_total', 'Callers talking over the bot', ['kind', 'cause']);
+  const earlyAnswers = counter('early_answers_total', 'Answers made before the caller had finished, by use', ['outcome']);
   const underruns = counter('underruns_total', 'Playout that ran dry in mid-reply', ['cause']);
   const speechErrors = counter('speech_errors_total', 'Failures of the speech platform', ['service', 'code']);
   let readSlots: () => readonly SpeechSlots[] = () => [];
@@ -88,6 +90,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     },
     turnLatency: (stage, latencyMs) => latency.observe({ stage }, latencyMs / 1000),
     interruption: (kind, cause) => interruptions.inc({ kind, cause }),
+    earlyAnswer: (outcome) => earlyAnswers.inc({ outcome }),
     underrun: (cause) => underruns.inc({ cause }),
     speechError: (service, code) => speechErrors.inc({ service, code }),
     jobFinished(job, outcome, durationMs) {

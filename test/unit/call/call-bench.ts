@@ -226,6 +226,11 @@ export class CallBench {
     return this;
   }
 
+  partial(seg: number, text: string): this {
+    this.#recognise({ type: 'partial', seg, text });
+    return this;
+  }
+
   /** The session that was opened last is ready, and is the one that hears from here on. */
   biasedReady(): this {
     const listener = this.#opened.at(-1);

@@ -40,6 +40,12 @@ describe('loadBots', () => {
     expect(lines).toMatch(/interruption\.allow.*a\.yaml:8.*"maybe"/);
   });
 
+  it('reports a bot that is to be asked early and could not undo what it did', () => {
+    const relay = 'name: r\nvoice: v\naskEarly: true\ndialog: { kind: relay, url: "wss://bots.example.org/r" }\n';
+    const { problems } = loadBots(folderWith({ 'r.yaml': relay }));
+    expect(problems.map(problemText).join('\n')).toMatch(/askEarly.*cannot be asked early/);
+  });
+
   it('reports duplicate names, numbers and defaults', () => {
     const { problems } = loadBots(
       folderWith({ '1.yaml': clinic, '2.yaml': clinic, '3.yaml': spare, '4.yaml': spare.replace('spare', 'other') }),
