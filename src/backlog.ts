@@ -42,7 +42,8 @@ export async function openBacklog({ config, speech, clock, logger, worker, drain
   const onProblem = (error: Error): void => logger.warn({ error }, 'store or queue connection');
   const { dataDir, store: storeSettings, jobs } = settings;
   const url = secrets.databaseUrl?.reveal();
-  const database = await openDatabase({ url, dataDir, clock, onProblem, waitMs: storeSettings.lockTimeoutMs });
+  const { masterKeys } = secrets;
+  const database = await openDatabase({ url, dataDir, masterKeys, clock, onProblem, waitMs: storeSettings.lockTimeoutMs });
   const store = storeOn(database);
   const backoff = { firstMs: jobs.firstRetryMs, factor: 4, maxMs: 3_600_000, jitter: 0.2 };
   const retry = { attempts: jobs.attempts, backoff };

@@ -51,6 +51,7 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
   const secrets: Secrets = {
     twilioAuthTokens: secretList(secretTexts.get('twilio.authToken')),
     speechApiKeys: secretList(secretTexts.get('speech.apiKey')),
+    masterKeys: secretList(secretTexts.get('privacy.masterKey')),
     databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
     redisUrl: redisUrl === undefined ? undefined : new Secret(redisUrl),
   };

@@ -142,6 +142,12 @@ export const secretsSchema = z.object({
     apiKey: secret('API key of the speech platform; several, separated by commas, to share the load', 'OFFHOOK_API_KEY'),
   }),
   store: z.object({ url: secret('Postgres address; unset: the embedded store in the data folder', 'DATABASE_URL') }),
+  privacy: z.object({
+    masterKey: secret(
+      'Key that the keys of calls are sealed under, 32 bytes in base64; several, separated by commas, during a rotation: the first seals. Unset: master-key in the data folder, made at the first start',
+      'OFFHOOK_MASTER_KEY',
+    ),
+  }),
   jobs: z.object({ redisUrl: secret('Redis address; unset: the queue lives in the store', 'REDIS_URL') }),
 });
 

@@ -30,6 +30,8 @@ export interface Secrets {
   /** Any of them verifies a carrier's signature; the first signs what we send. */
   readonly twilioAuthTokens: readonly Secret[];
   readonly speechApiKeys: readonly Secret[];
+  /** The first seals, any opens; empty for the data folder's own. */
+  readonly masterKeys: readonly Secret[];
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
 }

@@ -1,17 +1,24 @@
 import { resolve } from 'node:path';
-import { type NodePgDatabase, drizzle } from 'drizzle-orm/node-postgres';
+import { drizzle } from 'drizzle-orm/node-postgres';
 import { Pool } from 'pg';
+import { ensureMasterKey } from '../config/master-key.ts';
+import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { StoreUnavailableError } from './errors.ts';
+import { StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
 import type { DatabaseConnection } from './connection.ts';
 import { migrateDatabase } from './migrate.ts';
+import { MasterKeys } from './privacy/master-keys.ts';
+import { sealOldRows } from './privacy/seal-old-rows.ts';
+import { Tenancy } from './tenancy.ts';
 
 export interface DatabaseOptions {
   /** A PostgreSQL server (`DATABASE_URL`); undefined for the embedded store. */
   readonly url: string | undefined;
   /** `OFFHOOK_DATA_DIR`, where the embedded store lives. */
   readonly dataDir: string;
+  /** Keys that the keys of calls are sealed under; empty or absent for the data folder's own, made at the first start. */
+  readonly masterKeys?: readonly Secret[];
   readonly clock: Clock;
   /** Hears of connections lost between queries; nothing needs to be done about them. */
   readonly onProblem: (error: Error) => void;
@@ -25,7 +32,8 @@ export interface DatabaseOptions {
 export interface Database extends AsyncDisposable {
   readonly place: 'embedded' | 'peer' | 'server';
   readonly pool: Pool;
-  readonly orm: NodePgDatabase;
+  readonly tenancy: Tenancy;
+  readonly masterKeys: MasterKeys;
   /** How to reach it, for who needs connections of their own, as the job queue does. */
   readonly connection: DatabaseConnection;
   close(): Promise<void>;
@@ -33,14 +41,34 @@ export interface Database extends AsyncDisposable {
 
 /**
  * Opens the database and brings its tables up to date.
+ * @throws StoreKeyError when a master key is not one
  * @throws StoreBusyError when another process owns the embedded store and `whenBusy` is `stop`, or it cannot be reached in time
  * @throws StoreUnavailableError when the server or the data directory cannot be opened
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  if (options.url === undefined) {
-    return databaseOf(await openEmbedded({ ...options, dataDir: resolve(options.dataDir) }));
+  const masterKeys = masterKeysOf(options);
+  const parts =
+    options.url === undefined
+      ? await openEmbedded({ ...options, dataDir: resolve(options.dataDir) })
+      : await openServer(options, options.url);
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= parts.close());
+  try {
+    const tenancy = await Tenancy.over(drizzle(parts.pool), parts.place === 'server', options.onProblem);
+    await sealOldRows(tenancy.owner, masterKeys);
+    return { ...parts, tenancy, masterKeys, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    if (error instanceof StoreKeyError) throw error;
+    throw new StoreUnavailableError('the database cannot be used', { cause: error });
   }
-  const connection: DatabaseConnection = { connectionString: options.url, connectionTimeoutMillis: 10_000, keepAlive: true };
+}
+
+async function openServer(
+  options: DatabaseOptions,
+  url: string,
+): Promise<Pick<Database, 'place' | 'pool' | 'connection' | 'close'>> {
+  const connection: DatabaseConnection = { connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true };
   const pool = new Pool({ ...connection, max: 10 });
   pool.on('error', options.onProblem);
   try {
@@ -49,12 +77,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await pool.end();
     throw new StoreUnavailableError('the database cannot be used', { cause: error });
   }
-  return databaseOf({ place: 'server', pool, connection, close: () => pool.end() });
+  return { place: 'server', pool, connection, close: () => pool.end() };
 }
 
-/** @param parts.close releases what lies beneath the pool too; called once */
-function databaseOf(parts: Pick<Database, 'place' | 'pool' | 'connection' | 'close'>): Database {
-  let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= parts.close());
-  return { ...parts, orm: drizzle(parts.pool), close, [Symbol.asyncDispose]: close };
+function masterKeysOf({ masterKeys = [], dataDir }: DatabaseOptions): MasterKeys {
+  try {
+    return new MasterKeys(masterKeys.length > 0 ? masterKeys : [ensureMasterKey(dataDir)]);
+  } catch (error) {
+    if (error instanceof StoreKeyError) throw error;
+    throw new StoreUnavailableError('the master key cannot be read or made', { cause: error, facts: { dataDir } });
+  }
 }

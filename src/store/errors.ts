@@ -17,3 +17,9 @@ export class StoreRecordError extends OffhookError {
   readonly code = 'OFFHOOK_STORE_RECORD';
   readonly retryable = false;
 }
+
+/** Something sealed cannot be opened: the master key is missing, malformed or another one. Nothing of it is lost by that. */
+export class StoreKeyError extends OffhookError {
+  readonly code = 'OFFHOOK_STORE_KEY';
+  readonly retryable = false;
+}

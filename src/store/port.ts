@@ -7,6 +7,7 @@ export interface CallSummary {
   readonly id: string;
   readonly botName: string;
   readonly carrier: string;
+  /** Empty once erased. Masked before it is shown to who may not see it. */
   readonly from: string;
   readonly to: string;
   readonly direction: 'inbound' | 'outbound';
@@ -15,6 +16,44 @@ export interface CallSummary {
   readonly endedAtMs: number | undefined;
   readonly endReason: string | undefined;
   readonly turnCount: number;
+  readonly disposition: string | undefined;
+  readonly keeping: CallKeeping;
+}
+
+/** What became of a call after its end. */
+export interface CallKeeping {
+  /** `none` before the call's end, and for recordings from elsewhere. */
+  readonly analysisState: 'none' | 'pending' | 'done' | 'failed';
+  /** Held for the law: nothing of it is erased. */
+  readonly legalHold: boolean;
+  /** Key of the sealed recording in the object store; undefined while it is a plain file at `recordingPath`, or is none. */
+  readonly recordingObject: string | undefined;
+  readonly audioErasedAtMs: number | undefined;
+  /** Numbers, words and analyses were destroyed then. */
+  readonly textErasedAtMs: number | undefined;
+}
+
+export interface StoredCall extends CallRecord {
+  readonly disposition: string | undefined;
+  readonly keeping: CallKeeping;
+}
+
+/** All that is given must hold. Times are wall times: from (included) to (excluded) the start of the call. */
+export interface CallQuery {
+  /** 1 to 200. */
+  readonly limit: number;
+  /** `next` of the page before. */
+  readonly before?: string | undefined;
+  /** Either side's number, in whatever form it is written. */
+  readonly number?: string | undefined;
+  readonly botName?: string | undefined;
+  readonly carrier?: string | undefined;
+  readonly direction?: 'inbound' | 'outbound' | undefined;
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  readonly disposition?: string | undefined;
+  /** Whole words, all of which occur in what was said or heard or in an analysis; any script, any case. */
+  readonly text?: string | undefined;
 }
 
 export interface CallPage {
@@ -24,34 +63,111 @@ export interface CallPage {
   readonly next: string | undefined;
 }
 
+/** Names one call. */
+export interface CallRef {
+  readonly tenantId: string;
+  readonly callId: string;
+}
+
 export interface CallRepository {
   /**
    * Writes the whole record, in place of an older revision of it. The same record twice is the same as once; an older
-   * revision than the stored one changes nothing.
+   * revision than the stored one changes nothing, and neither does any record of a call that was erased.
    * @throws StoreRecordError when the record does not have the shape of one
    */
   upsert(record: NewCallRecord): Promise<void>;
-  get(tenantId: string, callId: string): Promise<CallRecord | undefined>;
-  /** @param options.limit 1 to 200 */
-  listRecent(tenantId: string, options: { readonly limit: number; readonly before?: string | undefined }): Promise<CallPage>;
+  /** @throws StoreKeyError when it is sealed under a master key that this process does not have */
+  get(tenantId: string, callId: string): Promise<StoredCall | undefined>;
+  /** @throws RangeError for a limit, StoreRecordError for a cursor that is none */
+  search(tenantId: string, query: CallQuery): Promise<CallPage>;
+  /** @returns false when there is no such call */
+  setLegalHold(tenantId: string, callId: string, on: boolean): Promise<boolean>;
+  /** @returns false when there is no such call */
+  setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean>;
+  /** The analysis was given up; `analyses.put` sets the other states. */
+  analysisFailed(tenantId: string, callId: string): Promise<void>;
+  /** Ended calls of all tenants whose analysis is still to come, oldest end first. */
+  awaitingAnalysis(options: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly CallRef[]>;
 }
 
 export interface Analysis {
   readonly tenantId: string;
   readonly callId: string;
-  /** The form of the document: one document a call and version. */
+  /** Name of the analysis profile that made it, in whatever spelling tells two profiles apart. */
+  readonly profile: string;
+  /** The form of the document: one document a call, profile and version. */
   readonly version: number;
   readonly createdAtMs: number;
+  /** For lists and searches; the call gets the same disposition. */
+  readonly disposition: string | undefined;
+  readonly score: number | undefined;
   /** JSON; its reader parses it. */
   readonly document: unknown;
 }
 
+export interface NewAnalysis extends Omit<Analysis, 'profile' | 'disposition' | 'score'> {
+  /** `default` when absent. */
+  readonly profile?: string | undefined;
+  readonly disposition?: string | undefined;
+  readonly score?: number | undefined;
+  /** What its transcript says: the call is found by these words too. */
+  readonly searchText?: string | undefined;
+}
+
+export interface AnalysisPage {
+  /** Newest first. */
+  readonly analyses: readonly Analysis[];
+  /** Give it as `before` to read on; undefined at the end. */
+  readonly next: string | undefined;
+}
+
 export interface AnalysisRepository {
-  /** Replaces the document of the same call and version. @throws StoreRecordError when the call is not in the store */
-  put(analysis: Analysis): Promise<void>;
-  get(tenantId: string, callId: string, version: number): Promise<Analysis | undefined>;
-  /** All versions, newest version first. */
+  /**
+   * Replaces the document of the same call, profile and version, and marks the call as analysed.
+   * @throws StoreRecordError when the call is not in the store, or was erased
+   */
+  put(analysis: NewAnalysis): Promise<void>;
+  /** @param profile `default` when absent */
+  get(tenantId: string, callId: string, version: number, profile?: string): Promise<Analysis | undefined>;
+  /** All of a call, newest version first. */
   list(tenantId: string, callId: string): Promise<readonly Analysis[]>;
+  /** All of a tenant, for exports. @param query.limit 1 to 200 */
+  page(
+    tenantId: string,
+    query: { readonly limit: number; readonly before?: string | undefined; readonly profile?: string | undefined },
+  ): Promise<AnalysisPage>;
+}
+
+/** Where the files of a call were, for whoever has to remove them. */
+export interface ErasedCall extends CallRef {
+  readonly recordingPath: string | undefined;
+  readonly recordingSidecarPath: string | undefined;
+  readonly recordingObject: string | undefined;
+}
+
+/** Destroys keys. Every method is the same twice as once. */
+export interface PrivacyRepository {
+  /** Calls of the person with this number, erased ones not. */
+  callsOf(tenantId: string, number: string): Promise<readonly string[]>;
+  /**
+   * Destroys both keys of a call and everything sealed under them; its dates, its bot and its latencies stay. Also for a call
+   * that is not in the store yet: it will never be written.
+   * @returns `held` when a legal hold forbids it
+   */
+  erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held'>;
+  /** Destroys one kind: `audio`, or `text` with numbers and analyses. @returns `held` when a legal hold forbids it */
+  eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text', atMs: number): Promise<ErasedCall | 'held'>;
+  /**
+   * Calls of all tenants that still have this kind, ended before a time, and are not held.
+   * @param query.botNames those bots' calls, or with `except` all but those bots' calls
+   */
+  expired(query: {
+    readonly kind: 'audio' | 'text';
+    readonly endedBeforeMs: number;
+    readonly botNames: readonly string[];
+    readonly except: boolean;
+    readonly limit: number;
+  }): Promise<readonly CallRef[]>;
 }
 
 /**
@@ -61,5 +177,6 @@ export interface AnalysisRepository {
 export interface Store extends AsyncDisposable {
   readonly calls: CallRepository;
   readonly analyses: AnalysisRepository;
+  readonly privacy: PrivacyRepository;
   close(): Promise<void>;
 }

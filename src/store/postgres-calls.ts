@@ -1,153 +1,153 @@
-import { and, asc, desc, eq, lt, lte, or, sql } from 'drizzle-orm';
-import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
-import { z } from 'zod';
-import { errorText } from '../kernel/errors.ts';
-import { StoreRecordError } from './errors.ts';
-import type { CallPage, CallRecord, CallRepository, NewCallRecord } from './port.ts';
-import { callRecord } from './record.ts';
-import { attachments, calls, legs, turns } from './schema.ts';
-import { storable } from './storable.ts';
+import { and, asc, eq, lt, lte, sql } from 'drizzle-orm';
+import { IMPORTED, callRecord } from './record.ts';
+import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
+import { pageOfCalls } from './call-search.ts';
+import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from './port.ts';
+import type { CallKeys } from './privacy/call-keys.ts';
+import { wasErased } from './privacy/erased.ts';
+import { attachments, calls, events, legs, turns } from './schema.ts';
+import type { Tenancy } from './tenancy.ts';
 import { unavailable } from './unavailable.ts';
 
-const MAX_PAGE = 200;
-
-/** Where a page ended: the start time and id of its last call. */
-const cursor = z.tuple([z.number(), z.string()]);
-
 export class PostgresCalls implements CallRepository {
-  readonly #orm: NodePgDatabase;
+  readonly #tenancy: Tenancy;
+  readonly #keys: CallKeys;
 
-  constructor(orm: NodePgDatabase) {
-    this.#orm = orm;
+  constructor(tenancy: Tenancy, keys: CallKeys) {
+    this.#tenancy = tenancy;
+    this.#keys = keys;
   }
 
-  async upsert(record: NewCallRecord): Promise<void> {
-    const { legs: legRows, attachments: attachmentRows, turns: turnRows, ...call } = parsed(record);
-    const key = { tenantId: call.tenantId, callId: call.id };
-    const values = { ...call, ...nullsFor(call), turnCount: turnRows.length };
-    const { tenantId: _tenantId, id: _id, ...changes } = values;
+  async upsert(given: NewCallRecord): Promise<void> {
+    const record = checkedRecord(given);
+    const { tenantId, id: callId } = record;
+    const index = await unavailable(this.#keys.index(tenantId));
+    const [party, line] = record.direction === 'inbound' ? [record.from, record.to] : [record.to, record.from];
+    const found = {
+      partyHash: index.number(party) ?? null,
+      lineHash: index.number(line) ?? null,
+      words: index.words(...record.turns.flatMap((turn) => [turn.callerText, turn.botHeardText])),
+    };
+    const toAnalyse = record.endedAtMs !== undefined && record.carrier !== IMPORTED;
     await unavailable(
-      this.#orm.transaction(async (tx) => {
+      this.#tenancy.atOnce(tenantId, async (tx) => {
+        const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
+        if (await wasErased(tx, tenantId, callId)) {
+          await this.#keys.destroy(tx, tenantId, callId, 'text');
+          return;
+        }
+        const columns = callColumns(record, key);
+        const values = { ...columns.call, ...found, analysisState: toAnalyse ? ('pending' as const) : ('none' as const) };
+        const { tenantId: _tenantId, id: _id, analysisState, ...changes } = values;
         const written = await tx
           .insert(calls)
           .values(values)
           .onConflictDoUpdate({
             target: [calls.tenantId, calls.id],
-            set: changes,
-            setWhere: lte(calls.revision, call.revision),
+            set: {
+              ...changes,
+              analysisState: sql`CASE ${calls.analysisState} WHEN 'none' THEN ${analysisState} ELSE ${calls.analysisState} END`,
+            },
+            setWhere: lte(calls.revision, record.revision),
           })
           // A row that no earlier version precedes has xmax 0 (PostgreSQL manual, "System Columns").
           .returning({ inserted: sql<boolean>`xmax = 0` });
         const [outcome] = written;
         if (outcome === undefined) return;
-        for (const table of outcome.inserted ? [] : [legs, attachments, turns]) {
-          await tx.delete(table).where(and(eq(table.tenantId, key.tenantId), eq(table.callId, key.callId)));
+        for (const table of outcome.inserted ? [] : [legs, attachments, turns, events]) {
+          await tx.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
         }
-        if (legRows.length > 0) await tx.insert(legs).values(legRows.map((row) => ({ ...row, ...key })));
-        if (attachmentRows.length > 0) await tx.insert(attachments).values(attachmentRows.map((row) => ({ ...row, ...key })));
-        if (turnRows.length > 0) await tx.insert(turns).values(turnRows.map((row) => ({ ...row, ...key })));
+        const of = { tenantId, callId };
+        if (columns.legs.length > 0) await tx.insert(legs).values(columns.legs.map((row) => ({ ...row, ...of })));
+        if (columns.attachments.length > 0) {
+          await tx.insert(attachments).values(columns.attachments.map((row) => ({ ...row, ...of })));
+        }
+        if (columns.turns.length > 0) await tx.insert(turns).values(columns.turns.map((row) => ({ ...row, ...of })));
+        await tx.insert(events).values({ ...columns.events, ...of });
       }),
     );
   }
 
-  async get(tenantId: string, callId: string): Promise<CallRecord | undefined> {
+  async get(tenantId: string, callId: string): Promise<StoredCall | undefined> {
     return unavailable(
       // One snapshot: a record is never read half old, half new.
-      this.#orm.transaction(
+      this.#tenancy.atOnce(
+        tenantId,
         async (tx) => {
           const [call] = await tx
             .select()
             .from(calls)
             .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)));
           if (call === undefined) return undefined;
-          const of = (table: typeof legs | typeof attachments | typeof turns) =>
+          const key = await this.#keys.find(tx, tenantId, callId, 'text');
+          const of = (table: typeof legs | typeof attachments | typeof turns | typeof events) =>
             and(eq(table.tenantId, tenantId), eq(table.callId, callId));
-          const parts = {
-            legs: await tx.select().from(legs).where(of(legs)).orderBy(asc(legs.index)),
-            attachments: await tx.select().from(attachments).where(of(attachments)).orderBy(asc(attachments.index)),
-            turns: await tx.select().from(turns).where(of(turns)).orderBy(asc(turns.index)),
+          const legRows = await tx.select().from(legs).where(of(legs)).orderBy(asc(legs.index));
+          const attachmentRows = await tx.select().from(attachments).where(of(attachments)).orderBy(asc(attachments.index));
+          const turnRows = await tx.select().from(turns).where(of(turns)).orderBy(asc(turns.index));
+          const [eventRow] = await tx.select().from(events).where(of(events));
+          const record = callRecord.parse({
+            ...withoutNulls(call),
+            ...openCall(call.personal, key),
+            legs: legRows.map(withoutNulls),
+            attachments: attachmentRows.map(withoutNulls),
+            turns: turnRows.map((row) => ({ ...withoutNulls(row), ...openTurn(row.index, row.personal, key) })),
+            timeline: openTimeline(eventRow?.timeline, key),
+          });
+          return {
+            ...record,
+            disposition: call.disposition ?? undefined,
+            keeping: {
+              analysisState: call.analysisState,
+              legalHold: call.legalHold,
+              recordingObject: call.recordingObject ?? undefined,
+              audioErasedAtMs: call.audioErasedAtMs ?? undefined,
+              textErasedAtMs: call.textErasedAtMs ?? undefined,
+            },
           };
-          return callRecord.parse(withoutNulls({ ...call, ...parts }));
         },
         { isolationLevel: 'repeatable read', accessMode: 'read only' },
       ),
     );
   }
 
-  async listRecent(tenantId: string, options: { limit: number; before?: string | undefined }): Promise<CallPage> {
-    const { limit, before } = options;
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new RangeError(`limit is 1 to ${MAX_PAGE}`);
-    const after = before === undefined ? undefined : cursorOf(before);
-    const older =
-      after === undefined
-        ? undefined
-        : or(lt(calls.startedAtMs, after[0]), and(eq(calls.startedAtMs, after[0]), lt(calls.id, after[1])));
-    const rows = await unavailable(
-      this.#orm
-        .select(listed)
+  search(tenantId: string, query: CallQuery): Promise<CallPage> {
+    return pageOfCalls(this.#tenancy, this.#keys, tenantId, query);
+  }
+
+  setLegalHold(tenantId: string, callId: string, on: boolean): Promise<boolean> {
+    return this.#change(tenantId, callId, { legalHold: on });
+  }
+
+  setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean> {
+    return this.#change(tenantId, callId, { disposition: disposition ?? null });
+  }
+
+  async analysisFailed(tenantId: string, callId: string): Promise<void> {
+    await this.#change(tenantId, callId, { analysisState: 'failed' });
+  }
+
+  async awaitingAnalysis({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly CallRef[]> {
+    return unavailable(
+      this.#tenancy.owner
+        .select({ tenantId: calls.tenantId, callId: calls.id })
         .from(calls)
-        .where(and(eq(calls.tenantId, tenantId), older))
-        .orderBy(desc(calls.startedAtMs), desc(calls.id))
-        .limit(limit + 1),
+        .where(and(sql`${calls.analysisState} = 'pending'`, lt(calls.endedAtMs, endedBeforeMs)))
+        .orderBy(asc(calls.endedAtMs))
+        .limit(limit),
     );
-    const page = rows.slice(0, limit).map((row) => ({
-      ...row,
-      endedAtMs: row.endedAtMs ?? undefined,
-      endReason: row.endReason ?? undefined,
-    }));
-    const last = rows.length > limit ? page.at(-1) : undefined;
-    return { calls: page, next: last === undefined ? undefined : JSON.stringify([last.startedAtMs, last.id]) };
   }
-}
 
-const listed = {
-  id: calls.id,
-  botName: calls.botName,
-  carrier: calls.carrier,
-  from: calls.from,
-  to: calls.to,
-  direction: calls.direction,
-  language: calls.language,
-  startedAtMs: calls.startedAtMs,
-  endedAtMs: calls.endedAtMs,
-  endReason: calls.endReason,
-  turnCount: calls.turnCount,
-};
-
-/** A newer revision replaces every column: what it does not say is not known any more. */
-function nullsFor(call: Omit<CallRecord, 'legs' | 'attachments' | 'turns'>) {
-  return {
-    answeredAtMs: call.answeredAtMs ?? null,
-    endedAtMs: call.endedAtMs ?? null,
-    endReason: call.endReason ?? null,
-    recordingPath: call.recordingPath ?? null,
-    recordingSidecarPath: call.recordingSidecarPath ?? null,
-    recordingStartedAtMs: call.recordingStartedAtMs ?? null,
-  };
-}
-
-function parsed(record: NewCallRecord): CallRecord {
-  const result = callRecord.safeParse(storable(record));
-  if (!result.success) {
-    throw new StoreRecordError(`not a call record: ${z.prettifyError(result.error)}`, { facts: { callId: record.id } });
+  async #change(tenantId: string, callId: string, change: Partial<typeof calls.$inferInsert>): Promise<boolean> {
+    const changed = await unavailable(
+      this.#tenancy.ask(tenantId, (session) =>
+        session
+          .update(calls)
+          .set(change)
+          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)))
+          .returning({ id: calls.id }),
+      ),
+    );
+    return changed.length > 0;
   }
-  return result.data;
-}
-
-function cursorOf(text: string): [number, string] {
-  try {
-    return cursor.parse(JSON.parse(text));
-  } catch (error) {
-    throw new StoreRecordError(`not a place in a list of calls: ${errorText(error)}`);
-  }
-}
-
-/** SQL has null where our records have nothing. Only columns and rows: nulls inside a JSON column are somebody's data. */
-function withoutNulls(row: Record<string, unknown>): Record<string, unknown> {
-  const rows = new Set(['legs', 'attachments', 'turns']);
-  return Object.fromEntries(
-    Object.entries(row)
-      .filter(([, value]) => value !== null)
-      .map(([key, value]) => [key, rows.has(key) && Array.isArray(value) ? value.map(withoutNulls) : value]),
-  );
 }

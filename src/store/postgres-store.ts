@@ -2,12 +2,17 @@ import type { Database } from './database.ts';
 import type { Store } from './port.ts';
 import { PostgresAnalyses } from './postgres-analyses.ts';
 import { PostgresCalls } from './postgres-calls.ts';
+import { PostgresPrivacy } from './postgres-privacy.ts';
+import { CallKeys } from './privacy/call-keys.ts';
 
 /** The store on a database. Closing it closes the database. */
 export function storeOn(database: Database): Store {
+  const { tenancy, masterKeys } = database;
+  const keys = new CallKeys(tenancy.owner, masterKeys);
   return {
-    calls: new PostgresCalls(database.orm),
-    analyses: new PostgresAnalyses(database.orm),
+    calls: new PostgresCalls(tenancy, keys),
+    analyses: new PostgresAnalyses(tenancy, keys),
+    privacy: new PostgresPrivacy(tenancy, keys),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

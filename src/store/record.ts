@@ -56,6 +56,9 @@ export const callTurn = z.object({
 /** One event of the call's timeline: when, in ms since the call started, what, and whatever else it carries. */
 export const timelineEvent = z.looseObject({ atMs: z.number(), type: z.string() });
 
+/** Carrier of a recording that came from elsewhere: no call of ours, analysed when its importer says so. */
+export const IMPORTED = 'import';
+
 /** Everything that is kept of one call. */
 export const callRecord = z.object({
   id,
@@ -75,6 +78,10 @@ export const callRecord = z.object({
   endReason: z.string().optional(),
   /** Every key pressed, in order. */
   digits: z.string(),
+  /** What the dialog set, its notes, and what came with a recording from elsewhere. */
+  variables: z.record(z.string(), z.string()).optional(),
+  notes: z.array(z.string()).optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
   /** Absolute path of the stereo WAV: caller left, bot right. */
   recordingPath: z.string().optional(),
   recordingSidecarPath: z.string().optional(),

@@ -1,13 +1,47 @@
-import { bigint, boolean, foreignKey, index, integer, jsonb, pgSchema, primaryKey, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  customType,
+  doublePrecision,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgPolicy,
+  pgSchema,
+  primaryKey,
+  text,
+} from 'drizzle-orm/pg-core';
 
 /**
  * The tables. Every one begins with the tenant, in its rows and in its keys. Times are whole milliseconds since the Unix
- * epoch, as everywhere else here: no time zone to get wrong on the way.
+ * epoch, as everywhere else here: no time zone to get wrong on the way. Indexes put nulls first where they fall, as `ORDER BY
+ * … DESC` does: another order could not be read from them. What a person said, and a person's number, stand in
+ * sealed columns only (see seal.ts): erasing a call is destroying its rows of `call_keys`.
  */
 export const offhook = pgSchema('offhook');
 
 const tenant = () => text('tenant_id').notNull();
+const callId = () => text('call_id').notNull();
 const wallMs = (name: string) => bigint(name, { mode: 'number' });
+/** Sealed bytes. */
+const sealed = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
+/** Hashed words: see blind-index.ts. */
+const words = (name: string) =>
+  bigint(name, { mode: 'bigint' })
+    .array()
+    .notNull()
+    .default(sql`'{}'`);
+
+/**
+ * Row-level security: the role that looks after one tenant sees the rows of the tenant its transaction has named, and none
+ * when it has named nobody. The tables' owner, who migrates and sweeps, sees all. See tenancy.ts.
+ */
+const ofTenant = () => {
+  const named = sql`tenant_id = current_setting('app.tenant', true)`;
+  return pgPolicy('of_tenant', { using: named, withCheck: named });
+};
 
 export const calls = offhook.table(
   'calls',
@@ -18,30 +52,62 @@ export const calls = offhook.table(
     botName: text('bot_name').notNull(),
     carrier: text('carrier').notNull(),
     carrierCallId: text('carrier_call_id').notNull(),
-    from: text('from_number').notNull(),
-    to: text('to_number').notNull(),
     direction: text('direction', { enum: ['inbound', 'outbound'] }).notNull(),
     language: text('language').notNull(),
     startedAtMs: wallMs('started_at_ms').notNull(),
     answeredAtMs: wallMs('answered_at_ms'),
     endedAtMs: wallMs('ended_at_ms'),
     endReason: text('end_reason'),
-    digits: text('digits').notNull(),
     recordingPath: text('recording_path'),
     recordingSidecarPath: text('recording_sidecar_path'),
     recordingStartedAtMs: wallMs('recording_started_at_ms'),
+    /** Key of the sealed recording in the object store. */
+    recordingObject: text('recording_object'),
     turnCount: integer('turn_count').notNull(),
     summary: jsonb('summary').notNull(),
-    timeline: jsonb('timeline').notNull(),
+    disposition: text('disposition'),
+    /** What became of the analysis that every ended call gets. */
+    analysisState: text('analysis_state', { enum: ['none', 'pending', 'done', 'failed'] })
+      .notNull()
+      .default('none'),
+    legalHold: boolean('legal_hold').notNull().default(false),
+    audioErasedAtMs: wallMs('audio_erased_at_ms'),
+    textErasedAtMs: wallMs('text_erased_at_ms'),
+    /** Hashes of the caller's or called person's number and of the bot's own. */
+    partyHash: text('party_hash'),
+    lineHash: text('line_hash'),
+    words: words('words'),
+    analysisWords: words('analysis_words'),
+    /** Numbers, digits and variables. */
+    personal: sealed('personal'),
   },
   (table) => [
     primaryKey({ columns: [table.tenantId, table.id] }),
-    index('calls_recent').on(table.tenantId, table.startedAtMs.desc(), table.id.desc()),
+    index('calls_recent').on(table.tenantId, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
     index('calls_by_carrier_id').on(table.tenantId, table.carrier, table.carrierCallId),
+    index('calls_by_bot').on(table.tenantId, table.botName, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
+    index('calls_by_disposition').on(
+      table.tenantId,
+      table.disposition,
+      table.startedAtMs.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('calls_by_party').on(table.tenantId, table.partyHash, table.startedAtMs.desc().nullsFirst()),
+    index('calls_by_line').on(table.tenantId, table.lineHash, table.startedAtMs.desc().nullsFirst()),
+    index('calls_by_words').using('gin', table.words),
+    index('calls_by_analysis_words').using('gin', table.analysisWords),
+    index('calls_to_analyse')
+      .on(table.endedAtMs)
+      .where(sql`analysis_state = 'pending'`),
+    index('calls_with_audio')
+      .on(table.botName, table.endedAtMs)
+      .where(sql`audio_erased_at_ms IS NULL AND NOT legal_hold`),
+    index('calls_with_text')
+      .on(table.botName, table.endedAtMs)
+      .where(sql`text_erased_at_ms IS NULL AND NOT legal_hold`),
+    ofTenant(),
   ],
 );
-
-const callId = () => text('call_id').notNull();
 
 export const legs = offhook.table(
   'legs',
@@ -56,6 +122,7 @@ export const legs = offhook.table(
   (table) => [
     primaryKey({ columns: [table.tenantId, table.callId, table.id] }),
     foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
   ],
 );
 
@@ -75,6 +142,7 @@ export const attachments = offhook.table(
   (table) => [
     primaryKey({ columns: [table.tenantId, table.callId, table.id] }),
     foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
   ],
 );
 
@@ -85,18 +153,29 @@ export const turns = offhook.table(
     callId: callId(),
     index: integer('index').notNull(),
     inputKind: text('input_kind', { enum: ['start', 'spoken', 'keyed', 'no-input'] }).notNull(),
-    callerText: text('caller_text').notNull(),
-    botText: text('bot_text').notNull(),
-    botHeardText: text('bot_heard_text').notNull(),
     interrupted: boolean('interrupted').notNull(),
     latencies: jsonb('latencies').notNull(),
     startedAtMs: wallMs('started_at_ms').notNull(),
     botStartedAtMs: wallMs('bot_started_at_ms'),
     botEndedAtMs: wallMs('bot_ended_at_ms'),
+    /** What the caller said, what the bot was to say and what was heard of it. */
+    personal: sealed('personal'),
   },
   (table) => [
     primaryKey({ columns: [table.tenantId, table.callId, table.index] }),
     foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
+  ],
+);
+
+/** The timeline of a call, one row a call: it is read whole or not at all. */
+export const events = offhook.table(
+  'events',
+  { tenantId: tenant(), callId: callId(), count: integer('count').notNull(), timeline: sealed('timeline').notNull() },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.callId] }),
+    foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
   ],
 );
 
@@ -105,12 +184,83 @@ export const analyses = offhook.table(
   {
     tenantId: tenant(),
     callId: callId(),
+    profile: text('profile').notNull().default('default'),
     version: integer('version').notNull(),
     createdAtMs: wallMs('created_at_ms').notNull(),
-    document: jsonb('document').notNull(),
+    disposition: text('disposition'),
+    score: doublePrecision('score'),
+    sealedDocument: sealed('sealed_document'),
   },
   (table) => [
-    primaryKey({ columns: [table.tenantId, table.callId, table.version] }),
+    primaryKey({ columns: [table.tenantId, table.callId, table.profile, table.version] }),
+    index('analyses_recent').on(table.tenantId, table.createdAtMs.desc().nullsFirst(), table.callId.desc().nullsFirst()),
     foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
   ],
+);
+
+/**
+ * The keys of a call, one for what was said and one for the sound of it, themselves sealed under the master key. The end of
+ * a key is the end of everything sealed under it.
+ */
+export const callKeys = offhook.table(
+  'call_keys',
+  {
+    tenantId: tenant(),
+    callId: callId(),
+    kind: text('kind', { enum: ['text', 'audio'] }).notNull(),
+    wrapped: sealed('wrapped').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.callId, table.kind] }), ofTenant()],
+);
+
+/** The key under which a tenant's words and numbers are hashed, sealed under the master key. */
+export const tenantKeys = offhook.table(
+  'tenant_keys',
+  { tenantId: text('tenant_id').primaryKey(), wrapped: sealed('wrapped').notNull() },
+  () => [ofTenant()],
+);
+
+/** Calls that were erased: nothing of them is ever written again, whoever still holds a copy on its way here. */
+export const erasures = offhook.table(
+  'erasures',
+  { tenantId: tenant(), callId: callId(), erasedAtMs: wallMs('erased_at_ms').notNull() },
+  (table) => [primaryKey({ columns: [table.tenantId, table.callId] }), ofTenant()],
+);
+
+/** What is sent to one endpoint about one event. */
+export const webhookDeliveries = offhook.table(
+  'webhook_deliveries',
+  {
+    tenantId: tenant(),
+    /** The `webhook-id`: the same for every try. */
+    id: text('id').notNull(),
+    callId: callId(),
+    endpoint: text('endpoint').notNull(),
+    type: text('type').notNull(),
+    state: text('state', { enum: ['pending', 'delivered', 'failed'] }).notNull(),
+    attempts: integer('attempts').notNull(),
+    /** The last answer's status, and why it was no success. */
+    status: integer('status'),
+    reason: text('reason'),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+    updatedAtMs: wallMs('updated_at_ms').notNull(),
+    body: sealed('body').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.id] }),
+    index('webhook_deliveries_recent').on(table.tenantId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
+    index('webhook_deliveries_of_call').on(table.tenantId, table.callId),
+    index('webhook_deliveries_pending')
+      .on(table.updatedAtMs)
+      .where(sql`state = 'pending'`),
+    ofTenant(),
+  ],
+);
+
+/** Rows of the first schema whose plain text is still to be sealed (see seal-old-rows.ts); empty ever after. */
+export const unsealed = offhook.table(
+  'unsealed',
+  { tenantId: tenant(), callId: callId(), plain: jsonb('plain').notNull() },
+  (table) => [primaryKey({ columns: [table.tenantId, table.callId] }), ofTenant()],
 );

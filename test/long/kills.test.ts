@@ -62,10 +62,10 @@ it('loses no call to kill -9: each has one record that says how it ended, and a 
   const store = storeOn(database);
   await eventually(
     'every call in the store',
-    async () => (await store.calls.listRecent('default', { limit: 50 })).calls.length === ROUNDS,
+    async () => (await store.calls.search('default', { limit: 50 })).calls.length === ROUNDS,
     60_000,
   );
-  const { calls } = await store.calls.listRecent('default', { limit: 50 });
+  const { calls } = await store.calls.search('default', { limit: 50 });
   expect(calls.map(({ endReason }) => endReason)).toEqual(Array.from({ length: ROUNDS }, () => 'process-died'));
   for (const [index, { id }] of calls.toReversed().entries()) {
     const record = await store.calls.get('default', id);

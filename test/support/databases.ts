@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { Secret } from '../../src/config/secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { startPostgres } from './postgres-server.ts';
@@ -41,6 +42,9 @@ export async function embeddedDatabases(): Promise<TestDatabases> {
   };
 }
 
+/** What servers' databases are sealed under in tests. */
+const testMasterKey = new Secret(Buffer.alloc(32, 'test').toString('base64'));
+
 /** Fresh databases of a Postgres server; undefined where none is installed. */
 export async function serverDatabases(): Promise<TestDatabases | undefined> {
   const program = requireTool('postgres');
@@ -55,7 +59,7 @@ export async function serverDatabases(): Promise<TestDatabases | undefined> {
       await client.query(`CREATE DATABASE ${name}`);
       await client.end();
       const url = server.url.replace(/\/postgres$/, `/${name}`);
-      return openDatabase({ url, dataDir: '', clock: systemClock, onProblem });
+      return openDatabase({ url, dataDir: '', masterKeys: [testMasterKey], clock: systemClock, onProblem });
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };

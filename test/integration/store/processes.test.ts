@@ -75,7 +75,7 @@ describe('the embedded store between processes', () => {
       expect(databases.map(({ place }) => place).sort()).toEqual(['embedded', 'peer', 'peer', 'peer']);
       await Promise.all(databases.map((database, index) => storeOn(database).calls.upsert(callRecordOf({ id: `c${index}` }))));
       for (const database of databases) {
-        expect((await storeOn(database).calls.listRecent('default', { limit: 9 })).calls).toHaveLength(4);
+        expect((await storeOn(database).calls.search('default', { limit: 9 })).calls).toHaveLength(4);
       }
     } finally {
       for (const database of databases.sort((a) => (a.place === 'peer' ? -1 : 1))) await database.close();

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Secret } from './secrets.ts';
+
+/**
+ * The master key of a data folder, under which the keys of all calls are sealed: made on first use, 32 bytes in base64,
+ * readable by its owner alone. Whoever loses it loses what was said in every call; machines that share a store must be
+ * given one and the same (`OFFHOOK_MASTER_KEY`).
+ * @throws the file system's error
+ */
+export function ensureMasterKey(dataDir: string): Secret {
+  const path = join(dataDir, 'master-key');
+  mkdirSync(dataDir, { recursive: true });
+  try {
+    // `wx` decides a race between two processes: the second reads what the first wrote.
+    writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  chmodSync(path, 0o600);
+  return new Secret(readFileSync(path, 'utf8').trim());
+}

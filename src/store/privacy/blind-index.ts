@@ -1,0 +1,45 @@
+import { createHmac } from 'node:crypto';
+import { plainNumber } from '../../config/bots.ts';
+
+/** More different words of one call than this are not found by. */
+const MOST_WORDS = 10_000;
+
+/**
+ * The words of a text, as they are searched for: in compatibility form, lower case, without the invisible joiners of Indic
+ * scripts. Letters with their marks and digits make words, everything else stands between them.
+ */
+export function wordsOf(text: string): string[] {
+  const plain = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\u200B-\u200D\u2060\uFEFF\u00AD]/gu, '');
+  return [...new Set(plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [])].slice(0, MOST_WORDS);
+}
+
+/**
+ * Finds without plain text: words and numbers are kept as keyed hashes, so that neither the index nor the remains of a
+ * deleted row in a database file say what they were. Whole words are found, not parts of them.
+ */
+export class BlindIndex {
+  readonly #key: Buffer;
+
+  /** @param key the tenant's own: the same word has another hash at another tenant */
+  constructor(key: Buffer) {
+    this.#key = key;
+  }
+
+  /** @returns one signed 64-bit number a different word */
+  words(...texts: readonly string[]): bigint[] {
+    return wordsOf(texts.join('\n')).map((word) => this.#digest('word', word).readBigInt64BE());
+  }
+
+  /** @param number as written by a person or a carrier; undefined for an empty one */
+  number(number: string): string | undefined {
+    const plain = plainNumber(number);
+    return plain === '' ? undefined : this.#digest('number', plain).toString('base64url', 0, 16);
+  }
+
+  #digest(kind: string, text: string): Buffer {
+    return createHmac('sha256', this.#key).update(`${kind}\0${text}`).digest();
+  }
+}
