@@ -9,6 +9,7 @@ import type { CallRecord } from './call-record.ts';
 import type { VoiceDetector } from './ear.ts';
 import type { PlayoutLead } from './playout.ts';
 import type { Ticker } from './ticker.ts';
+import type { TurnMachine } from './turn-machine.ts';
 
 /** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
 export type CallNews =
@@ -37,7 +38,7 @@ export interface CallServices {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
-  readonly ticker: Ticker;
+  readonly ticker: Pick<Ticker, 'add'>;
   readonly recogniser: Recogniser;
   /** A recognition slot beside those that live calls hold, or undefined when none is free. */
   readonly spareRecognition: () => { release(): void } | undefined;
@@ -57,6 +58,8 @@ export interface CallServices {
   readonly news: (news: CallNews) => void;
   /** Acts on calls at a carrier; undefined where its account is not configured. */
   readonly controlOf: (carrier: string) => CallControl | undefined;
+  /** Other rules of turn-taking than the product's own. */
+  readonly machine?: TurnMachine;
 }
 
 /** What one call is about. */

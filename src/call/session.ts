@@ -10,8 +10,8 @@ import { ListeningPost } from './listening-post.ts';
 import { type Media, openMedia } from './media.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { SilenceWatch } from './silence-watch.ts';
-import { initialTurn, nothingIsSaid, stepTurn } from './turn.ts';
-import { turnSettingsOf } from './turn-settings.ts';
+import { initialTurn, nothingIsSaid } from './turn.ts';
+import { TURN_MACHINE, type TurnMachine } from './turn-machine.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
 /**
@@ -25,6 +25,7 @@ export class CallSession {
   readonly ended: Promise<CallRecord>;
   readonly #services: CallServices;
   readonly #timing: CallTiming;
+  readonly #machine: TurnMachine;
   readonly #settings: TurnSettings;
   readonly #book: CallBook;
   readonly #dialog: DialogDesk;
@@ -48,7 +49,8 @@ export class CallSession {
     this.identity = identity;
     this.#services = services;
     this.#timing = timing;
-    this.#settings = turnSettingsOf(identity.bot);
+    this.#machine = services.machine ?? TURN_MACHINE;
+    this.#settings = this.#machine.settingsOf(identity.bot);
     this.#stall = new SilenceWatch(timing.stalledMs, this.#settings.thinkingLimitMs);
     this.#book = new CallBook(identity, services);
     this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
@@ -241,7 +243,7 @@ export class CallSession {
     this.#stepping = true;
     try {
       for (let next = this.#pending.shift(); next !== undefined && !this.#over; next = this.#pending.shift()) {
-        const { state, effects } = stepTurn(this.#settings, this.#turn, next);
+        const { state, effects } = this.#machine.step(this.#settings, this.#turn, next);
         this.#turn = state;
         for (const effect of effects) if (this.#media !== undefined) this.#carryOut(effect, this.#media);
       }
