@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { loadVoiceActivity } from './audio/voice-activity.ts';
 import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
+import { EvenLoudness } from './call/loudness.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
 import { Ticker } from './call/ticker.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
@@ -16,6 +17,7 @@ import { createEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from './speech/platform.ts';
+import type { SynthesisRequest } from './speech/port.ts';
 import { SentenceCutter, splitForSpeech } from './speech/tts/sentences.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { callIntake } from './intake.ts';
@@ -47,6 +49,8 @@ export interface Gateway extends AsyncDisposable {
 
 /** The playout of all calls is looked after this often. */
 const TICK_MS = 20;
+/** As many sentences tell how loud a voice is. */
+const TELLING_SENTENCES = 4;
 
 /**
  * The composition root: builds every adapter, starts the gateway and its worker.
@@ -76,6 +80,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     accountSid === undefined || authToken === undefined
       ? undefined
       : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
+  const voices = new EvenLoudness(speech.synthesizer);
   const services: CallServices = {
     clock,
     logger,
@@ -83,7 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'a tick failed')),
     recogniser: speech.recogniser,
     spareRecognition: () => speech.reserveLive(),
-    synthesizer: speech.synthesizer,
+    synthesizer: voices,
     createDetector: await loadVoiceActivity(),
     createCutter: () => new SentenceCutter(),
     recordingsFolder,
@@ -124,9 +129,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ready: async () => ({ ready: speech.isUp, parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok' } }),
   });
   const url = await http.listen({ host: settings.http.host, port: settings.http.port });
-  const prepared = prepareAll(bots, dialogs, speech, logger);
+  const prepared = prepareAll(bots, dialogs, speech, voices, logger);
   // What could not be spoken while the platform was away is spoken when it is back.
-  speech.watchHealth(() => void prepareAll(bots, dialogs, speech, logger));
+  speech.watchHealth(() => void prepareAll(bots, dialogs, speech, voices, logger));
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -147,27 +152,33 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
+/** Speaks the bots' fixed sentences once, so that they start in the same tick later, and are there when the platform is not. */
 async function prepareAll(
   bots: readonly Bot[],
   dialogs: ReadonlyMap<string, BotDialog>,
   speech: SpeechPlatform,
+  voices: EvenLoudness,
   logger: Logger,
 ): Promise<void> {
-  for (const bot of bots) await prepare(bot, dialogs.get(bot.name), speech, logger);
+  for (const bot of bots) {
+    try {
+      const requests = fixedSentences(bot, dialogs.get(bot.name));
+      await speech.prepare(requests);
+      await voices.learn(requests.slice(0, TELLING_SENTENCES));
+      logger.info({ bot: bot.name, sentences: requests.length }, 'fixed sentences prepared');
+    } catch (error) {
+      logger.warn({ bot: bot.name, error }, 'fixed sentences could not be prepared');
+    }
+  }
 }
 
-/** Speaks a bot's fixed sentences once, so that they start in the same tick later, and are there when the platform is not. */
-async function prepare(bot: Bot, dialog: BotDialog | undefined, speech: SpeechPlatform, logger: Logger): Promise<void> {
+function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisRequest[] {
   const { language, voice, speed } = bot;
   const { apology, goodbye, sayAgain, oneMoment } = phrasesOf(bot);
   const texts = [apology, goodbye, sayAgain, oneMoment, ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? [])];
-  const sentences = [...new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())))];
-  try {
-    await speech.prepare(sentences.filter((text) => text !== '').map((text) => ({ text, voice, language, speed })));
-    logger.info({ bot: bot.name, sentences: sentences.length }, 'fixed sentences prepared');
-  } catch (error) {
-    logger.warn({ bot: bot.name, error }, 'fixed sentences could not be prepared');
-  }
+  const sentences = new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())));
+  sentences.delete('');
+  return Array.from(sentences, (text) => ({ text, voice, language, speed }));
 }
 
 function dayOf(wallMs: number): string {
