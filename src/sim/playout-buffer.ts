@@ -41,9 +41,14 @@ export class PlayoutBuffer {
   /** One past the last sample played from the queue; undefined before any, and after a clear, where a gap is meant. */
   #lastPlayedSample: number | undefined;
   droppedSamples = 0;
+  readonly #prefillSamples: number;
+  /** Where the ear hears the first sample of what was appended to an empty buffer. */
+  #startSample = 0;
 
-  constructor(encoding: Encoding = 'mulaw') {
+  /** @param prefillMs how long audio that comes to an empty buffer waits before it is played, as behind a jitter buffer */
+  constructor(encoding: Encoding = 'mulaw', prefillMs = 0) {
     this.#encoding = encoding;
+    this.#prefillSamples = Math.round(prefillMs * SAMPLES_PER_MS);
   }
 
   append(payload: Uint8Array, atMs: number): void {
@@ -54,7 +59,10 @@ export class PlayoutBuffer {
       this.droppedSamples += pcm.length;
       return;
     }
-    if (this.#queuedSamples === 0) this.#noteHole(pcm);
+    if (this.#queuedSamples === 0) {
+      this.#noteHole(pcm);
+      this.#startSample = this.#heardSamples + this.#prefillSamples;
+    }
     this.#queue.push({ pcm, played: 0 });
     this.#queuedSamples += pcm.length;
   }
@@ -106,6 +114,10 @@ export class PlayoutBuffer {
       if (item === undefined) {
         this.#hear(new Int16Array(due));
         return;
+      }
+      if (this.#heardSamples < this.#startSample) {
+        this.#hear(new Int16Array(Math.min(due, this.#startSample - this.#heardSamples)));
+        continue;
       }
       const taken = item.pcm.subarray(item.played, item.played + due);
       item.played += taken.length;

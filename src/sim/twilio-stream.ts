@@ -16,8 +16,27 @@ export interface StreamOptions {
   readonly markDelayMs?: () => number;
   readonly marks?: boolean;
   readonly clear?: boolean;
+  /** How long audio that comes to an empty playout buffer waits before it is played. */
+  readonly prefillMs?: number;
   /** Peak of the line noise, 0 to 1. */
   readonly lineNoise?: number;
+  /** What the caller's side sounds like when nothing is said, in place of the line noise; 8 kHz, repeated without end. */
+  readonly background?: Int16Array;
+  /** How much faster the carrier's sample clock runs than the machine's, in parts per million. */
+  readonly skewPpm?: number;
+  /** Asked for each frame of the caller: whether it is lost on its way. Its time passes all the same. */
+  readonly loses?: () => boolean;
+  /** Encodes one frame of the caller, in place of plain mu-law. */
+  readonly encode?: (frame: Int16Array, fromSample: number) => Uint8Array;
+  /** Sees the socket itself, before and after every delay that is simulated. */
+  readonly tap?: WireTap;
+}
+
+/** Times are the clock's, in ms. */
+export interface WireTap {
+  /** A frame of the caller was written to the socket. @param frame counted from 0, lost ones included */
+  sent(frame: number, atMs: number): void;
+  received(event: GatewayMessage['event'], atMs: number): void;
 }
 
 export interface StreamEnd {
@@ -38,7 +57,7 @@ const FIRST_TIMESTAMP_MS = 102;
 /** One bidirectional media stream, from the carrier's side: a real clock, a real socket, and the caller's ear. */
 export class SimulatedStream {
   readonly streamSid = `MZ${randomBytes(16).toString('hex')}`;
-  readonly buffer = new PlayoutBuffer();
+  readonly buffer: PlayoutBuffer;
   readonly notes: StreamNote[] = [];
   readonly ended: Promise<StreamEnd>;
   readonly #socket: WebSocket;
@@ -47,7 +66,9 @@ export class SimulatedStream {
   readonly #spoken: Int16Array[] = [];
   readonly #sent: Int16Array[] = [];
   readonly #watchers = new Set<() => void>();
-  readonly #lineNoise: Int16Array;
+  readonly #background: Int16Array;
+  /** Ms of the carrier's clock for one of the machine's. */
+  readonly #speed: number;
   #sequence = 1;
   #chunk = 0;
   #frames = 0;
@@ -66,7 +87,9 @@ export class SimulatedStream {
     this.#fromGateway = new DelayedLine(clock, options.networkDelayMs);
     this.#toGateway = new DelayedLine(clock, options.toGatewayDelayMs);
     this.#markReturns = new DelayedLine(clock, options.markDelayMs);
-    this.#lineNoise = noise(1_000, 8_000, options.lineNoise ?? 0.0004, seededRandom(7));
+    this.#background = options.background ?? noise(1_000, 8_000, options.lineNoise ?? 0.0004, seededRandom(7));
+    this.#speed = 1 + (options.skewPpm ?? 0) / 1_000_000;
+    this.buffer = new PlayoutBuffer('mulaw', options.prefillMs);
     this.ended = new Promise((resolve) => {
       socket.once('close', (code) => {
         this.#timer?.cancel();
@@ -103,7 +126,7 @@ export class SimulatedStream {
 
   /** Ms since the stream began: the clock of everything reported here. */
   get nowMs(): number {
-    return this.#clock.nowMs() - this.#startedMs;
+    return (this.#clock.nowMs() - this.#startedMs) * this.#speed;
   }
 
   get open(): boolean {
@@ -183,10 +206,10 @@ export class SimulatedStream {
   }
 
   #arm(): void {
-    const dueMs = this.#startedMs + (this.#frames + 1) * FRAME_MS;
-    this.#timer = this.#clock.after(Math.max(0, dueMs - this.#clock.nowMs()), () => {
+    const dueMs = (this.#frames + 1) * FRAME_MS;
+    this.#timer = this.#clock.after(Math.max(0, (dueMs - this.nowMs) / this.#speed), () => {
       if (!this.open) return;
-      while (this.#startedMs + (this.#frames + 1) * FRAME_MS <= this.#clock.nowMs()) this.#sendFrame();
+      while ((this.#frames + 1) * FRAME_MS <= this.nowMs) this.#sendFrame();
       this.#arm();
       for (const name of this.buffer.advance(this.nowMs)) this.#returnMark(name);
       for (const watch of this.#watchers) watch();
@@ -197,20 +220,20 @@ export class SimulatedStream {
     const frame = this.#nextFrame();
     this.#sent.push(frame);
     this.#chunk += 1;
-    const timestamp = String(FIRST_TIMESTAMP_MS + this.#frames * FRAME_MS);
+    const index = this.#frames;
+    const timestamp = String(FIRST_TIMESTAMP_MS + index * FRAME_MS);
     this.#frames += 1;
-    const payload = Buffer.from(encodeMulaw(frame)).toString('base64');
-    this.#send({
-      event: 'media',
-      sequenceNumber: this.#next(),
-      media: { track: 'inbound', chunk: String(this.#chunk), timestamp, payload },
-      streamSid: this.streamSid,
-    });
+    const { encode = encodeMulaw, loses, tap } = this.#options;
+    const payload = Buffer.from(encode(frame, index * FRAME_SAMPLES)).toString('base64');
+    const sequenceNumber = this.#next();
+    if (loses?.() === true) return;
+    const media = { track: 'inbound', chunk: String(this.#chunk), timestamp, payload };
+    this.#send({ event: 'media', sequenceNumber, media, streamSid: this.streamSid }, () => tap?.sent(index, this.#clock.nowMs()));
   }
 
   #nextFrame(): Int16Array {
-    const offset = (this.#frames * FRAME_SAMPLES) % (this.#lineNoise.length - FRAME_SAMPLES);
-    const frame = this.#lineNoise.slice(offset, offset + FRAME_SAMPLES);
+    const offset = (this.#frames * FRAME_SAMPLES) % (this.#background.length - FRAME_SAMPLES);
+    const frame = this.#background.slice(offset, offset + FRAME_SAMPLES);
     for (let filled = 0; filled < FRAME_SAMPLES;) {
       const part = this.#spoken[0];
       if (part === undefined) break;
@@ -235,6 +258,7 @@ export class SimulatedStream {
       this.#note({ type: 'warning', atMs: this.nowMs, text: judged.warning });
       return;
     }
+    this.#options.tap?.received(judged.message.event, this.#clock.nowMs());
     this.#fromGateway.pass(() => this.#obey(judged.message));
   }
 
@@ -280,10 +304,12 @@ export class SimulatedStream {
     return String(this.#sequence++);
   }
 
-  #send(message: object): void {
+  #send(message: object, sent: () => void = () => undefined): void {
     const text = JSON.stringify(message);
     this.#toGateway.pass(() => {
-      if (this.open) this.#socket.send(text);
+      if (!this.open) return;
+      this.#socket.send(text);
+      sent();
     });
   }
 }

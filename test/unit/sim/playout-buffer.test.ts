@@ -20,6 +20,21 @@ describe('playing', () => {
     expect(buffer.queuedMs).toBe(30);
   });
 
+  it('waits as long as a jitter buffer is told to whenever audio comes to an empty one', () => {
+    const buffer = new PlayoutBuffer('mulaw', 60);
+    buffer.append(tone(40), 100);
+    buffer.append(tone(40), 130);
+    buffer.append(tone(40), 400);
+    buffer.mark('end', 400);
+    expect(buffer.advance(499)).toEqual([]);
+    expect(buffer.advance(500)).toEqual(['end']);
+    const { heard } = buffer;
+    expect(heard.subarray(0, 1280).every((sample) => sample === 0)).toBe(true);
+    expect(heard.slice(1280, 1600)).toEqual(heardTone(40));
+    expect(heard.slice(1600, 1920)).toEqual(heardTone(40));
+    expect(heard.slice(3680, 4000)).toEqual(heardTone(40));
+  });
+
   it('hears every sample once and in order, whatever the pieces and the times', () => {
     const step = fc.record({ gapMs: fc.double({ min: 0, max: 60, noNaN: true }), bytes: fc.integer({ min: 0, max: 500 }) });
     fc.assert(

@@ -1,0 +1,81 @@
+// The gateway that is measured, in a process of its own: the product as it is, with its defaults and one bot. Told where the
+// speech platform is over IPC, it tells what happens in calls, and can be made to stall.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { startGateway } from '../../src/app.ts';
+import type { CallRecord } from '../../src/call/call-record.ts';
+import type { CallNews } from '../../src/call/services.ts';
+import { loadBots } from '../../src/config/bot-files.ts';
+import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
+import { type LoopLag, LoopWatch, monotonicOffsetMs } from './loop-watch.ts';
+
+export type GatewayOrder =
+  | { readonly type: 'start'; readonly speech: SpeechPlatformSettings }
+  /** Blocks the event loop. */
+  | { readonly type: 'stall'; readonly durationMs: number }
+  | { readonly type: 'lag' };
+
+export type GatewayReport =
+  | { readonly type: 'ready'; readonly url: string; readonly authToken: string; readonly offsetMs: number }
+  | { readonly type: 'news'; readonly callSid: string; readonly atMs: number; readonly news: CallNews }
+  | { readonly type: 'record'; readonly callSid: string; readonly record: CallRecord }
+  | { readonly type: 'lag'; readonly lag: LoopLag };
+
+const offsetMs = monotonicOffsetMs();
+const loop = new LoopWatch();
+
+process.on('message', (order: GatewayOrder) => {
+  if (order.type === 'start') void start(order.speech);
+  else if (order.type === 'stall') stall(order.durationMs);
+  else report({ type: 'lag', lag: loop.take() });
+});
+
+function report(message: GatewayReport): void {
+  process.send?.(message);
+}
+
+function stall(durationMs: number): void {
+  const untilMs = performance.now() + durationMs;
+  while (performance.now() < untilMs);
+}
+
+async function start(speech: SpeechPlatformSettings): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-conversation-'));
+  const config = loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0' }, files: [] });
+  const { bots, problems } = loadBots(dirname(new URL('bots/talk.ts', import.meta.url).pathname));
+  if (problems.length > 0 || config.problems.length > 0) throw new Error(JSON.stringify([...problems, ...config.problems]));
+  const sids = new Map<string, string>();
+  const gateway = await startGateway({
+    config,
+    bots,
+    speech,
+    clock: systemClock,
+    logger: silentLogger,
+    worker: false,
+    news(news) {
+      const atMs = performance.now() + offsetMs;
+      if (news.type === 'started') {
+        const session = gateway.calls.calls.find(({ id }) => id === news.callId);
+        if (session === undefined) return;
+        const { carrierCallId } = session.identity.inbound;
+        sids.set(news.callId, carrierCallId);
+        void session.ended.then((record) => report({ type: 'record', callSid: carrierCallId, record }));
+      }
+      const callSid = sids.get(news.callId);
+      if (callSid !== undefined) report({ type: 'news', callSid, atMs, news });
+    },
+  });
+  await gateway.prepared;
+  process.once('disconnect', () => {
+    void gateway.close().finally(() => {
+      rmSync(dataDir, { recursive: true, force: true });
+      process.exit(0);
+    });
+  });
+  report({ type: 'ready', url: gateway.url, authToken: readDevSecrets(dataDir).twilioAuthToken.reveal(), offsetMs });
+}
