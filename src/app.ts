@@ -174,8 +174,15 @@ async function prepareAll(
 
 function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisRequest[] {
   const { language, voice, speed } = bot;
-  const { apology, goodbye, sayAgain, oneMoment } = phrasesOf(bot);
-  const texts = [apology, goodbye, sayAgain, oneMoment, ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? [])];
+  const { apology, goodbye, sayAgain, oneMoment, timeIsShort } = phrasesOf(bot);
+  const texts = [
+    apology,
+    goodbye,
+    sayAgain,
+    oneMoment,
+    timeIsShort,
+    ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? []),
+  ];
   const sentences = new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())));
   sentences.delete('');
   return Array.from(sentences, (text) => ({ text, voice, language, speed }));

@@ -86,10 +86,15 @@ export class BotVoice {
     }
   }
 
+  /** Says one of the bot's ready-made sentences as part of a reply. */
+  preface(reply: Reply, name: keyof PhraseSet, interruptible: Interruptible = this.#bot.interruption.allow): void {
+    this.say(reply, { type: 'say', text: phrasesOf(this.#bot, this.language)[name], interruptible });
+  }
+
   /** Says one of the bot's ready-made sentences as the whole reply. */
   phrase(name: keyof PhraseSet, turnIndex: number, interruptible: Interruptible): void {
     const reply = this.start(turnIndex);
-    this.say(reply, { type: 'say', text: phrasesOf(this.#bot, this.language)[name], interruptible });
+    this.preface(reply, name, interruptible);
     reply.close();
   }
 

@@ -33,6 +33,7 @@ export class DialogDesk {
   readonly #floor: DialogFloor;
   readonly #hook: DialogHook;
   #failures = 0;
+  #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
 
@@ -54,11 +55,20 @@ export class DialogDesk {
     this.#book.askedEarly(turn);
   }
 
+  /** The call nears its longest duration: the next reply begins with saying so, once. */
+  timeIsShort(): void {
+    if (this.#warning === 'none') this.#warning = 'due';
+  }
+
   /** Gives up the running reply and asks for another. */
   ask(input: AskedInput, turn: number, media: Media): void {
     const { voice } = media;
     const reply = voice.start(turn);
     this.#book.asked(turn, input);
+    if (this.#warning === 'due') {
+      this.#warning = 'given';
+      voice.preface(reply, 'timeIsShort');
+    }
     const dialogTurn = this.#turn(input, turn, media);
     const early = this.#earlyFor(input, turn);
     const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);

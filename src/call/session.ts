@@ -14,6 +14,9 @@ import { initialTurn, nothingIsSaid } from './turn.ts';
 import { TURN_MACHINE, type TurnMachine } from './turn-machine.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
+/** Callers are told that so little time is left. */
+const LAST_MINUTE_MS = 60_000;
+
 /**
  * One call. Wires the line, the ear, the turn machine and the dialog together and has no rule of its own: it feeds the
  * machine and carries out its effects.
@@ -192,8 +195,9 @@ export class CallSession {
     media.recording?.tick(nowMs);
     this.#feed({ type: 'tick', atMs: nowMs });
     if (media.voice.played) this.#onReplyPlayed(media, nowMs);
-    const tooLong = nowMs - media.startedMs >= this.identity.bot.maxDurationMs;
-    if (tooLong && this.#farewell.reason === undefined) this.#sayLast('goodbye', 'max-duration');
+    const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
+    if (leftMs <= LAST_MINUTE_MS && this.identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS) this.#dialog.timeIsShort();
+    if (leftMs <= 0 && this.#farewell.reason === undefined) this.#sayLast('goodbye', 'max-duration');
     if (this.#stall.tick(this.#turn, media, this.#farewell.last, nowMs)) this.#onStalled(media);
   }
 

@@ -16,6 +16,8 @@ export const botPhrases = z.strictObject({
   goodbye: sentence,
   /** Covers a wait while the caller's words or the dialog's answer are late. */
   oneMoment: sentence,
+  /** The call will soon reach its longest duration. */
+  timeIsShort: sentence,
   /** No bot answers this number. */
   nobody: sentence,
 });
@@ -27,6 +29,7 @@ export interface PhraseSet {
   readonly noInput: string;
   readonly goodbye: string;
   readonly oneMoment: string;
+  readonly timeIsShort: string;
   readonly nobody: string;
 }
 
@@ -37,6 +40,7 @@ const english: PhraseSet = {
   noInput: 'Sorry, I did not hear anything. Are you still there?',
   goodbye: 'Thank you for calling. Goodbye.',
   oneMoment: 'One moment, please.',
+  timeIsShort: 'We have about a minute left.',
   nobody: 'Sorry, this number is not in service. Goodbye.',
 };
 
@@ -47,6 +51,7 @@ const hindi: PhraseSet = {
   noInput: 'माफ़ कीजिए, कुछ सुनाई नहीं दिया। क्या आप लाइन पर हैं?',
   goodbye: 'फ़ोन करने के लिए धन्यवाद। नमस्ते।',
   oneMoment: 'एक पल रुकिए।',
+  timeIsShort: 'हमारे पास क़रीब एक मिनट बचा है।',
   nobody: 'माफ़ कीजिए, यह नंबर सेवा में नहीं है। नमस्ते।',
 };
 

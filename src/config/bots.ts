@@ -101,6 +101,7 @@ export const botSettings = z
     /** Silence from the caller that is told to the dialog, and how often in a row it is before the call ends with the goodbye. */
     noInputMs: wait(1000, 120_000, 8000),
     noInputAttempts: wait(0, 10, 4),
+    /** Longest call. A minute before its end the next reply says so, where the call may last more than two. */
     maxDurationMs: wait(1000, 86_400_000, 3_600_000),
     recording: z.boolean().default(true),
     /** What happens to a call that finds no free speech slot. */
@@ -145,6 +146,7 @@ export function phrasesOf(bot: Bot, languageCode: string = bot.language): Phrase
     noInput: own.noInput ?? builtIn.noInput,
     goodbye: own.goodbye ?? builtIn.goodbye,
     oneMoment: own.oneMoment ?? builtIn.oneMoment,
+    timeIsShort: own.timeIsShort ?? builtIn.timeIsShort,
     nobody: own.nobody ?? builtIn.nobody,
   };
 }

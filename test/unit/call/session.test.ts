@@ -221,6 +221,27 @@ it('collects keys and tells the dialog', async () => {
   expect(bench.attachment.clears).toBe(1);
 });
 
+it('says once that a minute is left, with the next reply', async () => {
+  using bench = new CallBench(parrot, { maxDurationMs: 125_000, noInputMs: 100_000 });
+  await bench.start();
+  await bench.quiet(1_000);
+  const say = async (seg: number): Promise<void> => {
+    await bench.voice(500);
+    await bench.quiet(660);
+    bench.recognised(seg, 'tea');
+    await bench.quiet(5_000);
+  };
+  await say(0);
+  await bench.quiet(60_000);
+  await say(1);
+  await say(2);
+  bench.session.hangUp('done');
+  const replies = (await bench.session.ended).turns
+    .filter(({ callerText }) => callerText === 'tea')
+    .map(({ botText }) => botText);
+  expect(replies.map((text) => text.includes('about a minute left'))).toEqual([false, true, false]);
+});
+
 it('ends a call that lasts too long with a goodbye', async () => {
   using bench = new CallBench(parrot, { maxDurationMs: 5_000 });
   await bench.start();
