@@ -1,3 +1,4 @@
+import { OffhookError } from '../kernel/errors.ts';
 import { StoreRecordError, StoreUnavailableError } from './errors.ts';
 
 /** SQLSTATE class 23 is a violated constraint, 22 a value the column cannot hold (PostgreSQL manual, appendix A). */
@@ -8,6 +9,7 @@ export async function unavailable<Value>(query: Promise<Value>): Promise<Value> 
   try {
     return await query;
   } catch (error) {
+    if (error instanceof OffhookError) throw error;
     const state = sqlStateOf(error);
     if (state !== undefined && REFUSED.test(state)) {
       throw new StoreRecordError('the store refuses this record', { cause: error, facts: { sqlState: state } });

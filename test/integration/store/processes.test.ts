@@ -92,10 +92,10 @@ describe('the embedded store between processes', () => {
     client.on('error', () => {});
     await client.connect();
     await client.query('BEGIN');
-    await client.query(`UPDATE offhook.calls SET digits = 'changed'`);
+    await client.query(`UPDATE offhook.calls SET language = 'changed'`);
     const waiting = store.calls.get('default', 'call_1');
     await client.end();
-    expect((await waiting)?.digits).toBe('1');
+    expect((await waiting)?.language).toBe('en');
   });
 
   it('tells those that listen, on each side of the socket, and only on their channel', async () => {

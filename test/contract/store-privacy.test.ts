@@ -1,0 +1,261 @@
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/store/database.ts';
+import type { CallQuery, Store } from '../../src/store/port.ts';
+import { storeOn } from '../../src/store/postgres-store.ts';
+import { callRecordOf } from '../support/call-records.ts';
+import { type TestDatabases, embeddedDatabases, serverDatabases } from '../support/databases.ts';
+import { requireTool } from '../support/requires.ts';
+
+const postgresProgram = requireTool('postgres');
+
+describe.each([
+  { place: 'the embedded store', installed: true },
+  { place: 'a Postgres server', installed: postgresProgram !== undefined },
+] as const)('searching and erasing in $place', ({ place, installed }) => {
+  let databases: TestDatabases | undefined;
+  let database: Database;
+  let store: Store;
+
+  beforeAll(async () => {
+    if (!installed) return;
+    databases = place === 'a Postgres server' ? await serverDatabases() : await embeddedDatabases();
+    database = await databases!.open();
+    store = storeOn(database);
+  });
+
+  afterAll(async () => {
+    await store?.close();
+    await databases?.[Symbol.asyncDispose]();
+  });
+
+  const turn = (index: number, callerText: string, botHeardText = '') => ({
+    ...callRecordOf().turns[1]!,
+    index,
+    callerText,
+    botText: botHeardText,
+    botHeardText,
+  });
+  const idsOf = async (tenantId: string, query: Omit<CallQuery, 'limit'>): Promise<string[]> =>
+    (await store.calls.search(tenantId, { limit: 50, ...query })).calls.map((call) => call.id);
+
+  it.runIf(installed)(
+    'finds calls by number, bot, time, carrier, direction, disposition and words, alone and together',
+    async () => {
+      const tenantId = 'search';
+      const base = callRecordOf({ tenantId });
+      const calls = [
+        { id: 'c1', startedAtMs: 1_000, from: '+15550100001', turns: [turn(0, 'I want my MONEY back, please', 'Certainly')] },
+        { id: 'c2', startedAtMs: 2_000, from: '+15550100002', botName: 'other', turns: [turn(0, 'मुझे मंगलवार को आना है', 'ठीक है')] },
+        { id: 'c3', startedAtMs: 3_000, from: '+15550100003', to: '+15550100001', direction: 'outbound' as const, turns: [] },
+      ];
+      for (const call of calls) await store.calls.upsert({ ...base, ...call });
+      expect(await store.calls.setDisposition(tenantId, 'c2', 'booked')).toBe(true);
+      expect(await store.calls.setDisposition(tenantId, 'nobody', 'booked')).toBe(false);
+      expect(await idsOf(tenantId, {})).toEqual(['c3', 'c2', 'c1']);
+      expect(await idsOf(tenantId, { number: '+1 (555) 010-0001' })).toEqual(['c3', 'c1']);
+      expect(await idsOf(tenantId, { botName: 'other' })).toEqual(['c2']);
+      expect(await idsOf(tenantId, { fromMs: 2_000, toMs: 3_000 })).toEqual(['c2']);
+      expect(await idsOf(tenantId, { direction: 'outbound' })).toEqual(['c3']);
+      expect(await idsOf(tenantId, { carrier: 'nobody' })).toEqual([]);
+      expect(await idsOf(tenantId, { disposition: 'booked' })).toEqual(['c2']);
+      expect(await idsOf(tenantId, { text: 'money BACK' })).toEqual(['c1']);
+      expect(await idsOf(tenantId, { text: 'मंगलवार' })).toEqual(['c2']);
+      expect(await idsOf(tenantId, { text: 'मंगल' })).toEqual([]);
+      expect(await idsOf(tenantId, { text: 'money मंगलवार' })).toEqual([]);
+      expect(await idsOf(tenantId, { text: '?!' })).toEqual([]);
+      expect(await idsOf(tenantId, { text: 'ठीक', botName: 'other', fromMs: 0 })).toEqual(['c2']);
+      expect(await idsOf('elsewhere', { text: 'money' })).toEqual([]);
+    },
+  );
+
+  it.runIf(installed)('finds a call by the words of its analysis, and pages through a text search', async () => {
+    const tenantId = 'paged';
+    for (let index = 0; index < 5; index += 1) {
+      await store.calls.upsert(callRecordOf({ tenantId, id: `p${index}`, startedAtMs: 1_000, turns: [turn(0, 'refund')] }));
+    }
+    const analysis = { tenantId, callId: 'p0', version: 1, createdAtMs: 5, document: { text: 'Rückruf' } };
+    await store.analyses.put({ ...analysis, searchText: 'bitte um RÜCKRUF', disposition: 'callback', score: 0.5 });
+    expect(await idsOf(tenantId, { text: 'rückruf' })).toEqual(['p0']);
+    expect(await idsOf(tenantId, { disposition: 'callback' })).toEqual(['p0']);
+    const ids: string[] = [];
+    let before: string | undefined;
+    do {
+      const page = await store.calls.search(tenantId, { limit: 2, before, text: 'Refund' });
+      ids.push(...page.calls.map((call) => call.id));
+      before = page.next;
+    } while (before !== undefined);
+    expect(ids).toEqual(['p4', 'p3', 'p2', 'p1', 'p0']);
+  });
+
+  it.runIf(installed)('keeps one analysis a profile, and pages through all of a tenant', async () => {
+    const tenantId = 'profiles';
+    for (const id of ['a', 'b']) await store.calls.upsert(callRecordOf({ tenantId, id }));
+    const put = (callId: string, profile: string, createdAtMs: number) =>
+      store.analyses.put({ tenantId, callId, profile, version: 1, createdAtMs, document: { profile } });
+    await put('a', 'sales', 1);
+    await put('a', 'support', 2);
+    await put('b', 'sales', 2);
+    expect((await store.analyses.get(tenantId, 'a', 1, 'sales'))?.document).toEqual({ profile: 'sales' });
+    const seen: string[] = [];
+    let before: string | undefined;
+    do {
+      const page = await store.analyses.page(tenantId, { limit: 1, before });
+      seen.push(...page.analyses.map(({ callId, profile }) => `${callId}/${profile}`));
+      before = page.next;
+    } while (before !== undefined);
+    expect(seen).toEqual(['b/sales', 'a/support', 'a/sales']);
+    expect((await store.analyses.page(tenantId, { limit: 9, profile: 'support' })).analyses).toHaveLength(1);
+  });
+
+  it.runIf(installed)('says which ended calls wait for their analysis, and no recording from elsewhere', async () => {
+    const tenantId = 'waiting';
+    const { endedAtMs: _endedAtMs, ...live } = callRecordOf({ tenantId, id: 'live' });
+    await store.calls.upsert(live);
+    for (const id of ['w1', 'w2', 'w3']) await store.calls.upsert(callRecordOf({ tenantId, id, endedAtMs: 5 }));
+    await store.calls.upsert(callRecordOf({ tenantId, id: 'file', carrier: 'import', endedAtMs: 5 }));
+    const waiting = async () =>
+      (await store.calls.awaitingAnalysis({ endedBeforeMs: 6, limit: 100 })).filter((ref) => ref.tenantId === tenantId);
+    expect((await waiting()).map(({ callId }) => callId).sort()).toEqual(['w1', 'w2', 'w3']);
+    await store.analyses.put({ tenantId, callId: 'w1', version: 1, createdAtMs: 9, document: {} });
+    await store.calls.analysisFailed(tenantId, 'w2');
+    await store.calls.upsert(callRecordOf({ tenantId, id: 'w1', endedAtMs: 5 }));
+    expect((await waiting()).map(({ callId }) => callId)).toEqual(['w3']);
+    expect((await store.calls.get(tenantId, 'w1'))?.keeping.analysisState).toBe('done');
+  });
+
+  it.runIf(installed)('holds nothing that a person said, and no number, in plain text', async () => {
+    const tenantId = 'sealed';
+    await store.calls.upsert(
+      callRecordOf({
+        tenantId,
+        id: 's',
+        from: '+15550199999',
+        digits: '48151623',
+        turns: [turn(0, 'unspeakable', 'unheardof')],
+        timeline: [{ atMs: 0, type: 'note', text: 'unwritten' }],
+        variables: { name: 'unnamed' },
+      }),
+    );
+    await store.analyses.put({
+      tenantId,
+      callId: 's',
+      version: 1,
+      createdAtMs: 1,
+      document: { t: 'unread' },
+      searchText: 'unread',
+    });
+    let dump = '';
+    for (const table of ['calls', 'legs', 'attachments', 'turns', 'events', 'analyses', 'call_keys', 'tenant_keys']) {
+      const { rows } = await database.pool.query<{ row: string }>(
+        `SELECT t::text AS row FROM offhook.${table} t WHERE tenant_id = 'sealed'`,
+      );
+      dump += rows.map(({ row }) => row).join('\n');
+    }
+    expect(dump).toContain('sealed');
+    const secrets = ['15550199999', '48151623', 'unspeakable', 'unheardof', 'unwritten', 'unnamed', 'unread'];
+    for (const secret of secrets) {
+      expect(dump).not.toContain(secret);
+      expect(dump).not.toContain(Buffer.from(secret).toString('hex'));
+    }
+    expect(await store.calls.get(tenantId, 's')).toMatchObject({ from: '+15550199999', variables: { name: 'unnamed' } });
+  });
+
+  it.runIf(installed)('erases a call for good: late copies of its record and its analysis are not taken', async () => {
+    const tenantId = 'erasing';
+    const record = callRecordOf({ tenantId, id: 'gone', from: '+15550177777', turns: [turn(0, 'farewell')] });
+    await store.calls.upsert(record);
+    const analysis = { tenantId, callId: 'gone', version: 1, createdAtMs: 1, document: {} };
+    await store.analyses.put({ ...analysis, searchText: 'farewell' });
+    expect(await store.privacy.callsOf(tenantId, '+1 555 017 7777')).toEqual(['gone']);
+    expect(await store.privacy.erase(tenantId, 'gone', 77)).toEqual({
+      tenantId,
+      callId: 'gone',
+      recordingPath: record.recordingPath,
+      recordingSidecarPath: record.recordingSidecarPath,
+      recordingObject: undefined,
+    });
+    await store.calls.upsert({ ...record, revision: 9 });
+    await expect(store.analyses.put(analysis)).rejects.toMatchObject({ code: 'OFFHOOK_STORE_RECORD', retryable: false });
+    const left = await store.calls.get(tenantId, 'gone');
+    expect(left).toMatchObject({
+      from: '',
+      to: '',
+      digits: '',
+      timeline: [],
+      keeping: { textErasedAtMs: 77, audioErasedAtMs: 77 },
+    });
+    expect(left?.turns).toMatchObject([{ callerText: '', botText: '', botHeardText: '', latencies: record.turns[0]!.latencies }]);
+    expect(left).not.toHaveProperty('recordingPath');
+    expect(await store.analyses.list(tenantId, 'gone')).toEqual([]);
+    expect(await store.privacy.callsOf(tenantId, '+15550177777')).toEqual([]);
+    expect(await idsOf(tenantId, { text: 'farewell' })).toEqual([]);
+    expect(await idsOf(tenantId, {})).toEqual(['gone']);
+    const keys = await database.pool.query(`SELECT 1 FROM offhook.call_keys WHERE tenant_id = 'erasing'`);
+    expect(keys.rows).toEqual([]);
+    await store.privacy.erase(tenantId, 'early', 78);
+    await store.calls.upsert({ ...record, id: 'early' });
+    expect(await store.calls.get(tenantId, 'early')).toBeUndefined();
+  });
+
+  it.runIf(installed)('takes no copy of a record that is written while the call is erased', async () => {
+    const tenantId = 'racing';
+    const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
+    await Promise.all(
+      ids.flatMap((id) => [
+        store.calls.upsert(callRecordOf({ tenantId, id, revision: 1 })),
+        store.privacy.erase(tenantId, id, 1),
+        store.calls.upsert(callRecordOf({ tenantId, id, revision: 2 })),
+      ]),
+    );
+    for (const id of ids) expect((await store.calls.get(tenantId, id))?.from ?? '').toBe('');
+    const keys = await database.pool.query(`SELECT 1 FROM offhook.call_keys WHERE tenant_id = 'racing'`);
+    expect(keys.rows).toEqual([]);
+  });
+
+  it.runIf(installed)('erases one kind, says what has expired, and keeps what is held for the law', async () => {
+    const tenantId = 'expiring';
+    for (const id of ['old', 'held', 'young']) {
+      await store.calls.upsert(callRecordOf({ tenantId, id, botName: 'expires', endedAtMs: id === 'young' ? 5_000 : 1_000 }));
+    }
+    expect(await store.calls.setLegalHold(tenantId, 'held', true)).toBe(true);
+    const query = { endedBeforeMs: 2_000, botNames: ['expires'], except: false, limit: 10 } as const;
+    const old = [{ tenantId, callId: 'old' }];
+    expect(await store.privacy.expired({ ...query, kind: 'audio' })).toEqual(old);
+    expect(await store.privacy.expired({ ...query, kind: 'audio', botNames: [] })).toEqual([]);
+    expect(await store.privacy.expired({ ...query, kind: 'audio', except: true })).not.toContainEqual(old[0]);
+    await store.privacy.eraseKind(tenantId, 'old', 'audio', 9);
+    expect(await store.privacy.expired({ ...query, kind: 'audio' })).toEqual([]);
+    expect(await store.privacy.expired({ ...query, kind: 'text' })).toEqual(old);
+    expect((await store.calls.get(tenantId, 'old'))?.turns[1]?.callerText).toBe('मंगलवार');
+    await store.privacy.eraseKind(tenantId, 'old', 'text', 9);
+    expect((await store.calls.get(tenantId, 'old'))?.turns[1]?.callerText).toBe('');
+    expect(await store.privacy.erase(tenantId, 'held', 9)).toBe('held');
+    expect((await store.calls.get(tenantId, 'held'))?.turns[1]?.callerText).toBe('मंगलवार');
+  });
+
+  it.runIf(installed && place === 'a Postgres server')(
+    "hides another tenant's rows even from a query that names no tenant",
+    async () => {
+      for (const tenantId of ['mine', 'theirs']) {
+        await store.calls.upsert(callRecordOf({ tenantId, id: 'rls' }));
+        await store.analyses.put({ tenantId, callId: 'rls', version: 1, createdAtMs: 1, document: {} });
+      }
+      const tables = ['calls', 'legs', 'attachments', 'turns', 'events', 'analyses', 'call_keys', 'tenant_keys'];
+      for (const table of tables) {
+        const seen = await database.tenancy.atOnce('mine', (session) =>
+          session.execute<{ tenant_id: string }>(sql.raw(`SELECT DISTINCT tenant_id FROM offhook.${table}`)),
+        );
+        expect([table, seen.rows]).toEqual([table, [{ tenant_id: 'mine' }]]);
+      }
+      await database.tenancy.atOnce('mine', async (session) => {
+        const changed = await session.execute(sql`UPDATE offhook.calls SET language = 'xx' WHERE tenant_id = 'theirs'`);
+        expect(changed.rowCount).toBe(0);
+      });
+      const smuggled = database.tenancy.atOnce('mine', (session) =>
+        session.execute(sql`INSERT INTO offhook.erasures VALUES ('theirs', 'rls', 1)`),
+      );
+      await expect(smuggled).rejects.toMatchObject({ cause: { code: '42501' } });
+    },
+  );
+});
