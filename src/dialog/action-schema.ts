@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
 import { keysToPress, transferTarget } from '../config/bots.ts';
+import { answerContract } from './contract/contract.ts';
 import type { DialogAction } from './port.ts';
 
 const texts = z.record(z.string(), z.string());
@@ -21,6 +22,7 @@ const actionSchema = z.discriminatedUnion('type', [
     endpointingMs: z.int().min(200).max(5000).optional(),
     noInputMs: z.int().min(1000).max(120_000).optional(),
     maxDigits: z.int().min(1).max(64).optional(),
+    contract: answerContract.optional(),
   }),
   z.object({ type: z.literal('set'), variables: texts }),
   z.object({ type: z.literal('language'), language: z.string().min(2).max(35), voice: z.string().min(1).max(200).optional() }),

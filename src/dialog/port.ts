@@ -1,3 +1,5 @@
+import type { AnswerContract } from './contract/contract.ts';
+
 /** The seam where users plug in what the bot says. */
 
 export interface CallFacts {
@@ -65,6 +67,8 @@ export type DialogAction =
       readonly noInputMs?: number;
       /** Keyed digits that complete the answer. */
       readonly maxDigits?: number;
+      /** What kind of value the answer has to be; it decides when the answer ends, and how it is read. */
+      readonly contract?: AnswerContract;
     }
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }

@@ -1,41 +1,69 @@
 import { numberAt } from './numbers.ts';
 import { type Found, tokenise } from './tokens.ts';
 
-const ZERO = new Set(['oh', 'o', 'nought', 'naught', 'nil', 'zero']);
+const ZERO = new Set(['oh', 'o', 'nought', 'naught', 'nil', 'zero', ...tokenise('ओ')]);
 const TIMES: ReadonlyMap<string, number> = new Map([
-  ['double', 2],
-  ['triple', 3],
-  ...tokenise('डबल').map((word) => [word, 2] as const),
-  ...tokenise('ट्रिपल').map((word) => [word, 3] as const),
+  ...timed('double डबल', 2),
+  ...timed('triple treble ट्रिपल', 3),
+  ...timed('quadruple', 4),
+]);
+const HUNDRED = new Set(tokenise('hundred सौ हंड्रेड हन्ड्रेड'));
+const THOUSAND = new Set(tokenise('thousand हज़ार थाउज़ेंड'));
+/** After a number these make it a time of waiting, which is no digit: `one moment`, `एक मिनट`. */
+const WAITING = new Set(tokenise('moment second sec minute minutes मिनट सेकंड सेकेंड मोमेंट'));
+/** Words that sound like a digit; they are one only between digits. */
+const SOUND_ALIKES: ReadonlyMap<string, string> = new Map([
+  ['to', '2'],
+  ['too', '2'],
+  ['for', '4'],
+  ['fore', '4'],
+  ['ate', '8'],
+  ['won', '1'],
 ]);
 
 /**
  * The longest run of digits in an utterance, as they would be keyed: `four two double seven` is `4277`,
- * `forty two seventy one` is `4271`, `चार दो सात एक` is `4271`.
+ * `forty two seventy one` is `4271`, `चार दो सात एक` is `4271`, `eight hundred five` is `8005`.
  */
 export function findDigits(tokens: readonly string[]): Found<string> | undefined {
   let best: Found<string> | undefined;
+  for (const run of digitRuns(tokens)) if (best === undefined || run.value.length > best.value.length) best = run;
+  return best;
+}
+
+/** Every run of digits, in the order in which they were said. */
+export function digitRuns(tokens: readonly string[]): Found<string>[] {
+  const runs: Found<string>[] = [];
   for (let index = 0; index < tokens.length;) {
     const run = runAt(tokens, index);
-    if (run !== undefined && (best === undefined || run.value.length > best.value.length)) best = run;
+    if (run !== undefined) runs.push(run);
     index = run?.to ?? index + 1;
   }
-  return best;
+  return runs;
 }
 
 function runAt(tokens: readonly string[], from: number): Found<string> | undefined {
   let value = '';
   let index = from;
-  for (let piece = pieceAt(tokens, index); piece !== undefined; piece = pieceAt(tokens, index)) {
+  for (let piece = pieceAt(tokens, index); piece !== undefined;) {
     value += piece.value;
     index = piece.to;
+    piece = pieceAt(tokens, index) ?? soundAlikeAt(tokens, index);
   }
   return value === '' ? undefined : { value, from, to: index };
 }
 
-function pieceAt(tokens: readonly string[], index: number): Found<string> | undefined {
+function soundAlikeAt(tokens: readonly string[], index: number): Found<string> | undefined {
+  const value = SOUND_ALIKES.get(tokens[index] ?? '');
+  return value === undefined || pieceAt(tokens, index + 1) === undefined ? undefined : { value, from: index, to: index + 1 };
+}
+
+/**
+ * The digits that one word or phrase at `index` stands for: figures, a number below a hundred, `double five`,
+ * `nine hundred`.
+ */
+export function pieceAt(tokens: readonly string[], index: number): Found<string> | undefined {
   const word = tokens[index] ?? '';
-  if (/^\d+$/.test(word)) return { value: word, from: index, to: index + 1 };
   if (/^\d+:\d+$/.test(word)) return { value: word.replace(':', ''), from: index, to: index + 1 };
   if (ZERO.has(word)) return { value: '0', from: index, to: index + 1 };
   const times = TIMES.get(word);
@@ -44,5 +72,18 @@ function pieceAt(tokens: readonly string[], index: number): Found<string> | unde
     return digit?.value.length === 1 ? { value: digit.value.repeat(times), from: index, to: digit.to } : undefined;
   }
   const number = numberAt(tokens, index);
-  return number === undefined ? undefined : { ...number, value: String(number.value) };
+  const next = number?.to ?? index + 1;
+  if (WAITING.has(tokens[next] ?? '')) return undefined;
+  if (/^\d+$/.test(word)) return { value: word, from: index, to: index + 1 };
+  if (number === undefined) return undefined;
+  if (THOUSAND.has(tokens[next] ?? '')) return { value: `${number.value}000`, from: index, to: next + 1 };
+  if (number.value < 1 || !HUNDRED.has(tokens[next] ?? '')) return { ...number, value: String(number.value) };
+  // "One hundred twenty three" is 123; "eight hundred five five" is 800 and then digits.
+  const rest = numberAt(tokens, tokens[next + 1] === 'and' ? next + 2 : next + 1);
+  if (rest !== undefined && rest.value >= 10) return { value: String(number.value * 100 + rest.value), from: index, to: rest.to };
+  return { value: `${number.value}00`, from: index, to: next + 1 };
+}
+
+function timed(words: string, times: number): (readonly [string, number])[] {
+  return tokenise(words).map((word) => [word, times] as const);
 }

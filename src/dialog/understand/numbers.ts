@@ -17,13 +17,31 @@ const ENGLISH_VALUES: ReadonlyMap<string, number> = new Map([
   ['fourty', 40],
 ]);
 
-/** English number words as Hindi speakers say and recognisers write them. */
-const LOAN_WORDS = 'ज़ीरो वन टू थ्री फ़ोर फ़ाइव सिक्स सेवन एट नाइन टेन इलेवन ट्वेल्व'.split(' ');
+const HINDI_VALUES: ReadonlyMap<string, number> = spelled(HINDI_NUMBERS);
 
-const HINDI_VALUES: ReadonlyMap<string, number> = new Map([
-  ...HINDI_NUMBERS.flatMap((spellings, value) => spellings.map((word) => [tokenise(word).join(' '), value] as const)),
-  ...LOAN_WORDS.map((word, value) => [tokenise(word).join(' '), value] as const),
-]);
+/**
+ * English number words as Hindi speakers say and recognisers write them; one word for each number below twenty, other
+ * spellings after a slash. Tens take their unit with them, as in English (`ट्वेंटी फ़ाइव`).
+ */
+const LOAN_SMALL = spelled(
+  [
+    'ज़ीरो/ज़ेरो वन टू/टु थ्री/थ्रि फ़ोर/फ़ॉर फ़ाइव/फ़ाईव सिक्स सेवन/सेवेन एट/ऐट/एइट नाइन/नाईन टेन इलेवन/इलेवेन ट्वेल्व/ट्वेल्व',
+    'थर्टीन फ़ोर्टीन फ़िफ़्टीन सिक्सटीन/सिक्स्टीन सेवनटीन/सेवेंटीन एटीन नाइनटीन/नाइंटीन',
+  ]
+    .join(' ')
+    .split(' ')
+    .map((word) => word.split('/')),
+);
+const LOAN_TENS = spelled(
+  ['- - ट्वेंटी/ट्वेन्टी/ट्वंटी थर्टी फ़ोर्टी/फ़ॉर्टी फ़िफ़्टी/फ़िफ्टी', 'सिक्सटी/सिक्स्टी सेवंटी/सेवेंटी/सेवन्टी एटी/ऐटी नाइंटी/नाइनटी/नाइन्टी']
+    .join(' ')
+    .split(' ')
+    .map((word) => word.split('/')),
+);
+
+function spelled(rows: readonly (readonly string[])[]): ReadonlyMap<string, number> {
+  return new Map(rows.flatMap((words, value) => words.map((word) => [tokenise(word).join(' '), value] as const)));
+}
 
 /**
  * Reads a number from 0 to 99 that begins at `index`: figures of one or two digits, or words of either language.
@@ -33,8 +51,14 @@ export function numberAt(tokens: readonly string[], index: number): Found<number
   const word = tokens[index];
   if (word === undefined) return undefined;
   if (/^\d{1,2}$/.test(word)) return { value: Number(word), from: index, to: index + 1 };
-  const hindi = HINDI_VALUES.get(word);
-  if (hindi !== undefined) return { value: hindi, from: index, to: index + 1 };
+  const whole = HINDI_VALUES.get(word) ?? LOAN_SMALL.get(word);
+  if (whole !== undefined) return { value: whole, from: index, to: index + 1 };
+  const loanTens = LOAN_TENS.get(word);
+  if (loanTens !== undefined) {
+    const unit = LOAN_SMALL.get(tokens[index + 1] ?? '') ?? 0;
+    const takes = unit >= 1 && unit <= 9;
+    return { value: loanTens * 10 + (takes ? unit : 0), from: index, to: index + (takes ? 2 : 1) };
+  }
   const english = ENGLISH_VALUES.get(word);
   if (english === undefined) return undefined;
   const unit = english >= 20 ? ENGLISH_VALUES.get(tokens[index + 1] ?? '') : undefined;

@@ -13,19 +13,28 @@ const CHANDRABINDU = '\u0901';
 const ANUSVARA = '\u0902';
 
 /**
- * Cuts an utterance into words that compare well: lower case, no punctuation, no articles. `10.30 a.m.` becomes
- * `10:30 am`. Devanagari digits become ASCII; the nukta is dropped and chandrabindu becomes anusvara, since writers
- * and recognisers use them as they like (हाँ and हां, साढ़े and साढे).
+ * One spelling for what writers and recognisers write as they like: the nukta is dropped and chandrabindu becomes
+ * anusvara (हाँ and हां, साढ़े and साढे), Devanagari digits become ASCII, and the commas of a long number go
+ * (`1,25,000`). Case and all other marks stay.
  */
-export function tokenise(text: string): string[] {
-  const plain = text
+export function plainText(text: string): string {
+  return text
     .normalize('NFC')
-    .toLowerCase()
     .replaceAll(/[\u{200B}-\u{200D}\u{FEFF}]/gu, '')
     .replaceAll(NUKTA, '')
     .replaceAll(CHANDRABINDU, ANUSVARA)
     .replaceAll(/[०-९]/g, (digit) => String(digit.charCodeAt(0) - 0x0966))
     .replaceAll(/[’'`]/g, '')
+    .replaceAll(/(?<!\d)\d{1,3}(?:,\d{2,3})*,\d{3}(?![\d,])/g, (number) => number.replaceAll(',', ''));
+}
+
+/**
+ * Cuts an utterance into words that compare well: lower case, no punctuation, no articles, spelled as `plainText` does.
+ * `10.30 a.m.` becomes `10:30 am`.
+ */
+export function tokenise(text: string): string[] {
+  const plain = plainText(text)
+    .toLowerCase()
     .replaceAll(/\b([ap])(?:\.\s?|\s)m\b\.?/g, '$1m')
     .replaceAll(/(\d{1,2})[.:](\d{2})(?!\d)/g, '$1:$2')
     .replaceAll(/(\d)([ap]m)\b/g, '$1 $2');

@@ -34,6 +34,8 @@ const TABLE = phraseTable<YesNo>([
     'no',
     ['नहीं', 'नही', 'जी नहीं', 'नहीं जी', 'ना', 'न', 'मत', 'गलत', 'गलत है', 'ठीक नहीं', 'सही नहीं', 'नो', 'nahi', 'nahin', 'ji nahi'],
   ],
+  ['no', ['ji nahin', 'jee nahin', 'nahin ji', 'nahi ji', 'naa', 'mat', 'galat', 'galat hai', 'sahi nahi', 'sahi nahin']],
+  ['yes', ['haa', 'haanji', 'jee', 'jee haan', 'ji ji', 'thik hai', 'bilkul', 'accha', 'sahi']],
 ]);
 
 /**

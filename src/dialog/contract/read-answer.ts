@@ -1,0 +1,62 @@
+import type { AnswerContract, ContractOf } from './contract.ts';
+import { fused, keyedDigits, keyedIn, spokenIn } from './parts.ts';
+import { readChoice, readYesNo } from './read-choice.ts';
+import { digitBounds, digitsSaid, readCard, readDigits } from './read-digits.ts';
+import { readPhone, saysPlus } from './read-phone.ts';
+import { type AnswerContext, type AnswerPart, type AnswerReading, impossible, NOTHING_READ } from './reading.ts';
+
+/**
+ * What an answer says so far, as a contract reads it; cheap enough for every partial of a recogniser. Pure.
+ * @param heard all words of the answer so far, across pauses
+ * @param keys all keys so far, in order; read behind the words. `#` ends the answer, `*` starts the keys over
+ */
+export function readAnswer(contract: AnswerContract, context: AnswerContext, heard: string, keys = ''): AnswerReading {
+  const parts: AnswerPart[] = [];
+  if (heard.trim() !== '') parts.push({ by: 'voice', text: heard });
+  if (keys !== '') parts.push({ by: 'keys', keys });
+  return readParts(contract, context, parts);
+}
+
+/** The same for words and keys in the order in which they came: four digits spoken, four typed. */
+export function readParts(contract: AnswerContract, context: AnswerContext, parts: readonly AnswerPart[]): AnswerReading {
+  const reading = readKind(contract, context, parts);
+  const last = parts.at(-1);
+  const ended = last?.by === 'keys' && last.keys.endsWith('#');
+  // The caller said that this is all.
+  return ended && reading.status === 'complete' ? { ...reading, more: 'no' } : reading;
+}
+
+/** Kinds that are never taken from speech, and whose values nothing keeps. */
+export function isSecure(contract: AnswerContract): contract is ContractOf<'card'> | ContractOf<'otp'> {
+  return contract.kind === 'card' || contract.kind === 'otp';
+}
+
+function readKind(contract: AnswerContract, context: AnswerContext, parts: readonly AnswerPart[]): AnswerReading {
+  switch (contract.kind) {
+    case 'digits': {
+      const digits = digitsSaid(fused(parts, context.language), digitBounds(contract).most);
+      return readDigits(digits, contract);
+    }
+    case 'phone': {
+      const digits = digitsSaid(fused(parts, context.language), 12);
+      return readPhone(digits, contract.region, saysPlus(spokenIn(parts)));
+    }
+    case 'yes-no':
+      return readYesNo(parts, context);
+    case 'choice':
+      return readChoice(parts, contract, context);
+    case 'card':
+    case 'otp': {
+      const digits = keyedDigits(keyedIn(parts));
+      if (digits === '' && spokenIn(parts).trim() !== '') return impossible('', 'keypad-only');
+      return contract.kind === 'card' ? readCard(digits) : readDigits(digits, { kind: 'digits', length: contract.length });
+    }
+    case 'date':
+    case 'time':
+    case 'money':
+    case 'name':
+    case 'email':
+    case 'code':
+      return NOTHING_READ;
+  }
+}

@@ -1,0 +1,93 @@
+import { digitRuns } from '../understand/digits.ts';
+import { phraseAt, phraseTable } from '../understand/tokens.ts';
+import { checkHolds } from './check-digits.ts';
+import type { ContractOf } from './contract.ts';
+import { type AnswerReading, complete, impossible, incomplete } from './reading.ts';
+
+/** What somebody says who corrects themselves; `true`: all that came before is taken back. */
+const RESTARTS = phraseTable<boolean>([
+  [
+    false,
+    [
+      'sorry',
+      'no',
+      'no no',
+      'wait',
+      'i mean',
+      'correction',
+      'oops',
+      'नहीं',
+      'नहीं नहीं',
+      'सॉरी',
+      'माफ़ कीजिए',
+      'गलत',
+      'मतलब',
+      'रुकिए',
+    ],
+  ],
+  [true, ['let me start again', 'start again', 'start over', 'from the beginning', 'scratch that', 'फिर से', 'दोबारा', 'शुरू से']],
+]);
+/** Digits that tell whether somebody begins anew or goes on. */
+const TELLING = 2;
+
+/** The longest form of a telephone number, card or code that people say in digits. */
+const MOST = 64;
+
+export function digitBounds(contract: ContractOf<'digits'>): { least: number; most: number } {
+  const { length, least, most } = contract;
+  return length === undefined ? { least: least ?? 1, most: most ?? MOST } : { least: length, most: length };
+}
+
+/**
+ * The digits of an answer across pauses and words between them (`98765, and then 43210`). Somebody who corrects
+ * themselves (`nine eight, sorry, nine seven ...`) begins anew.
+ * @param enough how many digits make a whole value: what was said before a correction counts while less was said since
+ */
+export function digitsSaid(tokens: readonly string[], enough: number): string {
+  let said = '';
+  let since = 0;
+  for (let index = 0; index <= tokens.length; index++) {
+    const restart = index === tokens.length ? undefined : phraseAt(tokens, index, RESTARTS);
+    if (restart === undefined && index < tokens.length) continue;
+    said = corrected(said, joined(tokens.slice(since, index)), enough);
+    if (restart === undefined) break;
+    if (restart.value) said = '';
+    since = restart.to;
+    index = restart.to - 1;
+  }
+  return said;
+}
+
+function corrected(before: string, after: string, enough: number): string {
+  if (after === '' || before === '') return before + after;
+  const anew = after.length >= TELLING && before.startsWith(after.slice(0, TELLING));
+  return anew || before.length + after.length > enough ? after : before + after;
+}
+
+function joined(tokens: readonly string[]): string {
+  return digitRuns(tokens)
+    .map(({ value }) => value)
+    .join('');
+}
+
+export function readDigits(digits: string, contract: ContractOf<'digits'>): AnswerReading {
+  const { least, most } = digitBounds(contract);
+  if (digits.length < least) return incomplete(digits, least - digits.length);
+  if (digits.length > most) return impossible(digits, 'too-long');
+  const whole = digits.length === most;
+  if (contract.check !== undefined && !checkHolds(contract.check, digits)) {
+    return whole ? impossible(digits, 'check-digit') : incomplete(digits);
+  }
+  return complete(digits, whole ? 'no' : 'likely');
+}
+
+/** ISO/IEC 7812: 12 to 19 digits with a Luhn digit; the first ones tell the length of the common kinds. */
+export function readCard(digits: string): AnswerReading {
+  const length = /^3[47]/.test(digits) ? 15 : /^(?:4|5[1-5]|2[2-7]|6|8[1-9])/.test(digits) ? 16 : undefined;
+  const least = length ?? 12;
+  const most = length ?? 19;
+  if (digits.length < least) return incomplete(digits, least - digits.length);
+  if (digits.length > most) return impossible(digits, 'too-long');
+  if (!checkHolds('luhn', digits)) return digits.length === most ? impossible(digits, 'check-digit') : incomplete(digits);
+  return complete(digits, digits.length === most ? 'no' : 'likely');
+}
