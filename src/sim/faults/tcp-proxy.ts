@@ -1,27 +1,41 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { ConnectionFault } from './connection-fault.ts';
+import { damaged } from './damage.ts';
 
-/** What happens to a connection after so many bytes from the client; a stalled one stays open and says nothing any more. */
-export interface ConnectionFault {
-  readonly kind: 'drop' | 'reset' | 'stall';
-  readonly afterBytes: number;
+export interface FaultyProxyOptions {
+  /** For slow connections. */
+  readonly clock?: Clock;
 }
 
-/** Passes bytes between a client and a server on loopback, and breaks the connections it is told to, in their order. */
+/** Passes bytes between a client and a server on loopback, and damages the connections it is told to, in their order. */
 export class FaultyProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** Connections that were broken. */
+  readonly #clock: Clock;
+  readonly #faults: (ConnectionFault | undefined)[];
+  /** Connections that were damaged. */
   broken = 0;
 
-  private constructor(target: URL, faults: readonly (ConnectionFault | undefined)[]) {
-    let connections = 0;
-    this.#server = createServer((client) => this.#pass(client, target, faults[connections++]));
+  private constructor(
+    target: URL,
+    faults: readonly (ConnectionFault | undefined)[],
+    { clock = systemClock }: FaultyProxyOptions,
+  ) {
+    this.#clock = clock;
+    this.#faults = [...faults];
+    this.#server = createServer((client) => this.#join(client, target, this.#faults.shift()));
   }
 
   /** @param faults for the first connection, the second and so on; those after them are whole */
-  static async start(targetUrl: string, faults: readonly (ConnectionFault | undefined)[]): Promise<FaultyProxy> {
-    const proxy = new FaultyProxy(new URL(targetUrl), faults);
+  static async start(
+    targetUrl: string,
+    faults: readonly (ConnectionFault | undefined)[] = [],
+    options: FaultyProxyOptions = {},
+  ): Promise<FaultyProxy> {
+    const proxy = new FaultyProxy(new URL(targetUrl), faults, options);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
@@ -33,38 +47,44 @@ export class FaultyProxy implements AsyncDisposable {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Faults of the connections that come next, in place of those that are left. */
+  set next(faults: readonly (ConnectionFault | undefined)[]) {
+    this.#faults.splice(0, Infinity, ...faults);
+  }
+
+  /** Ends every connection, so that none is used again. */
+  cutAll(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.cutAll();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #pass(client: Socket, target: URL, fault: ConnectionFault | undefined): void {
+  #join(client: Socket, target: URL, fault: ConnectionFault | undefined): void {
     const server = connect(Number(target.port), target.hostname);
-    const both = [client, server];
-    for (const socket of both) {
+    for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.on('close', () => {
-        this.#sockets.delete(socket);
-        for (const each of both) each.destroy();
-      });
+      socket.on('close', () => this.#sockets.delete(socket));
     }
-    let passed = 0;
-    let stalled = false;
-    client.on('data', (bytes) => {
-      if (stalled) return;
-      const room = fault === undefined ? bytes.length : fault.afterBytes - passed;
-      passed += bytes.length;
-      server.write(bytes.subarray(0, Math.max(0, room)));
-      if (fault === undefined || room >= bytes.length) return;
-      this.broken += 1;
-      if (fault.kind === 'stall') {
-        stalled = true;
-        server.unpipe(client);
-        server.resume();
-      } else if (fault.kind === 'reset') client.resetAndDestroy();
-      else client.destroy();
-    });
-    server.pipe(client);
+    const direction = fault?.direction ?? 'up';
+    this.#pass(client, server, direction === 'up' ? fault : undefined);
+    this.#pass(server, client, direction === 'down' ? fault : undefined);
+  }
+
+  #pass(from: Socket, to: Socket, fault: ConnectionFault | undefined): void {
+    const cut = (how: 'drop' | 'reset'): void => {
+      for (const socket of [from, to]) {
+        if (how === 'reset') socket.resetAndDestroy();
+        else socket.destroy();
+      }
+    };
+    const broke = (): void => void (this.broken += 1);
+    const line = (chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> =>
+      damaged(chunks, fault, { clock: this.#clock, broke, cut });
+    // A broken line is what this is for: it ends both ways.
+    pipeline(from, line, to).catch(() => cut('drop'));
   }
 }
