@@ -78,9 +78,11 @@ export async function openBacklog({ config, speech, clock, logger, worker, drain
 /** The platform's batch endpoint as jobs see it. */
 export function transcriberOn(speech: SpeechPlatform): BatchTranscriber {
   return {
-    async transcribe(wavPath, { language, verbose, signal }) {
-      const { text, segments, requestId } = await speech.transcribe({ path: wavPath }, { language, verbose }, signal);
-      return { text, requestId, segments: segments.map(({ startS, endS, text }) => ({ startS, endS, text })) };
+    transcribe: (path, { language, verbose, recognition, signal }) => {
+      const { language: _any, ...options } = recognition ?? {};
+      const asked = language === 'auto' ? {} : { language };
+      return speech.transcribe({ path }, { ...options, ...asked, verbose }, signal);
     },
+    transcribeMedical: (path, { diarize, signal }) => speech.transcribeMedical({ path }, { diarize }, signal),
   };
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../store/port.ts';
 import { OffhookError } from '../kernel/errors.ts';
 import { JobSubjectError } from './errors.ts';
+import type { ProfileBook } from './analysis/profile-book.ts';
 import type { JobHandler, JobQueue, Work } from './port.ts';
 import { analyseCall } from './post-call/analyse-call.ts';
 import { POST_CALL, postCallSubject } from './post-call/job.ts';
@@ -14,6 +15,8 @@ export interface WorkerOptions {
   readonly queue: JobQueue;
   readonly store: Store;
   readonly transcriber: BatchTranscriber;
+  /** What analyses ask for; transcript and measures alone when absent. */
+  readonly profiles?: ProfileBook | undefined;
   readonly logger: Logger;
   readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
   readonly clock: Clock;

@@ -53,8 +53,9 @@ const redaction = z.strictObject({
   personal: z.array(z.enum(PERSONAL_KINDS)).default([]),
 });
 
+/** `false`, `true`, or settings, which say true too. */
 const flagged = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.union([z.literal(false), z.literal(true).transform(() => ({})), z.strictObject(shape)]);
+  z.preprocess((value) => (value === true ? {} : value), z.union([z.literal(false), z.strictObject(shape)]));
 
 const insights = z.strictObject({
   summary: flagged({ maxLength: z.int().min(1).max(10_000).optional() }).default(false),
@@ -156,6 +157,8 @@ export const analysisProfile = z
   .strictObject({
     name,
     description: z.string().max(1000).optional(),
+    /** Bots whose calls are analysed so; calls of other bots take the profile `default`. */
+    bots: z.array(z.string().min(1).max(63)).max(1000).default([]),
     /** ISO 639 code, or `auto`, which is about ten times slower (ASR doc). */
     language: z
       .string()

@@ -2,82 +2,176 @@ import { access, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { CallRecord, Store } from '../../store/port.ts';
+import { findingsOf, type Heard } from '../analysis/findings.ts';
+import { DEFAULT_PROFILE, type PreparedProfile, ProfileBook } from '../analysis/profile-book.ts';
+import { insightOptions, wantsInsights } from '../analysis/recognition-options.ts';
+import { recogniseChannel, type RecognisedChannel } from '../analysis/recognise.ts';
+import { splitRecording } from '../analysis/split-recording.ts';
+import { type SeparatedRecording, separateChannels } from '../analysis/wav-recording.ts';
 import { JobSubjectError } from '../errors.ts';
 import { writeFileAtomic } from '../write-file-atomic.ts';
-import type { CallAnalysis } from './analysis.ts';
-import { type RecordingFacts, separateCaller } from './caller-channel.ts';
+import { type CallAnalysis, callAnalysis } from './analysis.ts';
 import { heardSegments } from './heard-segments.ts';
 import { ANALYSIS_VERSION, type PostCallSubject } from './job.ts';
-import type { BatchTranscriber, Transcription } from './transcriber.ts';
+import type { BatchTranscriber } from './transcriber.ts';
 
 export interface AnalyseCallParts {
   readonly store: Store;
   readonly transcriber: BatchTranscriber;
   readonly clock: Clock;
+  /** What is asked of whose calls; without it transcript and measures alone. */
+  readonly profiles?: ProfileBook | undefined;
 }
 
 /**
  * Makes and stores the analysis of one call: what the caller said, from the recording; what the bot was heard to say, from
- * the call's ledger; who spoke for how long. The document is also written beside the recording. Doing it again replaces
- * the document by the same.
- * @throws JobSubjectError when call or recording are missing, WavError for a recording that cannot be read, and what the
- * transcriber throws
+ * the call's ledger; and what the bot's profile asks for besides. The document is also written beside the recording. Doing it
+ * again replaces the document by the same; another profile's stands beside it.
+ * @throws JobSubjectError when call, recording or profile are missing, WavError for a recording that cannot be read, and what
+ * the transcriber and the model throw
  */
 export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubject, signal: AbortSignal): Promise<CallAnalysis> {
   const { tenantId, callId } = subject;
   const call = await parts.store.calls.get(tenantId, callId);
   if (call === undefined) throw new JobSubjectError('the call is not in the store', true, { callId });
-  const { said, totalS, callerSpeechS, botSpeechS } = await hearCaller(parts.transcriber, call, signal);
-  const heard = heardSegments(call, totalS);
+  const prepared = profileFor(parts.profiles ?? ProfileBook.plain(), call, subject);
+  const { heard, callerSpeechS, botSpeechS } = await hearCall(parts.transcriber, call, prepared, signal);
+  const recordedAtMs = call.recordingStartedAtMs ?? call.startedAtMs;
+  const { findings, channels } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
   const speechS = callerSpeechS + botSpeechS;
-  const analysis: CallAnalysis = {
-    version: ANALYSIS_VERSION,
-    callId,
-    channels: [
-      { role: 'caller', text: said.text, segments: [...said.segments], source: 'asr' },
-      { role: 'bot', text: heard.map(({ text }) => text).join(' '), segments: heard, source: 'ledger' },
-    ],
-    durations: { totalS, callerSpeechS, botSpeechS },
-    talkRatio: speechS === 0 ? 0 : callerSpeechS / speechS,
-  };
-  const path = analysisPath(call);
+  const [caller, bot] = channels;
+  const analysis = callAnalysis.parse(
+    // As JSON says it: what is undefined is not there.
+    JSON.parse(
+      JSON.stringify({
+        version: ANALYSIS_VERSION,
+        callId,
+        channels: [
+          { ...caller, role: 'caller' },
+          { ...bot, role: 'bot', words: undefined },
+        ],
+        durations: { totalS: heard.totalS, callerSpeechS, botSpeechS },
+        talkRatio: speechS === 0 ? 0 : callerSpeechS / speechS,
+        ...findings,
+      }),
+    ),
+  );
+  const key = profileKey(prepared);
+  const path = analysisPath(call, key);
   if (path !== undefined) await writeFileAtomic(path, `${JSON.stringify(analysis, null, 2)}\n`);
   // Last: whoever finds the analysis in the store finds the file too.
   await parts.store.analyses.put({
     tenantId,
     callId,
     version: ANALYSIS_VERSION,
+    profile: key,
     createdAtMs: parts.clock.wallMs(),
+    disposition: analysis.disposition?.value,
+    score: analysis.quality?.score ?? undefined,
+    searchText: analysis.channels.map(({ text }) => text).join('\n'),
     document: analysis,
   });
   return analysis;
 }
 
-/** Where the document is written beside the recording; undefined for a call that has none. */
-export function analysisPath(call: Pick<CallRecord, 'id' | 'recordingPath'>): string | undefined {
-  return call.recordingPath === undefined ? undefined : join(dirname(call.recordingPath), `${call.id}.analysis.json`);
+/** What tells the results of two profiles apart; the default profile's is the call's own. */
+export function profileKey({ loaded: { profile, hash } }: PreparedProfile): string {
+  return profile.name === DEFAULT_PROFILE ? DEFAULT_PROFILE : `${profile.name}@${hash}`;
 }
 
-type Hearing = Omit<RecordingFacts, 'channels'> & { readonly said: Pick<Transcription, 'text' | 'segments'> };
+/** Where the document is written beside the recording; undefined for a call that has none. */
+export function analysisPath(call: Pick<CallRecord, 'id' | 'recordingPath'>, key = DEFAULT_PROFILE): string | undefined {
+  if (call.recordingPath === undefined) return undefined;
+  const ending = key === DEFAULT_PROFILE ? 'analysis.json' : `${key}.analysis.json`;
+  return join(dirname(call.recordingPath), `${call.id}.${ending}`);
+}
 
-const NOTHING = { text: '', segments: [] };
+function profileFor(
+  profiles: ProfileBook,
+  { botName, language }: CallRecord,
+  { profile: name }: PostCallSubject,
+): PreparedProfile {
+  const found = name === undefined ? profiles.forBot(botName) : profiles.named(name);
+  if (found === undefined) throw new JobSubjectError('there is no such analysis profile', false, { profile: name });
+  // The call's own language: a bot may have switched.
+  return { ...found, loaded: { ...found.loaded, profile: { ...found.loaded.profile, language } } };
+}
 
-async function hearCaller(transcriber: BatchTranscriber, call: CallRecord, signal: AbortSignal): Promise<Hearing> {
-  const { id, recordingPath, language } = call;
+interface CallHearing {
+  readonly heard: Heard;
+  readonly callerSpeechS: number;
+  readonly botSpeechS: number;
+}
+
+const NO_SOUND: SeparatedRecording = { channels: 2, totalS: 0, speech: [[], []], isTwice: false };
+
+async function hearCall(
+  transcriber: BatchTranscriber,
+  call: CallRecord,
+  { loaded: { profile } }: PreparedProfile,
+  signal: AbortSignal,
+): Promise<CallHearing> {
+  const { id, recordingPath } = call;
+  const [callerRole, botRole] = profile.channels.roles;
+  const nothing: RecognisedChannel = {
+    transcript: { role: callerRole, source: 'asr', text: '', segments: [], words: [] },
+    answer: {},
+    turns: [],
+  };
+  const hearing = (sound: SeparatedRecording, said: RecognisedChannel): CallHearing => {
+    const segments = heardSegments(call, sound.totalS);
+    const [callerSpeech = [], botSpeech = []] = sound.speech;
+    const secondsOf = (speech: typeof callerSpeech): number => speech.reduce((sum, { startS, endS }) => sum + endS - startS, 0);
+    const bot = {
+      role: botRole,
+      source: 'ledger',
+      text: segments.map(({ text }) => text).join(' '),
+      segments,
+      words: [],
+    } as const;
+    return {
+      callerSpeechS: secondsOf(callerSpeech),
+      botSpeechS: secondsOf(botSpeech),
+      heard: {
+        channels: [said.transcript, bot],
+        talkers: [
+          { role: callerRole, stretches: callerSpeech },
+          { role: botRole, stretches: botSpeech },
+        ],
+        measuredFrom: 'sound',
+        totalS: sound.totalS,
+        speakers: [],
+        insights: said.answer.analysis,
+        emotion: said.answer.emotionSummary,
+        languages: said.answer.detectedLanguage === undefined ? [] : [said.answer.detectedLanguage],
+        problems: [],
+      },
+    };
+  };
   // A call that was given up before any audio came has nothing to hear.
-  if (recordingPath === undefined) return { said: NOTHING, totalS: 0, callerSpeechS: 0, botSpeechS: 0 };
-  const facts = { callId: id };
+  if (recordingPath === undefined) return hearing(NO_SOUND, nothing);
   await access(recordingPath).catch((error: unknown) => {
-    throw new JobSubjectError('the recording cannot be read', true, facts, error);
+    throw new JobSubjectError('the recording cannot be read', true, { callId: id }, error);
   });
   // One name for all tries: what a killed one left behind is overwritten and removed by the next.
   const callerPath = join(dirname(recordingPath), `${id}.caller.tmp.wav`);
+  const stem = join(dirname(recordingPath), `${id}.caller.tmp`);
+  const temporary = [callerPath];
   try {
-    const { channels, ...times } = await separateCaller(recordingPath, callerPath);
-    if (channels < 2) throw new JobSubjectError('the recording is not stereo', false, facts);
-    if (times.callerSpeechS === 0) return { said: NOTHING, ...times };
-    return { said: await transcriber.transcribe(callerPath, { language, verbose: true, signal }), ...times };
+    const sound = await separateChannels(recordingPath, [callerPath]);
+    if (sound.channels < 2) throw new JobSubjectError('the recording is not stereo', false, { callId: id });
+    if (sound.speech[0]?.length === 0) return hearing(sound, nothing);
+    const pieces = await splitRecording(callerPath, stem, signal);
+    temporary.push(...pieces.map(({ path }) => path));
+    const everybody = wantsInsights(profile) && profile.insights.of === 'everybody';
+    const request = { speakers: 1, insights: wantsInsights(profile) && !everybody };
+    const channel = { role: callerRole, pieces, speech: sound.speech[0], totalS: sound.totalS };
+    const said = await recogniseChannel(transcriber, profile, channel, request, signal);
+    if (!everybody) return hearing(sound, said);
+    const options = { language: profile.language, verbose: true, recognition: insightOptions(profile), signal };
+    const { analysis } = await transcriber.transcribe(recordingPath, options);
+    return hearing(sound, { ...said, answer: { ...said.answer, analysis } });
   } finally {
-    await rm(callerPath, { force: true });
+    for (const path of temporary) await rm(path, { force: true });
   }
 }

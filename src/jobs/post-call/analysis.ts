@@ -1,21 +1,15 @@
 import { z } from 'zod';
+import { analysisFindings, analysisSegment, analysisWord } from '../analysis/document.ts';
 
-export const analysisSegment = z.object({
-  /** Seconds since the recording's first sample. */
-  startS: z.number().nonnegative(),
-  endS: z.number().nonnegative(),
-  text: z.string(),
-});
+const channel = z.object({ text: z.string(), segments: z.array(analysisSegment), words: z.array(analysisWord).optional() });
 
-const channel = z.object({ text: z.string(), segments: z.array(analysisSegment) });
-
-/** What is known of a call after its end: version 1 of the document. */
+/** What is known of a call after its end: version 1 of the document. Older ones lack what a profile adds. */
 export const callAnalysis = z.object({
   version: z.literal(1),
   callId: z.string(),
   channels: z.tuple([
     /** Recognised from the recording's caller channel. */
-    channel.extend({ role: z.literal('caller'), source: z.literal('asr') }),
+    channel.extend({ role: z.literal('caller'), source: z.enum(['asr', 'medical']) }),
     /** What was heard of the bot, by the call's own ledger: nobody needs to recognise what we said ourselves. */
     channel.extend({ role: z.literal('bot'), source: z.literal('ledger') }),
   ]),
@@ -23,6 +17,7 @@ export const callAnalysis = z.object({
   durations: z.object({ totalS: z.number(), callerSpeechS: z.number(), botSpeechS: z.number() }),
   /** The caller's share of all speech, 0 to 1; 0 when nobody spoke. */
   talkRatio: z.number(),
+  ...analysisFindings.partial().shape,
 });
 
 export type AnalysisSegment = z.infer<typeof analysisSegment>;

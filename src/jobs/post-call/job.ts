@@ -6,7 +6,12 @@ export const POST_CALL = 'post-call';
 /** The form of the document that it makes; a new form is a new job for the same call. */
 export const ANALYSIS_VERSION = 1;
 
-export const postCallSubject = z.object({ tenantId: z.string().min(1), callId: z.string().min(1) });
+export const postCallSubject = z.object({
+  tenantId: z.string().min(1),
+  callId: z.string().min(1),
+  /** Analyse once more, with this profile; the bot's own when absent. */
+  profile: z.string().min(1).optional(),
+});
 export type PostCallSubject = z.infer<typeof postCallSubject>;
 
 /** The same for every request to analyse the same call: a repeat is a no-op. */

@@ -1,20 +1,53 @@
-import type { AnalysisSegment } from './analysis.ts';
+import type { TranscriptionOptions } from '../../speech/asr/transcription-options.ts';
+import type { TranscriptionResult } from '../../speech/asr/transcription-result.ts';
+import type { MedicalResult } from '../../speech/medical/medical-result.ts';
 
-export interface Transcription {
+/** What the platform understood; what was not asked for is not there. */
+export interface Transcription
+  extends
+    Pick<TranscriptionResult, 'text' | 'requestId'>,
+    Partial<
+      Pick<
+        TranscriptionResult,
+        | 'words'
+        | 'detectedLanguage'
+        | 'speakers'
+        | 'speakerTurns'
+        | 'speakersIdentified'
+        | 'emotionSummary'
+        | 'analysis'
+        | 'durationS'
+      >
+    > {
+  readonly segments: readonly TranscribedSegment[];
+}
+
+export interface TranscribedSegment {
+  readonly startS: number;
+  readonly endS: number;
   readonly text: string;
-  readonly segments: readonly AnalysisSegment[];
-  /** The platform's id of the request, for its support. */
-  readonly requestId: string | undefined;
+  readonly speaker?: string | undefined;
+  readonly confidence?: number | undefined;
+  readonly emotion?: string | undefined;
+}
+
+export interface TranscriptionRequest {
+  readonly language: string;
+  readonly verbose: boolean;
+  /** Whatever else is asked; `language` and `verbose` stand as above. */
+  readonly recognition?: TranscriptionOptions;
+  readonly signal: AbortSignal;
 }
 
 /** What a job needs of the platform's batch endpoint. */
 export interface BatchTranscriber {
   /**
-   * @param wavPath a WAV file, mono, which may be large and is there until this settles
+   * @param path a file of a format that the platform takes, which may be large and is there until this settles
    * @throws OffhookError, whose `retryable` decides whether the job is tried again
    */
-  transcribe(
-    wavPath: string,
-    options: { readonly language: string; readonly verbose: boolean; readonly signal: AbortSignal },
-  ): Promise<Transcription>;
+  transcribe(path: string, request: TranscriptionRequest): Promise<Transcription>;
+  /** With the medical model; undefined where no medical service is configured. Splits what is too large. */
+  readonly transcribeMedical?:
+    | ((path: string, options: { readonly diarize: boolean; readonly signal: AbortSignal }) => Promise<MedicalResult>)
+    | undefined;
 }

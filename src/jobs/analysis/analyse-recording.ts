@@ -1,0 +1,128 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WavError } from '../../audio/wav.ts';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import type { BatchTranscriber } from '../post-call/transcriber.ts';
+import { ANALYSIS_DOCUMENT_VERSION, type RecordingAnalysis, recordingAnalysis } from './document.ts';
+import { RecordingRefusedError } from './errors.ts';
+import { findingsOf } from './findings.ts';
+import { hearRecording } from './hear-recording.ts';
+import type { FieldModel } from './model-fields.ts';
+import type { LoadedProfile } from './profile-file.ts';
+import { PLATFORM_LIMITS } from './split-recording.ts';
+import { inspectWav } from './wav-recording.ts';
+
+/** What tells and decodes the formats that are no WAV. */
+export interface SoundReader {
+  /** @param head the file's first 16 bytes or more. @returns undefined for what is no audio */
+  containerOf(head: Uint8Array): string | undefined;
+  /**
+   * Decodes into a mono WAV of 16 bits.
+   * @returns false where nothing here can, although the platform may
+   * @throws OffhookError for what is damaged or too long
+   */
+  decode(path: string, container: string, wavPath: string, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface AnalyseRecordingParts {
+  readonly transcriber: BatchTranscriber;
+  readonly sound: SoundReader;
+  readonly loaded: LoadedProfile;
+  readonly model: FieldModel | undefined;
+  /** Where channels and pieces are kept meanwhile. */
+  readonly workFolder: string;
+}
+
+export interface RecordingInput {
+  readonly path: string;
+  /** As it was named to us. */
+  readonly name: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly recordedAtMs: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/**
+ * Analyses one recording from elsewhere. Nothing is left in the work folder.
+ * @throws RecordingRefusedError before anything is sent; what transcriber and model throw; the signal's reason when aborted
+ */
+export async function analyseRecording(
+  parts: AnalyseRecordingParts,
+  input: RecordingInput,
+  signal: AbortSignal,
+): Promise<RecordingAnalysis> {
+  const { profile } = parts.loaded;
+  const container = await containerOf(parts, input);
+  const folder = await mkdtemp(join(parts.workFolder, 'recording-'));
+  try {
+    const heard = await hearRecording(parts, { path: input.path, container, folder }, signal);
+    const { findings, channels } = await findingsOf(heard, { ...parts, recordedAtMs: input.recordedAtMs }, signal);
+    const [first] = profile.channels.roles;
+    const document = {
+      version: ANALYSIS_DOCUMENT_VERSION,
+      recording: {
+        name: input.name,
+        sha256: input.sha256,
+        bytes: input.bytes,
+        container,
+        channels: heard.channelCount,
+        recordedAt: new Date(input.recordedAtMs).toISOString(),
+        metadata: input.metadata,
+      },
+      channels,
+      durations: { totalS: findings.measures.totalS },
+      talkRatio: findings.measures.roles.find(({ role }) => role === first)?.talkRatio ?? 0,
+      ...findings,
+    };
+    // As JSON says it: what is undefined is not there.
+    return recordingAnalysis.parse(JSON.parse(JSON.stringify(document)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is wrong with a file that can be seen before it is sent. */
+async function containerOf({ sound, loaded }: AnalyseRecordingParts, { path, bytes }: RecordingInput): Promise<string> {
+  if (bytes === 0) throw new RecordingRefusedError('empty', 'the file is empty');
+  const container = sound.containerOf(await headOf(path));
+  if (container === undefined)
+    throw new RecordingRefusedError('not-audio', 'the file is no audio of a format that the platform takes');
+  if (container !== 'wav') {
+    if (bytes > PLATFORM_LIMITS.bytes)
+      throw new RecordingRefusedError(
+        'too-large',
+        `${megabytes(bytes)} are over the platform's 500 MB; only WAV files are split`,
+      );
+    return container;
+  }
+  const { totalS, promisedS } = await inspectWav(path).catch((error: unknown): never => {
+    if (!(error instanceof WavError)) throw error;
+    throw new RecordingRefusedError('not-audio', errorText(error), error);
+  });
+  if (totalS === 0) throw new RecordingRefusedError('empty', 'the file holds no samples');
+  if (promisedS !== undefined && loaded.profile.channels.truncated === 'refuse')
+    throw new RecordingRefusedError(
+      'truncated',
+      `the file ends after ${totalS.toFixed(1)} s of the ${promisedS.toFixed(1)} s that its header promises`,
+    );
+  return container;
+}
+
+const HEAD_BYTES = 64;
+
+async function headOf(path: string): Promise<Uint8Array> {
+  await using file = await open(path, 'r');
+  const head = new Uint8Array(HEAD_BYTES);
+  const { bytesRead } = await file.read(head, 0, HEAD_BYTES, 0);
+  return head.subarray(0, bytesRead);
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 / 1024)} MB`;
+}
+
+/** Whether trying again later, unchanged, may help. */
+export function mayRetry(error: unknown): boolean {
+  return !(error instanceof OffhookError) || error.retryable;
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+
+/** The form of the document that an analysis is. */
+export const ANALYSIS_DOCUMENT_VERSION = 1;
+
+const seconds = z.number().nonnegative();
+const stretch = z.object({ startS: seconds, endS: seconds });
+
+export const analysisSegment = z.object({
+  /** Seconds since the recording's first sample. */
+  startS: seconds,
+  endS: seconds,
+  text: z.string(),
+  /** The platform's label, where several people share a channel; see `speakers`. */
+  speaker: z.string().optional(),
+  confidence: z.number().optional(),
+  emotion: z.string().optional(),
+});
+
+export const analysisWord = z.object({ word: z.string(), startS: seconds, endS: seconds, confidence: z.number().optional() });
+
+/** Words that a finding rests on: characters `from` up to `to` of a segment's text. */
+const evidence = z.object({
+  channel: z.int().nonnegative(),
+  segment: z.int().nonnegative(),
+  from: z.int().nonnegative(),
+  to: z.int().nonnegative(),
+  text: z.string(),
+  role: z.string(),
+  startS: seconds,
+  endS: seconds,
+});
+
+const fieldValue = z.union([z.string(), z.number(), z.boolean()]);
+const ground = z.discriminatedUnion('kind', [
+  evidence.extend({ kind: z.literal('words') }),
+  z.object({ kind: z.literal('measure'), name: z.string(), of: z.string().optional(), value: z.number().nullable() }),
+  z.object({ kind: z.literal('field'), name: z.string(), value: fieldValue.nullable() }),
+  z.object({ kind: z.literal('insight'), name: z.enum(['intent', 'sentiment']), value: z.string().nullable() }),
+]);
+
+const measures = z.object({
+  totalS: seconds,
+  speechS: seconds,
+  roles: z.array(
+    z.object({
+      role: z.string(),
+      speechS: seconds,
+      talkRatio: z.number(),
+      turns: z.int(),
+      longestMonologueS: seconds,
+      interruptions: z.int(),
+      replyGapP50S: seconds.optional(),
+      replyGapP95S: seconds.optional(),
+    }),
+  ),
+  overlaps: z.array(stretch),
+  overlapS: seconds,
+  silences: z.array(stretch),
+  silenceS: seconds,
+  longestSilenceS: seconds,
+  interruptions: z.array(z.object({ atS: seconds, by: z.string(), of: z.string() })),
+});
+
+const insights = z.object({
+  summary: z.string().optional(),
+  sentiment: z.string().optional(),
+  intent: z.string().optional(),
+  keyTerms: z.array(z.string()).optional(),
+  normalizedText: z.string().optional(),
+  emotion: z.object({ dominant: z.string().optional(), distribution: z.record(z.string(), z.number()) }).optional(),
+});
+
+/** What a profile adds to a transcript; the same for live calls and for recordings from elsewhere. */
+export const analysisFindings = z.object({
+  /** Which settings made it. */
+  profile: z.object({ name: z.string(), hash: z.string() }),
+  measures,
+  /** `sound`: from the recording's level on each channel. `recogniser`: from the speakers' turns of a shared channel. */
+  measuredFrom: z.enum(['sound', 'recogniser']),
+  insights,
+  fields: z.array(
+    z.object({ name: z.string(), value: fieldValue, from: z.enum(['rules', 'model']), evidence: z.array(evidence) }),
+  ),
+  /** Required fields without a value. */
+  missing: z.array(z.string()),
+  quality: z
+    .object({
+      score: z.number().nullable(),
+      items: z.array(
+        z.object({
+          id: z.string(),
+          question: z.string(),
+          weight: z.number(),
+          result: z.enum(['pass', 'fail', 'not-applicable']),
+          grounds: z.array(ground),
+        }),
+      ),
+    })
+    .optional(),
+  disposition: z.object({ value: z.string(), label: z.string().optional(), grounds: z.array(ground) }).optional(),
+  /** What was hidden, never what it was. */
+  redaction: z.object({
+    hidden: z.array(z.object({ kind: z.string(), channel: z.int(), startS: seconds, endS: seconds })),
+  }),
+  speakers: z.array(
+    z.object({ label: z.string(), role: z.string(), name: z.string().optional(), confidence: z.number().optional() }),
+  ),
+  languages: z.array(z.string()),
+  /** What could not be done, for people. */
+  problems: z.array(z.string()),
+});
+
+/** The analysis of a recording from elsewhere: version 1 of the document. */
+export const recordingAnalysis = analysisFindings.extend({
+  version: z.literal(ANALYSIS_DOCUMENT_VERSION),
+  recording: z.object({
+    /** As it was named to us. */
+    name: z.string(),
+    sha256: z.string(),
+    bytes: z.int(),
+    container: z.string(),
+    channels: z.int().optional(),
+    /** ISO 8601; from the list's `recorded_at`, else the file's own time. */
+    recordedAt: z.string(),
+    /** What the list carried beside it. */
+    metadata: z.record(z.string(), z.string()),
+  }),
+  channels: z.array(
+    z.object({
+      role: z.string(),
+      source: z.enum(['asr', 'medical']),
+      text: z.string(),
+      segments: z.array(analysisSegment),
+      words: z.array(analysisWord),
+    }),
+  ),
+  durations: z.object({ totalS: seconds }),
+  /** The first role's share of all speech, 0 to 1; 0 when nobody spoke. */
+  talkRatio: z.number(),
+});
+
+export type AnalysisFindings = z.output<typeof analysisFindings>;
+export type RecordingAnalysis = z.output<typeof recordingAnalysis>;

@@ -1,0 +1,141 @@
+import { findChoice } from '../../dialog/understand/choice.ts';
+import type { CalendarDay } from '../../dialog/understand/calendar-day.ts';
+import { findDay } from '../../dialog/understand/day.ts';
+import { findDigits } from '../../dialog/understand/digits.ts';
+import { numberAt } from '../../dialog/understand/numbers.ts';
+import { findTime } from '../../dialog/understand/time.ts';
+import { tokenise } from '../../dialog/understand/tokens.ts';
+import { findYesNo } from '../../dialog/understand/yes-no.ts';
+import { checkedValue, type FieldValue } from './field-value.ts';
+import type { ProfileField } from './profile.ts';
+import { findPersonal } from './redaction/personal.ts';
+import { phrasePlaces, type SpannedToken, spannedTokens } from './spanned-tokens.ts';
+import { type Evidence, evidenceIn, type Utterance } from './transcript.ts';
+
+type Rule = ProfileField['rules'][number];
+
+/** What was extracted for one field. */
+export interface ExtractedField {
+  readonly name: string;
+  readonly value: FieldValue;
+  readonly from: 'rules' | 'model';
+  /** The words it came from. */
+  readonly evidence: readonly Evidence[];
+}
+
+interface Place {
+  readonly raw: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * What the rules of one field find; the first rule that finds a value of the field's type decides.
+ * @param today the day of the recording, from which days such as tomorrow are counted
+ */
+export function extractByRules(
+  field: ProfileField,
+  utterances: readonly Utterance[],
+  today: CalendarDay,
+): ExtractedField | undefined {
+  for (const rule of field.rules) {
+    const heard = scopeOf(rule, field, utterances);
+    const found = heard.flatMap(({ utterance, from }) =>
+      placesIn(rule, field, utterance.text, from, today).flatMap((place) => {
+        const value = checkedValue(field, place.raw);
+        return value === undefined ? [] : [{ value, evidence: evidenceIn(utterance, place.from, place.to) }];
+      }),
+    );
+    const chosen = rule.take === 'first' ? found[0] : found.at(-1);
+    if (chosen !== undefined) return { name: field.name, value: chosen.value, from: 'rules', evidence: [chosen.evidence] };
+  }
+  return undefined;
+}
+
+interface Heard {
+  readonly utterance: Utterance;
+  /** Characters before this are out of scope. */
+  readonly from: number;
+}
+
+/** An answer may follow a question only two pieces of speech later. */
+const PIECES_AFTER = 3;
+
+function scopeOf({ after }: Rule, { by }: ProfileField, utterances: readonly Utterance[]): Heard[] {
+  const mine = (each: Utterance): boolean => by === undefined || each.role === by;
+  if (after.length === 0) return utterances.filter(mine).map((utterance) => ({ utterance, from: 0 }));
+  const phrases = after.map(tokenise);
+  const scope = new Map<Utterance, number>();
+  utterances.forEach((utterance, index) => {
+    const tokens = spannedTokens(utterance.text);
+    const words = tokens.map(({ word }) => word);
+    const ends = phrases.flatMap((phrase) => phrasePlaces(words, phrase).map((place) => tokens[place + phrase.length - 1]!.to));
+    if (ends.length === 0) return;
+    // Asked by one, answered by another, or told in one breath.
+    if (mine(utterance)) scope.set(utterance, Math.min(...ends));
+    const next = utterances
+      .slice(index + 1)
+      .filter(mine)
+      .slice(0, PIECES_AFTER - 1);
+    for (const each of next) if (!scope.has(each)) scope.set(each, 0);
+  });
+  return utterances.flatMap((utterance) => {
+    const from = scope.get(utterance);
+    return from === undefined ? [] : [{ utterance, from }];
+  });
+}
+
+function placesIn(rule: Rule, field: ProfileField, text: string, from: number, today: CalendarDay): Place[] {
+  if (rule.pattern !== undefined) {
+    return [...text.matchAll(new RegExp(rule.pattern, 'giud'))].flatMap((match) => {
+      const value = match.indices?.groups?.['value'] ?? match.indices?.[1] ?? match.indices?.[0];
+      if (value === undefined || value[0] < from || value[0] === value[1]) return [];
+      return [{ raw: text.slice(value[0], value[1]), from: value[0], to: value[1] }];
+    });
+  }
+  if (rule.understand === 'email')
+    return findPersonal(text, ['email'])
+      .filter((span) => span.from >= from)
+      .map((span) => ({ ...span, raw: text.slice(span.from, span.to) }));
+  const tokens = spannedTokens(text).filter((token) => token.from >= from);
+  const found = understood(rule, field, tokens, today);
+  if (found === undefined || tokens.length === 0) return [];
+  return [{ raw: found.value, from: tokens[found.from]!.from, to: tokens[found.to - 1]!.to }];
+}
+
+function understood(
+  { understand }: Rule,
+  field: ProfileField,
+  tokens: readonly SpannedToken[],
+  today: CalendarDay,
+): { value: string; from: number; to: number } | undefined {
+  const words = tokens.map(({ word }) => word);
+  switch (understand) {
+    case 'day':
+      return findDay(words, today);
+    case 'time':
+      return findTime(words);
+    case 'digits':
+      return findDigits(words);
+    case 'yes-no':
+      return findYesNo(words);
+    case 'number': {
+      for (let index = 0; index < words.length; index += 1) {
+        if (/^\d+$/.test(words[index]!)) return { value: words[index]!, from: index, to: index + 1 };
+        const number = numberAt(words, index);
+        if (number !== undefined) return { ...number, value: String(number.value) };
+      }
+      return undefined;
+    }
+    case 'choice': {
+      const choices = Object.entries(field.choices ?? {}).map(([name, phrases]) => ({
+        name,
+        phrases: [name, ...phrases].map(tokenise),
+      }));
+      return findChoice(words, choices);
+    }
+    case 'email':
+    case undefined:
+      return undefined;
+  }
+}

@@ -1,0 +1,159 @@
+import { join } from 'node:path';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import type { Stretch } from '../post-call/speech-time.ts';
+import type { AnalyseRecordingParts } from './analyse-recording.ts';
+import { RecordingRefusedError } from './errors.ts';
+import type { Heard } from './findings.ts';
+import { insightOptions, wantsInsights } from './recognition-options.ts';
+import { type ChannelSound, recogniseChannel, type RecognisedChannel } from './recognise.ts';
+import { speakerRoles, talkersOf } from './speaker-roles.ts';
+import { PLATFORM_LIMITS, splitRecording } from './split-recording.ts';
+import { type SeparatedRecording, separateChannels } from './wav-recording.ts';
+
+/** Less speech than this in a whole recording is none. */
+const LEAST_SPEECH_S = 0.2;
+
+interface RecordingFile {
+  readonly path: string;
+  readonly container: string;
+  /** Its own, for channels and pieces. */
+  readonly folder: string;
+}
+
+type HeardRecording = Heard & { readonly channelCount: number | undefined };
+type Parts = Pick<AnalyseRecordingParts, 'transcriber' | 'sound' | 'loaded'>;
+
+/** Measures a recording and has it recognised, each person's channel by itself where it has one. */
+export async function hearRecording(parts: Parts, file: RecordingFile, signal: AbortSignal): Promise<HeardRecording> {
+  const { profile } = parts.loaded;
+  const wavPath = file.container === 'wav' ? file.path : await decoded(parts, file, signal);
+  const targets = [join(file.folder, 'left.wav'), join(file.folder, 'right.wav')];
+  const separable = file.container === 'wav' && profile.channels.stereo === 'separate';
+  const sound = wavPath === undefined ? undefined : await separateChannels(wavPath, separable ? targets : []);
+  if (sound !== undefined) requireSpeech(sound);
+  if (sound !== undefined && separable && sound.channels === 2 && !sound.isTwice)
+    return hearSeparately(parts, file, sound, targets, signal);
+  return hearTogether(parts, file, sound, signal);
+}
+
+/** A file that nothing here decodes is the platform's to hear; its sound is not measured. */
+async function decoded(
+  { sound }: Parts,
+  { path, container, folder }: RecordingFile,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const wavPath = join(folder, 'decoded.wav');
+  try {
+    return (await sound.decode(path, container, wavPath, signal)) ? wavPath : undefined;
+  } catch (error) {
+    if (!(error instanceof OffhookError) || error.retryable) throw error;
+    const fault = error.code === 'OFFHOOK_MEDIA_TOO_LONG' ? 'too-long' : 'not-audio';
+    throw new RecordingRefusedError(fault, errorText(error), error);
+  }
+}
+
+function requireSpeech({ speech, totalS }: SeparatedRecording): void {
+  const speechS = speech.flat().reduce((sum, { startS, endS }) => sum + endS - startS, 0);
+  if (speechS < LEAST_SPEECH_S)
+    throw new RecordingRefusedError(
+      'no-speech',
+      `nobody is heard in ${totalS >= 90 ? `${(totalS / 60).toFixed(0)} min` : `${totalS.toFixed(1)} s`}`,
+    );
+}
+
+async function hearSeparately(
+  { transcriber, loaded: { profile } }: Parts,
+  { path, folder }: RecordingFile,
+  sound: SeparatedRecording,
+  targets: readonly string[],
+  signal: AbortSignal,
+): Promise<HeardRecording> {
+  const wanted = wantsInsights(profile);
+  const everybody = wanted && profile.insights.of === 'everybody';
+  const recognised = await Promise.all(
+    profile.channels.roles.map(async (role, index): Promise<RecognisedChannel> => {
+      const speech = sound.speech[index] ?? [];
+      const channel = { role, speech, totalS: sound.totalS };
+      // Where nobody speaks there is nothing to pay for.
+      if (speech.length === 0)
+        return { transcript: { role, source: 'asr', text: '', segments: [], words: [] }, answer: {}, turns: [] };
+      const pieces = await splitRecording(targets[index]!, join(folder, `channel-${index}`), signal);
+      const request = { speakers: 1, insights: wanted && !everybody && index === 0 };
+      return recogniseChannel(transcriber, profile, { ...channel, pieces }, request, signal);
+    }),
+  );
+  const problems: string[] = [];
+  let insights = recognised[0]?.answer.analysis;
+  if (everybody) {
+    const whole = await splitRecording(path, join(folder, 'whole'), signal);
+    if (whole.length > 1) problems.push('the insights are drawn from the first part of a recording that had to be split');
+    const options = { language: profile.language, verbose: true, recognition: insightOptions(profile), signal };
+    insights = (await transcriber.transcribe(whole[0]!.path, options)).analysis;
+  }
+  return {
+    channels: recognised.map(({ transcript }) => transcript),
+    channelCount: sound.channels,
+    talkers: profile.channels.roles.map((role, index) => ({ role, stretches: sound.speech[index] ?? [] })),
+    measuredFrom: 'sound',
+    totalS: sound.totalS,
+    speakers: recognised.flatMap(({ answer, transcript: { role } }) => {
+      const profile = answer.speakersIdentified?.find(({ name }) => name !== undefined);
+      return profile === undefined ? [] : [{ label: profile.speaker, role, profile }];
+    }),
+    insights,
+    emotion: recognised[0]?.answer.emotionSummary,
+    languages: languagesOf(recognised),
+    problems,
+  };
+}
+
+async function hearTogether(
+  { transcriber, loaded: { profile } }: Parts,
+  { path, folder, container }: RecordingFile,
+  sound: SeparatedRecording | undefined,
+  signal: AbortSignal,
+): Promise<HeardRecording> {
+  const { speakers, roles } = profile.channels.mono;
+  const isWav = container === 'wav';
+  if (sound !== undefined && !isWav && sound.totalS > PLATFORM_LIMITS.seconds)
+    throw new RecordingRefusedError('too-long', 'longer than the four hours that the platform takes; only WAV files are split');
+  const pieces = isWav ? await splitRecording(path, join(folder, 'whole'), signal) : [{ path, startS: 0 }];
+  const speech: readonly Stretch[] | undefined = sound?.speech[0];
+  const channel: ChannelSound = {
+    role: speakers > 1 ? 'mixed' : (roles[0] ?? 'speaker'),
+    pieces,
+    speech,
+    totalS: sound?.totalS ?? 0,
+  };
+  const request = { speakers, insights: wantsInsights(profile) };
+  const recognised = await recogniseChannel(transcriber, profile, channel, request, signal);
+  const { transcript, answer, turns } = recognised;
+  const totalS = sound?.totalS ?? answer.durationS ?? transcript.segments.at(-1)?.endS ?? 0;
+  const labelled =
+    turns.length > 0
+      ? turns
+      : transcript.segments.flatMap((each) => (each.speaker === undefined ? [] : [{ ...each, speaker: each.speaker }]));
+  const together = speakers > 1;
+  const who = together ? speakerRoles(labelled, answer.speakersIdentified ?? [], profile) : [];
+  const alone = [{ role: channel.role, stretches: speech ?? transcript.segments }];
+  return {
+    channels: [transcript],
+    channelCount: sound?.channels,
+    talkers: together ? talkersOf(labelled, who, profile.channels.roles) : alone,
+    measuredFrom: together || speech === undefined ? 'recogniser' : 'sound',
+    totalS,
+    speakers: who,
+    insights: answer.analysis,
+    emotion: answer.emotionSummary,
+    languages: languagesOf([recognised]),
+    problems: [
+      ...(sound === undefined ? ['nothing here decodes this format: the sound was not measured'] : []),
+      ...(pieces.length > 1 ? ['a recording that had to be split: insights are of its first part'] : []),
+    ],
+  };
+}
+
+function languagesOf(channels: readonly RecognisedChannel[]): string[] {
+  const languages = channels.flatMap(({ answer }) => answer.detectedLanguage ?? []);
+  return [...new Set(languages)];
+}
