@@ -38,13 +38,15 @@ export function extractByRules(
   utterances: readonly Utterance[],
   today: CalendarDay,
 ): ExtractedField | undefined {
+  const finds = (rule: Rule, { utterance, from }: Heard) =>
+    placesIn(rule, field, utterance.text, from, today).flatMap((place) => {
+      const value = checkedValue(field, place.raw);
+      return value === undefined ? [] : [{ value, evidence: evidenceIn(utterance, place.from, place.to) }];
+    });
   for (const rule of field.rules) {
-    const heard = scopeOf(rule, field, utterances);
-    const found = heard.flatMap(({ utterance, from }) =>
-      placesIn(rule, field, utterance.text, from, today).flatMap((place) => {
-        const value = checkedValue(field, place.raw);
-        return value === undefined ? [] : [{ value, evidence: evidenceIn(utterance, place.from, place.to) }];
-      }),
+    // Of the answers to one question the first that says anything.
+    const found = scopeOf(rule, field, utterances).flatMap(
+      (answers) => answers.map((heard) => finds(rule, heard)).find((each) => each.length > 0) ?? [],
     );
     const chosen = rule.take === 'first' ? found[0] : found.at(-1);
     if (chosen !== undefined) return { name: field.name, value: chosen.value, from: 'rules', evidence: [chosen.evidence] };
@@ -58,30 +60,25 @@ interface Heard {
   readonly from: number;
 }
 
-/** An answer may follow a question only two pieces of speech later. */
-const PIECES_AFTER = 3;
+/** An answer may come only in the second piece of speech after its question, or in the question's own. */
+const PIECES_AFTER = 2;
 
-function scopeOf({ after }: Rule, { by }: ProfileField, utterances: readonly Utterance[]): Heard[] {
+/** Where a rule looks: each utterance by itself, or for each question its possible answers in order. */
+function scopeOf({ after }: Rule, { by }: ProfileField, utterances: readonly Utterance[]): Heard[][] {
   const mine = (each: Utterance): boolean => by === undefined || each.role === by;
-  if (after.length === 0) return utterances.filter(mine).map((utterance) => ({ utterance, from: 0 }));
+  if (after.length === 0) return utterances.filter(mine).map((utterance) => [{ utterance, from: 0 }]);
   const phrases = after.map(tokenise);
-  const scope = new Map<Utterance, number>();
-  utterances.forEach((utterance, index) => {
+  return utterances.flatMap((utterance, index) => {
     const tokens = spannedTokens(utterance.text);
     const words = tokens.map(({ word }) => word);
     const ends = phrases.flatMap((phrase) => phrasePlaces(words, phrase).map((place) => tokens[place + phrase.length - 1]!.to));
-    if (ends.length === 0) return;
-    // Asked by one, answered by another, or told in one breath.
-    if (mine(utterance)) scope.set(utterance, Math.min(...ends));
+    if (ends.length === 0) return [];
+    const told = mine(utterance) ? [{ utterance, from: Math.min(...ends) }] : [];
     const next = utterances
       .slice(index + 1)
       .filter(mine)
-      .slice(0, PIECES_AFTER - 1);
-    for (const each of next) if (!scope.has(each)) scope.set(each, 0);
-  });
-  return utterances.flatMap((utterance) => {
-    const from = scope.get(utterance);
-    return from === undefined ? [] : [{ utterance, from }];
+      .slice(0, PIECES_AFTER);
+    return [[...told, ...next.map((each) => ({ utterance: each, from: 0 }))]];
   });
 }
 

@@ -86,7 +86,7 @@ const rule = z.strictObject({
     .optional(),
   /** What a rule of a bot's own understanding reads, in English and Hindi. */
   understand: understanding.optional(),
-  /** Only in what follows one of these phrases, in the same piece of speech or the next two of the same person. */
+  /** Only in what follows one of these phrases: the rest of that piece of speech, else the next two of whoever is asked. */
   after: z.array(term).max(100).default([]),
   /** Of several finds. People correct themselves forwards, so the last one counts unless told otherwise. */
   take: z.enum(['first', 'last']).default('last'),
