@@ -1,7 +1,7 @@
-import { constants } from 'node:fs';
 import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorText } from '../kernel/errors.ts';
+import { flushFolder } from '../store/flush-folder.ts';
 import { OutboxFullError, OutboxWriteError } from './errors.ts';
 import { type OutboxEntry, entryName, isEntryName, packEntry, unpackEntry } from './outbox-entry.ts';
 import type { JsonValue } from './port.ts';
@@ -147,18 +147,6 @@ async function writeThrough(path: string, bytes: Uint8Array): Promise<void> {
     await file.sync();
   } finally {
     await file.close();
-  }
-}
-
-/** A rename is durable once the folder is; not every system can flush one. */
-async function flushFolder(path: string): Promise<void> {
-  const folder = await open(path, constants.O_RDONLY);
-  try {
-    await folder.sync();
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'EPERM'))) throw error;
-  } finally {
-    await folder.close();
   }
 }
 

@@ -23,3 +23,9 @@ export class StoreKeyError extends OffhookError {
   readonly code = 'OFFHOOK_STORE_KEY';
   readonly retryable = false;
 }
+
+/** The place of recordings did not take, give or remove an object; `status` is the server's, where one answered. */
+export class ObjectStoreError extends OffhookError {
+  readonly code = 'OFFHOOK_OBJECT_STORE';
+  readonly retryable = true;
+}

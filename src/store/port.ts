@@ -86,6 +86,11 @@ export interface CallRepository {
   setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean>;
   /** The analysis was given up; `analyses.put` sets the other states. */
   analysisFailed(tenantId: string, callId: string): Promise<void>;
+  /**
+   * The recording stands sealed in the object store, and no more as a plain file.
+   * @returns false when the call is unknown or its audio was erased meanwhile: the object is then to be removed
+   */
+  recordingKept(tenantId: string, callId: string, object: string): Promise<boolean>;
   /** Ended calls of all tenants whose analysis is still to come, oldest end first. */
   awaitingAnalysis(options: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly CallRef[]>;
 }
@@ -145,8 +150,13 @@ export interface ErasedCall extends CallRef {
   readonly recordingObject: string | undefined;
 }
 
-/** Destroys keys. Every method is the same twice as once. */
+/** Gives and destroys keys. Every method is the same twice as once. */
 export interface PrivacyRepository {
+  /**
+   * The key of a call's sound, 32 bytes; made where there is none and `make` says so.
+   * @returns undefined when it was destroyed
+   */
+  audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined>;
   /** Calls of the person with this number, erased ones not. */
   callsOf(tenantId: string, number: string): Promise<readonly string[]>;
   /**

@@ -28,7 +28,7 @@ export class PostgresAnalyses implements AnalysisRepository {
     await unavailable(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
-        if (await wasErased(tx, tenantId, callId)) {
+        if (await wasErased(tx, tenantId, callId, 'text')) {
           throw new StoreRecordError('the call was erased', { facts: { callId } });
         }
         const row = {

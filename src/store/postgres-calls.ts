@@ -1,4 +1,4 @@
-import { and, asc, eq, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
 import { IMPORTED, callRecord } from './record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
 import { pageOfCalls } from './call-search.ts';
@@ -32,7 +32,7 @@ export class PostgresCalls implements CallRepository {
     await unavailable(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
-        if (await wasErased(tx, tenantId, callId)) {
+        if (await wasErased(tx, tenantId, callId, 'text')) {
           await this.#keys.destroy(tx, tenantId, callId, 'text');
           return;
         }
@@ -125,6 +125,19 @@ export class PostgresCalls implements CallRepository {
 
   async analysisFailed(tenantId: string, callId: string): Promise<void> {
     await this.#change(tenantId, callId, { analysisState: 'failed' });
+  }
+
+  async recordingKept(tenantId: string, callId: string, object: string): Promise<boolean> {
+    const changed = await unavailable(
+      this.#tenancy.ask(tenantId, (session) =>
+        session
+          .update(calls)
+          .set({ recordingObject: object })
+          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), isNull(calls.audioErasedAtMs)))
+          .returning({ id: calls.id }),
+      ),
+    );
+    return changed.length > 0;
   }
 
   async awaitingAnalysis({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly CallRef[]> {

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray } from 'drizzle-orm';
 import type { CallRef, ErasedCall, PrivacyRepository } from './port.ts';
 import type { CallKeys, KeyKind } from './privacy/call-keys.ts';
+import { wasErased } from './privacy/erased.ts';
 import { analyses, calls, erasures, events, turns, webhookDeliveries } from './schema.ts';
 import type { Session, Tenancy } from './tenancy.ts';
 import { unavailable } from './unavailable.ts';
@@ -12,6 +13,18 @@ export class PostgresPrivacy implements PrivacyRepository {
   constructor(tenancy: Tenancy, keys: CallKeys) {
     this.#tenancy = tenancy;
     this.#keys = keys;
+  }
+
+  async audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined> {
+    return unavailable(
+      this.#tenancy.atOnce(tenantId, async (tx) => {
+        if (!make) return (await this.#keys.find(tx, tenantId, callId, 'audio'))?.bytes;
+        const key = await this.#keys.obtain(tx, tenantId, callId, 'audio');
+        if (!(await wasErased(tx, tenantId, callId, 'audio'))) return key.bytes;
+        await this.#keys.destroy(tx, tenantId, callId, 'audio');
+        return undefined;
+      }),
+    );
   }
 
   async callsOf(tenantId: string, number: string): Promise<readonly string[]> {

@@ -1,0 +1,14 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+/** A rename is durable once the folder is; not every system can flush one. */
+export async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'EPERM'))) throw error;
+  } finally {
+    await folder.close();
+  }
+}
