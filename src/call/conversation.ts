@@ -23,7 +23,7 @@ export class Conversation {
   /** Opens the next turn. */
   open(input: AskedInput, wallMs: number): number {
     this.#exchanges.push({ index: this.#exchanges.length, input, startedAtWallMs: wallMs });
-    if (input.kind === 'keyed') this.digits += input.digits;
+    this.digits += keysOf(input);
     return this.current;
   }
 
@@ -36,7 +36,8 @@ export class Conversation {
   /** The caller went on speaking before anything was answered: the turn is taken back and will be opened again. */
   takeBack(): void {
     const taken = this.#exchanges.pop();
-    if (taken?.input.kind === 'keyed') this.digits = this.digits.slice(0, -taken.input.digits.length);
+    const keys = taken === undefined ? '' : keysOf(taken.input);
+    this.digits = this.digits.slice(0, this.digits.length - keys.length);
   }
 
   /** What both sides said before this turn, the bot's side as it was heard. */
@@ -83,11 +84,17 @@ export class Conversation {
   }
 }
 
+/** The keys of an answer. */
+function keysOf(input: AskedInput): string {
+  if (input.kind === 'keyed') return input.digits;
+  return input.kind === 'spoken' ? (input.keys ?? '') : '';
+}
+
 /** What the caller said or keyed; empty where it was nothing. */
 export function callerText(input: AskedInput): string {
   switch (input.kind) {
     case 'spoken':
-      return input.text;
+      return input.keys === undefined ? input.text : `${input.text} ${input.keys}`;
     case 'keyed':
       return input.digits;
     case 'start':

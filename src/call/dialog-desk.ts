@@ -1,18 +1,19 @@
-import type { CallFacts, DialogAction, DialogHook, DialogTurn } from '../dialog/port.ts';
+import type { CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../dialog/port.ts';
+import { answerContext, contractHints, mostKeys, readAnswer } from '../dialog/port-contracts.ts';
 import type { CallBook } from './call-book.ts';
 import { disposeDialog, runDialog } from './dialog-runner.ts';
 import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from './media.ts';
 import type { CallIdentity, CallServices } from './services.ts';
 import { sameWords } from './transcript.ts';
-import type { AskedInput } from './turn-state.ts';
+import type { AskedInput, Expectation, ExpectedValue } from './turn-state.ts';
 
 /** A dialog that failed this often in a row is given up, with an apology. */
 const MOST_FAILURES = 3;
 
 /** What a dialog may do to its call beyond speaking. */
 export interface DialogFloor {
-  expect(gather: DialogAction & { type: 'gather' }): void;
+  expect(expectation: Expectation): void;
   changeLanguage(language: string, voice: string | undefined): void;
   hangUpAfterThis(reason: string): void;
   transferAfterThis(to: string): void;
@@ -33,6 +34,9 @@ export class DialogDesk {
   readonly #floor: DialogFloor;
   readonly #hook: DialogHook;
   #failures = 0;
+  /** The value that this turn was asked for. */
+  #expected: (ExpectedValue & { readonly turn: number }) | undefined;
+  #hints: readonly string[] = [];
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
@@ -65,6 +69,7 @@ export class DialogDesk {
     const { voice } = media;
     const reply = voice.start(turn);
     this.#book.asked(turn, input);
+    this.#hints = [];
     if (this.#warning === 'due') {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');
@@ -77,11 +82,11 @@ export class DialogDesk {
         this.#failures = 0;
         voice.say(reply, action);
       },
-      act: (action) => this.#act(action),
+      act: (action) => this.#act(action, turn, voice.language),
       answered: () => this.#book.answered(turn),
-      complete: (hints) => {
+      complete: () => {
         voice.flush();
-        this.#floor.listenFor(hints);
+        this.#floor.listenFor(this.#hints);
       },
       failed: (error) => this.failed(error),
     });
@@ -101,10 +106,10 @@ export class DialogDesk {
     await disposeDialog(this.#hook, this.#identity.callId, this.#services);
   }
 
-  #act(action: Exclude<DialogAction, { type: 'say' }>): void {
+  #act(action: Exclude<DialogAction, { type: 'say' }>, turn: number, language: string): void {
     switch (action.type) {
       case 'gather':
-        return this.#floor.expect(action);
+        return this.#gather(action, turn + 1, language);
       case 'set':
         this.#book.variables = { ...this.#book.variables, ...action.variables };
         return;
@@ -126,11 +131,33 @@ export class DialogDesk {
     return {
       call: this.#facts(voice.language),
       index: turn,
-      input: input.kind === 'spoken' ? { ...input, language: voice.language } : input,
+      input: this.#input(input, turn, voice.language),
       history: this.#book.conversation.history(line.ledger, turn),
       variables: this.#book.variables,
       idempotencyKey: `${this.#identity.callId}.${turn}`,
     };
+  }
+
+  #gather(gather: DialogAction & { type: 'gather' }, turn: number, language: string): void {
+    const { contract, hints, ...rest } = gather;
+    const context = answerContext(language, this.#services.clock.wallMs(), this.#identity.bot.timeZone);
+    this.#expected = contract === undefined ? undefined : { turn, contract, context };
+    this.#hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
+    const most = contract === undefined ? undefined : mostKeys(contract);
+    this.#floor.expect({
+      ...rest,
+      ...(most === undefined || rest.maxDigits !== undefined ? {} : { maxDigits: most }),
+      ...(this.#expected === undefined ? {} : { value: this.#expected }),
+    });
+  }
+
+  /** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
+  #input(input: AskedInput, turn: number, language: string): TurnInput {
+    const expected = this.#expected?.turn === turn ? this.#expected : undefined;
+    const read = (text: string, keys: string) =>
+      expected === undefined ? {} : { answer: readAnswer(expected.contract, expected.context, text, keys) };
+    if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
+    return input.kind === 'keyed' ? { ...input, ...read('', input.digits) } : input;
   }
 
   /** The answer that was made early, where these were the words. */

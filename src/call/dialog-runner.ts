@@ -11,8 +11,8 @@ export interface DialogSink {
   act(action: Exclude<DialogAction, { type: 'say' }>): void;
   /** The dialog's first action is here. */
   answered(): void;
-  /** All of the dialog's answer is here. @param hints what the caller is expected to say, if it said so */
-  complete(hints: readonly string[]): void;
+  /** All of the dialog's answer is here. */
+  complete(): void;
   failed(error: unknown): void;
 }
 
@@ -23,13 +23,11 @@ export async function runDialog(
   sink: DialogSink,
 ): Promise<void> {
   let first = true;
-  let hints: readonly string[] = [];
   try {
     for await (const action of respond(reply.signal)) {
       if (reply.signal.aborted) return;
       if (first) sink.answered();
       first = false;
-      if (action.type === 'gather') hints = action.hints ?? [];
       if (action.type === 'say') sink.say(action);
       else sink.act(action);
     }
@@ -38,7 +36,7 @@ export async function runDialog(
     if (!reply.signal.aborted) sink.failed(error);
     return;
   }
-  if (!reply.signal.aborted) sink.complete(hints);
+  if (!reply.signal.aborted) sink.complete();
   reply.close();
 }
 

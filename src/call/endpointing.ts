@@ -38,6 +38,8 @@ export interface SpokenSoFar {
   readonly wordsChangedMs: number | undefined;
   /** The words so far; asked for only when they can matter. */
   readonly text: () => string;
+  /** The silence that ends the value which was asked for, as far as it has been said; undefined where it says nothing of that. */
+  readonly valueMs: number | undefined;
   /** Pauses of this caller inside earlier turns and this one, newest last. */
   readonly pauses: readonly number[];
 }
@@ -67,8 +69,8 @@ export function commitReason(
   nowMs: number,
 ): 'silence' | 'stable-words' | 'too-long' | undefined {
   const quietMs = nowMs - spoken.lastVoicedMs;
-  const mayEnd = quietMs >= settings.endpointingMs * settings.sentenceShare;
-  if (mayEnd && quietMs >= silenceThatEnds(settings, spoken, nowMs)) return 'silence';
+  const mayEnd = quietMs >= (spoken.valueMs ?? settings.endpointingMs * settings.sentenceShare);
+  if (mayEnd && (spoken.valueMs !== undefined || quietMs >= silenceThatEnds(settings, spoken, nowMs))) return 'silence';
   if (nowMs - spoken.startedMs >= settings.maxTurnMs) return 'too-long';
   if (spoken.wordsChangedMs !== undefined && nowMs - spoken.wordsChangedMs >= settings.stableWordsMs) return 'stable-words';
   return undefined;

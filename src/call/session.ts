@@ -324,7 +324,7 @@ export class CallSession {
 
   #dialogFloor(): DialogFloor {
     return {
-      expect: (gather) => this.#feed({ type: 'expect', expectation: gather }),
+      expect: (expectation) => this.#feed({ type: 'expect', expectation }),
       changeLanguage: (language, voice) => {
         this.#media?.voice.switchTo(language, voice);
         this.#listening.open(language);

@@ -1,3 +1,4 @@
+import type { AnswerContext, AnswerContract } from '../dialog/port-contracts.ts';
 import type { Interruptible } from '../dialog/port.ts';
 import type { EndpointingSettings } from './endpointing.ts';
 import type { Contest, InterruptionSettings, VoiceFrame } from './interruption.ts';
@@ -26,8 +27,15 @@ export interface Expectation {
   readonly endpointingMs?: number;
   readonly noInputMs?: number;
   readonly maxDigits?: number;
+  /** What kind of value the answer is, and what reading it depends on. */
+  readonly value?: ExpectedValue;
   /** The dialog waits for an answer, so that a word of agreement is one. */
   readonly asked?: true;
+}
+
+export interface ExpectedValue {
+  readonly contract: AnswerContract;
+  readonly context: AnswerContext;
 }
 
 export type TurnEvent =
@@ -83,7 +91,8 @@ export type TurnEffect =
 
 export type AskedInput =
   | { readonly kind: 'start' }
-  | { readonly kind: 'spoken'; readonly text: string }
+  /** `keys` were pressed after the words, for the same value. */
+  | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
   | { readonly kind: 'keyed'; readonly digits: string }
   | { readonly kind: 'no-input'; readonly attempt: number };
 

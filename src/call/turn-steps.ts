@@ -1,3 +1,4 @@
+import { contractSilenceMs, DEFAULT_PATIENCE, readAnswer } from '../dialog/port-contracts.ts';
 import { isBackchannel } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { finalText, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
@@ -16,6 +17,8 @@ const MEANT_INTERRUPTION_MS = 600;
 const COVERED_MS = 120;
 /** Quiet after a "mm-hm" that shows that nothing follows it. */
 const BACKCHANNEL_OVER_MS = 300;
+/** How many times longer the next key is waited for while the value is incomplete. */
+const INCOMPLETE_PATIENCE = 2.5;
 /** Words that have not changed for this long are asked about early, and so often in a turn. */
 const EARLY_STILL_MS = 120;
 const MOST_EARLY = 3;
@@ -38,8 +41,8 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
     case 'settling':
       return early(settings, afterCommit(settings, state, phase, atMs), atMs);
     case 'keying':
-      if (atMs - phase.lastMs < settings.interDigitMs) return { state, effects: NO_EFFECTS };
-      return ask(state, { kind: 'keyed', digits: phase.digits }, atMs, false);
+      if (stillKeying(settings, state, phase, atMs)) return { state, effects: NO_EFFECTS };
+      return ask(state, keyedInput(state, phase.digits), atMs, false);
     case 'thinking':
       return whileThinking(settings, state, phase, atMs);
     case 'bot-speaking': {
@@ -71,6 +74,7 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
     lastVoicedMs,
     wordsChangedMs: wordless ? undefined : state.wordsChangedMs,
     text: () => provisionalText(state.words),
+    valueMs: wordless ? undefined : silenceOfValue(state, endpointing.endpointingMs, atMs - lastVoicedMs),
     pauses: state.pauses,
   };
   const reason = commitReason(endpointing, spoken, atMs);
@@ -88,6 +92,15 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const committed: TurnState = { ...state, phase: settling, commitsOutstanding, lastCommitMs: atMs };
   const next = afterCommit(settings, committed, settling, atMs);
   return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
+}
+
+/** The silence that ends the value which was asked for; undefined while the line is not quiet, or nothing of it was said. */
+function silenceOfValue({ words, expectation }: TurnState, baseMs: number, quietMs: number): number | undefined {
+  const { value } = expectation;
+  if (value === undefined || quietMs < DEFAULT_PATIENCE.wholeMs) return undefined;
+  const reading = readAnswer(value.contract, value.context, provisionalText(words));
+  const saysNothing = reading.status === 'impossible' || (reading.status === 'incomplete' && reading.soFar === '');
+  return saysNothing ? undefined : contractSilenceMs(reading, baseMs);
 }
 
 /** Words that stand still in a quiet line may be all: the dialog can be asked while the rest of the silence is waited for. */
@@ -203,8 +216,30 @@ export function keyed(state: TurnState, digits: string, atMs: number): Step {
   const complete = digits.endsWith('#') && digits.length > 1;
   const kept = complete ? digits.slice(0, -1) : digits;
   const { maxDigits } = state.expectation;
-  if (complete || (maxDigits !== undefined && kept.length >= maxDigits)) {
-    return ask(state, { kind: 'keyed', digits: kept }, atMs, false);
+  if (complete || (maxDigits !== undefined && kept.length >= maxDigits) || isWhole(state, kept)) {
+    return ask(state, keyedInput(state, kept), atMs, false);
   }
   return { state: { ...state, phase: { name: 'keying', digits: kept, lastMs: atMs } }, effects: NO_EFFECTS };
+}
+
+/** Keys alone, or behind the words of the same value. */
+function keyedInput({ words, expectation }: TurnState, digits: string): AskedInput {
+  const text = expectation.value === undefined ? '' : provisionalText(words);
+  return text === '' ? { kind: 'keyed', digits } : { kind: 'spoken', text, keys: digits };
+}
+
+/** Whether the value that was asked for is there, and nothing can follow. */
+function isWhole({ words, expectation: { value } }: TurnState, digits: string): boolean {
+  if (value === undefined) return false;
+  const reading = readAnswer(value.contract, value.context, provisionalText(words), digits);
+  return reading.status === 'complete' && reading.more === 'no';
+}
+
+/** Whether another key may come: people look the next ones up where a value is incomplete, and may go on aloud. */
+function stillKeying(settings: TurnSettings, state: TurnState, phase: Phase & { name: 'keying' }, atMs: number): boolean {
+  const { value } = state.expectation;
+  if (value === undefined) return atMs - phase.lastMs < settings.interDigitMs;
+  const quietMs = atMs - Math.max(phase.lastMs, state.hearing.lastVoicedMs ?? 0);
+  const reading = readAnswer(value.contract, value.context, provisionalText(state.words), phase.digits);
+  return quietMs < settings.interDigitMs * (reading.status === 'incomplete' ? INCOMPLETE_PATIENCE : 1);
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isTimeZone } from './time-zone.ts';
 import type { Secret } from './secrets.ts';
 import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
 
@@ -75,6 +76,8 @@ export const botSettings = z
     /** Answers every number that no other bot names; one bot at most. */
     default: z.boolean().default(false),
     language: language.default('en'),
+    /** Decides what day it is for a caller who says `tomorrow`. */
+    timeZone: z.string().default('UTC').refine(isTimeZone, 'a time zone such as Asia/Kolkata'),
     voice: z.string().min(1).max(200),
     /** Speaking rate, 1 is the voice's own. */
     speed: z.number().min(0.25).max(4).default(1),

@@ -1,4 +1,5 @@
 import type { AnswerContract } from './contract/contract.ts';
+import type { AnswerReading } from './contract/reading.ts';
 
 /** The seam where users plug in what the bot says. */
 
@@ -14,8 +15,16 @@ export interface CallFacts {
 /** What the caller did that ended the turn. `start` opens the call and has no text. */
 export type TurnInput =
   | { readonly kind: 'start' }
-  | { readonly kind: 'spoken'; readonly text: string; readonly language: string | undefined }
-  | { readonly kind: 'keyed'; readonly digits: string }
+  | {
+      readonly kind: 'spoken';
+      readonly text: string;
+      readonly language: string | undefined;
+      /** Keys that belong to the same answer, pressed after the words. */
+      readonly keys?: string;
+      /** What it says as the contract that was asked for reads it. */
+      readonly answer?: AnswerReading;
+    }
+  | { readonly kind: 'keyed'; readonly digits: string; readonly answer?: AnswerReading }
   | { readonly kind: 'no-input'; readonly attempt: number };
 
 export interface HistoryEntry {

@@ -1,3 +1,4 @@
+import { isTimeZone } from '../../config/time-zone.ts';
 import { nearest } from '../../config/nearest.ts';
 import { shown } from '../../config/problem.ts';
 import { isBuiltIn } from './commands.ts';
@@ -97,12 +98,4 @@ export function valuesOf(slot: Slot): string[] | undefined {
 function strayBraces(template: string): boolean {
   const rest = template.replaceAll(/\{\{\s*[A-Za-z][\w-]*\s*(\|\s*[A-Za-z]+\s*)?\}\}/g, '');
   return rest.includes('{{') || rest.includes('}}');
-}
-
-function isTimeZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
