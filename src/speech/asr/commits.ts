@@ -1,4 +1,4 @@
-import type { ReplayBuffer } from './replay-buffer.ts';
+import type { LostAudio, ReplayBuffer } from './replay-buffer.ts';
 
 /** Commits at most outstanding; another one at the same place in the audio adds nothing. */
 const MOST_COMMITS = 64;
@@ -46,9 +46,9 @@ export class Commits {
   /**
    * The answer is due and did not come. A commit after silence need not have one and is awaited no longer; one after a voice
    * is sent again once, on another socket, and then given up with its audio.
-   * @returns samples given up, 0 when they are to be sent again; undefined when the socket may be kept
+   * @returns audio given up, none when it is to be sent again; undefined when the socket may be kept
    */
-  unanswered(): number | undefined {
+  unanswered(): LostAudio | undefined {
     this.#awaitedSinceMs = undefined;
     const [commit] = this.#sent;
     const last = this.#sent.at(-1);
@@ -56,9 +56,9 @@ export class Commits {
     if (commit === undefined || last === undefined || !this.#audio.hasVoice(settled, last)) return undefined;
     if (this.#repeated !== commit) {
       this.#repeated = commit;
-      return 0;
+      return { fromSample: settled, samples: 0 };
     }
-    const lost = Math.max(0, commit - settled);
+    const lost = { fromSample: settled, samples: Math.max(0, commit - settled) };
     this.#audio.settle(commit);
     this.#sent.shift();
     return lost;

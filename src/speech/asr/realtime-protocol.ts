@@ -4,7 +4,7 @@ import { SpeechError, SpeechFailedError, SpeechProtocolError, SpeechUnavailableE
 import type { RecognitionEvent, RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
 import { readRealtimeEvent, type RealtimeEvent } from './realtime-events.ts';
-import { ReplayBuffer } from './replay-buffer.ts';
+import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';
 import { SegmentNumbers } from './segment-numbers.ts';
 
 /** The moment of a step. */
@@ -55,6 +55,8 @@ interface Death {
   /** Close code; undefined when no socket was open. */
   readonly code: number | undefined;
   readonly maybeToken?: boolean;
+  /** What came over the socket made no sense, which another one may mend; counts as a quick death. */
+  readonly isGarbled?: boolean;
 }
 
 export interface RealtimeProtocolOptions extends RecognitionOptions {
@@ -77,6 +79,8 @@ export class RealtimeProtocol {
   #state: State;
   #endUntilMs: number | undefined;
   #endSent = false;
+  /** A final came after the end was sent. */
+  #endHeard = false;
   #pumpAtMs: number | undefined;
   /** Where in the caller's audio the socket's first sample stands, and when it was sent. */
   #sessionStart = 0;
@@ -150,8 +154,10 @@ export class RealtimeProtocol {
     const { name } = this.#state;
     if (name !== 'handshaking' && name !== 'ready') return [];
     const event = readRealtimeEvent(frame);
-    if (event === undefined) this.#finish(new SpeechProtocolError('the recogniser sent a text frame that is not JSON'));
-    else this.#event(at, event);
+    if (event === undefined) {
+      const error = new SpeechProtocolError('the recogniser sent a text frame that is not JSON');
+      this.#died(at, { error, code: 1007, maybeToken: false, isGarbled: true });
+    } else this.#event(at, event);
     return this.#taken();
   }
 
@@ -206,7 +212,7 @@ export class RealtimeProtocol {
     const lost = this.#commits.unanswered();
     if (lost === undefined) return;
     const error = new SpeechUnavailableError('recognition: no final in time after a commit');
-    if (lost > 0) this.#emitLost(lost, 'the recogniser answered no commit for it, on two connections');
+    if (lost.samples > 0) this.#emitLost(lost, 'the recogniser answered no commit for it, on two connections');
     this.#died(at, { error, code: 1006 });
   }
 
@@ -222,6 +228,7 @@ export class RealtimeProtocol {
         const { text, endOfUtterance, language, endS } = event;
         const seg = this.#segments.final(event.seg, text);
         if (seg === undefined) return;
+        this.#endHeard = this.#endSent;
         const endSample = endS === undefined ? undefined : this.#sessionStart + Math.round(endS * this.#options.sampleRateHz);
         this.#commits.heard({ text, endOfUtterance, endSample }, at.nowMs);
         this.#emit({ type: 'final', seg, text, endOfUtterance, language });
@@ -299,12 +306,12 @@ export class RealtimeProtocol {
   }
 
   /** A socket is gone, or could not be opened: another one is tried, within bounds. */
-  #died(at: At, { error, code, maybeToken = this.#state.name === 'handshaking' }: Death): void {
+  #died(at: At, { error, code, isGarbled = false, maybeToken = this.#state.name === 'handshaking' }: Death): void {
     const state = this.#state;
     const { nowMs } = at;
-    const retryable = error instanceof SpeechError && error.retryable;
+    const retryable = isGarbled || (error instanceof SpeechError && error.retryable);
     if (code !== undefined && 'openedMs' in state)
-      this.#quickDeaths = nowMs - state.openedMs < QUICK_DEATH_MS ? this.#quickDeaths + 1 : 0;
+      this.#quickDeaths = isGarbled || nowMs - state.openedMs < QUICK_DEATH_MS ? this.#quickDeaths + 1 : 0;
     if (state.name === 'ready') {
       if (!retryable || this.#quickDeaths >= MOST_QUICK_DEATHS) this.#finish(error);
       else this.#reconnectAfterSession(at, error);
@@ -317,7 +324,8 @@ export class RealtimeProtocol {
       this.#connect(nowMs, true);
       return;
     }
-    const again = retryable && (state.name === 'connecting' || this.#everReady) && this.#quickDeaths < MOST_QUICK_DEATHS;
+    const mayPass = state.name === 'connecting' || this.#everReady || isGarbled;
+    const again = retryable && mayPass && this.#quickDeaths < MOST_QUICK_DEATHS;
     const waitMs = backoffDelayMs(BACKOFF, this.#attempts - 1, this.#options.random());
     if (!again || nowMs + waitMs - this.#outageSinceMs > OUTAGE_MS) this.#finish(error);
     else this.#wait(nowMs + waitMs, error);
@@ -326,6 +334,7 @@ export class RealtimeProtocol {
   #reconnectAfterSession({ nowMs }: At, error: Error): void {
     this.#outageSinceMs = nowMs;
     this.#endSent = false;
+    this.#endHeard = false;
     this.#audio.rewind();
     this.#commits.rewind();
     this.#segments.newSession();
@@ -353,20 +362,26 @@ export class RealtimeProtocol {
     this.#effects.push({ type: 'connect', freshToken });
   }
 
+  /** What is in no final by now is told, unless a final answered the end and the platform then closed as it should. */
   #finish(error: Error | undefined): void {
     this.#state = { name: 'over' };
-    this.#tellLost('the recogniser was never ready for it');
+    if (error !== undefined || !this.#endHeard) {
+      const lost = this.#everReady ? 'the session was over before it was in a final' : 'the recogniser was never ready for it';
+      this.#audio.abandon();
+      this.#tellLost(lost);
+    }
     this.#effects.push({ type: 'disconnect' });
     this.#emit({ type: 'closed', error });
   }
 
   #tellLost(reason: string): void {
     const lost = this.#audio.takeLost();
-    if (lost > 0) this.#emitLost(lost, reason);
+    if (lost !== undefined) this.#emitLost(lost, reason);
   }
 
-  #emitLost(samples: number, reason: string): void {
-    this.#emit({ type: 'audio-lost', lostMs: Math.round((samples / this.#options.sampleRateHz) * 1000), reason });
+  #emitLost({ fromSample, samples }: LostAudio, reason: string): void {
+    const ms = (count: number): number => Math.round((count / this.#options.sampleRateHz) * 1000);
+    this.#emit({ type: 'audio-lost', fromMs: ms(fromSample), lostMs: ms(samples), reason });
   }
 
   #emit(event: RecognitionEvent): void {

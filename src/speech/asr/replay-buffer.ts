@@ -6,6 +6,12 @@ const PAUSE_MS = 400;
 /** Less voice than this among dropped samples is not a word. */
 const WORD_MS = 100;
 
+/** Samples that are in no final and never will be: where the first of them stands, and how many there are. */
+export interface LostAudio {
+  readonly fromSample: number;
+  readonly samples: number;
+}
+
 /**
  * The caller's audio since the last final, on one sample position that never restarts: what is still to be sent, and what
  * must be sent again when the session dies. A preallocated ring; the oldest samples are dropped when it is full, and told of
@@ -24,6 +30,7 @@ export class ReplayBuffer {
   #end = 0;
   /** Dropped samples before this are counted or known to be in a final. */
   #countedTo = 0;
+  #lostFrom = 0;
   #lostSamples = 0;
   #lostVoiceSamples = 0;
   #overwrittenVoiceSamples = 0;
@@ -79,12 +86,23 @@ export class ReplayBuffer {
     this.#next = Math.max(this.#settled, this.#start);
   }
 
-  /** @returns samples dropped since the last call that can no longer be sent; 0 when there was no voice in them */
-  takeLost(): number {
-    const lost = this.#lostVoiceSamples >= (WORD_MS / BLOCK_MS) * this.#blockSamples ? this.#lostSamples : 0;
+  /** Nothing more will be sent: what is not in a final by now counts as lost, and is no longer here. */
+  abandon(): void {
+    this.rewind();
+    const from = this.#next;
+    const voiceSamples = (this.#voicedMs(from, this.#end) / BLOCK_MS) * this.#blockSamples;
+    this.#start = this.#end;
+    this.#next = this.#end;
+    this.#count(this.#end - from, voiceSamples);
+  }
+
+  /** @returns what was dropped since the last call and can no longer be sent; undefined when there was no voice in it */
+  takeLost(): LostAudio | undefined {
+    const hasWord = this.#lostVoiceSamples >= (WORD_MS / BLOCK_MS) * this.#blockSamples;
+    const lost = { fromSample: this.#lostFrom, samples: this.#lostSamples };
     this.#lostSamples = 0;
     this.#lostVoiceSamples = 0;
-    return lost;
+    return hasWord ? lost : undefined;
   }
 
   /** Whether somebody speaks between these positions, as far as their samples are kept. */
@@ -154,6 +172,7 @@ export class ReplayBuffer {
   }
 
   #count(samples: number, voiceSamples: number): void {
+    if (this.#lostSamples === 0) this.#lostFrom = this.#start - samples;
     this.#countedTo = Math.max(this.#countedTo, this.#start);
     this.#lostSamples += samples;
     this.#lostVoiceSamples += voiceSamples;

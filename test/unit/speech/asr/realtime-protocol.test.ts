@@ -151,10 +151,17 @@ describe('recognition session: events', () => {
     expect(driver.protocol.isOver).toBe(false);
   });
 
-  it('ends with an error at a text frame that is not JSON [136]', () => {
+  it('takes a text frame that is not JSON for a lost connection, and the third in a row for an error [136]', () => {
     const driver = new ProtocolDriver();
-    driver.ready();
-    driver.run(driver.protocol.text(driver.at(), 'pardon?'));
+    for (let garbled = 0; garbled < 3; garbled += 1) {
+      expect(driver.of('reconnecting')).toHaveLength(garbled);
+      driver.advance(6_000);
+      driver.ready();
+      if (garbled === 0) driver.say(voice(400));
+      driver.advance(8_000);
+      driver.run(driver.protocol.text(driver.at(), '{"type":"final","te'));
+    }
+    expect(driver.of('audio-lost')).toMatchObject([{ fromMs: 0, lostMs: 400 }]);
     expect(driver.of('closed')).toMatchObject([{ error: { code: 'OFFHOOK_SPEECH_PROTOCOL' } }]);
   });
 
@@ -404,6 +411,33 @@ describe('recognition session: a lost socket', () => {
     driver.close(1006);
     driver.ready();
     expect(driver.of('audio-lost')).toMatchObject([{ lostMs: 3_000 }]);
+  });
+
+  it('names the interval that is in no final when a session ends with an error', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    driver.speak(voice(400));
+    driver.speak(silence(600));
+    driver.hear({ type: 'final', seg: 0, text: 'alpha', end: 0.4 });
+    driver.speak(voice(500, 1_000));
+    driver.hear({ type: 'error', error: 'out of order' });
+    expect(driver.of('audio-lost')).toMatchObject([{ fromMs: 400, lostMs: 1_100 }]);
+    expect(driver.events.at(-1)).toMatchObject({ type: 'closed', error: { code: 'OFFHOOK_SPEECH_FAILED' } });
+  });
+
+  it.each([
+    { note: 'nothing came for the end', final: undefined, lost: [{ fromMs: 0, lostMs: 400 }] },
+    { note: 'a final came for it', final: { type: 'final', seg: 0, text: 'alpha' }, lost: [] },
+  ])('knows after a clean close whether $note', ({ final, lost }) => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    driver.speak(voice(400));
+    driver.end();
+    driver.advance(100);
+    if (final !== undefined) driver.hear(final);
+    driver.close(1000);
+    expect(driver.of('audio-lost')).toMatchObject(lost);
+    expect(driver.of('closed')).toEqual([{ type: 'closed', error: undefined }]);
   });
 
   it('loses nothing when the line was silent for long', () => {

@@ -32,7 +32,7 @@ describe('replay buffer', () => {
           }
           taken.push(...decodeAudio('pcm16', buffer.take(Number.POSITIVE_INFINITY)));
           expect(taken).toEqual([...ramp(0, buffer.end)]);
-          expect(buffer.takeLost()).toBe(0);
+          expect(buffer.takeLost()).toBeUndefined();
         },
       ),
     );
@@ -71,16 +71,16 @@ describe('replay buffer', () => {
     const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
     for (let times = 0; times < 150; times += 1) buffer.push(loud(10));
     expect(buffer.next).toBe(4_000);
-    expect(buffer.takeLost()).toBe(4_000);
-    expect(buffer.takeLost()).toBe(0);
+    expect(buffer.takeLost()).toEqual({ fromSample: 0, samples: 4_000 });
+    expect(buffer.takeLost()).toBeUndefined();
     buffer.rewind();
-    expect(buffer.takeLost()).toBe(0);
+    expect(buffer.takeLost()).toBeUndefined();
   });
 
   it('loses silence without a word', () => {
     const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
     buffer.push(quiet(5_000));
-    expect(buffer.takeLost()).toBe(0);
+    expect(buffer.takeLost()).toBeUndefined();
   });
 
   it('tells at the end of a session of sent speech that it no longer has', () => {
@@ -89,10 +89,21 @@ describe('replay buffer', () => {
     buffer.take(buffer.end);
     buffer.push(loud(800));
     buffer.take(buffer.end);
-    expect(buffer.takeLost()).toBe(0);
+    expect(buffer.takeLost()).toBeUndefined();
     buffer.rewind();
-    expect(buffer.takeLost()).toBe(0.6 * RATE_HZ);
+    expect(buffer.takeLost()).toEqual({ fromSample: 0, samples: 0.6 * RATE_HZ });
     expect(buffer.next).toBe(0.6 * RATE_HZ);
+  });
+
+  it('has lost what is in no final when it is given up, and says where that begins', () => {
+    const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
+    buffer.push(loud(500));
+    buffer.take(2_400);
+    buffer.settle(1_600);
+    buffer.abandon();
+    expect(buffer.takeLost()).toEqual({ fromSample: 1_600, samples: 2_400 });
+    buffer.abandon();
+    expect(buffer.takeLost()).toBeUndefined();
   });
 
   it('has lost nothing that is in a final', () => {
@@ -103,7 +114,7 @@ describe('replay buffer', () => {
     buffer.push(loud(900));
     buffer.take(buffer.end);
     buffer.rewind();
-    expect(buffer.takeLost()).toBe(0);
+    expect(buffer.takeLost()).toBeUndefined();
     expect(buffer.next).toBe(6_400);
   });
 

@@ -33,7 +33,7 @@ describe('a commit that is never answered on a socket that lives', () => {
     driver.advance(5_000);
     driver.ready();
     driver.advance(6_000);
-    expect(driver.of('audio-lost')).toMatchObject([{ lostMs: 600 }]);
+    expect(driver.of('audio-lost')).toMatchObject([{ fromMs: 0, lostMs: 600 }]);
     expect(driver.connects).toHaveLength(3);
     driver.ready();
     driver.speak(voice(300, 600));
