@@ -39,7 +39,7 @@ export async function startS3(): Promise<S3StandIn> {
       }
       const key = decodeURIComponent(url.pathname.slice(1));
       const uploadId = url.searchParams.get('uploadId');
-      switch (request.method) {
+      switch (request.method ?? '') {
         case 'POST': {
           if (uploadId === null) {
             const id = `upload/${uploads.size + 1}`;
