@@ -51,6 +51,8 @@ export interface SpeechAnswer {
   readonly status: number;
   readonly text: string;
   readonly requestId: string | undefined;
+  /** Requests that were sent for it, whether or not the platform got them. */
+  readonly attempts: number;
 }
 
 interface Refused {
@@ -87,9 +89,9 @@ export class SpeechHttp {
    * once and wherever it waits
    */
   send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
-    return this.#repeat(request, signal, async (exchange) => {
+    return this.#repeat(request, signal, async (exchange, attempts) => {
       const text = await readText(exchange.response, MOST_ANSWER_BYTES);
-      return { status: exchange.response.status, text, requestId: exchange.requestId };
+      return { status: exchange.response.status, text, requestId: exchange.requestId, attempts };
     });
   }
 
@@ -105,14 +107,14 @@ export class SpeechHttp {
   async #repeat<Value>(
     request: SpeechRequest,
     signal: AbortSignal,
-    take: (exchange: Exchange) => Promise<Value>,
+    take: (exchange: Exchange, attempts: number) => Promise<Value>,
   ): Promise<Value> {
     const { clock, maxRetries = DEFAULT_MAX_RETRIES, deadlineMs = DEFAULT_DEADLINE_MS, random = Math.random } = this.#options;
     const untilMs = clock.nowMs() + deadlineMs;
     let retries = 0;
     let freshTokenTried = false;
     for (let attempts = 1; ; attempts += 1) {
-      const outcome = await this.#attempt(request, signal, take);
+      const outcome = await this.#attempt(request, signal, (exchange) => take(exchange, attempts));
       if ('value' in outcome) return outcome.value;
       const { error, mayMint } = outcome;
       error.attempts = attempts;

@@ -54,7 +54,7 @@ export async function transcribe(
     },
     signal,
   );
-  return readTranscription(answer.text, answer.requestId);
+  return readTranscription(answer.text, answer.requestId, answer.attempts);
 }
 
 /** Of the JSON body only these two fields are documented, so options go by form. */

@@ -44,6 +44,8 @@ export interface TranscriptAnalysis {
 export interface TranscriptionResult {
   readonly text: string;
   readonly requestId: string | undefined;
+  /** Requests that were sent for it: after the first, the recording may have been transcribed, and paid for, more than once. */
+  readonly attempts: number;
   readonly segments: readonly TranscriptionSegment[];
   readonly words: readonly TranscribedWord[];
   /** ISO code, as far as the platform keeps to its documents. */
@@ -185,7 +187,7 @@ const result = z.looseObject({
  * @param requestId from the header, the only place where the short answer has one
  * @throws SpeechProtocolError when the text, or the time of a segment or word, cannot be read
  */
-export function readTranscription(body: string, requestId: string | undefined): TranscriptionResult {
+export function readTranscription(body: string, requestId: string | undefined, attempts = 1): TranscriptionResult {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -199,6 +201,7 @@ export function readTranscription(body: string, requestId: string | undefined): 
   return {
     text: data.text,
     requestId: requestId ?? data.request_id,
+    attempts,
     segments: data.segments ?? [],
     words: data.words ?? [],
     detectedLanguage: data.detected_language,

@@ -21,6 +21,8 @@ export interface MedicalResult {
   readonly requestIds: readonly string[];
   /** How many parts it was sent in. */
   readonly parts: number;
+  /** Requests that were sent for it; more than there are parts where some were sent again. */
+  readonly attempts: number;
 }
 
 const segment = z
@@ -45,6 +47,7 @@ export interface MedicalPart {
   readonly startS: number;
   readonly answer: z.output<typeof medicalAnswer>;
   readonly requestId: string | undefined;
+  readonly attempts: number;
 }
 
 /** Joins the answers to the parts of one recording, given in their order. @param name file name of the whole */
@@ -69,5 +72,6 @@ export function joinMedical(parts: readonly MedicalPart[], name: string): Medica
     filename: parts.length === 1 ? (parts[0]?.answer.filename ?? name) : name,
     requestIds: parts.flatMap(({ requestId }) => requestId ?? []),
     parts: parts.length,
+    attempts: parts.reduce((sum, { attempts }) => sum + attempts, 0),
   };
 }

@@ -54,10 +54,10 @@ export async function transcribeMedical(
     const request = { what: 'medical transcription', url, method: 'POST', body, timeoutMs: TIMEOUT_MS } as const;
     const answer = await http.send(request, limited);
     const read = parseAnswer(medicalAnswer, answer, 'the medical transcription');
-    const { status, requestId, text } = answer;
+    const { status, requestId, text, attempts } = answer;
     if (read.success === false)
       throw new SpeechRequestError('medical transcription: it did not succeed', { status, requestId, body: text });
-    return { startS, answer: read, requestId };
+    return { startS, answer: read, requestId, attempts };
   }
 }
 

@@ -28,6 +28,8 @@ export interface RegisteredSpeaker {
   readonly speaker: string;
   readonly message: string | undefined;
   readonly requestId: string | undefined;
+  /** Requests that were sent for it. */
+  readonly attempts: number;
 }
 
 /** `speaker` is null when no profile matches above the platform's threshold. */
@@ -66,7 +68,8 @@ export class Speakers {
     });
     const { success, speaker: name, message } = parseAnswer(registered, answer, 'the answer to a speaker registration');
     if (success === false) refused('speaker registration', message, answer);
-    return { speaker: name ?? speaker.name, message: message ?? undefined, requestId: answer.requestId };
+    const { requestId, attempts } = answer;
+    return { speaker: name ?? speaker.name, message: message ?? undefined, requestId, attempts };
   }
 
   /** @throws SpeechRequestError when there is no such profile; SpeechError by status */

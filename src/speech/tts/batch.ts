@@ -5,6 +5,7 @@ import type { Exchange } from '../exchange.ts';
 import type { SpeechHttp } from '../requests.ts';
 import type { SlotPriority } from '../slots.ts';
 import { splitForSpeech } from './sentences.ts';
+import { wholeAudio } from './whole-audio.ts';
 import { checkText, codePoints, type SpeechFormat, speechFields, type SpeechOptions } from './speech-fields.ts';
 
 export interface BatchSpeechOptions extends SpeechOptions {
@@ -83,8 +84,8 @@ export async function synthesize(
     checkText(text);
     const first = await ask(head);
     const onDone = (done: number): void => options.onPiece?.(done, pieces.length);
-    if (rest.length === 0) return spoken(format, first, whole(bodyOf(first, signal), onDone, close), close);
-    const parts = inOrder({ first, rest, ask, signal, onDone, close });
+    if (rest.length === 0) return spoken(format, first, whole(bodyOf(first, format, signal), onDone, close), close);
+    const parts = inOrder({ first, rest, ask, format, signal, onDone, close });
     return spoken(format, first, format === 'wav' ? oneWav(parts) : parts, close);
   } catch (error) {
     close();
@@ -114,9 +115,13 @@ function rateOf({ response }: Exchange): number | undefined {
 }
 
 /** The body, with a typed error where the connection breaks. */
-async function* bodyOf(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Uint8Array, void, undefined> {
+async function* bodyOf(
+  exchange: Exchange,
+  format: SpeechFormat,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* exchange.body();
+    yield* wholeAudio(format, exchange.body(), exchange.requestId);
   } catch (cause) {
     if (signal.aborted) throw signal.reason as Error;
     if (cause instanceof SpeechError) throw cause;
@@ -143,6 +148,7 @@ interface Pieces {
   readonly first: Exchange;
   readonly rest: readonly string[];
   readonly ask: (piece: string) => Promise<Exchange>;
+  readonly format: SpeechFormat;
   readonly signal: AbortSignal;
   readonly onDone: (done: number) => void;
   /** Stops what was made ahead and is not wanted any more. */
@@ -150,15 +156,23 @@ interface Pieces {
 }
 
 /** The parts of a cut text, each whole, in the order of the text; a few are made ahead. */
-async function* inOrder({ first, rest, ask, signal, onDone, close }: Pieces): AsyncGenerator<Uint8Array, void, undefined> {
+async function* inOrder({
+  first,
+  rest,
+  ask,
+  format,
+  signal,
+  onDone,
+  close,
+}: Pieces): AsyncGenerator<Uint8Array, void, undefined> {
   const rateHz = rateOf(first);
   const later = async (piece: string): Promise<Uint8Array> => {
     const exchange = await ask(piece);
-    if (rateOf(exchange) === rateHz) return wholeBody(exchange, signal);
+    if (rateOf(exchange) === rateHz) return wholeBody(exchange, format, signal);
     exchange.close();
     throw new SpeechProtocolError('synthesis: parts of one text came at different sample rates');
   };
-  const begun: Promise<Uint8Array>[] = [wholeBody(first, signal)];
+  const begun: Promise<Uint8Array>[] = [wholeBody(first, format, signal)];
   let next = 0;
   try {
     for (let done = 1; ; done += 1) {
@@ -179,9 +193,9 @@ async function* inOrder({ first, rest, ask, signal, onDone, close }: Pieces): As
   }
 }
 
-async function wholeBody(exchange: Exchange, signal: AbortSignal): Promise<Uint8Array> {
+async function wholeBody(exchange: Exchange, format: SpeechFormat, signal: AbortSignal): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  for await (const part of bodyOf(exchange, signal)) parts.push(part);
+  for await (const part of bodyOf(exchange, format, signal)) parts.push(part);
   return Buffer.concat(parts);
 }
 

@@ -58,7 +58,12 @@ const good = (): Response => Response.json({ text: 'hello' }, { headers: { 'x-re
 describe('requests', () => {
   it('sends a token, never the key, and gives the request id [89]', async () => {
     const { http, asked } = sender([good]);
-    expect(await http.send(request, never)).toEqual({ status: 200, text: '{"text":"hello"}', requestId: 'req-7' });
+    expect(await http.send(request, never)).toEqual({
+      status: 200,
+      text: '{"text":"hello"}',
+      requestId: 'req-7',
+      attempts: 1,
+    });
     const headers = [...asked()[0]!.headers];
     expect(headers).toContainEqual(['authorization', expect.stringMatching(/^Bearer token-\d+\.made$/u)]);
     expect(JSON.stringify(headers)).not.toContain(API_KEY);
@@ -152,6 +157,16 @@ describe('requests', () => {
     }
     expect(isCancelled).toBe(true);
     expect(slots.free).toBe(1);
+  });
+
+  it('tells how many requests an answer took', async () => {
+    const { http, clock } = sender([refusing(503), refusing(503), good]);
+    const answer = http.send(request, never);
+    for (const waitMs of [1_000, 2_000]) {
+      await settle();
+      clock.advance(waitMs);
+    }
+    expect(await answer).toMatchObject({ status: 200, attempts: 3 });
   });
 
   it('begins no repeat behind its deadline', async () => {

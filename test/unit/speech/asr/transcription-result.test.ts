@@ -49,6 +49,7 @@ describe('transcription result', () => {
     expect(read(documented)).toEqual({
       text: 'hello there',
       requestId: 'req-header',
+      attempts: 1,
       segments: [
         {
           startS: 0,
@@ -97,6 +98,7 @@ describe('transcription result', () => {
     expect(nothing).toEqual({
       text: 'x',
       requestId: 'req-header',
+      attempts: 1,
       segments: [],
       words: [],
       speakers: [],

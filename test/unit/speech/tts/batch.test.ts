@@ -46,6 +46,12 @@ async function failureOf(promise: Promise<unknown>): Promise<Error> {
   );
 }
 
+function unfinishedWav(): Uint8Array {
+  const file = wavFile(new Int16Array(9), 8_000);
+  new DataView(file.buffer).setUint32(4, 0xffff_ffff, true);
+  return file;
+}
+
 const sentences = (count: number): string => Array.from({ length: count }, (_, index) => `This is sentence ${index}.`).join(' ');
 
 describe('batch synthesis', () => {
@@ -118,7 +124,7 @@ describe('batch synthesis', () => {
 
   it('reads rate, type and request id from the headers, and assumes none of them [173]', async () => {
     const { speak } = speaking(({ body }) =>
-      String(body).includes('bare') ? new Response('x') : audio(Uint8Array.of(1), 22_050),
+      String(body).includes('bare') ? new Response('xx') : audio(Uint8Array.of(1), 22_050),
     );
     const told = await speak(hello);
     expect(told).toMatchObject({ sampleRateHz: 22_050, contentType: 'audio/x', requestId: 'r-1', format: 'mp3' });
@@ -185,6 +191,20 @@ describe('batch synthesis', () => {
     expect(fake.asked).toHaveLength(1);
   });
 
+  test.each<{ note: string; format: BatchSpeechOptions['format']; body: Uint8Array; isWhole: boolean }>([
+    { note: 'nothing', format: 'mp3', body: new Uint8Array(), isWhole: false },
+    { note: 'PCM that ends in half a sample', format: 'pcm', body: new Uint8Array(7), isWhole: false },
+    { note: 'whole PCM', format: 'pcm', body: new Uint8Array(8), isWhole: true },
+    { note: 'half a WAV file', format: 'wav', body: wavFile(new Int16Array(9), 8_000).subarray(0, 54), isWhole: false },
+    { note: 'a whole WAV file', format: 'wav', body: wavFile(new Int16Array(9), 8_000), isWhole: true },
+    { note: 'a WAV file that does not say its length', format: 'wav', body: unfinishedWav(), isWhole: true },
+  ])('calls $note whole: $isWhole', async ({ format, body, isWhole }) => {
+    const { speak } = speaking(() => audio(body));
+    const heard = speak({ ...hello, ...(format === undefined ? {} : { format }) }).then(bytesOf);
+    if (isWhole) expect(await heard).toEqual(Buffer.from(body));
+    else expect(await failureOf(heard)).toMatchObject({ code: 'OFFHOOK_SPEECH_PROTOCOL', requestId: 'r-1' });
+  });
+
   test.each([
     { characters: 500, limitMs: 120_000 },
     { characters: 501, limitMs: 330_000 },
@@ -237,7 +257,7 @@ describe('batch synthesis', () => {
 
   it('stops the pieces made ahead when the loop is left', async () => {
     const { speak, slots, clock } = speaking(({ body }) =>
-      String(body).includes('sentence 0.') ? audio(Uint8Array.of(1)) : new Promise<Response>(() => undefined),
+      String(body).includes('sentence 0.') ? audio(Uint8Array.of(1, 2)) : new Promise<Response>(() => undefined),
     );
     const spoken = await speak({ ...hello, text: sentences(120), format: 'pcm', splitLong: true });
     await takeOne(spoken.audio);
