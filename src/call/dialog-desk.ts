@@ -15,6 +15,8 @@ const MOST_FAILURES = 3;
 export interface DialogFloor {
   expect(expectation: Expectation): void;
   changeLanguage(language: string, voice: string | undefined): void;
+  /** The caller agrees that this call's sound is kept, or does not any more. */
+  keepRecording(on: boolean): void;
   hangUpAfterThis(reason: string): void;
   transferAfterThis(to: string): void;
   pressAfterThis(digits: string): void;
@@ -118,6 +120,8 @@ export class DialogDesk {
       case 'note':
         this.#book.notes.push(action.text);
         return;
+      case 'recording':
+        return this.#floor.keepRecording(action.on);
       case 'hangup':
         return this.#floor.hangUpAfterThis(action.reason);
       case 'transfer':

@@ -35,7 +35,8 @@ export function openMedia(
 ): Media {
   const { clock, recordingsFolder, createDetector, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
-  const recording = bot.recording ? new Recording(join(recordingsFolder, day, `${callId}.wav`), callId) : undefined;
+  const path = join(recordingsFolder, day, `${callId}.wav`);
+  const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording);
   const line = new Line(attachment, services.playout, recording, (unitId, atMs) => listener.unitStarted(unitId, atMs));
   const ear = new Ear(createDetector(), recording, (event) => listener.feed(event));
   const voice = new BotVoice(bot, services, line, timeline, (error) => listener.synthesisFailed(error));

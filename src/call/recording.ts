@@ -22,6 +22,15 @@ export interface RecordingGap {
   readonly reason: string;
 }
 
+/** Until the end where `toMs` is absent. */
+export interface KeptInterval {
+  readonly fromMs: number;
+  readonly toMs: number | undefined;
+}
+
+/** When a call's sound begins to be kept. What the recogniser hears is another matter: it hears everything. */
+export type KeepRule = 'after-announcement' | 'after-consent' | 'always';
+
 /** Written beside the WAV file as JSON: what the sound alone does not tell. */
 export interface RecordingSidecar {
   readonly version: 1;
@@ -32,6 +41,8 @@ export interface RecordingSidecar {
   readonly startedAtWallMs: number;
   readonly durationMs: number;
   readonly gaps: readonly RecordingGap[];
+  /** What of it was kept; silence stands everywhere else. One interval from 0 where everything was. */
+  readonly kept: readonly KeptInterval[];
   readonly lostSamples: number;
   /** Set when the disk refused a block; the file holds what was written before. */
   readonly failure: string | undefined;
@@ -39,7 +50,8 @@ export interface RecordingSidecar {
 
 /**
  * Writes a call as a stereo WAV while it goes: caller left, bot right, on the carrier's sample clock. The header is
- * rewritten with each block, so the file is playable at any moment. A disk error stops the recording, never the call.
+ * rewritten with each block, so the file is playable at any moment. A disk error stops the recording, never the call. What
+ * may not be kept is silence in the file, whose clock goes on; before anything may be, there is no file.
  */
 export class Recording {
   readonly path: string;
@@ -56,15 +68,29 @@ export class Recording {
   #startedAtWallMs: number | undefined;
   #countedMs = 0;
   #attached = false;
+  readonly #rule: KeepRule;
+  readonly #kept: KeptInterval[] = [];
 
-  constructor(path: string, callId: string) {
+  constructor(path: string, callId: string, rule: KeepRule = 'always') {
     this.path = path;
     this.#callId = callId;
+    this.#rule = rule;
+    if (rule === 'always') this.#kept.push({ fromMs: 0, toMs: undefined });
   }
 
-  /** Whether any audio has been taken in: without it there is no file. */
+  /** Whether any audio has been kept: without it there is no file. */
   get started(): boolean {
-    return this.#startedAtWallMs !== undefined;
+    return this.#startedAtWallMs !== undefined && this.#kept.length > 0;
+  }
+
+  /** The bot's greeting was heard to its end. */
+  announced(nowMs: number): void {
+    if (this.#rule === 'after-announcement') this.#keep(true, nowMs);
+  }
+
+  /** The dialog says whether the caller agrees, whatever the bot's rule. */
+  consent(given: boolean, nowMs: number): void {
+    this.#keep(given, nowMs);
   }
 
   /** Why the disk refused a block, if it did. */
@@ -83,7 +109,7 @@ export class Recording {
     this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
     if (this.#attached) this.#clock.observe(stampMs, nowMs);
     else this.#attach(stampMs, nowMs);
-    this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
+    if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
     this.#flushUntil(nowMs);
   }
 
@@ -97,13 +123,19 @@ export class Recording {
   /** Bot audio that the carrier will start playing at `startMs` on the monotonic clock. */
   bot(pcm: Int16Array, startMs: number): void {
     const positionMs = this.#clock.positionAt(startMs);
-    if (positionMs !== undefined) this.#window.put('right', Math.round(positionMs * SAMPLES_PER_MS), pcm);
+    if (positionMs !== undefined && this.#keeping) this.#window.put('right', Math.round(positionMs * SAMPLES_PER_MS), pcm);
   }
 
   /** The carrier was told to drop what it had not played by `nowMs`. */
   cleared(nowMs: number): void {
     const positionMs = this.#clock.positionAt(nowMs);
     if (positionMs !== undefined) this.#window.silenceFrom('right', Math.round(positionMs * SAMPLES_PER_MS));
+  }
+
+  /** Silences the caller from this moment on, as far as it has not been written: at most the last 120 ms. */
+  silenceCaller(nowMs: number): void {
+    const positionMs = this.#clock.positionAt(nowMs);
+    if (positionMs !== undefined) this.#window.silenceFrom('left', Math.round(positionMs * SAMPLES_PER_MS));
   }
 
   /** The carrier's socket is gone; the next caller frame starts a new attachment after a marked gap. */
@@ -139,6 +171,23 @@ export class Recording {
     }
   }
 
+  get #keeping(): boolean {
+    const last = this.#kept.at(-1);
+    return last !== undefined && last.toMs === undefined;
+  }
+
+  #keep(on: boolean, nowMs: number): void {
+    if (on === this.#keeping) return;
+    const atMs = this.#clock.positionAt(nowMs) ?? 0;
+    if (on) {
+      this.#kept.push({ fromMs: atMs, toMs: undefined });
+      return;
+    }
+    this.#kept.push({ fromMs: this.#kept.pop()?.fromMs ?? 0, toMs: atMs });
+    // What the carrier has still to play, and what is on its way here, is no more to be kept either.
+    for (const channel of ['left', 'right'] as const) this.#window.silenceFrom(channel, Math.round(atMs * SAMPLES_PER_MS));
+  }
+
   #attach(stampMs: number, nowMs: number): void {
     const resumesAtMs = this.#clock.positionAt(nowMs) ?? 0;
     this.#clock.attach(resumesAtMs, stampMs, nowMs);
@@ -159,6 +208,10 @@ export class Recording {
     const block = Buffer.from(interleaved.buffer, interleaved.byteOffset, interleaved.byteLength);
     if (this.#queuedBytes > MOST_QUEUED_BYTES) {
       this.#failure = 'the disk is too slow: more than 30 s of audio were waiting to be written';
+      return;
+    }
+    if (this.#kept.length === 0) {
+      this.#writing = this.#writing.then(() => void (this.#dataBytes += block.length));
       return;
     }
     this.#queuedBytes += block.length;
@@ -193,6 +246,7 @@ export class Recording {
       startedAtWallMs: this.#startedAtWallMs ?? 0,
       durationMs,
       gaps: this.#gaps,
+      kept: this.#kept,
       lostSamples: this.#window.droppedSamples,
       failure: this.#failure,
     };

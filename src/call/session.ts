@@ -213,6 +213,7 @@ export class CallSession {
     const turn = media.voice.reply?.turnIndex ?? 0;
     media.voice.finished();
     this.#book.replyPlayed(turn, nowMs);
+    if (turn === 0) media.recording?.announced(nowMs);
     this.#book.turnOver(turn, media.line);
     if (this.#farewell.reason !== undefined) return this.#farewell.heardOut();
     this.#feed({ type: 'bot-finished', atMs: nowMs });
@@ -329,6 +330,7 @@ export class CallSession {
         this.#media?.voice.switchTo(language, voice);
         this.#listening.open(language);
       },
+      keepRecording: (on) => this.#media?.recording?.consent(on, this.#services.clock.nowMs()),
       hangUpAfterThis: (reason) => this.#farewell.afterThis(reason),
       transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#carrier.transfer(to)),
       pressAfterThis: (digits) => {

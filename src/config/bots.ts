@@ -5,6 +5,7 @@ import { botPhrases, defaultPhrases, type PhraseSet } from './bot-phrases.ts';
 
 const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'an ISO 639 code, for example en or hi');
 const wait = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
+const days = z.int().min(0).max(36_500);
 
 /** The environment variable that holds a secret, or with `_FILE` behind it the file that does. */
 const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an environment variable, in capitals');
@@ -106,7 +107,13 @@ export const botSettings = z
     noInputAttempts: wait(0, 10, 4),
     /** Longest call. A minute before its end the next reply says so, where the call may last more than two. */
     maxDurationMs: wait(1000, 86_400_000, 3_600_000),
-    recording: z.boolean().default(true),
+    /**
+     * What is kept of a call's sound: everything, what follows the greeting once that was heard out, or what follows a
+     * `recording` action of the dialog. The recogniser hears everything in any case.
+     */
+    recording: z.enum(['never', 'after-announcement', 'after-consent', 'always']).default('always'),
+    /** Days after a call's end at which its sound, and its words with numbers and analyses, are erased; the settings' where absent, 0 for never. */
+    retention: z.strictObject({ audioDays: days.optional(), textDays: days.optional() }).prefault({}),
     /** What happens to a call that finds no free speech slot. */
     overflow: z.strictObject({ say: z.string().min(1).max(1000).optional() }).prefault({}),
     /** Ready-made sentences by language; missing ones are built in for English and Hindi. */

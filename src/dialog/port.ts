@@ -82,6 +82,8 @@ export type DialogAction =
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }
   | { readonly type: 'note'; readonly text: string }
+  /** The caller agrees that the sound of this call is kept from now on, or does not any more. */
+  | { readonly type: 'recording'; readonly on: boolean }
   | { readonly type: 'hangup'; readonly reason: string }
   /** Connects the caller to somebody else once the reply was heard. `to`: a number in E.164 form, or a `sip:` address. */
   | { readonly type: 'transfer'; readonly to: string }

@@ -108,6 +108,8 @@ const state = strictGroup({
   language: z.enum(LANGUAGES).optional(),
   voice: z.string().min(1).optional(),
   note: z.string().min(1).max(500).optional(),
+  /** The caller has agreed that the call is recorded, or does not agree any more. */
+  recording: z.boolean().optional(),
   say: prompts.optional(),
   /** Skipped, with `say`, when the detail is known already; `also` are details that the same answer may give. */
   ask: strictGroup({ slot: name, also: z.array(name).max(10).default([]), ...asking }).optional(),

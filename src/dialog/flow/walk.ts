@@ -46,6 +46,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     }
     state = { ...state, slots: { ...state.slots, ...here.set } };
     if (here.note !== undefined) actions.push({ type: 'note', text: here.note });
+    if (here.recording !== undefined) actions.push({ type: 'recording', on: here.recording });
     const scope = scopeOf(flow, state, context);
     say(sayPrompts(here.say ?? [], scope));
     if (here.press !== undefined) actions.push({ type: 'digits', digits: here.press });

@@ -25,7 +25,8 @@ describe('loadBots', () => {
     expect(bots[0]).toMatchObject({
       endpointingMs: 640,
       language: 'en',
-      recording: true,
+      recording: 'always',
+      retention: {},
       interruption: { allow: 'always', clearAfterMs: 140 },
     });
   });

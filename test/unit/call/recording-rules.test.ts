@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseWav } from '../../../src/audio/wav.ts';
+import { type KeepRule, Recording } from '../../../src/call/recording.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+
+const FRAME_MS = 20;
+
+/** Feeds both sides with a steady sound for a second at a time; gives the peak of each 100 ms of both channels. */
+async function record(rule: KeepRule, during: Readonly<Record<number, (recording: Recording, nowMs: number) => void>>) {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'call.wav');
+  const recording = new Recording(path, 'call', rule);
+  const frame = new Int16Array(160).fill(1000);
+  for (let atMs = 0; atMs < 2_000; atMs += FRAME_MS) {
+    during[atMs]?.(recording, 5_000 + atMs);
+    recording.caller(frame, atMs, 5_000 + atMs, 1_000_000 + atMs);
+    recording.bot(frame, 5_000 + atMs + 200);
+  }
+  await recording.finish(7_000);
+  if (!existsSync(path)) return { started: recording.started, kept: [], wav: undefined };
+  const sidecar = JSON.parse(readFileSync(path.replace('.wav', '.recording.json'), 'utf8')) as { kept: unknown };
+  const [caller, bot] = parseWav(readFileSync(path)).samples;
+  const loud = (samples: Int16Array, fromMs: number, toMs: number): boolean | undefined => {
+    const part = samples.subarray(fromMs * 8, toMs * 8);
+    if (part.every((sample) => sample === 1000)) return true;
+    return part.every((sample) => sample === 0) ? false : undefined;
+  };
+  const wav = { lengthMs: caller!.length / 8, caller: loud.bind(undefined, caller!), bot: loud.bind(undefined, bot!) };
+  return { started: recording.started, kept: sidecar.kept, wav };
+}
+
+describe('what is kept of a call', () => {
+  it('is everything where the rule says so', async () => {
+    const { started, kept, wav } = await record('always', {});
+    expect(started).toBe(true);
+    expect(kept).toEqual([{ fromMs: 0 }]);
+    expect(wav?.caller(0, 1_900)).toBe(true);
+    expect(wav?.bot(300, 1_900)).toBe(true);
+  });
+
+  it.each(['after-consent', 'after-announcement'] as const)(
+    'is nothing, not even a file, when it never came to it: %s',
+    async (rule) => {
+      const other =
+        rule === 'after-consent' ? (recording: Recording, nowMs: number) => recording.announced(nowMs) : () => undefined;
+      expect(await record(rule, { 500: other })).toEqual({ started: false, kept: [], wav: undefined });
+    },
+  );
+
+  it('is what follows the announcement, on the clock of the whole call', async () => {
+    const { kept, wav } = await record('after-announcement', { 1_000: (recording, nowMs) => recording.announced(nowMs) });
+    expect(kept).toEqual([{ fromMs: 1_000 }]);
+    expect(wav?.lengthMs).toBeGreaterThan(1_900);
+    expect(wav?.caller(0, 980)).toBe(false);
+    expect(wav?.caller(1_000, 1_900)).toBe(true);
+    expect(wav?.bot(0, 1_180)).toBe(false);
+    expect(wav?.bot(1_220, 1_900)).toBe(true);
+  });
+
+  it('stands between a consent and its end, with nothing that was still to be played then', async () => {
+    const { kept, wav } = await record('after-consent', {
+      600: (recording, nowMs) => recording.consent(true, nowMs),
+      1_200: (recording, nowMs) => recording.consent(false, nowMs),
+    });
+    expect(kept).toEqual([{ fromMs: 600, toMs: 1_200 }]);
+    expect(wav?.caller(0, 580)).toBe(false);
+    expect(wav?.caller(620, 1_180)).toBe(true);
+    expect(wav?.caller(1_220, 1_900)).toBe(false);
+    expect(wav?.bot(1_220, 1_900)).toBe(false);
+  });
+
+  it('ends with a consent taken back, where everything was kept before', async () => {
+    const { wav } = await record('always', { 1_000: (recording, nowMs) => recording.consent(false, nowMs) });
+    expect(wav?.caller(0, 980)).toBe(true);
+    expect(wav?.caller(1_020, 1_900)).toBe(false);
+  });
+});
