@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { loadVoiceActivity } from './audio/voice-activity.ts';
 import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
+import { SecretVault } from './call/secret-vault.ts';
 import { EvenLoudness } from './call/loudness.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
 import { Ticker } from './call/ticker.ts';
@@ -80,6 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     accountSid === undefined || authToken === undefined
       ? undefined
       : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
+  const vault = new SecretVault(clock);
   const voices = new EvenLoudness(speech.synthesizer);
   const services: CallServices = {
     clock,
@@ -91,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     synthesizer: voices,
     createDetector: await loadVoiceActivity(),
     createCutter: () => new SentenceCutter(),
+    vault,
     recordingsFolder,
     playout: settings.call,
     ...keepCall(journal, backlog, recordingsFolder, logger),
@@ -126,6 +129,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     intake: callIntake(calls),
     twilio,
+    redeem: (botSecret, token) => {
+      const asking = bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret));
+      return asking.map(({ name }) => vault.redeem(name, token)).find((value) => value !== undefined);
+    },
     ready: async () => ({ ready: speech.isUp, parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok' } }),
   });
   const url = await http.listen({ host: settings.http.host, port: settings.http.port });

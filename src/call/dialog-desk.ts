@@ -10,6 +10,8 @@ import type { AskedInput, Expectation, ExpectedValue } from './turn-state.ts';
 
 /** A dialog that failed this often in a row is given up, with an apology. */
 const MOST_FAILURES = 3;
+/** Callers are told that so little time is left. */
+const LAST_MINUTE_MS = 60_000;
 
 /** What a dialog may do to its call beyond speaking. */
 export interface DialogFloor {
@@ -61,9 +63,10 @@ export class DialogDesk {
     this.#book.askedEarly(turn);
   }
 
-  /** The call nears its longest duration: the next reply begins with saying so, once. */
-  timeIsShort(): void {
-    if (this.#warning === 'none') this.#warning = 'due';
+  /** When the call nears its longest duration, the next reply begins with saying so, once. */
+  timeLeft(leftMs: number): void {
+    const isShort = leftMs <= LAST_MINUTE_MS && this.#identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;
+    if (isShort && this.#warning === 'none') this.#warning = 'due';
   }
 
   /** Gives up the running reply and asks for another. */
@@ -161,7 +164,9 @@ export class DialogDesk {
     const read = (text: string, keys: string) =>
       expected === undefined ? {} : { answer: readAnswer(expected.contract, expected.context, text, keys) };
     if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
-    return input.kind === 'keyed' ? { ...input, ...read('', input.digits) } : input;
+    if (input.kind !== 'keyed') return input;
+    const { digits, reading } = input;
+    return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };
   }
 
   /** The answer that was made early, where these were the words. */

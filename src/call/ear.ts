@@ -38,11 +38,12 @@ export class Ear {
     format: AudioFormat,
     payload: Uint8Array,
     timestampMs: number | undefined,
-    at: Moment,
+    at: Moment & { readonly silent: boolean },
     recogniser: { send(pcm: Int16Array): void },
   ): void {
     const { nowMs, wallMs } = at;
     const pcm = decodeAudio(format.encoding, payload);
+    if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     recogniser.send(pcm);
     const frames = Math.floor((this.#filled + pcm.length) / FRAME_SAMPLES_8K);

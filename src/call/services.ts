@@ -8,6 +8,7 @@ import type { Recogniser, Synthesizer } from '../speech/port.ts';
 import type { CallRecord } from './call-record.ts';
 import type { VoiceDetector } from './ear.ts';
 import type { PlayoutLead } from './playout.ts';
+import type { SecretVault } from './secret-vault.ts';
 import type { Ticker } from './ticker.ts';
 import type { TurnMachine } from './turn-machine.ts';
 
@@ -46,6 +47,8 @@ export interface CallServices {
   readonly createDetector: () => VoiceDetector;
   /** Cuts a text that comes in parts into sentences that are synthesized one by one; joined they are the text. */
   readonly createCutter: () => SentenceCutter;
+  /** Where card numbers and passwords are, which nothing else keeps. */
+  readonly vault: SecretVault;
   readonly recordingsFolder: string;
   /** How far ahead of real time audio is sent, and how it is cut and marked. */
   readonly playout: PlayoutLead;

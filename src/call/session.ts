@@ -8,14 +8,15 @@ import { DialogDesk, type DialogFloor } from './dialog-desk.ts';
 import { Farewell } from './farewell.ts';
 import { ListeningPost } from './listening-post.ts';
 import { type Media, openMedia } from './media.ts';
+import { SecretInput } from './secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import { initialTurn, nothingIsSaid } from './turn.ts';
 import { TURN_MACHINE, type TurnMachine } from './turn-machine.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
-/** Callers are told that so little time is left. */
-const LAST_MINUTE_MS = 60_000;
+/** Sound of before a secret was asked for that goes with it: keys that were pressed too early. */
+const EARLIER_TONES_MS = 250;
 
 /**
  * One call. Wires the line, the ear, the turn machine and the dialog together and has no rule of its own: it feeds the
@@ -42,6 +43,7 @@ export class CallSession {
   readonly #listening: ListeningPost;
   readonly #farewell: Farewell;
   readonly #stall: SilenceWatch;
+  readonly #secret: SecretInput;
   #waitForLine: Timer | undefined;
   /** Keys to be pressed once the reply was heard. */
   #keys = '';
@@ -55,6 +57,7 @@ export class CallSession {
     this.#machine = services.machine ?? TURN_MACHINE;
     this.#settings = this.#machine.settingsOf(identity.bot);
     this.#stall = new SilenceWatch(timing.stalledMs, this.#settings.thinkingLimitMs);
+    this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#book = new CallBook(identity, services);
     this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
     this.#carrier = new CarrierDesk(identity, services, this.#book, {
@@ -140,12 +143,12 @@ export class CallSession {
     const nowMs = clock.nowMs();
     switch (event.type) {
       case 'audio': {
-        const at = { nowMs, wallMs: clock.wallMs() };
+        const at = { nowMs, wallMs: clock.wallMs(), silent: this.#secret.isSilent(nowMs) };
         this.#media.ear.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#listening);
         return;
       }
       case 'digit':
-        this.#book.digit(event.digit);
+        this.#book.digit(this.#secret.keying ? '*' : event.digit);
         this.#feed({ type: 'digit', atMs: nowMs, digit: event.digit });
         return;
       case 'mark':
@@ -196,7 +199,7 @@ export class CallSession {
     this.#feed({ type: 'tick', atMs: nowMs });
     if (media.voice.played) this.#onReplyPlayed(media, nowMs);
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
-    if (leftMs <= LAST_MINUTE_MS && this.identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS) this.#dialog.timeIsShort();
+    this.#dialog.timeLeft(leftMs);
     if (leftMs <= 0 && this.#farewell.reason === undefined) this.#sayLast('goodbye', 'max-duration');
     if (this.#stall.tick(this.#turn, media, this.#farewell.last, nowMs)) this.#onStalled(media);
   }
@@ -272,11 +275,10 @@ export class CallSession {
         this.#farewell.answered();
         this.#keys = '';
         this.#book.turnOver(conversation.current, line);
-        this.#ask(effect.input, conversation.open(effect.input, this.#services.clock.wallMs()), media);
-        return;
+        return this.#ask(this.#secret.hide(effect.input, nowMs), media);
       case 'ask-again':
         conversation.amend(effect.input);
-        this.#ask(effect.input, conversation.current, media);
+        this.#ask(effect.input, media, conversation.current);
         return;
       case 'amend-history':
         conversation.amend({ kind: 'spoken', text: effect.text });
@@ -318,14 +320,18 @@ export class CallSession {
     }
   }
 
-  #ask(input: AskedInput, turn: number, media: Media): void {
+  #ask(input: AskedInput, media: Media, turn = this.#book.conversation.open(input, this.#services.clock.wallMs())): void {
     this.#services.journal(this.#record('in-progress'));
     this.#dialog.ask(input, turn, media);
   }
 
   #dialogFloor(): DialogFloor {
     return {
-      expect: (expectation) => this.#feed({ type: 'expect', expectation }),
+      expect: (expectation) => {
+        if (this.#secret.expect(expectation))
+          this.#media?.recording?.silenceCaller(this.#services.clock.nowMs() - EARLIER_TONES_MS);
+        this.#feed({ type: 'expect', expectation });
+      },
       changeLanguage: (language, voice) => {
         this.#media?.voice.switchTo(language, voice);
         this.#listening.open(language);

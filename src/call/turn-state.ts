@@ -1,4 +1,4 @@
-import type { AnswerContext, AnswerContract } from '../dialog/port-contracts.ts';
+import type { AnswerContext, AnswerContract, AnswerReading } from '../dialog/port-contracts.ts';
 import type { Interruptible } from '../dialog/port.ts';
 import type { EndpointingSettings } from './endpointing.ts';
 import type { Contest, InterruptionSettings, VoiceFrame } from './interruption.ts';
@@ -93,7 +93,8 @@ export type AskedInput =
   | { readonly kind: 'start' }
   /** `keys` were pressed after the words, for the same value. */
   | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
-  | { readonly kind: 'keyed'; readonly digits: string }
+  /** `reading` where the digits were hidden after they had been read. */
+  | { readonly kind: 'keyed'; readonly digits: string; readonly reading?: AnswerReading }
   | { readonly kind: 'no-input'; readonly attempt: number };
 
 /** What is known of the caller's voice in the running turn. */

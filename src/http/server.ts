@@ -17,6 +17,7 @@ import { publicAddresses } from './public-addresses.ts';
 import { redactUrl } from './redact-url.ts';
 import { healthRoutes, type Readiness } from './routes-health.ts';
 import { twilioRoutes } from './routes-twilio.ts';
+import { secretRoutes, type SecretRoutesDeps } from './routes-secrets.ts';
 import { twilioStreamRoute } from './routes-twilio-stream.ts';
 import type { TwilioCredentials } from './twilio-access.ts';
 
@@ -29,6 +30,7 @@ export interface HttpServerDeps {
   readonly intake: CallIntake;
   readonly twilio: TwilioCredentials;
   readonly ready: () => Promise<Readiness>;
+  readonly redeem: SecretRoutesDeps['redeem'];
   /** Signs stream tokens; new random bytes for this process when absent. */
   readonly streamKey?: Uint8Array;
 }
@@ -103,6 +105,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
   app.register(async (scope) => {
     healthRoutes(scope, deps);
+    scope.register(async (inner) => secretRoutes(inner, deps));
     const carrierDeps = {
       credentials: deps.twilio,
       events: deps.events,

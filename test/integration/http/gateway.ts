@@ -80,6 +80,7 @@ export async function startGateway(options: GatewayOptions = {}) {
       authTokens: (options.tokens ?? [authToken]).map((token) => new Secret(token)),
       loopbackOnly: options.loopbackOnly ?? false,
     },
+    redeem: (secret, token) => (secret === 'bot-secret' && token === 'tok' ? '4111' : undefined),
     ready: async () => options.readiness ?? { ready: true, parts: { platform: 'ok' } },
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -28,6 +28,21 @@ describe('the HTTP application', () => {
     expect((await asking).status).toBe(503);
   });
 
+  it('gives a value that a caller keyed to the bot that was given its token', async () => {
+    await using gateway = await startGateway();
+    const redeem = (secret: string | undefined, body: unknown) =>
+      fetch(`${gateway.url}/secrets/redeem`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }) },
+        body: JSON.stringify(body),
+      });
+    const given = await redeem('bot-secret', { token: 'tok' });
+    expect([given.status, given.headers.get('cache-control'), await given.json()]).toEqual([200, 'no-store', { value: '4111' }]);
+    const refused = [redeem(undefined, { token: 'tok' }), redeem('bot-secret', {}), redeem('other', { token: 'tok' })];
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([401, 400, 404]);
+    expect(gateway.lines.join('')).not.toMatch(/4111|bot-secret/u);
+  });
+
   it('gives each request an id of its own, whatever the client sends', async () => {
     await using gateway = await startGateway();
     const ask = async () =>

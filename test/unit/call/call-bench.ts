@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { encodeMulaw } from '../../../src/audio/g711.ts';
+import { dtmf } from '../../../src/audio/tone.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { CallRecord } from '../../../src/call/call-record.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews, CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/playout.ts';
+import { SecretVault } from '../../../src/call/secret-vault.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
 import type { Attachment, CallControl, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
 import { botSettings, type Bot } from '../../../src/config/bots.ts';
@@ -93,6 +96,9 @@ export class CallBench {
   readonly asked: DialogTurn[] = [];
   readonly journal: CallRecord[] = [];
   readonly session: CallSession;
+  readonly vault = new SecretVault(this.clock);
+  /** What the recogniser was sent. */
+  readonly listened: number[] = [];
   readonly folder = mkdtempSync(join(tmpdir(), 'offhook-call-'));
   attachment: BenchAttachment;
   commits = 0;
@@ -133,7 +139,7 @@ export class CallBench {
           if (options.boostPhrases === undefined) this.#recognise = listener;
           const number = this.recognitions.length - 1;
           return {
-            send: () => undefined,
+            send: (pcm) => void this.listened.push(...pcm),
             commit: () => void (this.commits += 1),
             end: async () => undefined,
             abort: () => void this.aborted.push(number),
@@ -150,6 +156,7 @@ export class CallBench {
         close: () => undefined,
       }),
       createCutter: () => new SentenceCutter(),
+      vault: this.vault,
       recordingsFolder: this.folder,
       playout: DEFAULT_LEAD,
       journal: (record) => void this.journal.push(record),
@@ -206,6 +213,11 @@ export class CallBench {
 
   async quiet(ms: number): Promise<this> {
     return this.#line(ms, QUIET);
+  }
+
+  /** The sound of a key. */
+  async tone(key: string, ms: number): Promise<this> {
+    return this.#line(ms, encodeMulaw(dtmf(key, 20, 8_000)));
   }
 
   async voice(ms: number): Promise<this> {

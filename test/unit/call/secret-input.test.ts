@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { parseWav } from '../../../src/audio/wav.ts';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { CallBench } from './call-bench.ts';
+
+const CARD = '4111111111111111';
+
+async function* cashier(turn: DialogTurn): AsyncIterable<DialogAction> {
+  if (turn.index === 1) {
+    yield { type: 'gather', contract: { kind: 'card' } };
+    yield { type: 'say', text: 'Your card number, please.' };
+  } else if (turn.index === 2) {
+    yield { type: 'gather', contract: { kind: 'otp', length: 6 } };
+    yield { type: 'say', text: 'The code that we have sent you, please.' };
+  } else yield { type: 'say', text: 'Hello.' };
+}
+
+/** How much of the sound is the tone of a key, 0 to 1, where it is most: the strongest of the eight, by Goertzel's algorithm. */
+function toneShare(pcm: Int16Array): number {
+  let most = 0;
+  for (let at = 0; at + 160 <= pcm.length; at += 160) most = Math.max(most, toneShareOf(pcm.subarray(at, at + 160)));
+  return most;
+}
+
+function toneShareOf(pcm: Int16Array): number {
+  let energy = 0;
+  for (let index = 0; index < pcm.length; index += 1) energy += pcm[index]! ** 2;
+  if (energy === 0) return 0;
+  const power = (hertz: number): number => {
+    const coefficient = 2 * Math.cos((2 * Math.PI * hertz) / 8_000);
+    let [one, two] = [0, 0];
+    for (let index = 0; index < pcm.length; index += 1) [one, two] = [pcm[index]! + coefficient * one - two, one];
+    return (2 * (one * one + two * two - coefficient * one * two)) / (energy * pcm.length);
+  };
+  return Math.max(...[697, 770, 852, 941, 1209, 1336, 1477, 1633].map(power));
+}
+
+async function keyIn(bench: CallBench, digits: string): Promise<void> {
+  for (const digit of digits) {
+    await bench.tone(digit, 100);
+    bench.attachment.emit({ type: 'digit', digit });
+    await bench.quiet(60);
+  }
+}
+
+it('keeps a card number from everything but the vault', async () => {
+  using bench = new CallBench(cashier);
+  await bench.start();
+  await bench.quiet(500);
+  await keyIn(bench, '5');
+  await bench.quiet(2_100);
+  const before = bench.listened.length;
+  await keyIn(bench, CARD);
+  await bench.quiet(300);
+  const { input } = bench.asked.at(-1)!;
+  expect(input).toMatchObject({ kind: 'keyed', digits: '************1111', answer: { status: 'complete' } });
+  const token = input.kind === 'keyed' && input.answer?.status === 'complete' ? input.answer.value : '';
+  await keyIn(bench, '804715');
+  await bench.quiet(1_000);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'keyed', digits: '******', answer: { status: 'complete' } });
+  bench.session.hangUp('done');
+  const record = await bench.session.ended;
+  const written = JSON.stringify([record, bench.news, bench.journal, bench.asked]);
+  for (const part of [CARD, CARD.slice(0, 12), CARD.slice(-8), '804715', '"8"']) expect(written).not.toContain(part);
+  expect(bench.listened.slice(before).every((sample) => sample === 0)).toBe(true);
+  const [caller] = parseWav(readFileSync(record.recordingPath!)).samples;
+  const secretFrom = caller!.length - (bench.listened.length - before);
+  expect(toneShare(caller!.subarray(secretFrom))).toBe(0);
+  expect(toneShare(caller!.subarray(0, secretFrom))).toBeGreaterThan(0.3);
+
+  expect(bench.vault.redeem('other', token)).toBeUndefined();
+  expect(bench.vault.redeem('bench', token)).toBe(CARD);
+  expect(bench.vault.redeem('bench', token)).toBeUndefined();
+});
+
+it('says what is wrong with a number without any of it, and asks for it again', async () => {
+  using bench = new CallBench(cashier);
+  await bench.start();
+  await bench.quiet(500);
+  await keyIn(bench, '5');
+  await bench.quiet(2_100);
+  await keyIn(bench, '4111111111111112');
+  await bench.quiet(2_100);
+  expect(bench.asked.at(-1)?.input).toEqual({
+    kind: 'keyed',
+    digits: '*'.repeat(16),
+    answer: { status: 'impossible', soFar: '', why: 'check-digit' },
+  });
+});
+
+it('does not take a card number from speech, and hears the caller again afterwards', async () => {
+  using bench = new CallBench(cashier);
+  await bench.start();
+  await bench.quiet(500);
+  await keyIn(bench, '5');
+  await bench.quiet(2_100);
+  const from = bench.listened.length;
+  await bench.voice(1_000);
+  expect(bench.listened.slice(from).some((sample) => sample !== 0)).toBe(false);
+  await keyIn(bench, `${CARD}#`);
+  await bench.quiet(300);
+  await keyIn(bench, '123456');
+  await bench.quiet(1_500);
+  const later = bench.listened.length;
+  await bench.voice(200);
+  expect(bench.listened.slice(later).every((sample) => sample !== 0)).toBe(true);
+});
+
+it('forgets what nobody has fetched', async () => {
+  using bench = new CallBench(cashier);
+  const token = bench.vault.keep('bench', CARD);
+  bench.clock.advance(15 * 60_000 + 1);
+  expect(bench.vault.redeem('bench', token)).toBeUndefined();
+});
