@@ -4,9 +4,9 @@ import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Clock } from '../../../kernel/clock.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
+import { isPublicAddress, publicLookup, resolveName, type ResolveName } from '../../../kernel/public-address.ts';
 import { Refusal } from '../refusal.ts';
 import { type AudioBytes, spoolToDisk, tooLarge } from './audio-bytes.ts';
-import { addressRefused, isPublicAddress, publicLookup, resolveName, type ResolveName } from './public-address.ts';
 
 const maxRedirects = 5;
 const maxUrlCharacters = 4096;
@@ -84,7 +84,7 @@ export class RemoteAudio {
       signal,
       agent: false,
       headers: { accept: 'audio/*, video/*, application/octet-stream', 'accept-encoding': 'identity', 'user-agent': 'offhook' },
-      ...(allowed ? {} : { lookup: publicLookup(this.#options.resolve ?? resolveName) }),
+      ...(allowed ? {} : { lookup: publicLookup(this.#options.resolve ?? resolveName, addressRefused) }),
     });
     request.end();
     const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -97,4 +97,8 @@ export class RemoteAudio {
 function parse(address: string, base?: URL): URL {
   if (address.length <= maxUrlCharacters && URL.canParse(address, base?.href)) return new URL(address, base);
   throw new Refusal(400, 'url: not an address');
+}
+
+function addressRefused(): Refusal {
+  return new Refusal(400, 'url: this address is not public');
 }

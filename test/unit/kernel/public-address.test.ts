@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress, publicLookup } from '../../../src/platform/server/asr/public-address.ts';
+import { isPublicAddress, publicLookup } from '../../../src/kernel/public-address.ts';
 
 describe('public addresses', () => {
   it.each(['8.8.8.8', '93.184.216.34', '172.32.0.1', '2606:4700::1111'])('%s is public', (address) => {
@@ -34,7 +34,10 @@ describe('public addresses', () => {
 
   const look = (addresses: { address: string; family: number }[], all: boolean) =>
     new Promise((resolve) => {
-      publicLookup(async () => addresses)('name.test', { all }, (error, address) => resolve(error ?? address));
+      publicLookup(
+        async () => addresses,
+        () => new Error('this address is not public'),
+      )('name.test', { all }, (error, address) => resolve(error ?? address));
     });
   const open = { address: '93.184.216.34', family: 4 };
   const inner = { address: '127.0.0.1', family: 4 };

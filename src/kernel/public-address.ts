@@ -1,7 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
-import { Refusal } from '../refusal.ts';
 
 // Everything that the special-purpose registries do not call globally reachable (RFC 6890 and its successors).
 const hidden = new BlockList();
@@ -50,11 +49,12 @@ export const resolveName: ResolveName = (host) => lookup(host, { all: true });
 /**
  * A name look-up for one connection: the address that was checked is the one connected to, so that a name which changes its
  * mind in between (DNS rebinding) gains nothing. A name with any address that is not public is refused whole.
+ * @param refused what the look-up fails with then
  */
-export function publicLookup(resolve: ResolveName): LookupFunction {
+export function publicLookup(resolve: ResolveName, refused: () => Error): LookupFunction {
   const addressesOf = async (host: string): Promise<readonly [LookupAddress, ...LookupAddress[]]> => {
     const [first, ...rest] = await resolve(host);
-    if (first === undefined || ![first, ...rest].every(({ address }) => isPublicAddress(address))) throw addressRefused();
+    if (first === undefined || ![first, ...rest].every(({ address }) => isPublicAddress(address))) throw refused();
     return [first, ...rest];
   };
   return (host, options, answer) => {
@@ -63,8 +63,4 @@ export function publicLookup(resolve: ResolveName): LookupFunction {
       (error: NodeJS.ErrnoException) => answer(error, '', 0),
     );
   };
-}
-
-export function addressRefused(): Refusal {
-  return new Refusal(400, 'url: this address is not public');
 }
