@@ -243,7 +243,7 @@ export const requirements: readonly Requirement[] = [
 
   // Compatibility
   { id: 192, side: 'server', title: 'The openai package works against the embedded platform', status: 'proven' },
-  { id: 193, side: 'server', title: 'The AI SDK works against the embedded platform', status: 'open' },
+  { id: 193, side: 'server', title: 'The AI SDK works against the embedded platform', status: 'proven' },
   {
     id: 194,
     side: 'server',
