@@ -48,8 +48,8 @@ describe('public addresses', () => {
   });
 
   it('a name with one inner address is refused whole, and so is one with none', async () => {
-    expect(await look([open, inner], true)).toMatchObject({ status: 400 });
-    expect(await look([inner], false)).toMatchObject({ status: 400 });
-    expect(await look([], false)).toMatchObject({ status: 400 });
+    expect(await look([open, inner], true)).toMatchObject({ message: 'this address is not public' });
+    expect(await look([inner], false)).toMatchObject({ message: 'this address is not public' });
+    expect(await look([], false)).toMatchObject({ message: 'this address is not public' });
   });
 });
