@@ -2,8 +2,11 @@ import type { AnswerContract, ContractOf } from './contract.ts';
 import { fused, keyedDigits, keyedIn, spokenIn } from './parts.ts';
 import { readChoice, readYesNo } from './read-choice.ts';
 import { digitBounds, digitsSaid, readCard, readDigits } from './read-digits.ts';
+import { readCode } from './read-code.ts';
+import { readMoney } from './read-money.ts';
 import { readPhone, saysPlus } from './read-phone.ts';
-import { type AnswerContext, type AnswerPart, type AnswerReading, impossible, NOTHING_READ } from './reading.ts';
+import { readDate, readEmail, readName, readTime } from './read-words.ts';
+import { type AnswerContext, type AnswerPart, type AnswerReading, impossible } from './reading.ts';
 
 /**
  * What an answer says so far, as a contract reads it; cheap enough for every partial of a recogniser. Pure.
@@ -52,11 +55,16 @@ function readKind(contract: AnswerContract, context: AnswerContext, parts: reado
       return contract.kind === 'card' ? readCard(digits) : readDigits(digits, { kind: 'digits', length: contract.length });
     }
     case 'date':
+      return readDate(parts, contract, context);
     case 'time':
+      return readTime(parts, contract, context);
     case 'money':
+      return readMoney(parts, contract.currency, context);
     case 'name':
+      return readName(parts, contract);
     case 'email':
+      return readEmail(parts);
     case 'code':
-      return NOTHING_READ;
+      return readCode(parts, contract, context);
   }
 }

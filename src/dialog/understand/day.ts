@@ -39,13 +39,18 @@ export function findDay(tokens: readonly string[], today: CalendarDay): Found<Ca
   return last;
 }
 
+/** The weekday whose name stands at `index`. */
+export function weekdayAt(tokens: readonly string[], index: number): Found<Weekday> | undefined {
+  return phraseAt(tokens, index, NAMED);
+}
+
 function dayAt(tokens: readonly string[], index: number, today: CalendarDay): Found<CalendarDay> | undefined {
   const relative = phraseAt(tokens, index, RELATIVE);
   if (relative !== undefined) return { ...relative, value: addDays(today, relative.value) };
-  const inDays = inSomeDays(tokens, index, today);
-  if (inDays !== undefined) return inDays;
+  const inDays = daysCountedAt(tokens, index, today);
+  if (inDays !== undefined) return inDays.value < today ? undefined : inDays;
   const next = NEXT_WEEK.has(tokens[index] ?? '');
-  const named = phraseAt(tokens, next ? index + 1 : index, NAMED);
+  const named = weekdayAt(tokens, next ? index + 1 : index);
   if (named === undefined) return undefined;
   return { value: dayOfName(named.value, today, next), from: index, to: named.to };
 }
@@ -58,17 +63,16 @@ function dayOfName(name: Weekday, today: CalendarDay, nextWeek: boolean): Calend
   return addDays(today, untilMonday + ((wanted + 6) % 7));
 }
 
-/** `in three days`, `तीन दिन बाद` */
-function inSomeDays(tokens: readonly string[], index: number, today: CalendarDay): Found<CalendarDay> | undefined {
+/** `in three days`, `तीन दिन बाद`; `two days ago`, `दो दिन पहले`. */
+export function daysCountedAt(tokens: readonly string[], index: number, today: CalendarDay): Found<CalendarDay> | undefined {
   const english = tokens[index] === 'in';
   const count = numberAt(tokens, english ? index + 1 : index);
   if (count === undefined) return undefined;
   const unit = tokens[count.to];
-  if (english && (unit === 'days' || unit === 'day')) {
-    return { value: addDays(today, count.value), from: index, to: count.to + 1 };
-  }
-  if (!english && unit === 'दिन' && (tokens[count.to + 1] === 'बाद' || tokens[count.to + 1] === 'में')) {
-    return { value: addDays(today, count.value), from: index, to: count.to + 2 };
-  }
-  return undefined;
+  const word = tokens[count.to + 1] ?? '';
+  if (unit !== 'days' && unit !== 'day' && unit !== 'दिन') return undefined;
+  if (english) return unit === 'दिन' ? undefined : { value: addDays(today, count.value), from: index, to: count.to + 1 };
+  const to = count.to + 2;
+  if (word === 'बाद' || word === 'में') return { value: addDays(today, count.value), from: index, to };
+  return word === 'ago' || word === 'पहले' ? { value: addDays(today, -count.value), from: index, to } : undefined;
 }

@@ -1,5 +1,6 @@
 import { type CalendarDay, daysBetween, WEEKDAYS, type Weekday, weekdayOf } from './calendar-day.ts';
 import type { Language } from './language.ts';
+import { MONTHS, ORDINALS } from './months.ts';
 import { sayNumber } from './numbers.ts';
 
 const HINDI_NAMES: Readonly<Record<Weekday, string>> = {
@@ -11,13 +12,6 @@ const HINDI_NAMES: Readonly<Record<Weekday, string>> = {
   friday: 'शुक्रवार',
   saturday: 'शनिवार',
 };
-
-const MONTHS: Readonly<Record<Language, readonly string[]>> = {
-  en: 'January February March April May June July August September October November December'.split(' '),
-  hi: 'जनवरी फ़रवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर'.split(' '),
-};
-
-const ORDINALS = 'first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth'.split(' ');
 
 export function sayWeekday(language: Language, weekday: Weekday): string {
   return language === 'hi' ? HINDI_NAMES[weekday] : weekday[0]!.toUpperCase() + weekday.slice(1);
@@ -39,8 +33,8 @@ export function sayDay(language: Language, day: CalendarDay, today: CalendarDay)
   return language === 'hi' ? `${name} ${sayNumber('hi', date)} ${month}` : `${name} the ${ordinal(date)} of ${month}`;
 }
 
-/** @param value 1 to 31 */
-function ordinal(value: number): string {
+/** `twenty first`. @param value 1 to 31 */
+export function ordinal(value: number): string {
   if (value <= 12) return ORDINALS[value - 1]!;
   if (value < 20) return `${sayNumber('en', value)}th`;
   if (value % 10 === 0) return sayNumber('en', value).replace(/y$/, 'ieth');

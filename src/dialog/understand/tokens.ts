@@ -65,9 +65,15 @@ export function phraseAt<Value>(
   return undefined;
 }
 
-/** A table from phrases as people write them to values, keyed the way `phraseAt` looks them up. */
-export function phraseTable<Value>(rows: Iterable<readonly [Value, readonly string[]]>): ReadonlyMap<string, Value> {
+/**
+ * A table from phrases as people write them to values, keyed the way `phraseAt` looks them up.
+ * @param cut how the words that are looked up were cut
+ */
+export function phraseTable<Value>(
+  rows: Iterable<readonly [Value, readonly string[]]>,
+  cut: (phrase: string) => readonly string[] = tokenise,
+): ReadonlyMap<string, Value> {
   const table = new Map<string, Value>();
-  for (const [value, phrases] of rows) for (const phrase of phrases) table.set(tokenise(phrase).join(' '), value);
+  for (const [value, phrases] of rows) for (const phrase of phrases) table.set(cut(phrase).join(' '), value);
   return table;
 }

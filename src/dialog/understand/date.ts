@@ -1,0 +1,215 @@
+import { addDays, calendarDay, type CalendarDay, daysBetween, WEEKDAYS, weekdayOf } from './calendar-day.ts';
+import { daysCountedAt, findDay, weekdayAt } from './day.ts';
+import { dayNumberAt } from './day-number.ts';
+import type { Language } from './language.ts';
+import { MONTH_NAMES } from './months.ts';
+import { numberAt } from './numbers.ts';
+import { type Tense, tenseOf } from './tense.ts';
+import { type Found, phraseAt, phraseTable, plainText, tokenise } from './tokens.ts';
+import { yearAt } from './year.ts';
+
+export interface DateOptions {
+  readonly today: CalendarDay;
+  readonly language: Language;
+  /** Which comes first in figures; Hindi speakers say the day first, English speakers either. */
+  readonly order?: 'day-month' | 'month-day' | undefined;
+  /** Where the date lies, when the question tells. */
+  readonly tense?: Tense | undefined;
+  /** A year has to be said. */
+  readonly year?: boolean | undefined;
+}
+
+/** `part`: a date was begun. `none` of the calendar: `no-such-day`. Several days: the caller has to be asked. */
+export type DateReading =
+  | { readonly kind: 'days'; readonly days: readonly CalendarDay[]; readonly mayGoOn: 'no' | 'unlikely' | 'likely' }
+  | { readonly kind: 'part' }
+  | { readonly kind: 'no-such-day' }
+  | { readonly kind: 'nothing' };
+
+const NOTHING: DateReading = { kind: 'nothing' };
+
+/** Days that lie on either side of today, by the verb. */
+const EITHER_SIDE = phraseTable<number>([
+  [1, ['कल', 'kal']],
+  [2, ['परसों', 'parson', 'parso']],
+]);
+const SIDED = phraseTable<number>([
+  [1, ['आने वाले कल', 'आने वाला कल', 'आनेवाला कल', 'आने वाली कल']],
+  [2, ['आने वाले परसों']],
+  [-1, ['yesterday', 'बीते कल', 'बीता कल', 'गुज़रा कल', 'गुज़रे कल']],
+  [-2, ['day before yesterday', 'बीते परसों']],
+  [0, ['आज', 'today', 'aaj']],
+]);
+const LAST = new Set(['last', ...tokenise('पिछले पिछला पिछली बीते')]);
+const OF = new Set(['of', 'on', ...tokenise('की का के')]);
+
+/** Words of a date, in which dots, slashes and dashes part numbers. */
+export function dateWords(text: string): string[] {
+  return tokenise(plainText(text).replaceAll(/(\d)[./-](?=\d)/g, '$1 '));
+}
+
+/**
+ * The date that an utterance names: `the fifth of March`, `March 5th 2026`, `5/3/2026`, `पाँच मार्च उन्नीस सौ चौरासी`,
+ * `tomorrow`, `last Monday`, `the fifth`. कल and परसों are either side of today: the tense of the question decides, then
+ * the verb; else both are returned. Of several dates the last one counts.
+ */
+export function readDate(tokens: readonly string[], options: DateOptions): DateReading {
+  let last: DateReading = NOTHING;
+  for (let index = 0; index < tokens.length;) {
+    const found = dateAt(tokens, index, options);
+    if (found !== undefined && (found.value.kind !== 'part' || last.kind === 'nothing')) last = found.value;
+    index = found?.to ?? index + 1;
+  }
+  if (last.kind !== 'nothing') return last;
+  const ahead = options.tense === 'past' ? undefined : findDay(tokens, options.today);
+  return ahead === undefined ? NOTHING : days([ahead.value], 'unlikely');
+}
+
+function dateAt(tokens: readonly string[], index: number, options: DateOptions): Found<DateReading> | undefined {
+  return relativeAt(tokens, index, options) ?? namedMonthAt(tokens, index, options) ?? figuresAt(tokens, index, options);
+}
+
+function relativeAt(tokens: readonly string[], index: number, options: DateOptions): Found<DateReading> | undefined {
+  const { today } = options;
+  const sided = phraseAt(tokens, index, SIDED);
+  if (sided !== undefined) return { ...sided, value: days([addDays(today, sided.value)], 'unlikely') };
+  const either = phraseAt(tokens, index, EITHER_SIDE);
+  if (either !== undefined) {
+    const tense = options.tense ?? tenseOf(tokens);
+    const both = [addDays(today, -either.value), addDays(today, either.value)];
+    return { ...either, value: days(tense === undefined ? both : [both[tense === 'past' ? 0 : 1]!], 'unlikely') };
+  }
+  const counted = daysCountedAt(tokens, index, today);
+  if (counted !== undefined) return { ...counted, value: days([counted.value], 'unlikely') };
+  const last = LAST.has(tokens[index] ?? '');
+  const named = weekdayAt(tokens, last ? index + 1 : index);
+  if (named === undefined || !(last || options.tense === 'past')) return undefined;
+  const back = (WEEKDAYS.indexOf(weekdayOf(today)) - WEEKDAYS.indexOf(named.value) + 6) % 7;
+  return { value: days([addDays(today, -back - 1)], 'unlikely'), from: index, to: named.to };
+}
+
+function namedMonthAt(tokens: readonly string[], index: number, options: DateOptions): Found<DateReading> | undefined {
+  const monthFirst = phraseAt(tokens, index, MONTH_NAMES, 1);
+  if (monthFirst !== undefined) {
+    const day = dayNumberAt(tokens, monthFirst.to);
+    if (day === undefined) return { value: { kind: 'part' }, from: index, to: monthFirst.to };
+    return withYear(tokens, index, day.to, monthFirst.value, day.value, options);
+  }
+  const day = dayNumberAt(tokens, index);
+  if (day === undefined) return undefined;
+  const at = OF.has(tokens[day.to] ?? '') ? day.to + 1 : day.to;
+  const month = phraseAt(tokens, at, MONTH_NAMES, 1);
+  if (month !== undefined) return withYear(tokens, index, month.to, month.value, day.value, options);
+  // Figures may follow: "5 3 2026"; a day said as one stands alone.
+  if (!day.asDay || numberAt(tokens, day.to) !== undefined) return undefined;
+  if (at > day.to && at === tokens.length) return { value: { kind: 'part' }, from: index, to: at };
+  return { value: dayAlone(day.value, options), from: index, to: day.to };
+}
+
+/** `5 3 2026`, `five three twenty twenty six`, `2026 3 5`. */
+function figuresAt(tokens: readonly string[], index: number, options: DateOptions): Found<DateReading> | undefined {
+  const iso = /^\d{4}$/.test(tokens[index] ?? '') ? yearAt(tokens, index, 0) : undefined;
+  const first = numberAt(tokens, iso?.to ?? index);
+  if (first === undefined || first.value < 1 || first.value > 31) return undefined;
+  const second = numberAt(tokens, first.to);
+  if (second === undefined) return { value: { kind: 'part' }, from: index, to: first.to };
+  if (iso !== undefined) return { value: oneDay(iso.value, first.value, second.value), from: index, to: second.to };
+  if (second.value < 1 || second.value > 31) return undefined;
+  const year = yearAt(tokens, second.to, yearOf(options.today), options.tense);
+  if (year === undefined) {
+    const { value } = withYear(tokens, index, second.to, second.value, first.value, options);
+    // Two numbers are a date only where no year is asked for.
+    return {
+      value: value.kind === 'part' ? value : inOrders(first.value, second.value, undefined, options),
+      from: index,
+      to: second.to,
+    };
+  }
+  return { value: inOrders(first.value, second.value, year.value, options), from: index, to: year.to };
+}
+
+function inOrders(first: number, second: number, year: number | undefined, options: DateOptions): DateReading {
+  const order =
+    first > 12
+      ? 'day-month'
+      : second > 12
+        ? 'month-day'
+        : (options.order ?? (options.language === 'hi' ? 'day-month' : undefined));
+  const orders: readonly (readonly [number, number])[] =
+    order === 'day-month'
+      ? [[second, first]]
+      : order === 'month-day'
+        ? [[first, second]]
+        : [
+            [second, first],
+            [first, second],
+          ];
+  const read = orders.map(([month, day]) => (year === undefined ? nearest(month, day, options) : oneDay(year, month, day)));
+  const found = [...new Set(read.flatMap((reading) => (reading.kind === 'days' ? reading.days : [])))];
+  return found.length === 0 ? { kind: 'no-such-day' } : days(found, year === undefined ? 'likely' : 'no');
+}
+
+function withYear(
+  tokens: readonly string[],
+  from: number,
+  at: number,
+  month: number,
+  day: number,
+  options: DateOptions,
+): Found<DateReading> {
+  const spoken = tokens[at] === 'in' || tokens[at] === 'सन' ? at + 1 : at;
+  const year = yearAt(tokens, spoken, yearOf(options.today), options.tense);
+  if (year !== undefined) {
+    // "Two thousand" and "nineteen" may still become another year.
+    const open = year.value % 100 === 0 || (year.to - spoken === 1 && !/^\d{4}$/.test(tokens[spoken]!));
+    const value = oneDay(year.value, month, day);
+    const going = value.kind === 'days' && open && year.to === tokens.length ? days(value.days, 'likely') : value;
+    return { value: going, from, to: year.to };
+  }
+  if (options.year === true) return { value: exists(month, day) ? { kind: 'part' } : { kind: 'no-such-day' }, from, to: at };
+  return { value: nearest(month, day, options), from, to: at };
+}
+
+/** The next such date, or the last one where the question was about the past. */
+function nearest(month: number, day: number, { today, tense }: DateOptions): DateReading {
+  const step = tense === 'past' ? -1 : 1;
+  // A 29 February may be eight years away.
+  for (let year = yearOf(today), tries = 0; tries < 9; year += step, tries++) {
+    const reading = oneDay(year, month, day);
+    if (reading.kind === 'days' && daysBetween(today, reading.days[0]!) * step >= 0) return days(reading.days, 'unlikely');
+  }
+  return { kind: 'no-such-day' };
+}
+
+/** `the fifth`: of this month or the next one that has it. */
+function dayAlone(day: number, options: DateOptions): DateReading {
+  if (options.year === true) return { kind: 'part' };
+  const { today, tense } = options;
+  const step = tense === 'past' ? -1 : 1;
+  for (let ahead = 0; ahead < 62; ahead++) {
+    const candidate = addDays(today, ahead * step);
+    if (Number(candidate.slice(8)) === day) return days([candidate], 'likely');
+  }
+  return { kind: 'no-such-day' };
+}
+
+function oneDay(year: number, month: number, day: number): DateReading {
+  try {
+    const text = `${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
+    return days([calendarDay(text)], 'no');
+  } catch {
+    return { kind: 'no-such-day' };
+  }
+}
+
+function exists(month: number, day: number): boolean {
+  return oneDay(2000, month, day).kind === 'days';
+}
+
+function yearOf(day: CalendarDay): number {
+  return Number(day.slice(0, 4));
+}
+
+function days(found: readonly CalendarDay[], mayGoOn: 'no' | 'unlikely' | 'likely'): DateReading {
+  return { kind: 'days', days: found, mayGoOn };
+}

@@ -1,0 +1,141 @@
+import { type Amount, amountAt } from './amounts.ts';
+import { pieceAt } from './digits.ts';
+import { numberAt } from './numbers.ts';
+import { plainText, tokenise } from './tokens.ts';
+
+export type Currency = 'INR' | 'USD';
+
+export interface MoneyReading {
+  /** Amounts that are meant, in the hundredth part of the currency; two where it cannot be told. Empty: none was said. */
+  readonly minor: readonly number[];
+  /** What may follow: nothing, a smaller unit, or more of the number. */
+  readonly ends: 'whole' | 'unit' | 'number' | 'open' | 'dangling';
+  /** Another currency than the one asked for was named. */
+  readonly foreign: boolean;
+}
+
+const UNITS: Readonly<Record<Currency, ReadonlySet<string>>> = {
+  INR: words('rupee rupees rs inr रुपये रुपए रुपया रूपये रूपए रुपै रुपयों'),
+  USD: words('dollar dollars usd buck bucks डॉलर डालर'),
+};
+const MINOR: Readonly<Record<Currency, ReadonlySet<string>>> = {
+  INR: words('paisa paise paisas पैसे पैसा'),
+  USD: words('cent cents सेंट'),
+};
+const JOINS = words('and और only ओनली');
+const MOST = 1e12;
+
+/** Writes signs and figures as words: `₹1,25,000.50` is `125000 point 50 rupees`. */
+export function moneyWords(text: string): string[] {
+  const plain = plainText(text)
+    .replaceAll(/(\d)\.(\d)/g, '$1 point $2')
+    .replaceAll(/(?:₹|\brs\.?|\binr\b)\s*(\d+(?: point \d+)?)/giu, '$1 rupees ')
+    .replaceAll(/(?:\$|\busd\b)\s*(\d+(?: point \d+)?)/giu, '$1 dollars ')
+    .replaceAll('/-', ' rupees ');
+  // "₹1.5 lakh": the sign belongs behind the scale.
+  return tokenise(plain.replaceAll(/(rupees|dollars)\s+(lakhs?|crores?|thousand|million|लाख|करोड|हजार)/giu, '$2 $1'));
+}
+
+/**
+ * The last amount of money in an utterance: with unit and smaller unit (`five rupees fifty paise`, `पाँच सौ रुपये`), the
+ * unit in front, or a number alone. Two numbers side by side are said for hundreds in rupees (`two fifty`); in dollars
+ * they may be cents as well, and both are returned.
+ */
+export function findMoney(tokens: readonly string[], currency: Currency): MoneyReading {
+  let last: MoneyReading = { minor: [], ends: 'open', foreign: false };
+  let foreign = false;
+  for (let index = 0; index < tokens.length;) {
+    foreign ||= isForeign(tokens[index]!, currency);
+    const found = moneyAt(tokens, index, currency);
+    if (found !== undefined) last = found.money;
+    index = found?.to ?? index + 1;
+  }
+  return { ...last, foreign };
+}
+
+function moneyAt(tokens: readonly string[], index: number, currency: Currency): { money: MoneyReading; to: number } | undefined {
+  const inFront = UNITS[currency].has(tokens[index]!);
+  const amount = spokenAmount(tokens, inFront ? index + 1 : index, currency);
+  if (amount === undefined || amount.values.some((value) => value >= MOST)) return undefined;
+  const { values, to, ends } = amount;
+  if (MINOR[currency].has(tokens[to] ?? ''))
+    return moneyOf(
+      values.map((value) => Math.round(value)),
+      'whole',
+      to + 1,
+    );
+  const minor = values.map((value) => Math.round(value * 100));
+  const unit = UNITS[currency].has(tokens[to] ?? '');
+  if (!inFront && !unit) return moneyOf(minor, ends, to);
+  return withSmallerUnit(tokens, unit ? to + 1 : to, currency, minor);
+}
+
+function withSmallerUnit(
+  tokens: readonly string[],
+  at: number,
+  currency: Currency,
+  minor: readonly number[],
+): { money: MoneyReading; to: number } {
+  const joined = JOINS.has(tokens[at] ?? '') ? at + 1 : at;
+  const small = numberAt(tokens, joined);
+  if (small === undefined || minor.length > 1 || minor[0]! % 100 !== 0) {
+    const waits = joined > at && joined === tokens.length && tokens[at] !== 'only';
+    return moneyOf(minor, waits ? 'dangling' : 'unit', at);
+  }
+  const named = MINOR[currency].has(tokens[small.to] ?? '');
+  // "Five dollars fifty"; a number followed by another unit is another amount.
+  if (!named && (joined > at || UNITS[currency].has(tokens[small.to] ?? '') || small.value < 10)) {
+    return moneyOf(minor, small.to === tokens.length ? 'dangling' : 'unit', small.to === tokens.length ? small.to : at);
+  }
+  return moneyOf([minor[0]! + small.value], named ? 'whole' : 'unit', named ? small.to + 1 : small.to);
+}
+
+function spokenAmount(
+  tokens: readonly string[],
+  index: number,
+  currency: Currency,
+): { values: readonly number[]; to: number; ends: MoneyReading['ends'] } | undefined {
+  if (index >= tokens.length) return undefined;
+  const amount = amountAt(tokens, index);
+  const digits = digitByDigit(tokens, index);
+  if (digits !== undefined && (amount === undefined || digits.to > amount.to)) {
+    const { to, pieces } = digits;
+    const [first, second] = pieces;
+    const pair = pieces.length === 2 && Number(first) > 0 && Number(first) < 100 && second!.length === 2;
+    if (pair && currency === 'USD')
+      return { values: [Number(`${first}.${second}`), Number(pieces.join(''))], to, ends: 'number' };
+    return { values: [Number(pieces.join(''))], to, ends: pair ? 'number' : 'open' };
+  }
+  if (amount === undefined) return undefined;
+  return { values: [amount.value], to: amount.to, ends: endOf(amount) };
+}
+
+function endOf(amount: Amount): MoneyReading['ends'] {
+  if (amount.dangling) return 'dangling';
+  return amount.ones && amount.value >= 100 ? 'number' : 'open';
+}
+
+/** Several numbers in a row that no scale joins: `one two five zero`, `twelve fifty`. */
+function digitByDigit(tokens: readonly string[], index: number): { pieces: string[]; to: number } | undefined {
+  const pieces: string[] = [];
+  let at = index;
+  for (;;) {
+    const piece = pieceAt(tokens, at);
+    if (piece === undefined) break;
+    pieces.push(piece.value);
+    at = piece.to;
+  }
+  return pieces.length > 1 ? { pieces, to: at } : undefined;
+}
+
+function moneyOf(minor: readonly number[], ends: MoneyReading['ends'], to: number): { money: MoneyReading; to: number } {
+  return { money: { minor, ends, foreign: false }, to };
+}
+
+function isForeign(word: string, currency: Currency): boolean {
+  return currency === 'INR' ? UNITS.USD.has(word) : UNITS.INR.has(word);
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(tokenise(text));
+}

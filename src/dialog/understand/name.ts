@@ -1,0 +1,141 @@
+import { letterNamed } from './letters.ts';
+import { spelledAt, spelledWords } from './spelling.ts';
+import { phraseTable, phraseAt, plainText, tokenise } from './tokens.ts';
+
+/** What people say around their name. */
+const AROUND = phraseTable<true>(
+  [
+    [
+      true,
+      [
+        'my name is',
+        'name is',
+        'the name is',
+        'my full name is',
+        'my first name is',
+        'my last name is',
+        'my',
+        'um',
+        'uh',
+        'er',
+        'i am',
+        'im',
+        'this is',
+        'it is',
+        'its',
+        'call me',
+        'you can call me',
+        'speaking',
+        'here',
+        'yes',
+        'sure',
+        'okay',
+      ],
+    ],
+    [
+      true,
+      [
+        'first name is',
+        'last name is',
+        'surname is',
+        'first name',
+        'last name',
+        'surname',
+        'full name is',
+        'name',
+        'and',
+        'mr',
+        'mrs',
+        'ms',
+        'sir',
+        'madam',
+      ],
+    ],
+    [
+      true,
+      [
+        'मेरा नाम',
+        'मेरा पूरा नाम',
+        'नाम',
+        'नाम है',
+        'है',
+        'हूँ',
+        'मैं',
+        'बोल रहा हूँ',
+        'बोल रही हूँ',
+        'बोल रहा',
+        'बोल रही',
+        'जी',
+        'हाँ',
+        'श्री',
+        'श्रीमती',
+        'और',
+      ],
+    ],
+    [true, ['mera naam', 'mera naam hai', 'hai', 'ji', 'main', 'bol raha hoon', 'bol rahi hoon']],
+  ],
+  (phrase) => plainText(phrase).split(' '),
+);
+/** Words of an answer that is no name. */
+const NO_NAME = new Set(
+  tokenise('what why who how not dont want wait sorry hello help repeat क्या क्यों कौन कैसे नहीं मुझे चाहिए रुकिए हैलो'),
+);
+const SPELLED = new Set(['spelled', 'spelt', 'spelling', 'thats']);
+
+/**
+ * A name in what somebody says, without the words around it (`my name is …`, `… बोल रही हूँ`); letters that are spelled
+ * become a word, in place of the word before them when they spell it (`Ravi, R A V I`). Latin words begin with a capital.
+ * @returns the words of the name; none when the answer is something else
+ */
+export function readName(text: string): string[] {
+  const shown = text.normalize('NFC').match(/[\p{L}\p{M}][\p{L}\p{M}'’-]*|\d+/gu) ?? [];
+  const plain = shown.map((word) => plainText(word).toLowerCase());
+  if (plain.some((word) => NO_NAME.has(word) || /^\d/.test(word))) return [];
+  const names: string[] = [];
+  for (let index = 0; index < shown.length;) {
+    const spelled = spelledOut(shown, index);
+    if (spelled !== undefined) {
+      const before = names.at(-1);
+      const again = before !== undefined && before[0]!.toLowerCase() === spelled.word[0] && index > 0 && !isInitial(before);
+      names.splice(again ? -1 : names.length, again ? 1 : 0, titled(spelled.word));
+      index = spelled.to;
+      continue;
+    }
+    const around = phraseAt(plain, index, AROUND);
+    if (around !== undefined) index = around.to;
+    else {
+      if (!SPELLED.has(plain[index]!)) names.push(titled(shown[index]!));
+      index += 1;
+    }
+  }
+  return names;
+}
+
+/** At least three letters in a row, said one by one; two are initials. */
+function spelledOut(shown: readonly string[], index: number): { word: string; to: number } | undefined {
+  const words = spelledWords(shown.slice(index).join(' '));
+  if (words.length !== shown.length - index) return undefined;
+  let word = '';
+  let at = 0;
+  let letters = 0;
+  for (let found = spelledAt(words, at); found !== undefined; found = spelledAt(words, at)) {
+    // Only letters as such: "Jay" and "Bee" are names, "J for Jaipur" is a letter.
+    const named = letterNamed(words[at]!) !== undefined && !/^[A-Za-z]/.test(words[at]!);
+    const single = named || /^[A-Za-z]$/.test(words[at]!) || found.to > at + 1;
+    if (!single || !/^[a-z]+$/.test(found.value)) break;
+    word += found.value;
+    letters += 1;
+    at = found.to;
+  }
+  return letters > 2 ? { word, to: index + at } : undefined;
+}
+
+function isInitial(name: string): boolean {
+  return name.length === 1;
+}
+
+/** Capitals where a recogniser wrote none; a name in mixed case (`McKay`) stays. */
+function titled(word: string): string {
+  if (!/^[a-z]/i.test(word) || (word !== word.toLowerCase() && word !== word.toUpperCase())) return word;
+  return word.toLowerCase().replaceAll(/(?<=^|[-'’])[a-z]/g, (letter) => letter.toUpperCase());
+}

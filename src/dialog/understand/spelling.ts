@@ -1,0 +1,134 @@
+import { pieceAt } from './digits.ts';
+import { letterNamed } from './letters.ts';
+import { type Found, plainText, tokenise } from './tokens.ts';
+
+/** What stands at one or more places of a spelled value. */
+export interface Spelled extends Found<string> {
+  /** Readings of these words as small letters and digits, the likeliest first: `oh` is `o` or `0`. */
+  readonly readings: readonly string[];
+  readonly weak: boolean;
+}
+
+const AS_IN = new Set(['for', 'as', 'like', ...tokenise('फॉर फ़ॉर फार से जैसे')]);
+const TIMES: ReadonlyMap<string, number> = new Map([
+  ['double', 2],
+  ['triple', 3],
+  ...tokenise('डबल').map((word) => [word, 2] as const),
+  ...tokenise('ट्रिपल').map((word) => [word, 3] as const),
+]);
+/** Letters and digits that are said alike. */
+const ALIKE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['oh', ['o', '0']],
+  ['o', ['o', '0']],
+  ['ओ', ['o', '0']],
+  ['to', ['2']],
+  ['too', ['2']],
+  ['for', ['4']],
+  ['ate', ['8']],
+  ['won', ['1']],
+  ['are', ['r']],
+  ['be', ['b']],
+]);
+/** Letters written together without a break: `ABX`, `AB12CD`. */
+const RUN = /^(?:[A-Z]{2,}|(?=.*\d)(?=.*[A-Za-z])[A-Za-z\d]+)$/;
+
+/** Words of a spelled value in their own case, with every single letter kept and `a m` left apart. */
+export function spelledWords(text: string): string[] {
+  const plain = plainText(text)
+    .replaceAll(/\b(?:double|डबल)[\s-]+(?:you|यू)\b/giu, 'w')
+    .replaceAll(/\bx[\s-]ray\b/giu, 'xray')
+    // Abbreviations are written with dots: "B.T.S."
+    .replaceAll(/(?<=\b[A-Za-z])\.(?=[A-Za-z]\b)/g, ' ');
+  return plain.match(/[\p{L}\p{M}\d]+/gu) ?? [];
+}
+
+/**
+ * The letters and digits that begin at `index`: `B`, `bee`, `bravo`, `B for Bombay`, `b as in boy`, `double A`, `बी`,
+ * `forty two`, `AB12`. The word behind `for` decides when the two do not agree: words are heard better than letters.
+ */
+export function spelledAt(words: readonly string[], index: number): Spelled | undefined {
+  const written = words[index];
+  if (written === undefined) return undefined;
+  const word = written.toLowerCase();
+  const times = TIMES.get(word);
+  if (times !== undefined) {
+    const next = spelledAt(words, index + 1);
+    if (next === undefined || next.readings[0]!.length !== 1) return undefined;
+    const readings = next.readings.map((sign) => sign.repeat(times));
+    return { readings, value: readings[0]!, weak: false, from: index, to: next.to };
+  }
+  const alike = ALIKE.get(word);
+  const named = letterNamed(word);
+  if (named !== undefined || alike !== undefined) {
+    const spoken = spokenWord(words, index + 1);
+    if (spoken !== undefined) return { ...spoken, from: index };
+  }
+  if (alike !== undefined) return { readings: alike, value: alike[0]!, weak: true, from: index, to: index + 1 };
+  if (named !== undefined) {
+    // A capital is how a recogniser writes a letter; "I" is one in any case.
+    const weak = named.weak && !/^[A-HJ-Z]$/.test(written);
+    return { readings: [named.letter], value: named.letter, weak, from: index, to: index + 1 };
+  }
+  const digits = pieceAt(
+    words.map((each) => each.toLowerCase()),
+    index,
+  );
+  if (digits !== undefined) return { readings: [digits.value], weak: false, ...digits };
+  return RUN.test(written) ? { readings: [word], value: word, weak: false, from: index, to: index + 1 } : undefined;
+}
+
+/** `for Bombay`, `as in boy`, `फ़ॉर बॉम्बे`: the first letter of the word. */
+function spokenWord(words: readonly string[], index: number): Omit<Spelled, 'from'> | undefined {
+  const join = words[index]?.toLowerCase() ?? '';
+  if (!AS_IN.has(join)) return undefined;
+  const at = join === 'as' && words[index + 1]?.toLowerCase() === 'in' ? index + 2 : join === 'as' ? -1 : index + 1;
+  const word = words[at]?.toLowerCase();
+  if (word === undefined || word.length < 2 || /^\d/.test(word)) return undefined;
+  const first = initialOf(word);
+  return first === undefined ? undefined : { readings: [first], value: first, weak: false, to: at + 1 };
+}
+
+/** Latin letters that a Hindi word's first sound is written with. */
+const INITIALS: ReadonlyMap<string, string> = new Map(
+  [
+    ['a', 'अआ'],
+    ['i', 'इ'],
+    ['u', 'उऊ'],
+    ['e', 'ईएऐ'],
+    ['o', 'ओऔऑ'],
+    ['b', 'बभ'],
+    ['c', 'च'],
+    ['d', 'दडधढ'],
+    ['f', 'फ'],
+    ['g', 'गघ'],
+    ['h', 'ह'],
+    ['j', 'जझ'],
+    ['k', 'कख'],
+    ['l', 'ल'],
+    ['m', 'म'],
+    ['n', 'नण'],
+    ['p', 'प'],
+    ['r', 'र'],
+    ['s', 'सशष'],
+    ['t', 'टतथठ'],
+    ['v', 'व'],
+    ['y', 'य'],
+  ].flatMap(([letter, signs]) => (signs ?? '').split('').map((sign) => [sign, letter!] as const)),
+);
+/** Words whose first sound is another letter in English. */
+const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
+  [
+    ['क्वीन', 'q'],
+    ['एक्सरे', 'x'],
+    ['ज़ेबरा', 'z'],
+    ['वर्धा', 'w'],
+    ['चार्ली', 'c'],
+    ['ज़ू', 'z'],
+    ['कैट', 'c'],
+  ].map(([word, letter]) => [plainText(word!), letter!] as const),
+);
+
+function initialOf(word: string): string | undefined {
+  const first = word[0]!;
+  return /[a-z]/.test(first) ? first : (EXCEPTIONS.get(word) ?? INITIALS.get(first));
+}
