@@ -5,12 +5,15 @@ import { type Problem, shown } from './problem.ts';
 import { catalogue, type Settings, settingsSchema } from './schema.ts';
 import { Secret, type Secrets, secretList } from './secrets.ts';
 import type { Setting } from './setting.ts';
+import { type WebhookEndpoint, loadWebhookEndpoints } from './webhook-endpoints.ts';
 import { type Located, readYamlSettings, type SettingsFile } from './yaml-settings.ts';
 
 export interface LoadedConfig {
   /** Complete and valid even when there are problems: a setting that is wrong has its default here. */
   readonly settings: Settings;
   readonly secrets: Secrets;
+  /** Whom events are told to. */
+  readonly webhooks: readonly WebhookEndpoint[];
   /** Every problem found, not just the first; a program that has any must not start. */
   readonly problems: readonly Problem[];
   /** Where each setting that is not at its default comes from: an environment name or `file:line`. */
@@ -19,7 +22,7 @@ export interface LoadedConfig {
 
 /**
  * Puts the configuration together: environment over files (the last one strongest) over defaults.
- * Reads no file except those that `<SECRET>_FILE` variables name.
+ * Reads no file except those that `<SECRET>_FILE` variables and `webhooks.endpoints` name.
  */
 export function loadConfig(sources: { readonly env: Environment; readonly files: readonly SettingsFile[] }): LoadedConfig {
   const fromEnv = readEnvSettings(sources.env, catalogue);
@@ -46,23 +49,30 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     else if (typeof value === 'string') secretTexts.set(setting.key, value);
   }
   const settings = settingsSchema.parse(tree);
-  const databaseUrl = secretTexts.get('store.url');
-  const redisUrl = secretTexts.get('jobs.redisUrl');
   const secrets: Secrets = {
     twilioAuthTokens: secretList(secretTexts.get('twilio.authToken')),
     speechApiKeys: secretList(secretTexts.get('speech.apiKey')),
+    s3AccessKeyId: secretOf(secretTexts, 'recordings.s3AccessKeyId'),
+    s3SecretAccessKey: secretOf(secretTexts, 'recordings.s3SecretAccessKey'),
     masterKeys: secretList(secretTexts.get('privacy.masterKey')),
-    databaseUrl: databaseUrl === undefined ? undefined : new Secret(databaseUrl),
-    redisUrl: redisUrl === undefined ? undefined : new Secret(redisUrl),
+    databaseUrl: secretOf(secretTexts, 'store.url'),
+    redisUrl: secretOf(secretTexts, 'jobs.redisUrl'),
   };
-  problems.push(...crossChecks(settings, secrets, origins));
-  return { settings, secrets, problems, origins };
+  const { endpoints } = settings.webhooks;
+  const webhooks = endpoints === undefined ? { endpoints: [], problems: [] } : loadWebhookEndpoints(endpoints, sources.env);
+  problems.push(...webhooks.problems, ...crossChecks(settings, secrets, origins));
+  return { settings, secrets, webhooks: webhooks.endpoints, problems, origins };
 }
 
 /** Whether the process runs its own speech platform: none of the platform's addresses and no API key was given. */
 export function usesEmbeddedPlatform({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>): boolean {
   const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
   return [authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl].every((url) => url === undefined) && secrets.speechApiKeys.length === 0;
+}
+
+function secretOf(texts: ReadonlyMap<string, string>, key: string): Secret | undefined {
+  const text = texts.get(key);
+  return text === undefined ? undefined : new Secret(text);
 }
 
 function refusal(setting: Setting, located: Located | undefined): Problem {
@@ -91,6 +101,17 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
       const message = `required because ${given} is set; unset all of them for the embedded platform`;
       problems.push({ key, where, message });
     }
+  }
+  const { s3Bucket, s3Endpoint } = settings.recordings;
+  const s3Parts = [
+    ['recordings.s3Endpoint', s3Endpoint !== undefined],
+    ['recordings.s3Bucket', s3Bucket !== undefined],
+    ['recordings.s3AccessKeyId', secrets.s3AccessKeyId !== undefined],
+    ['recordings.s3SecretAccessKey', secrets.s3SecretAccessKey !== undefined],
+  ] as const;
+  for (const [key, present] of s3Parts) {
+    if (present || s3Parts.every(([, given]) => !given)) continue;
+    problems.push({ key, where: 'recordings', message: 'an S3-compatible store needs an endpoint, a bucket and both keys' });
   }
   if (!(call.leadLowMs <= call.leadTargetMs && call.leadTargetMs <= call.leadMaxMs)) {
     problems.push({

@@ -24,6 +24,7 @@ const address = (description: string, ...aliases: string[]) =>
     .url({ protocol: /^https?$/ })
     .optional()
     .register(settingFacts, { description, aliases });
+const optionalText = (description: string) => z.string().min(1).optional().register(settingFacts, { description });
 const secret = (description: string, ...aliases: string[]) =>
   z.string().min(1).optional().register(settingFacts, { description, aliases, secret: true });
 
@@ -110,6 +111,9 @@ export const settingsSchema = z.object({
   bots: z.object({
     folder: text('config/bots', 'Folder of bot files, one YAML file a bot'),
   }),
+  analysis: z.object({
+    folder: text('config/analysis', 'Folder of analysis profiles, one YAML file each; `default` is for bots that none names'),
+  }),
   call: z.object({
     maximum: whole(1, 10_000, 16, 'Live calls at once; further ones hear the overflow sentence', { unit: 'calls' }),
     leadLowMs: millis(40, 10_000, 300, 'Audio queued at the carrier below which more is sent'),
@@ -122,6 +126,38 @@ export const settingsSchema = z.object({
   }),
   store: z.object({
     lockTimeoutMs: millis(0, minute, 30_000, "Time to wait for the embedded store's lock"),
+  }),
+  recordings: z.object({
+    seal: z.enum(['auto', 'always', 'never']).default('auto').register(settingFacts, {
+      description:
+        "Whether a recording is sealed under its call's key after the call, and no plain file of what was said stays; auto: as soon as a carrier's secret is set",
+    }),
+    s3Endpoint: address('S3-compatible store that sealed recordings go to; unset: recordings in the data folder'),
+    s3Bucket: optionalText('Bucket of the S3-compatible store'),
+    s3Region: text('us-east-1', 'Region of the S3-compatible store'),
+    s3Prefix: optionalText('What stands before each key in the bucket, for example offhook/'),
+  }),
+  retention: z.object({
+    audioDays: whole(
+      0,
+      36_500,
+      0,
+      "Days after a call's end at which its recording is erased, where its bot says nothing; 0 for never",
+      {
+        unit: 'days',
+      },
+    ),
+    textDays: whole(
+      0,
+      36_500,
+      0,
+      "Days after a call's end at which numbers, words and analyses are erased, where its bot says nothing; 0 for never",
+      { unit: 'days' },
+    ),
+  }),
+  webhooks: z.object({
+    endpoints: optionalText('YAML file of the endpoints that events are sent to (docs/webhooks.md)'),
+    timeoutMs: millis(100, minute, 15_000, 'Time an endpoint has to answer one delivery'),
   }),
   jobs: z.object({
     concurrency: whole(1, 64, 2, 'Jobs that one process runs at once', { unit: 'jobs' }),
@@ -148,7 +184,16 @@ export const secretsSchema = z.object({
       'OFFHOOK_MASTER_KEY',
     ),
   }),
-  jobs: z.object({ redisUrl: secret('Redis address; unset: the queue lives in the store', 'REDIS_URL') }),
+  recordings: z.object({
+    s3AccessKeyId: secret('Access key of the S3-compatible store', 'OFFHOOK_S3_ACCESS_KEY_ID'),
+    s3SecretAccessKey: secret('Secret key of the S3-compatible store', 'OFFHOOK_S3_SECRET_ACCESS_KEY'),
+  }),
+  jobs: z.object({
+    redisUrl: secret(
+      'Redis address, rediss:// for TLS, redis+sentinel:// or redis+cluster:// with hosts separated by commas; unset: the queue lives in the store',
+      'REDIS_URL',
+    ),
+  }),
 });
 
 /** What one process was told to do. Values are checked; `publicUrl` has no trailing slash added or removed. */

@@ -41,6 +41,9 @@ export interface Secrets {
   readonly masterKeys: readonly Secret[];
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
+  /** Of the S3-compatible store of recordings. */
+  readonly s3AccessKeyId: Secret | undefined;
+  readonly s3SecretAccessKey: Secret | undefined;
 }
 
 /** Splits a comma-separated list of secrets; blanks around and between are dropped. */
