@@ -1,0 +1,141 @@
+import { createReadStream } from 'node:fs';
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, createGunzip, gunzip, gzip } from 'node:zlib';
+import { z } from 'zod';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { type CallFixture, FIXTURE_VERSION, fixtureBody, type FixtureHeader, fixtureHeader } from './fixture.ts';
+
+/** A file is no fixture, or not one of this version. */
+export class FixtureInvalidError extends OffhookError {
+  readonly code = 'OFFHOOK_FIXTURE_INVALID';
+  readonly retryable = false;
+}
+
+/** A fixture's time is over: it is not looked into any more. */
+export class FixtureExpiredError extends OffhookError {
+  readonly code = 'OFFHOOK_FIXTURE_EXPIRED';
+  readonly retryable = false;
+}
+
+const SUFFIX = '.fixture.gz';
+/** Half an hour of both sides, and its log. */
+const MOST_BYTES = 128 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * One gzip file: a line of JSON that says until when it may be read, a line with everything else, and the audio as it is,
+ * the caller's before the bot's.
+ */
+export async function encodeFixture({ expiresAtMs, callerAudio, botAudio, ...body }: CallFixture): Promise<Uint8Array> {
+  const sizes = { callerBytes: callerAudio.length, botBytes: botAudio.length };
+  const header: FixtureHeader = { format: 'offhook-call-fixture', version: FIXTURE_VERSION, expiresAtMs, ...sizes };
+  const text = `${JSON.stringify(header)}\n${JSON.stringify(body)}\n`;
+  return promisify(gzip)(Buffer.concat([Buffer.from(text), callerAudio, botAudio]), { level: constants.Z_BEST_COMPRESSION });
+}
+
+/**
+ * @param nowWallMs when it is read
+ * @throws FixtureExpiredError before anything but the header is read, FixtureInvalidError
+ */
+export async function decodeFixture(file: Uint8Array, nowWallMs: number): Promise<CallFixture> {
+  let bytes: Buffer;
+  try {
+    bytes = await promisify(gunzip)(file, { maxOutputLength: MOST_BYTES });
+  } catch (error) {
+    throw new FixtureInvalidError(`the file is no fixture: ${errorText(error)}`, { cause: error });
+  }
+  const headerEnd = bytes.indexOf(NEWLINE);
+  const header = parse(fixtureHeader, bytes.subarray(0, headerEnd), 'header');
+  if (header.expiresAtMs !== null && nowWallMs >= header.expiresAtMs) {
+    throw new FixtureExpiredError(`the fixture expired on ${new Date(header.expiresAtMs).toISOString()}`);
+  }
+  const bodyEnd = bytes.indexOf(NEWLINE, headerEnd + 1);
+  const body = parse(fixtureBody, bytes.subarray(headerEnd + 1, bodyEnd), 'body');
+  const audio = bytes.subarray(bodyEnd + 1);
+  if (audio.length !== header.callerBytes + header.botBytes) throw new FixtureInvalidError('the fixture was cut short');
+  const [callerAudio, botAudio] = [audio.subarray(0, header.callerBytes), audio.subarray(header.callerBytes)];
+  return { ...body, expiresAtMs: header.expiresAtMs, callerAudio, botAudio };
+}
+
+/** @throws FixtureExpiredError, FixtureInvalidError, and what the file system throws */
+export async function readFixture(path: string, nowWallMs: number): Promise<CallFixture> {
+  return decodeFixture(await readFile(path), nowWallMs);
+}
+
+/** Writes a fixture that its owner alone may read. @returns its path */
+export async function writeFixture(folder: string, name: string, fixture: CallFixture): Promise<string> {
+  const bytes = await encodeFixture(fixture);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `${name}${SUFFIX}`);
+  await writeFile(`${path}.new`, bytes, { mode: 0o600 });
+  // A file that was there before keeps its mode.
+  await chmod(`${path}.new`, 0o600);
+  await rename(`${path}.new`, path);
+  return path;
+}
+
+/**
+ * Deletes every fixture of a folder whose time is over.
+ * @param onProblem told of a file that cannot be read or deleted; the others are gone through all the same
+ * @returns how many were deleted
+ */
+export async function deleteExpiredFixtures(
+  folder: string,
+  nowWallMs: number,
+  onProblem: (name: string, error: unknown) => void,
+): Promise<number> {
+  let deleted = 0;
+  for (const name of await namesIn(folder)) {
+    const path = join(folder, name);
+    try {
+      const { expiresAtMs } = await readHeader(path);
+      if (expiresAtMs === null || nowWallMs < expiresAtMs) continue;
+      await rm(path, { force: true });
+      deleted += 1;
+    } catch (error) {
+      onProblem(name, error);
+    }
+  }
+  return deleted;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(folder)).filter((name) => name.endsWith(SUFFIX));
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Reads no further than the first line. */
+async function readHeader(path: string): Promise<FixtureHeader> {
+  // What goes wrong ends the loop below.
+  const text = pipeline(createReadStream(path), createGunzip(), () => undefined);
+  try {
+    let line = Buffer.alloc(0);
+    for await (const chunk of text) {
+      line = Buffer.concat([line, z.instanceof(Buffer).parse(chunk)]);
+      if (line.includes(NEWLINE)) break;
+    }
+    return parse(fixtureHeader, line.subarray(0, line.indexOf(NEWLINE)), 'header');
+  } finally {
+    text.destroy();
+  }
+}
+
+function parse<Shape extends z.ZodType>(schema: Shape, line: Uint8Array, part: string): z.infer<Shape> {
+  let document: unknown;
+  try {
+    document = JSON.parse(Buffer.from(line).toString('utf8'));
+  } catch (error) {
+    throw new FixtureInvalidError(`the fixture's ${part} is no JSON`, { cause: error });
+  }
+  const parsed = schema.safeParse(document);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new FixtureInvalidError(`the fixture's ${part} cannot be used: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`);
+}

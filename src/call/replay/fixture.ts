@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { decisionSchema } from './decision.ts';
+import { turnMeasureSchema } from './measures.ts';
+
+/**
+ * A call that was kept so that it can be run again: everything that came into it, in the order and at the times it came,
+ * what each answer was an answer to, and what was decided. Times are whole milliseconds since the call's first moment.
+ */
+
+export const FIXTURE_VERSION = 1;
+
+const time = z.int().min(0);
+const index = z.int().min(0);
+/** An answer's time counts from its cause. `abort`: what was asked for was no longer wanted, and that is the cause. */
+const answer = { t: time, tookMs: time, by: z.enum(['asked', 'abort']) };
+const failure = z.string().optional();
+/** When, from the question, an answer was no longer wanted; null where it always was. */
+const abortedAfterMs = time.nullable();
+
+const recognitionEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready') }),
+  z.object({ type: z.literal('partial'), seg: z.int(), text: z.string() }),
+  z.object({
+    type: z.literal('final'),
+    seg: z.int(),
+    text: z.string(),
+    endOfUtterance: z.boolean().nullable(),
+    language: z.string().nullable(),
+  }),
+  z.object({ type: z.literal('final-refined'), seg: z.int(), text: z.string() }),
+  z.object({ type: z.literal('reconnecting'), reason: z.string() }),
+  z.object({ type: z.literal('audio-lost'), fromMs: z.number(), lostMs: z.number(), reason: z.string() }),
+  z.object({ type: z.literal('closed'), error: z.string().nullable() }),
+]);
+
+export type KeptRecognition = z.infer<typeof recognitionEvent>;
+
+/** `k` says what came in, `t` when; the numbers `a`, `s`, `answer`, `speech` and `act` count what was opened or asked for. */
+const entry = z.discriminatedUnion('k', [
+  z.object({
+    k: z.literal('attached'),
+    t: time,
+    a: index,
+    carrier: z.string(),
+    format: z.object({ encoding: z.enum(['mulaw', 'alaw', 'pcm16']), rateHz: z.int().positive() }),
+    capabilities: z.object({
+      clear: z.enum(['native', 'none']),
+      marks: z.enum(['native', 'none']),
+      marksReturnOnClear: z.enum(['yes', 'no', 'unknown']),
+      pacing: z.enum(['burst', 'realtime']),
+      payloadMultipleBytes: z.int().positive(),
+      dtmfIn: z.boolean(),
+      dtmfOut: z.enum(['rest', 'reattach', 'inband', 'none']),
+    }),
+  }),
+  /** `n` bytes of the caller's audio, the next ones of the audio kept beside this list; `ts` is the carrier's timestamp. */
+  z.object({ k: z.literal('audio'), t: time, a: index, n: index, ts: z.number().nullable() }),
+  z.object({ k: z.literal('digit'), t: time, a: index, digit: z.string() }),
+  /** `lagMs` counts from when the carrier must have played up to the mark, or from the clear that took it back. */
+  z.object({ k: z.literal('mark'), t: time, a: index, name: z.string(), by: z.enum(['played', 'clear']), lagMs: z.number() }),
+  z.object({ k: z.literal('stopped'), t: time, a: index, reason: z.string() }),
+  z.object({ k: z.literal('closed'), t: time, a: index, code: z.int(), reason: z.string() }),
+  z.object({ k: z.literal('tick'), t: time }),
+  z.object({ k: z.literal('timer'), t: time, timer: index, delayMs: z.number(), tookMs: time }),
+  /** `commit` counts the commits of this session; absent where no commit caused the event. */
+  z.object({ k: z.literal('words'), t: time, s: index, event: recognitionEvent, commit: index.optional(), tookMs: time }),
+  z.object({ k: z.literal('action'), ...answer, answer: index, action: z.looseObject({ type: z.string() }) }),
+  z.object({ k: z.literal('answered'), ...answer, answer: index, failure }),
+  z.object({ k: z.literal('sound'), ...answer, speech: index, n: index }),
+  z.object({ k: z.literal('spoken'), ...answer, speech: index, failure }),
+  z.object({ k: z.literal('acted'), ...answer, act: index, failure }),
+  /** Something outside the call ended it. */
+  z.object({ k: z.literal('told'), t: time, what: z.enum(['carrier-ended', 'apologise']), reason: z.string() }),
+]);
+
+export type Entry = z.infer<typeof entry>;
+
+export const fixtureHeader = z.object({
+  format: z.literal('offhook-call-fixture'),
+  version: z.literal(FIXTURE_VERSION),
+  /** Wall time after which nobody may look into it; null only where no person was recorded. */
+  expiresAtMs: z.number().nullable(),
+  callerBytes: index,
+  botBytes: index,
+});
+
+export type FixtureHeader = z.infer<typeof fixtureHeader>;
+
+export const fixtureBody = z.object({
+  recordedAtMs: z.number(),
+  /** Reading of the monotonic clock at the call's first moment. */
+  baseMs: z.number(),
+  /** The bot's settings, without its numbers and its dialog. */
+  bot: z.looseObject({ name: z.string() }),
+  playout: z.object({
+    leadLowMs: z.number(),
+    leadTargetMs: z.number(),
+    leadMaxMs: z.number(),
+    messageMs: z.number(),
+    markEveryMs: z.number(),
+  }),
+  timing: z.object({
+    hangupAfterMarkMs: z.number(),
+    reattachMs: z.number(),
+    stopGraceMs: z.number(),
+    stalledMs: z.number(),
+  }),
+  direction: z.enum(['inbound', 'outbound']),
+  log: z.array(entry),
+  recognitions: z.array(z.object({ language: z.string(), boostPhrases: z.array(z.string()), commits: z.array(time) })),
+  answers: z.array(z.object({ turn: z.int(), early: z.boolean(), input: z.string(), abortedAfterMs })),
+  speeches: z.array(z.object({ text: z.string(), voice: z.string(), language: z.string(), speed: z.number(), abortedAfterMs })),
+  /** Marks that the carrier was sent and never gave back, as `attachment:name`. */
+  lostMarks: z.array(z.string()),
+  acts: z.array(z.object({ what: z.string() })),
+  /** Whether each spare recognition slot that was asked for was there. */
+  spares: z.array(z.boolean()),
+  decisions: z.array(decisionSchema),
+  turns: z.array(turnMeasureSchema),
+  /** Numbers were said or keyed that may be personal: every digit of the call is a 5, and what judges digits judges others. */
+  digitsMasked: z.boolean(),
+  /** The call grew too large to be kept: nothing after this moment is there. */
+  truncatedAtMs: time.nullable(),
+});
+
+export type FixtureBody = z.infer<typeof fixtureBody>;
+
+/** A call as it was kept, and its audio: the caller's in the carrier's format, the bot's as it was synthesized. */
+export interface CallFixture extends FixtureBody {
+  readonly expiresAtMs: number | null;
+  readonly callerAudio: Uint8Array;
+  readonly botAudio: Uint8Array;
+}
