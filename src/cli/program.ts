@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { z } from 'zod';
+import { addAnalyseCommand } from './analyse-command.ts';
 import { addCallCommand } from './call-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDemoCommand } from './demo-command.ts';
@@ -36,6 +37,7 @@ export function buildProgram(): Command {
   addTokenCommand(program);
   addSayCommand(program);
   addTranscribeCommand(program);
+  addAnalyseCommand(program);
   addSpeakersCommand(program);
   addVoicesCommand(program);
   addLanguagesCommand(program);

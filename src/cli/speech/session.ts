@@ -1,3 +1,4 @@
+import type { Settings } from '../../config/schema.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
@@ -13,6 +14,7 @@ export interface SpeechSession {
   readonly isEmbedded: boolean;
   /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal;
+  readonly settings: Settings;
 }
 
 /** What a command's `--json` prints besides `ok`, which it may say itself when it did its work and found something wrong. */
@@ -21,11 +23,13 @@ export type JsonAnswer = Readonly<Record<string, unknown>>;
 /**
  * Runs one command against the configured speech platform, or against an embedded one started for it, and ends the process:
  * 0 when it worked, 1 when it failed, 2 for a wrong use of it. With `json` exactly one document is the last line of stdout.
+ * @param thrownCode the exit code for an error, where 1 says that something was done and not all of it worked
  */
 export async function runSpeechCommand(
   name: string,
   flags: { readonly json?: boolean },
   task: (session: SpeechSession) => Promise<JsonAnswer>,
+  thrownCode: number = EXIT.failed,
 ): Promise<void> {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort(new Error('interrupted'));
@@ -42,11 +46,11 @@ export async function runSpeechCommand(
     const anyPort = { ...config, settings: { ...settings, platform: { ...settings.platform, port: 0 } } };
     await using source = await speechSource(anyPort, logger, stop.signal);
     await using speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
-    const answer = await task({ speech, isEmbedded: source.embedded, signal: stop.signal });
+    const answer = await task({ speech, isEmbedded: source.embedded, signal: stop.signal, settings });
     if (flags.json === true) printJson({ ok: true, ...answer });
     if (answer['ok'] === false) code = EXIT.failed;
   } catch (error) {
-    code = error instanceof UsageError ? EXIT.usage : EXIT.failed;
+    code = error instanceof UsageError ? EXIT.usage : thrownCode;
     if (flags.json === true) printJson({ ok: false, error: errorText(error), ...factsOf(error) });
     printNote(`offhook ${name}: ${errorText(error)}`);
   }

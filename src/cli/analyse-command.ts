@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { transcriberOn } from '../backlog.ts';
+import { readEnvironment } from '../config/env.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { prepareProfile, type PreparedProfile } from '../jobs/analysis/profile-book.ts';
+import { loadProfile } from '../jobs/analysis/profile-file.ts';
+import { AnalysisProfileError } from '../jobs/analysis/errors.ts';
+import { BatchProgress } from './analyse/batch-progress.ts';
+import { EXPORTS, type ExportFormat, writeSubtitles, writeTable } from './analyse/exports.ts';
+import { ItemFetcher } from './analyse/fetch-item.ts';
+import { type BrokenItem, type Item, itemsOf } from './analyse/items.ts';
+import { Manifest } from './analyse/manifest.ts';
+import { OutputFolder } from './analyse/output-folder.ts';
+import { Batch } from './analyse/run-batch.ts';
+import { S3Source } from './analyse/s3-source.ts';
+import { soundReader } from './analyse/sound-reader.ts';
+import { watchItems } from './analyse/watch-items.ts';
+import { shippedFolder } from './configuration.ts';
+import { EXIT, printLine, printNote } from './output.ts';
+import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
+import { countOption, UsageError } from './speech/usage.ts';
+
+interface AnalyseFlags {
+  readonly profile: string;
+  readonly out: string;
+  readonly concurrency: number;
+  readonly column?: string;
+  readonly export?: readonly ExportFormat[];
+  readonly watch?: boolean;
+  readonly json?: boolean;
+}
+
+/** `offhook analyse`: recordings from elsewhere, one or a hundred thousand, into documents. */
+export function addAnalyseCommand(program: Command): void {
+  program
+    .command('analyse')
+    .description('analyse recordings: transcript, measures, fields, quality, disposition')
+    .argument('<recordings...>', 'files, folders, patterns, lists (.csv), https:// addresses, s3:// objects or folders')
+    .option('--profile <name>', 'analysis profile, by name or as a YAML file', 'default')
+    .option('--out <folder>', 'where the documents go; run it again with the same folder to go on', 'analyses')
+    .option('--concurrency <count>', 'recordings at once', countOption, 4)
+    .option('--column <name>', 'column of a list that names the recording; else path, file, url and the like')
+    .addOption(new Option('--export <formats...>', 'also one table of all results, or subtitles').choices(EXPORTS))
+    .option('--watch', 'go on with what comes into the folders, until interrupted')
+    .option('--json', 'print one JSON document at the end')
+    .action((inputs: readonly string[], flags: AnalyseFlags) =>
+      runSpeechCommand('analyse', flags, (session) => analyse(inputs, flags, session), EXIT.usage),
+    );
+}
+
+async function analyse(inputs: readonly string[], flags: AnalyseFlags, session: SpeechSession): Promise<JsonAnswer> {
+  const { speech, signal, settings, isEmbedded } = session;
+  const prepared = await profileOf(flags.profile, settings.analysis.folder);
+  const { profile, hash } = prepared.loaded;
+  if (profile.route === 'medical' && !isEmbedded && settings.speech.medUrl === undefined)
+    throw new UsageError(`the profile ${profile.name} takes the medical route: set OFFHOOK_MED_URL`);
+  const profileKey = `${profile.name}-${hash.slice(0, 8)}`;
+  const formats = flags.export ?? [];
+  await using out = await OutputFolder.open(flags.out);
+  await using manifest = await Manifest.open(out.path);
+  const env = readEnvironment();
+  const s3 = new S3Source(env);
+  const audioHosts = (settings.platform.audioHosts ?? '')
+    .split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '');
+  const { workFolder } = out;
+  const batch = new Batch({
+    ...prepared,
+    transcriber: transcriberOn(speech),
+    sound: soundReader(),
+    fetcher: new ItemFetcher({ clock: systemClock, s3, workFolder, audioHosts }),
+    manifest,
+    profileKey,
+    outFolder: out.path,
+    workFolder,
+    concurrency: flags.concurrency,
+    nowMs: () => systemClock.wallMs(),
+    onDone: (document, resultPath) => writeSubtitles(document, resultPath, formats),
+  });
+  const options = { column: flags.column, s3, outFolder: out.path, signal };
+  try {
+    const items: (Item | BrokenItem)[] = [];
+    for await (const item of itemsOf(inputs, options)) items.push(item);
+    if (items.length === 0 && flags.watch !== true) throw new UsageError(`there is no recording in ${inputs.join(' ')}`);
+    using _progress = new BatchProgress(systemClock, () => batch.counts);
+    await batch.run(items, signal);
+    if (flags.watch === true)
+      for await (const fresh of watchItems(inputs, items, options, systemClock)) await batch.run(fresh, signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  const interrupted = signal.aborted && flags.watch !== true;
+  const tables: string[] = [];
+  for (const format of ['csv', 'jsonl'] as const) {
+    if (!formats.includes(format)) continue;
+    const paths = manifest
+      .entries(profileKey)
+      .map(({ result }) => join(out.path, result))
+      .filter((path) => existsSync(path));
+    tables.push(
+      await writeTable(
+        out.path,
+        `results.${profileKey}`,
+        format,
+        paths,
+        profile.fields.map(({ name }) => name),
+      ),
+    );
+  }
+  const { failed, results } = batch;
+  const { done, skipped } = batch.counts;
+  if (flags.json !== true) {
+    printLine(`${done} done, ${skipped} skipped, ${failed.length} failed; documents in ${out.path}`);
+    for (const { name, reason } of failed) printNote(`${name}: ${reason}`);
+    for (const table of tables) printNote(`written: ${table}`);
+  }
+  return { ok: failed.length === 0 && !interrupted, done, skipped, failed, results, tables, profile: profileKey, interrupted };
+}
+
+/** A name in the folder of profiles, or a file. @throws UsageError */
+async function profileOf(named: string, folder: string): Promise<PreparedProfile> {
+  const isFile = /\.ya?ml$/iu.test(named);
+  const path = isFile ? named : join(shippedFolder(folder), `${named}.yaml`);
+  if (!existsSync(path)) throw new UsageError(`there is no analysis profile ${path}`);
+  try {
+    return prepareProfile(await loadProfile(path, readEnvironment()));
+  } catch (error) {
+    if (error instanceof AnalysisProfileError) throw new UsageError(error.message);
+    throw error;
+  }
+}

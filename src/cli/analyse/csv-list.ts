@@ -1,0 +1,68 @@
+import type { Readable } from 'node:stream';
+import { type CsvError, type Info, parse } from 'csv-parse';
+
+export type ListRow =
+  | {
+      readonly line: number;
+      readonly path: string;
+      readonly recordedAtMs: number | undefined;
+      /** Every other column that is not empty. */
+      readonly metadata: Readonly<Record<string, string>>;
+    }
+  | { readonly line: number; readonly reason: string };
+
+/** What the column of recordings is usually called. */
+const COLUMNS = ['path', 'file', 'filename', 'url', 'uri', 'recording', 'recording_url', 'audio'];
+const RECORDED_AT = new Set(['recorded_at', 'recordedat']);
+const MOST_ROW_CHARACTERS = 1_000_000;
+
+/**
+ * Reads a list of recordings (RFC 4180; also with semicolons or tabs, and with a byte order mark): a row for each one, its
+ * first line naming the columns. A broken row is told with its line, and the others go on.
+ * @param column the column that names the recording
+ */
+export async function* readList(source: Readable, column?: string): AsyncIterable<ListRow> {
+  const skipped: ListRow[] = [];
+  const parser = source.pipe(
+    parse({
+      bom: true,
+      columns: (header: readonly string[]) => header.map((name) => name.trim()),
+      delimiter: [',', ';', '\t'],
+      info: true,
+      max_record_size: MOST_ROW_CHARACTERS,
+      skip_empty_lines: true,
+      skip_records_with_error: true,
+      trim: true,
+      on_skip: (error: CsvError | undefined) => {
+        skipped.push({ line: lineOf(error), reason: `not a readable row: ${error?.message ?? 'unknown'}` });
+        return undefined;
+      },
+    }),
+  );
+  source.on('error', (error) => parser.destroy(error));
+  for await (const parsed of parser) {
+    const { record, info } = parsed as { record: Record<string, string>; info: Info };
+    yield* skipped.splice(0);
+    yield rowOf(record, info.lines, column);
+  }
+  yield* skipped;
+}
+
+function rowOf(record: Readonly<Record<string, string>>, line: number, column: string | undefined): ListRow {
+  const names = Object.keys(record);
+  const named =
+    column === undefined ? names.find((name) => COLUMNS.includes(name.toLowerCase())) : names.find((name) => name === column);
+  if (named === undefined) return { line, reason: `no column ${column ?? COLUMNS.slice(0, 4).join(', ')} names the recording` };
+  const path = record[named] ?? '';
+  if (path === '') return { line, reason: `the column ${named} is empty` };
+  const rest = Object.entries(record).filter(([name, value]) => name !== named && value !== '');
+  const recorded = rest.find(([name]) => RECORDED_AT.has(name.toLowerCase()))?.[1];
+  const recordedAtMs = recorded === undefined ? undefined : Date.parse(recorded);
+  if (Number.isNaN(recordedAtMs)) return { line, reason: `recorded_at is no time: ${recorded?.slice(0, 40)}` };
+  return { line, path, recordedAtMs, metadata: Object.fromEntries(rest) };
+}
+
+function lineOf(error: CsvError | undefined): number {
+  const lines: unknown = error?.['lines'];
+  return typeof lines === 'number' ? lines : 0;
+}

@@ -1,0 +1,79 @@
+import { createWriteStream } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type RecordingAnalysis, recordingAnalysis } from '../../jobs/analysis/document.ts';
+import { csvLines, tableColumns, tableRow } from '../../jobs/analysis/table.ts';
+import { writeFileAtomic } from '../../jobs/write-file-atomic.ts';
+import { type Cue, cuesOf, srtOf, vttOf } from '../speech/subtitles.ts';
+
+export const EXPORTS = ['csv', 'jsonl', 'srt', 'vtt'] as const;
+export type ExportFormat = (typeof EXPORTS)[number];
+
+/** Writes subtitles beside a document. */
+export async function writeSubtitles(
+  document: RecordingAnalysis,
+  resultPath: string,
+  formats: readonly ExportFormat[],
+): Promise<void> {
+  const cues = subtitleCues(document);
+  const stem = resultPath.replace(/\.json$/u, '');
+  if (formats.includes('srt')) await writeFileAtomic(`${stem}.srt`, srtOf(cues));
+  if (formats.includes('vtt')) await writeFileAtomic(`${stem}.vtt`, vttOf(cues));
+}
+
+/** Everybody's speech in the order of time, each named by role. */
+export function subtitleCues({ channels, speakers, durations }: RecordingAnalysis): Cue[] {
+  return channels
+    .flatMap(({ role, text, segments, words }) => {
+      const spoken = segments.map(({ speaker, ...segment }) => {
+        const known = speakers.find(({ label }) => label === speaker);
+        return { ...EMPTY, ...segment, speaker: known?.name ?? known?.role ?? speaker ?? role };
+      });
+      return cuesOf({
+        text,
+        segments: spoken,
+        words: words.map((word) => ({ confidence: undefined, ...word })),
+        durationS: durations.totalS,
+      });
+    })
+    .sort((left, right) => left.startS - right.startS);
+}
+
+const EMPTY = { confidence: undefined, emotion: undefined, emotionConfidence: undefined };
+
+/**
+ * Writes all documents of a profile into one file, document by document, whatever their number.
+ * @param results paths, in order
+ * @returns the file's path
+ */
+export async function writeTable(
+  folder: string,
+  stem: string,
+  format: 'csv' | 'jsonl',
+  results: readonly string[],
+  fields: readonly string[],
+): Promise<string> {
+  const path = join(folder, `${stem}.${format}`);
+  const temporary = `${path}.tmp`;
+  await pipeline(format === 'csv' ? csvOf(results, fields) : jsonlOf(results), createWriteStream(temporary, { mode: 0o600 }));
+  await rename(temporary, path);
+  return path;
+}
+
+async function* jsonlOf(results: readonly string[]): AsyncIterable<string> {
+  for await (const document of documentsAt(results)) yield `${JSON.stringify(document)}\n`;
+}
+
+async function* csvOf(results: readonly string[], fields: readonly string[]): AsyncIterable<string> {
+  // The columns of the list are known only when all documents were seen.
+  const metadata = new Set<string>();
+  for await (const { recording } of documentsAt(results)) for (const name of Object.keys(recording.metadata)) metadata.add(name);
+  const columns = tableColumns(fields, [...metadata]);
+  yield csvLines([columns]);
+  for await (const document of documentsAt(results)) yield csvLines([tableRow(document, columns)]);
+}
+
+async function* documentsAt(paths: readonly string[]): AsyncIterable<RecordingAnalysis> {
+  for (const path of paths) yield recordingAnalysis.parse(JSON.parse(await readFile(path, 'utf8')));
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Clock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
+import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
+import { RemoteAudio } from '../../platform/server/asr/remote-audio.ts';
+import { Refusal } from '../../platform/server/refusal.ts';
+import { FetchError } from './fetch-error.ts';
+import type { Item } from './items.ts';
+import type { S3Source } from './s3-source.ts';
+
+/** A recording on this disk. A copy that was fetched goes with disposal. */
+export interface LocalRecording extends AsyncDisposable {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+export interface FetchOptions {
+  readonly clock: Clock;
+  readonly s3: S3Source;
+  /** Where fetched copies lie meanwhile. */
+  readonly workFolder: string;
+  /** Hosts that may be private or without TLS. */
+  readonly audioHosts: readonly string[];
+}
+
+/** A WAV ends at 4 GB, and nothing else of that size is taken. */
+const MOST_BYTES = 0xffff_ffff;
+
+/** Gets the content of items: files where they are, the others copied to this disk, addresses only from public hosts. */
+export class ItemFetcher {
+  readonly #options: FetchOptions;
+  readonly #remote: RemoteAudio;
+  #copies = 0;
+
+  constructor(options: FetchOptions) {
+    this.#options = options;
+    const { clock, workFolder: uploadFolder, audioHosts: allowedHosts } = options;
+    this.#remote = new RemoteAudio({ clock, maxBytes: MOST_BYTES, uploadFolder, allowedHosts });
+  }
+
+  /** @throws FetchError, RecordingRefusedError; the signal's reason when aborted */
+  async fetch({ place, name }: Item, signal: AbortSignal): Promise<LocalRecording> {
+    switch (place.kind) {
+      case 'file':
+        return localRecording(place.path, async () => {}, signal);
+      case 'url':
+        return this.#fromUrl(place.url, signal);
+      case 's3': {
+        const path = this.#copyOf(name);
+        const remove = (): Promise<void> => rm(path, { force: true });
+        try {
+          await this.#options.s3.download(place, path, MOST_BYTES, signal);
+          return await localRecording(path, remove, signal);
+        } catch (error) {
+          await remove();
+          throw error;
+        }
+      }
+    }
+  }
+
+  async #fromUrl(url: string, signal: AbortSignal): Promise<LocalRecording> {
+    try {
+      await using fetched = await this.#remote.fetch(url, signal);
+      // With a name that says what it is: the medical service goes by it.
+      const path = this.#copyOf(new URL(url).pathname);
+      await rename(fetched.path, path);
+      return await localRecording(path, () => rm(path, { force: true }), signal);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      throw new FetchError(errorText(error).replace(/^url: /u, ''), false, error);
+    }
+  }
+
+  #copyOf(name: string): string {
+    this.#copies += 1;
+    return join(
+      this.#options.workFolder,
+      `${this.#copies}-${
+        basename(name)
+          .replaceAll(/[^\w.-]/gu, '_')
+          .slice(-80) || 'audio'
+      }`,
+    );
+  }
+}
+
+async function localRecording(path: string, dispose: () => Promise<void>, signal: AbortSignal): Promise<LocalRecording> {
+  const facts = await stat(path).catch((error: unknown): never => {
+    throw new RecordingRefusedError('missing', `the file cannot be read: ${errorText(error)}`, error);
+  });
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { signal, highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer);
+  return { path, sha256: hash.digest('hex'), bytes: facts.size, [Symbol.asyncDispose]: dispose };
+}

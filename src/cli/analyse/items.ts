@@ -1,0 +1,121 @@
+import { createReadStream, type Stats } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { glob, isDynamicPattern } from 'tinyglobby';
+import { UsageError } from '../speech/usage.ts';
+import { readList } from './csv-list.ts';
+import type { S3Source } from './s3-source.ts';
+
+/** Where a recording is. */
+export type Place =
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'url'; readonly url: string }
+  | { readonly kind: 's3'; readonly bucket: string; readonly key: string };
+
+/** One recording to analyse. */
+export interface Item {
+  /** As it was named, or where it was found. */
+  readonly name: string;
+  readonly place: Place;
+  /** Changes with the content, as far as that can be told without reading it; undefined where it cannot. */
+  readonly version: string | undefined;
+  readonly recordedAtMs: number | undefined;
+  /** Columns of a list. */
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Something that was named and is no recording. */
+export interface BrokenItem {
+  readonly name: string;
+  readonly reason: string;
+}
+
+export interface ItemOptions {
+  /** The column of a list that names the recording; found by its usual names when absent. */
+  readonly column?: string | undefined;
+  readonly s3: S3Source;
+  /** Results, which are no recordings. */
+  readonly outFolder: string;
+  readonly signal: AbortSignal;
+}
+
+/** What is taken from a folder; a file that is named by itself may be called anything. */
+const ENDINGS = new Set(['.wav', '.mp3', '.flac', '.ogg', '.oga', '.opus', '.m4a', '.mp4', '.webm']);
+
+/**
+ * What the arguments of the command name, in their order, folders by name.
+ * @throws UsageError for an argument that names nothing
+ */
+export async function* itemsOf(inputs: readonly string[], options: ItemOptions): AsyncIterable<Item | BrokenItem> {
+  for (const input of inputs) {
+    options.signal.throwIfAborted();
+    if (/^https?:\/\//iu.test(input)) yield { name: input, place: { kind: 'url', url: input }, ...NOTHING_KNOWN };
+    else if (/^s3:\/\//iu.test(input)) yield* options.s3.items(input, isRecording, options.signal);
+    else yield* localItems(input, options);
+  }
+}
+
+export function isBroken(item: Item | BrokenItem): item is BrokenItem {
+  return 'reason' in item;
+}
+
+const NOTHING_KNOWN = { version: undefined, recordedAtMs: undefined, metadata: {} } as const;
+
+async function* localItems(input: string, options: ItemOptions): AsyncIterable<Item | BrokenItem> {
+  const facts = await stat(input).catch(() => undefined);
+  if (facts === undefined && isDynamicPattern(input)) {
+    const found = (await glob(input.replaceAll('\\', '/'), { dot: false, expandDirectories: false })).sort();
+    if (found.length === 0) throw new UsageError(`nothing matches ${input}`);
+    for (const path of found) if (isRecording(path)) yield await fileItem(path, path, {});
+    return;
+  }
+  if (facts === undefined) throw new UsageError(`there is no file or folder ${input}`);
+  if (facts.isDirectory()) yield* folderItems(input, options);
+  else if (extname(input).toLowerCase() === '.csv') yield* listItems(input, options);
+  else yield await fileItem(input, input, {});
+}
+
+async function* folderItems(folder: string, options: ItemOptions): AsyncIterable<Item | BrokenItem> {
+  const entries = (await readdir(folder, { withFileTypes: true })).sort((left, right) => (left.name < right.name ? -1 : 1));
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.name.startsWith('.') || resolve(path) === resolve(options.outFolder)) continue;
+    if (entry.isDirectory()) yield* folderItems(path, options);
+    else if (isRecording(entry.name)) yield await fileItem(path, path, {});
+  }
+}
+
+function isRecording(path: string): boolean {
+  return ENDINGS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.');
+}
+
+async function* listItems(list: string, options: ItemOptions): AsyncIterable<Item | BrokenItem> {
+  for await (const row of readList(createReadStream(list), options.column)) {
+    const name = `${list}:${row.line}`;
+    if ('reason' in row) {
+      yield { name, reason: row.reason };
+      continue;
+    }
+    const { path: named, metadata, recordedAtMs } = row;
+    const known = { metadata, ...(recordedAtMs === undefined ? {} : { recordedAtMs }) };
+    if (/^https?:\/\//iu.test(named)) yield { ...NOTHING_KNOWN, name: named, place: { kind: 'url', url: named }, ...known };
+    else if (/^s3:\/\//iu.test(named)) {
+      const place = options.s3.place(named);
+      yield place === undefined
+        ? { name, reason: `not an address of an object: ${named}` }
+        : { ...NOTHING_KNOWN, name: named, place, ...known };
+    } else {
+      const path = isAbsolute(named) ? named : join(dirname(list), named);
+      const item = await fileItem(named, path, metadata);
+      yield isBroken(item) ? { name, reason: `${item.reason}: ${named}` } : { ...item, ...known };
+    }
+  }
+}
+
+async function fileItem(name: string, path: string, metadata: Readonly<Record<string, string>>): Promise<Item | BrokenItem> {
+  const facts: Stats | undefined = await stat(path).catch(() => undefined);
+  if (facts === undefined) return { name, reason: 'there is no such file' };
+  if (!facts.isFile()) return { name, reason: 'not a file' };
+  const version = `${facts.size}:${Math.round(facts.mtimeMs)}`;
+  return { name, place: { kind: 'file', path }, version, recordedAtMs: facts.mtimeMs, metadata };
+}

@@ -1,0 +1,90 @@
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const entrySchema = z.object({
+  sha256: z.string(),
+  /** Name and hash of the profile, as `profileKey` has them. */
+  profile: z.string(),
+  name: z.string(),
+  version: z.string().optional(),
+  /** File name of the document, in the same folder. */
+  result: z.string(),
+});
+export type ManifestEntry = z.infer<typeof entrySchema>;
+
+/** The file's name, in the folder of results. */
+export const MANIFEST = 'manifest.jsonl';
+
+/**
+ * What was done in a folder of results, one line each, on disk before the next is begun. A run that is killed leaves at most
+ * one line that is cut short, which is passed over; its recording is done again.
+ */
+export class Manifest implements AsyncDisposable {
+  readonly #file: FileHandle;
+  readonly #byContent = new Map<string, ManifestEntry>();
+  readonly #byName = new Map<string, ManifestEntry>();
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  static async open(folder: string): Promise<Manifest> {
+    const path = join(folder, MANIFEST);
+    const text = await readFile(path, 'utf8').catch(() => '');
+    const file = await open(path, 'a', 0o600);
+    const manifest = new Manifest(file);
+    for (const line of text.split('\n')) {
+      const entry = readEntry(line);
+      if (entry !== undefined) manifest.#remember(entry);
+    }
+    // What a killed run began must not swallow the next line.
+    if (text !== '' && !text.endsWith('\n')) await file.write('\n');
+    return manifest;
+  }
+
+  /** By content and profile: the recording was done, whatever it is called. */
+  byContent(sha256: string, profile: string): ManifestEntry | undefined {
+    return this.#byContent.get(contentKey(sha256, profile));
+  }
+
+  /** By name and version and profile: it need not even be read again. */
+  byName(name: string, version: string | undefined, profile: string): ManifestEntry | undefined {
+    const entry = this.#byName.get(JSON.stringify([name, profile]));
+    return entry !== undefined && entry.version === version ? entry : undefined;
+  }
+
+  /** Durable when it returns. */
+  async add(entry: ManifestEntry): Promise<void> {
+    await this.#file.write(`${JSON.stringify(entry)}\n`);
+    await this.#file.datasync();
+    this.#remember(entry);
+  }
+
+  /** Of one profile, in the order in which they were done. */
+  entries(profile: string): ManifestEntry[] {
+    return [...this.#byContent.values()].filter((entry) => entry.profile === profile);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
+
+  #remember(entry: ManifestEntry): void {
+    const key = contentKey(entry.sha256, entry.profile);
+    if (!this.#byContent.has(key)) this.#byContent.set(key, entry);
+    this.#byName.set(JSON.stringify([entry.name, entry.profile]), entry);
+  }
+}
+
+function contentKey(sha256: string, profile: string): string {
+  return `${sha256} ${profile}`;
+}
+
+function readEntry(line: string): ManifestEntry | undefined {
+  try {
+    return entrySchema.parse(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}

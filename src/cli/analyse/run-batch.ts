@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { analyseRecording, type AnalyseRecordingParts } from '../../jobs/analysis/analyse-recording.ts';
+import type { RecordingAnalysis } from '../../jobs/analysis/document.ts';
+import { writeFileAtomic } from '../../jobs/write-file-atomic.ts';
+import { SpeechAuthError } from '../../speech/errors.ts';
+import type { BatchCounts } from './batch-progress.ts';
+import type { ItemFetcher } from './fetch-item.ts';
+import { type BrokenItem, isBroken, type Item } from './items.ts';
+import type { Manifest } from './manifest.ts';
+
+export interface BatchFailure {
+  readonly name: string;
+  /** A stable code where there is one. */
+  readonly code: string | undefined;
+  readonly reason: string;
+  /** Whether the same again may work. */
+  readonly retryable: boolean;
+}
+
+export interface BatchParts extends AnalyseRecordingParts {
+  readonly fetcher: ItemFetcher;
+  readonly manifest: Manifest;
+  /** Tells results of two profiles apart. */
+  readonly profileKey: string;
+  readonly outFolder: string;
+  readonly concurrency: number;
+  /** Wall time, for recordings of unknown age. */
+  readonly nowMs: () => number;
+  /** Told of each document as it is written. */
+  readonly onDone?: (document: RecordingAnalysis, resultPath: string) => Promise<void>;
+}
+
+/** One run over items. What is done is on disk at once; a run that is stopped and begun again goes on where it was. */
+export class Batch {
+  readonly #parts: BatchParts;
+  readonly #results = new Set<string>();
+  readonly #failed: BatchFailure[] = [];
+  /** Contents in hand, so that two copies of one recording are not both sent. */
+  readonly #running = new Map<string, Promise<void>>();
+  #done = 0;
+  #skipped = 0;
+  #total: number | undefined;
+  #fatal: Error | undefined;
+
+  constructor(parts: BatchParts) {
+    this.#parts = parts;
+  }
+
+  get counts(): BatchCounts {
+    return { done: this.#done, skipped: this.#skipped, failed: this.#failed.length, total: this.#total };
+  }
+
+  get failed(): readonly BatchFailure[] {
+    return this.#failed;
+  }
+
+  /** Paths of the documents, of this run and of what it skipped. */
+  get results(): readonly string[] {
+    return [...this.#results];
+  }
+
+  /**
+   * Works through the items, so many at once. A failure of one is kept and the others go on.
+   * @throws SpeechAuthError, since no other recording would fare better; the signal's reason when aborted
+   */
+  async run(items: readonly (Item | BrokenItem)[], signal: AbortSignal): Promise<void> {
+    this.#total = (this.#total ?? 0) + items.length;
+    const left = items.values();
+    const work = async (): Promise<void> => {
+      for (const item of left) {
+        if (signal.aborted || this.#fatal !== undefined) return;
+        await this.#one(item, signal);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(this.#parts.concurrency, items.length) }, work));
+    signal.throwIfAborted();
+    if (this.#fatal !== undefined) throw this.#fatal;
+  }
+
+  async #one(item: Item | BrokenItem, signal: AbortSignal): Promise<void> {
+    if (isBroken(item)) {
+      this.#failed.push({ name: item.name, code: undefined, reason: item.reason, retryable: false });
+      return;
+    }
+    try {
+      const { manifest, profileKey } = this.#parts;
+      const known = manifest.byName(item.name, item.version, profileKey);
+      if (known !== undefined && this.#isThere(known.result)) this.#skip(known.result);
+      else await this.#fetchAndAnalyse(item, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof SpeechAuthError) this.#fatal = error;
+      const isOurs = error instanceof OffhookError;
+      this.#failed.push({
+        name: item.name,
+        code: isOurs ? error.code : undefined,
+        reason: errorText(error),
+        retryable: !isOurs || error.retryable,
+      });
+    }
+  }
+
+  async #fetchAndAnalyse(item: Item, signal: AbortSignal): Promise<void> {
+    const { fetcher, manifest, profileKey } = this.#parts;
+    await using local = await fetcher.fetch(item, signal);
+    // Whoever has the same content in hand is waited for; the loop since two may have waited.
+    for (let other = this.#running.get(local.sha256); other !== undefined; other = this.#running.get(local.sha256))
+      await other.catch(() => undefined);
+    const known = manifest.byContent(local.sha256, profileKey);
+    if (known !== undefined && this.#isThere(known.result)) {
+      const { name, version } = item;
+      await manifest.add({ ...known, name, ...(version === undefined ? {} : { version }) });
+      this.#skip(known.result);
+      return;
+    }
+    const run = this.#analyse(item, local, signal);
+    this.#running.set(local.sha256, run);
+    try {
+      await run;
+    } finally {
+      this.#running.delete(local.sha256);
+    }
+  }
+
+  async #analyse(
+    item: Item,
+    { path, sha256, bytes }: { readonly path: string; readonly sha256: string; readonly bytes: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { manifest, profileKey, outFolder, nowMs, onDone } = this.#parts;
+    const { name, version, metadata, recordedAtMs = nowMs() } = item;
+    const document = await analyseRecording(this.#parts, { path, name, sha256, bytes, recordedAtMs, metadata }, signal);
+    const result = `${resultStem(item, sha256)}.${profileKey}.json`;
+    await writeFileAtomic(join(outFolder, result), `${JSON.stringify(document, null, 2)}\n`);
+    await onDone?.(document, join(outFolder, result));
+    await manifest.add({ sha256, profile: profileKey, name, ...(version === undefined ? {} : { version }), result });
+    this.#done += 1;
+    this.#results.add(join(outFolder, result));
+  }
+
+  /** A document that somebody deleted is made again. */
+  #isThere(result: string): boolean {
+    return existsSync(join(this.#parts.outFolder, result));
+  }
+
+  #skip(result: string): void {
+    this.#skipped += 1;
+    this.#results.add(join(this.#parts.outFolder, result));
+  }
+}
+
+/** The recording's own name, made safe, with enough of its content's hash that no two share it. */
+function resultStem({ place }: Item, sha256: string): string {
+  const path = place.kind === 'file' ? place.path : place.kind === 's3' ? place.key : new URL(place.url).pathname;
+  const name = basename(path, extname(path))
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{M}\p{N}._-]+/gu, '_')
+    .slice(0, 80);
+  return `${name === '' ? 'recording' : name}.${sha256.slice(0, 12)}`;
+}

@@ -1,0 +1,46 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { wavHeader } from '../../audio/wav.ts';
+import type { SoundReader } from '../../jobs/analysis/analyse-recording.ts';
+import { PLATFORM_LIMITS } from '../../jobs/analysis/split-recording.ts';
+import { containerOf } from '../../platform/media/container.ts';
+import { decodedRateHz } from '../../platform/media/decode-file.ts';
+import { MediaNeedsFfmpegError } from '../../platform/media/errors.ts';
+import { MediaDecoder } from '../../platform/media/media-decoder.ts';
+
+const CONTAINERS = ['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm', 'aac', 'asf', 'avi'] as const;
+
+/** The embedded platform's decoders, for measuring recordings that are no WAV. */
+export function soundReader(): SoundReader {
+  const decoder = new MediaDecoder();
+  return {
+    containerOf: (head) => containerOf(head),
+    async decode(inputPath, named, wavPath, signal) {
+      const container = CONTAINERS.find((each) => each === named);
+      if (container === undefined) return false;
+      const outputPath = `${wavPath}.pcm`;
+      try {
+        await decoder.decode({ inputPath, container, outputPath, maxSeconds: PLATFORM_LIMITS.seconds }, signal);
+        const { size: dataBytes } = await stat(outputPath);
+        const header = wavHeader({ rateHz: decodedRateHz, channels: 1, dataBytes, encoding: 'pcm16' });
+        const samples = createReadStream(outputPath, { highWaterMark: 1024 * 1024 });
+        await pipeline(
+          async function* wav() {
+            yield Buffer.from(header);
+            yield* samples;
+          },
+          createWriteStream(wavPath, { mode: 0o600 }),
+          { signal },
+        );
+        return true;
+      } catch (error) {
+        // The platform has its own decoders.
+        if (error instanceof MediaNeedsFfmpegError) return false;
+        throw error;
+      } finally {
+        await rm(outputPath, { force: true });
+      }
+    },
+  };
+}
