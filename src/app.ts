@@ -5,6 +5,7 @@ import { CallRegistry } from './call/call-registry.ts';
 import { SecretVault } from './call/secret-vault.ts';
 import { EvenLoudness } from './call/loudness.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
+import { FixtureKeeping } from './call/replay/fixture-keeping.ts';
 import { Ticker } from './call/ticker.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
 import type { LoadedConfig } from './config/load.ts';
@@ -50,6 +51,7 @@ export interface Gateway extends AsyncDisposable {
 
 /** The playout of all calls is looked after this often. */
 const TICK_MS = 20;
+const DAY_MS = 86_400_000;
 /** As many sentences tell how loud a voice is. */
 const TELLING_SENTENCES = 4;
 
@@ -101,6 +103,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     news: options.news ?? (() => undefined),
     controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
   };
+  const fixtures = new FixtureKeeping({
+    folder: join(settings.dataDir, 'fixtures'),
+    bots: settings.call.keepFixtures,
+    lifeMs: settings.call.fixtureDays * DAY_MS,
+    clock,
+    logger,
+  });
   const calls: CallRegistry = new CallRegistry(
     {
       bots,
@@ -118,6 +127,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       },
       speechIsUp: () => speech.isUp,
       lease: (callId) => journal.lease(callId),
+      record: fixtures.record,
     },
     services,
   );
@@ -143,6 +153,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await calls.drain('shutdown');
+    fixtures.close();
     await http.close();
     await backlog.close();
     await speech[Symbol.asyncDispose]();

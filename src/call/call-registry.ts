@@ -4,7 +4,8 @@ import type { DialogHookFactory } from '../dialog/port.ts';
 import { newId } from '../kernel/ids.ts';
 import type { CallRecord } from './call-record.ts';
 import { CallSession } from './session.ts';
-import type { CallServices, CallTiming } from './services.ts';
+import type { CallRecorder } from './replay/call-recorder.ts';
+import type { CallIdentity, CallServices, CallTiming } from './services.ts';
 
 /** A promise of the speech platform to serve one more call; taken when the call is answered, before `start`. */
 export interface SpeechReservation {
@@ -23,6 +24,8 @@ export interface CallRegistryOptions {
   readonly speechIsUp: () => boolean;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
+  /** Keeps a call as a fixture; undefined for one that is not to be kept. */
+  readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallRecorder | undefined;
 }
 
 export type Answer =
@@ -35,6 +38,7 @@ export class CallRegistry {
   readonly #services: CallServices;
   readonly #byId = new Map<string, CallSession>();
   readonly #byCarrierId = new Map<string, CallSession>();
+  readonly #recorders = new Map<string, CallRecorder>();
   /** Attachments that were promised and have not come, by call. */
   readonly #promised = new Map<string, number>();
 
@@ -68,12 +72,16 @@ export class CallRegistry {
       return refusal(bot, 'apology', 'another process owns this call');
     }
     const identity = { callId, tenantId: this.#options.tenantId, inbound, bot, dialog };
-    const session = new CallSession(identity, this.#services, this.#options.timing);
+    const recorder = this.#options.record?.(identity, this.#services, this.#options.timing);
+    if (recorder !== undefined) this.#recorders.set(callId, recorder);
+    const { services } = recorder ?? { services: this.#services };
+    const session = new CallSession(recorder?.identity ?? identity, services, this.#options.timing);
     this.#byId.set(callId, session);
     this.#byCarrierId.set(inbound.carrierCallId, session);
     void session.ended.then(() => {
       reservation.release();
       this.#byId.delete(callId);
+      this.#recorders.delete(callId);
       this.#byCarrierId.delete(inbound.carrierCallId);
       this.#promised.delete(callId);
     });
@@ -83,27 +91,39 @@ export class CallRegistry {
   attach(callId: string, attachment: Attachment): void {
     this.#keepPromise(callId);
     const session = this.#byId.get(callId);
+    const recorder = this.#recorders.get(callId);
     if (session === undefined) attachment.close('the call is over');
-    else session.attach(attachment);
+    else if (recorder === undefined) session.attach(attachment);
+    else recorder.attach(attachment, (recorded) => session.attach(recorded));
   }
 
   /** No media will come for a promised attachment; a call that has none at all is over. */
   abandon(callId: string, reason: string): void {
     this.#keepPromise(callId);
     const session = this.#byId.get(callId);
-    if (session !== undefined && !session.attached && (this.#promised.get(callId) ?? 0) === 0) session.carrierEnded(reason);
+    if (session !== undefined && !session.attached && (this.#promised.get(callId) ?? 0) === 0)
+      this.#tell(session, 'carrier-ended', reason);
   }
 
   /** The carrier says that a call is over. */
   carrierEnded(carrierCallId: string, reason: string): void {
-    this.#byCarrierId.get(carrierCallId)?.carrierEnded(reason);
+    const session = this.#byCarrierId.get(carrierCallId);
+    if (session !== undefined) this.#tell(session, 'carrier-ended', reason);
   }
 
   /** Says goodbye to every call and waits for their ends. */
   async drain(reason: string): Promise<readonly CallRecord[]> {
     const { calls } = this;
-    for (const call of calls) call.apologise(reason);
+    for (const call of calls) this.#tell(call, 'apologise', reason);
     return Promise.all(calls.map((call) => call.ended));
+  }
+
+  /** Tells a call what happened outside it. */
+  #tell(session: CallSession, what: 'carrier-ended' | 'apologise', reason: string): void {
+    const tell = (): void => (what === 'apologise' ? session.apologise(reason) : session.carrierEnded(reason));
+    const recorder = this.#recorders.get(session.id);
+    if (recorder === undefined) tell();
+    else recorder.told(what, reason, tell);
   }
 
   #accept(callId: string): Answer {

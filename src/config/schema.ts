@@ -123,6 +123,11 @@ export const settingsSchema = z.object({
     markEveryMs: millis(100, 5000, 450, 'Audio between two playout marks'),
     hangupAfterMarkMs: millis(0, 10_000, 400, 'Pause between the last mark and hanging up'),
     reattachMs: millis(0, 10 * minute, 10_000, 'Time a call without a media socket waits for a new one before it ends'),
+    keepFixtures: z.string().min(1).optional().register(settingFacts, {
+      description:
+        'Bots whose calls are kept to be run again (offhook replay), with commas between, or * for all; the files hold the voices of callers',
+    }),
+    fixtureDays: whole(1, 90, 7, 'Time after which a call that was kept to be run again is deleted', { unit: 'days' }),
   }),
   store: z.object({
     lockTimeoutMs: millis(0, minute, 30_000, "Time to wait for the embedded store's lock"),
