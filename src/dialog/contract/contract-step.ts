@@ -1,0 +1,194 @@
+import { agreement } from './agreement.ts';
+import type { AnswerContract } from './contract.ts';
+import type { ContractInput, ContractOutcome, ContractState, ContractStep } from './contract-state.ts';
+import { corrected } from './correction.ts';
+import { mostKeys } from './keys.ts';
+import { contractPhrases, givenAgain } from './phrases.ts';
+import { isSecure, readParts } from './read-answer.ts';
+import type { AnswerPart, Impossible } from './reading.ts';
+import { type ReadBackLevel, sayAnswer } from './say-answer.ts';
+
+const MOST_MISSES = 3;
+const MOST_READ_BACKS = 5;
+/** After this many values were denied, the keypad is asked for. */
+const DENIED_FOR_KEYS = 2;
+const YES_NO: AnswerContract = { kind: 'yes-no' };
+
+/**
+ * One answer on the way to a value that the caller agreed to: pure, never throws. Pieces are put together until the value
+ * is whole; a value is read back, the second time in groups and the third sign by sign, and taken only after a yes.
+ * A no with a correction in it (`no, the last digit is five`) corrects; a plain one asks for the value anew. Kinds whose
+ * answer is itself a choice are taken at once, and so are secure ones, which are never said.
+ */
+export function contractStep(state: ContractState, input: ContractInput): ContractStep {
+  if (state.stage === 'done') return { state, say: '', expect: state.contract };
+  if (input.kind === 'no-input') return missed(state, repeated(state), 'no-input');
+  const part: AnswerPart = input.kind === 'spoken' ? { by: 'voice', text: input.text } : { by: 'keys', keys: input.keys };
+  switch (state.stage) {
+    case 'collecting':
+      return collect(state, part);
+    case 'choosing':
+      return choose(state, part);
+    case 'confirming':
+      return confirm(state, part);
+  }
+}
+
+/** Whether a value is read back before it is taken. */
+export function isReadBack(contract: AnswerContract): boolean {
+  if (isSecure(contract)) return false;
+  if (contract.readBack !== undefined) return contract.readBack === 'always';
+  return contract.kind !== 'yes-no' && contract.kind !== 'choice';
+}
+
+function collect(state: ContractState, part: AnswerPart): ContractStep {
+  const { contract, context } = state;
+  const phrases = contractPhrases(context.language);
+  const parts = [...state.parts, part];
+  let reading = readParts(contract, context, parts);
+  // A whole value said anew counts, whatever was kept of an earlier one.
+  if (state.parts.length > 0 && reading.status !== 'complete') {
+    const alone = readParts(contract, context, [part]);
+    if (alone.status === 'complete') reading = alone;
+  }
+  switch (reading.status) {
+    case 'complete':
+      return propose({ ...state, parts }, reading.value);
+    case 'ambiguous': {
+      const said = reading.values.map((value) => sayAnswer(contract, value, context, 'grouped'));
+      return ask({ ...state, stage: 'choosing', parts: [], candidates: reading.values, misses: 0 }, phrases.which(said));
+    }
+    case 'incomplete': {
+      if (reading.soFar === '') return missed(state, phrases.notUnderstood, 'not-understood');
+      const digits = contract.kind === 'digits' || contract.kind === 'phone';
+      const said = digits ? sayAnswer({ kind: 'digits' }, reading.soFar, context, 'grouped') : '';
+      const text = isSecure(contract) ? phrases.noInput : phrases.missing(said, digits ? reading.missing : undefined);
+      return missed({ ...state, parts }, text, 'not-understood');
+    }
+    case 'impossible':
+      return missed({ ...state, parts: [] }, impossibleText(state, reading.why), 'not-understood');
+  }
+}
+
+/** One of several values that were meant: named in some other way, or said yes to when it stands first. */
+function choose(state: ContractState, part: AnswerPart): ContractStep {
+  const { contract, context, candidates } = state;
+  const reading = readParts(contract, context, [part]);
+  if (reading.status === 'complete') return propose(state, reading.value);
+  const text = part.by === 'voice' ? part.text : '';
+  const number = readParts({ kind: 'digits', length: 1 }, context, [part]);
+  const ordinal = /\b(?:first|former)\b|पहला|पहली|पहले/iu.test(text)
+    ? 1
+    : /\b(?:second|latter)\b|दूसरा|दूसरी/iu.test(text)
+      ? 2
+      : undefined;
+  const chosen = candidates[(ordinal ?? (number.status === 'complete' ? Number(number.value) : 0)) - 1];
+  if (chosen !== undefined) return propose(state, chosen);
+  return missed(state, repeated(state), 'not-understood');
+}
+
+function confirm(state: ContractState, part: AnswerPart): ContractStep {
+  const { contract, context } = state;
+  const candidate = state.candidates[0]!;
+  const answer = agreed(part, state);
+  const reading = readParts(contract, context, [part]);
+  const said = reading.status === 'complete' ? reading.value : undefined;
+  if (said !== undefined && said !== candidate) return propose(denied(state, candidate), said);
+  // The same value said once more is a yes, unless a no came with it.
+  if (answer === 'yes' || (said === candidate && answer === undefined)) return accept(state, candidate);
+  const better = part.by === 'voice' ? corrected(contract, candidate, part.text, context) : undefined;
+  if (better !== undefined) return propose(denied(state, candidate), better);
+  if (answer !== 'no') return missed(state, contractPhrases(context.language).yesOrNo, 'not-understood');
+  if (state.readBacks >= MOST_READ_BACKS) return giveUp(state, 'too-many-corrections');
+  const next: ContractState = { ...denied(state, candidate), stage: 'collecting', parts: [], candidates: [], misses: 0 };
+  return ask(next, againText(next));
+}
+
+function agreed(part: AnswerPart, state: ContractState): 'yes' | 'no' | undefined {
+  if (part.by === 'voice') return agreement(part.text, state.context);
+  return part.keys === '1' || part.keys === '1#' ? 'yes' : part.keys === '2' || part.keys === '2#' ? 'no' : undefined;
+}
+
+function denied(state: ContractState, value: string): ContractState {
+  return state.rejected.includes(value) ? state : { ...state, rejected: [...state.rejected, value] };
+}
+
+/** Reads a value back, or takes it where nothing is read back. */
+function propose(state: ContractState, value: string): ContractStep {
+  if (!isReadBack(state.contract)) return accept(state, value);
+  if (state.readBacks >= MOST_READ_BACKS) return giveUp(state, 'too-many-corrections');
+  const next: ContractState = {
+    ...state,
+    stage: 'confirming',
+    parts: [],
+    candidates: [value],
+    readBacks: state.readBacks + 1,
+    misses: 0,
+  };
+  return ask(next, readBackText(next));
+}
+
+function accept(state: ContractState, value: string): ContractStep {
+  const done: ContractOutcome = { status: 'accepted', value, readBacks: state.readBacks };
+  // The value is the outcome's alone: a secure one is not kept in the state.
+  const ended: ContractState = { ...state, stage: 'done', parts: [], candidates: [], rejected: [] };
+  return { state: ended, say: '', expect: state.contract, done };
+}
+
+function giveUp(state: ContractState, reason: 'no-input' | 'not-understood' | 'too-many-corrections'): ContractStep {
+  const ended: ContractState = { ...state, stage: 'done', parts: [], candidates: [], rejected: [] };
+  return { state: ended, say: '', expect: state.contract, done: { status: 'given-up', reason } };
+}
+
+function ask(state: ContractState, say: string): ContractStep {
+  return { state, say, expect: state.stage === 'confirming' ? YES_NO : state.contract };
+}
+
+function missed(state: ContractState, say: string, reason: 'no-input' | 'not-understood'): ContractStep {
+  const misses = state.misses + 1;
+  return misses > MOST_MISSES ? giveUp(state, reason) : ask({ ...state, misses }, say);
+}
+
+/** How the open question is put again after silence. */
+function repeated(state: ContractState): string {
+  const { contract, context, candidates } = state;
+  const phrases = contractPhrases(context.language);
+  switch (state.stage) {
+    case 'confirming':
+      return readBackText(state);
+    case 'choosing':
+      return phrases.which(candidates.map((value) => sayAnswer(contract, value, context, 'grouped')));
+    case 'collecting':
+    case 'done':
+      return phrases.noInput;
+  }
+}
+
+function readBackText({ contract, context, candidates, readBacks, rejected }: ContractState): string {
+  const value = candidates[0]!;
+  // Heard the same way after a no: only its signs can tell where it is wrong.
+  const times = rejected.includes(value) ? 2 : Math.min(readBacks - 1, 2);
+  const levels: readonly ReadBackLevel[] = ['whole', 'grouped', 'spelled'];
+  const phrase = contractPhrases(context.language).confirm[times as 0 | 1 | 2];
+  return phrase.replace('{value}', () => sayAnswer(contract, value, context, levels[times]));
+}
+
+function againText({ contract, context, rejected }: ContractState): string {
+  const phrases = contractPhrases(context.language);
+  const typed = mostKeys(contract) !== undefined && givenAgain(contract) === 'digits';
+  return typed && rejected.length >= DENIED_FOR_KEYS ? phrases.againByKeys : phrases.again[givenAgain(contract)];
+}
+
+function impossibleText({ context }: ContractState, why: Impossible): string {
+  const phrases = contractPhrases(context.language);
+  switch (why) {
+    case 'too-long':
+      return phrases.tooLong;
+    case 'check-digit':
+      return phrases.wrongCheck;
+    case 'no-such-value':
+      return phrases.noSuchValue;
+    case 'keypad-only':
+      return phrases.keypadOnly;
+  }
+}

@@ -1,0 +1,144 @@
+import { calendarDay, type CalendarDay, daysBetween, weekdayOf } from '../understand/calendar-day.ts';
+import type { ClockTime } from '../understand/clock-time.ts';
+import type { Language } from '../understand/language.ts';
+import { sayLetter, sayLetterClearly } from '../understand/letters.ts';
+import { sayNumber } from '../understand/numbers.ts';
+import { phoneGroups } from '../understand/phone-number.ts';
+import { sayDate } from '../understand/say-date.ts';
+import { sayWeekday } from '../understand/say-day.ts';
+import { digitGroups, sayDigitGroups, sayDigits } from '../understand/say-digits.ts';
+import { sayEmail } from '../understand/say-email.ts';
+import { sayMoney } from '../understand/say-money.ts';
+import { sayTime } from '../understand/say-time.ts';
+import type { AnswerContract } from './contract.ts';
+import type { AnswerContext } from './reading.ts';
+
+/** How a value is read back: as people say it, in groups with breaths between, or sign by sign. */
+export type ReadBackLevel = 'whole' | 'grouped' | 'spelled';
+
+/** The whole address or name cannot be said sign by sign in one breath: signs in a row, and then a breath. */
+const SIGNS_A_BREATH = 5;
+
+/**
+ * A value of a contract as it is said back. Secure values are never said; of a card the last four digits are.
+ * @param value in the form that `AnswerContract` names; anything else is said as it is
+ */
+export function sayAnswer(
+  contract: AnswerContract,
+  value: string,
+  context: AnswerContext,
+  level: ReadBackLevel = 'whole',
+): string {
+  const { language, today } = context;
+  switch (contract.kind) {
+    case 'digits':
+      return level === 'spelled'
+        ? oneByOne(value, language)
+        : sayDigitGroups(language, level === 'whole' ? [value] : digitGroups(value));
+    case 'phone':
+      if (!/^\+\d{11,15}$/.test(value)) return value;
+      return level === 'spelled' ? oneByOne(phoneGroups(value).join(''), language) : sayDigitGroups(language, phoneGroups(value));
+    case 'date':
+      return isDay(value) ? sayDay(value, language, today, level) : value;
+    case 'time':
+      return /^\d{2}:\d{2}$/.test(value) ? sayTime(language, value as ClockTime, true) : value;
+    case 'money':
+      if (!/^\d{1,12}\.\d{2}$/.test(value)) return value;
+      return level === 'whole' ? sayMoney(language, value, contract.currency) : moneyInDigits(contract.currency, value, language);
+    case 'yes-no':
+      return language === 'hi' ? (value === 'yes' ? 'हाँ' : 'नहीं') : value;
+    case 'choice':
+      return contract.options.find(({ name }) => name === value)?.phrases[0] ?? value;
+    case 'name':
+      return level === 'whole'
+        ? value
+        : value
+            .split(' ')
+            .map((word) => `${word}, ${spelled(word, language, level)}`)
+            .join('. ');
+    case 'email':
+      return level === 'whole' ? sayEmail(language, value) : spelledEmail(value, language, level);
+    case 'code':
+      return sayCode(value, language, level);
+    case 'card':
+      return sayDigits(language, value.slice(-4));
+    case 'otp':
+      return '';
+  }
+}
+
+function isDay(value: string): value is CalendarDay {
+  try {
+    return calendarDay(value) === value;
+  } catch {
+    return false;
+  }
+}
+
+/** The year is left out in a date nearby and said otherwise; the second time the weekday comes along. */
+function sayDay(day: CalendarDay, language: Language, today: CalendarDay, level: ReadBackLevel): string {
+  const date = sayDate(language, day);
+  const near = Math.abs(daysBetween(today, day)) < 7;
+  return near || level !== 'whole' ? `${sayWeekday(language, weekdayOf(day))}, ${date}` : date;
+}
+
+function oneByOne(digits: string, language: Language): string {
+  return digits
+    .split('')
+    .map((digit) => sayDigits(language, digit))
+    .join(', ');
+}
+
+/** `twelve dollars, that is one, two` is no help; the figures are: `one two five zero rupees`. */
+function moneyInDigits(currency: 'INR' | 'USD', value: string, language: Language): string {
+  const [whole, minor] = value.split('.') as [string, string];
+  const unit = (amount: string): string => sayMoney(language, amount, currency).split(' ').at(-1)!;
+  const main = `${sayDigits(language, whole)} ${unit('2')}`;
+  return minor === '00' ? main : `${main}${language === 'en' ? ' and' : ''} ${sayDigits(language, minor)} ${unit('0.02')}`;
+}
+
+function signs(text: string): string[] {
+  return text.match(/[\p{L}\p{M}]|\d|[^\s\p{L}\p{M}\d]/gu) ?? [];
+}
+
+function spelled(word: string, language: Language, level: ReadBackLevel): string {
+  // Hindi words have no letters that people would say one by one: syllable by syllable.
+  if (/[^\p{Script=Latin}\d'’-]/u.test(word)) {
+    const syllables = [...new Intl.Segmenter('hi', { granularity: 'grapheme' }).segment(word)].map(({ segment }) => segment);
+    return syllables.join(', ');
+  }
+  return signs(word)
+    .map((sign) => saySign(sign, language, level))
+    .join(level === 'spelled' ? ', ' : ' ');
+}
+
+function saySign(sign: string, language: Language, level: ReadBackLevel): string {
+  if (/^\d$/.test(sign)) return sayNumber(language, Number(sign));
+  if (/^[a-z]$/i.test(sign)) return level === 'spelled' ? sayLetterClearly(language, sign) : sayLetter(language, sign);
+  return sayEmail(language, sign);
+}
+
+/** The part in front of the `@` is spelled; where it lives is known better. */
+function spelledEmail(address: string, language: Language, level: ReadBackLevel): string {
+  const at = address.indexOf('@');
+  const [local, domain] = [address.slice(0, at), address.slice(at)];
+  if (level === 'spelled') return `${spelled(local, language, level)}, ${sayEmail(language, domain)}`;
+  const letters = signs(local).map((sign) => saySign(sign, language, level));
+  const breaths: string[] = [];
+  for (let from = 0; from < letters.length; from += SIGNS_A_BREATH)
+    breaths.push(letters.slice(from, from + SIGNS_A_BREATH).join(' '));
+  return `${breaths.join(', ')}, ${sayEmail(language, domain)}`;
+}
+
+/** Letters and digits one by one; a breath where the kind changes, a word for each letter in the end. */
+function sayCode(value: string, language: Language, level: ReadBackLevel): string {
+  const groups = value.match(/[A-Z]+|\d+/g) ?? [];
+  const cut = groups.flatMap((group) => (/^\d/.test(group) ? digitGroups(group) : [group]));
+  const said = cut.map((group) =>
+    group
+      .split('')
+      .map((sign) => saySign(sign, language, level))
+      .join(level === 'spelled' ? ', ' : ' '),
+  );
+  return said.join(level === 'whole' ? ' ' : ', ');
+}
