@@ -1,16 +1,26 @@
 import type { Harness, Health } from './harness.ts';
+import type { Stretch } from './loop-watch.ts';
 
-/** Above this the machine was too busy to measure on: what came out of that stretch is thrown away. */
-const MOST_P99_MS = 20;
-const MOST_MAX_MS = 120;
-const TRIES = 3;
+/** Above this the machine was too busy to measure on: all that came out of that stretch is thrown away. */
+const MOST_P99_MS = 40;
+/** How many more batches may be run, in place of what was thrown away, than were wanted. */
+const MORE_BATCHES = 3;
 
 export interface BatchReport {
-  readonly health: Health;
-  readonly kept: boolean;
+  readonly set: string;
+  readonly lagMs: { readonly generator: LagMs; readonly gateway: LagMs; readonly platform: LagMs };
+  readonly load: number;
+  readonly kept: number;
+  /** Results thrown away, since a process was kept from the processor while they came about. */
+  readonly void: number;
 }
 
-/** Runs calls side by side, and again where a process could not keep up. Every batch is reported, kept or not. */
+interface LagMs {
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Runs calls side by side. Every batch is reported, whatever was kept of it. */
 export class Batches {
   readonly reports: BatchReport[] = [];
   readonly harness: Harness;
@@ -23,38 +33,53 @@ export class Batches {
   }
 
   /**
-   * @param run one call of the batch, from its dialling to its end
-   * @param stalls whether the gateway is stalled on purpose, so that its own lag says nothing
+   * @param set name of what is measured
+   * @param run one call of the batch, from its dialling to its end; what it gives says when it came about, on the machine's
+   * monotonic clock
    */
-  async run<Result>(run: (index: number) => Promise<readonly Result[]>, stalls = false): Promise<readonly Result[]> {
-    for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      await this.harness.health();
-      const indices = Array.from({ length: this.calls }, (_, index) => index);
-      const results = await Promise.all(indices.map((index) => run(index)));
-      const health = await this.harness.health();
-      const watched = [health.generator, health.platform, ...(stalls ? [] : [health.gateway])];
-      const kept = watched.every(({ p99Ms, maxMs }) => p99Ms <= MOST_P99_MS && maxMs <= MOST_MAX_MS);
-      this.reports.push({ health, kept });
-      process.stderr.write(`batch ${this.reports.length}: ${kept ? 'kept' : 'void'} ${JSON.stringify(health)}\n`);
-      if (kept) return results.flat();
-    }
-    return [];
+  async run<Result extends Stretch>(set: string, run: (index: number) => Promise<readonly Result[]>): Promise<readonly Result[]> {
+    await this.harness.health();
+    const indices = Array.from({ length: this.calls }, (_, index) => index);
+    const results = (await Promise.all(indices.map((index) => run(index)))).flat();
+    const health = await this.harness.health();
+    const kept = sound(results, health);
+    const { generator, gateway, platform, load } = health;
+    const report: BatchReport = {
+      set,
+      lagMs: { generator: lagMs(generator), gateway: lagMs(gateway), platform: lagMs(platform) },
+      load,
+      kept: kept.length,
+      void: results.length - kept.length,
+    };
+    this.reports.push(report);
+    process.stderr.write(`${JSON.stringify(report)}\n`);
+    return kept;
   }
 
-  /** As many batches as it takes to have `wanted` results of `each` a call; fewer where batches had to be thrown away. */
-  async collect<Result>(
+  /** As many batches as it takes to have `wanted` results of `each` a call; fewer results where too many were thrown away. */
+  async collect<Result extends Stretch>(
+    set: string,
     wanted: number,
     each: number,
     run: (index: number, count: number) => Promise<readonly Result[]>,
   ): Promise<readonly Result[]> {
     const results: Result[] = [];
-    let index = 0;
-    for (let batches = Math.ceil(wanted / (each * this.calls)); batches > 0 && results.length < wanted; batches -= 1) {
+    const most = Math.ceil(wanted / (each * this.calls)) + MORE_BATCHES;
+    for (let batch = 0; batch < most && results.length < wanted; batch += 1) {
       const left = Math.ceil((wanted - results.length) / this.calls);
-      const first = index;
-      results.push(...(await this.run((place) => run(first + place, Math.min(each, left)))));
-      index += this.calls;
+      results.push(...(await this.run(set, (place) => run(batch * this.calls + place, Math.min(each, left)))));
     }
     return results;
   }
+}
+
+function sound<Result extends Stretch>(results: readonly Result[], { generator, gateway, platform }: Health): readonly Result[] {
+  const processes = [generator, gateway, platform];
+  if (processes.some(({ p99Ms }) => p99Ms > MOST_P99_MS)) return [];
+  const starved = processes.flatMap((lag) => lag.starved);
+  return results.filter(({ fromMs, toMs }) => !starved.some((stretch) => stretch.fromMs < toMs && stretch.toMs > fromMs));
+}
+
+function lagMs({ p99Ms, maxMs }: { readonly p99Ms: number; readonly maxMs: number }): LagMs {
+  return { p99: p99Ms, max: maxMs };
 }

@@ -1,13 +1,14 @@
 import { seededRandom } from '../../src/audio/tone.ts';
 import type { Batches } from './batches.ts';
 import type { BenchCall } from './bench-call.ts';
+import type { Stretch } from './loop-watch.ts';
 import { rateOf, summarise } from './statistics.ts';
 import { interruptionsOf, lineNoise, SPEECH_LEVEL_DB, type Stimulus } from './stimuli.ts';
 
 /** Where the caller speaks from. */
 export type LineKind = 'clean' | 'noisy';
 
-export interface InterruptionTrial {
+export interface InterruptionTrial extends Stretch {
   readonly kind: Stimulus['kind'];
   readonly line: LineKind;
   readonly stimulus: number;
@@ -20,7 +21,7 @@ export interface InterruptionTrial {
 const WATCHED_MS = 1_700;
 const TRIALS_A_CALL = 10;
 
-export const SNR_DB = 20;
+const SNR_DB = 20;
 /** What a line of this kind adds to a call. */
 export function lineOptions(line: LineKind, seed: number): { background?: Int16Array } {
   return line === 'noisy' ? { background: lineNoise(SPEECH_LEVEL_DB - SNR_DB, seed) } : {};
@@ -41,7 +42,7 @@ async function measureInterruptions(
       [human, human.length === 0 ? 0 : counts.human],
     ] as const) {
       trials.push(
-        ...(await batches.collect(count, TRIALS_A_CALL, async (index, trialCount) => {
+        ...(await batches.collect('interruptions', count, TRIALS_A_CALL, async (index, trialCount) => {
           const call = await batches.harness.dial(lineOptions(line, seed + index));
           const random = seededRandom(seed + 7919 * index + (line === 'noisy' ? 1 : 0) + pool.length);
           const mine = await interruptOften(call, pool, trialCount, line, random);
@@ -88,6 +89,8 @@ export async function interrupt(
   );
   const clearMs = call.clearsMs.find((atMs) => atMs >= onsetMs);
   return {
+    fromMs: onsetMs - 100,
+    toMs: onsetMs + WATCHED_MS,
     kind: stimulus.kind,
     line,
     stimulus: stimulus.id,

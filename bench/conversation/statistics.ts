@@ -1,8 +1,6 @@
-import type { Summary } from '../platform/statistics.ts';
+export { summarise } from '../platform/statistics.ts';
 
-export { summarise, type Summary } from '../platform/statistics.ts';
-
-export interface Rate {
+interface Rate {
   readonly n: number;
   readonly count: number;
   /** Share of `n`, 0 to 1. */
@@ -64,13 +62,4 @@ function poissonAtMost(count: number, mean: number): number {
     sum += term;
   }
   return sum;
-}
-
-/** Whether a summary reaches its goal; a goal without any measurement is not reached. */
-export function within(
-  summary: Summary,
-  goals: { readonly p50?: number; readonly p95?: number; readonly max?: number },
-): boolean {
-  const { p50 = Infinity, p95 = Infinity, max = Infinity } = goals;
-  return summary.n > 0 && summary.p50 <= p50 && summary.p95 <= p95 && summary.max <= max;
 }

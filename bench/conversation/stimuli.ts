@@ -42,7 +42,12 @@ const INTERRUPTIONS = [
   'let me ask you something else',
 ];
 /** What the scripted caller says in turn, and to choose how the bot talks. */
-export const REQUESTS = ['short answers please', 'talk for a minute please', 'when can I come then', 'is there a bus as well'];
+export const REQUESTS = [
+  'short answers please',
+  'talk for a minute please',
+  'when can I come then',
+  'is there a bus that goes there',
+];
 
 /**
  * All sounds of one seed: synthesized speech in several voices and speeds, and what is no speech. The same seed gives the same sounds.

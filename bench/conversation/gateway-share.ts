@@ -1,0 +1,45 @@
+import type { CallRecord } from '../../src/call/call-record.ts';
+import type { TimelineEvent } from '../../src/call/timeline.ts';
+
+/** Silence that ends a turn, by default. */
+const ENDPOINTING_MS = 640;
+/** Sound comes in frames of this length: no silence is known to be complete any finer. */
+const FRAMING_MS = 20;
+
+/**
+ * What of each spoken turn's waiting was the gateway's own, summed over its stages: the commit after the silence was complete,
+ * the dialog after the last final, its answer (the measured one answers at once), the request for speech, the first frame out.
+ */
+export function gatewayShareMs({ turns, timeline }: CallRecord): readonly number[] {
+  return turns
+    .filter(({ input }) => input.kind === 'spoken')
+    .flatMap(({ index }) => {
+      const mine = timeline.filter((event) => 'turn' in event && event.turn === index);
+      const asked = mine.findLast(({ type }) => type === 'dialog-asked');
+      if (asked === undefined) return [];
+      const committed = timeline.findLast((event) => event.type === 'caller-committed' && event.atMs <= asked.atMs);
+      const final = timeline.findLast(({ type, atMs }) => type === 'final' && atMs <= asked.atMs);
+      const after = (type: TimelineEvent['type']) => mine.find((event) => event.type === type && event.atMs >= asked.atMs);
+      const [answered, ttsAsked, firstByte, firstFrame] = [
+        after('dialog-answered'),
+        after('tts-asked'),
+        after('tts-first-byte'),
+        after('first-frame'),
+      ];
+      if (
+        committed?.type !== 'caller-committed' ||
+        committed.reason !== 'silence' ||
+        final === undefined ||
+        final.atMs < committed.atMs
+      )
+        return [];
+      if (answered === undefined || ttsAsked === undefined || firstByte === undefined || firstFrame === undefined) return [];
+      return [
+        Math.max(0, committed.atMs - committed.lastVoicedMs - ENDPOINTING_MS - FRAMING_MS) +
+          (asked.atMs - final.atMs) +
+          (answered.atMs - asked.atMs) +
+          (ttsAsked.atMs - answered.atMs) +
+          (firstFrame.atMs - firstByte.atMs),
+      ];
+    });
+}
