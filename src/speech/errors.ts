@@ -10,6 +10,8 @@ export interface SpeechErrorFacts {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly body?: string | undefined;
+  /** 1 when absent. */
+  readonly attempts?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -19,13 +21,14 @@ export abstract class SpeechError extends OffhookError {
   readonly requestId: string | undefined;
   readonly body: string | undefined;
   /** How many requests were sent for it; counted by who sends again. */
-  attempts = 1;
+  attempts: number;
 
-  constructor(message: string, { status, requestId, body, cause }: SpeechErrorFacts = {}) {
+  constructor(message: string, { status, requestId, body, attempts = 1, cause }: SpeechErrorFacts = {}) {
     super(message, { cause, facts: { status, requestId } });
     this.status = status;
     this.requestId = requestId;
     this.body = body?.slice(0, MOST_BODY_CHARACTERS);
+    this.attempts = attempts;
   }
 }
 

@@ -9,16 +9,21 @@ import type { SpeechAnswer } from './requests.ts';
  */
 export function parseAnswer<Output>(
   shape: z.ZodType<Output>,
-  { text: body, requestId, status }: SpeechAnswer,
+  { text: body, requestId, status, attempts }: SpeechAnswer,
   what: string,
 ): Output {
   let value: unknown;
   try {
     value = JSON.parse(body);
   } catch (cause) {
-    throw new SpeechProtocolError(`${what} is not JSON`, { status, requestId, body, cause });
+    throw new SpeechProtocolError(`${what} is not JSON`, { status, requestId, body, attempts, cause });
   }
   const parsed = shape.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new SpeechProtocolError(`${what} cannot be read: ${z.prettifyError(parsed.error)}`, { status, requestId, body });
+  throw new SpeechProtocolError(`${what} cannot be read: ${z.prettifyError(parsed.error)}`, {
+    status,
+    requestId,
+    body,
+    attempts,
+  });
 }

@@ -15,7 +15,6 @@ export class FaultyProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #clock: Clock;
-  readonly #faults: (ConnectionFault | undefined)[];
   /** Connections that were damaged. */
   broken = 0;
 
@@ -25,8 +24,8 @@ export class FaultyProxy implements AsyncDisposable {
     { clock = systemClock }: FaultyProxyOptions,
   ) {
     this.#clock = clock;
-    this.#faults = [...faults];
-    this.#server = createServer((client) => this.#join(client, target, this.#faults.shift()));
+    let connections = 0;
+    this.#server = createServer((client) => this.#join(client, target, faults[connections++]));
   }
 
   /** @param faults for the first connection, the second and so on; those after them are whole */
@@ -47,18 +46,8 @@ export class FaultyProxy implements AsyncDisposable {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** Faults of the connections that come next, in place of those that are left. */
-  set next(faults: readonly (ConnectionFault | undefined)[]) {
-    this.#faults.splice(0, Infinity, ...faults);
-  }
-
-  /** Ends every connection, so that none is used again. */
-  cutAll(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.cutAll();
+    for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
   }
 

@@ -192,11 +192,15 @@ export function readTranscription(body: string, requestId: string | undefined, a
   try {
     value = JSON.parse(body);
   } catch (cause) {
-    throw new SpeechProtocolError('the transcription is not JSON', { requestId, body, cause });
+    throw new SpeechProtocolError('the transcription is not JSON', { requestId, body, attempts, cause });
   }
   const parsed = result.safeParse(value);
   if (!parsed.success)
-    throw new SpeechProtocolError(`the transcription cannot be read: ${z.prettifyError(parsed.error)}`, { requestId, body });
+    throw new SpeechProtocolError(`the transcription cannot be read: ${z.prettifyError(parsed.error)}`, {
+      requestId,
+      body,
+      attempts,
+    });
   const { data } = parsed;
   return {
     text: data.text,

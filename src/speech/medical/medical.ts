@@ -56,7 +56,7 @@ export async function transcribeMedical(
     const read = parseAnswer(medicalAnswer, answer, 'the medical transcription');
     const { status, requestId, text, attempts } = answer;
     if (read.success === false)
-      throw new SpeechRequestError('medical transcription: it did not succeed', { status, requestId, body: text });
+      throw new SpeechRequestError('medical transcription: it did not succeed', { status, requestId, body: text, attempts });
     return { startS, answer: read, requestId, attempts };
   }
 }

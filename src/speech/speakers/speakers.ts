@@ -124,6 +124,10 @@ function send(
   return http.send({ what: `speaker ${action}`, url: new URL(`/v1/speakers/${action}`, baseUrl), method, body }, signal);
 }
 
-function refused(what: string, message: string | null | undefined, { status, requestId, text: body }: SpeechAnswer): never {
-  throw new SpeechRequestError(`${what}: ${message ?? 'refused without a reason'}`, { status, requestId, body });
+function refused(
+  what: string,
+  message: string | null | undefined,
+  { status, requestId, text: body, attempts }: SpeechAnswer,
+): never {
+  throw new SpeechRequestError(`${what}: ${message ?? 'refused without a reason'}`, { status, requestId, body, attempts });
 }
