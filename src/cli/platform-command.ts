@@ -12,6 +12,7 @@ interface PlatformFlags {
   readonly port?: string;
   readonly profile?: 'plain' | 'hosted-like';
   readonly compat?: boolean;
+  readonly fault?: readonly string[];
   readonly json?: boolean;
 }
 
@@ -24,6 +25,7 @@ export function addPlatformCommand(program: Command): void {
     .option('--port <port>', 'first of five ports: auth, ASR, Variant B, medical, TTS; 0 takes free ones')
     .addOption(new Option('--profile <profile>', 'how it behaves').choices(['plain', 'hosted-like']))
     .option('--compat', 'also take the forms that other generations of this interface use')
+    .option('--fault <name=value>', 'a fault for testing clients; may be given several times', collected)
     .option('--json', 'print addresses and key as one JSON document')
     .action(async (flags: PlatformFlags) => {
       const { config } = requireConfiguration(flags.port === undefined ? {} : { OFFHOOK_PLATFORM_PORT: flags.port });
@@ -36,6 +38,7 @@ export function addPlatformCommand(program: Command): void {
           json: flags.json === true,
           compat: flags.compat === true,
           audioHosts: platform.audioHosts,
+          faults: flags.fault?.join(',') ?? platform.faults,
           dataDir,
           createEngines: (cacheFolder) =>
             createEngines({
@@ -54,4 +57,8 @@ export function addPlatformCommand(program: Command): void {
         process.exit(EXIT.failed);
       }
     });
+}
+
+function collected(pair: string, before: readonly string[] = []): readonly string[] {
+  return [...before, pair];
 }

@@ -29,6 +29,8 @@ export interface PlatformProcessOptions {
   readonly modelsFolder?: string | undefined;
   /** Hosts that a transcription may fetch from although they are not public, with commas between. */
   readonly audioHosts?: string | undefined;
+  /** Faults for testing, as people write them; none when absent. */
+  readonly faults?: string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Time the platform gets to come up. */
@@ -182,12 +184,14 @@ class Supervisor implements PlatformProcess {
   }
 
   #spawn(): ChildProcess {
-    const { command, port, profile, dataDir, vocabularyFolder, modelsFolder, audioHosts, logLevel = 'warn' } = this.#options;
+    const { command, port, profile, dataDir, vocabularyFolder, modelsFolder, audioHosts, faults } = this.#options;
+    const { logLevel = 'warn' } = this.#options;
     const stdio = ['pipe', 'pipe', 'inherit'] as const;
     if (command !== undefined) return spawn(command[0], command.slice(1), { stdio: [...stdio] });
     const entry = entryFile(import.meta.url, '../platform/entry');
     const settings = ['--port', String(port), '--profile', profile, '--data-dir', dataDir, '--vocabulary', vocabularyFolder];
     if (modelsFolder !== undefined) settings.push('--models', modelsFolder);
+    if (faults !== undefined) settings.push('--faults', faults);
     if (audioHosts !== undefined) settings.push('--audio-hosts', audioHosts);
     const args = [...entry.execArgv, entry.path, '--json', '--exit-with-parent', '--log-level', logLevel, ...settings];
     return spawn(process.execPath, args, { stdio: [...stdio] });

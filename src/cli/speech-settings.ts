@@ -3,6 +3,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
+import { readFaults } from '../platform/server/faults/read-faults.ts';
 import type { SpeechPlatformSettings } from '../speech/platform.ts';
 import { RedisTokenStore } from '../speech/redis-token-store.ts';
 import { startPlatformProcess } from './platform-process.ts';
@@ -24,6 +25,8 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     phraseFolder: join(dataDir, 'phrases'),
   };
   if (!usesEmbeddedPlatform(config)) return configured(config, common, logger);
+  // Told here, where it can be mended, and not by a process that will not come up.
+  readFaults(platform.faults ?? '');
   const child = await startPlatformProcess({
     port: platform.port,
     profile: platform.profile,
@@ -31,6 +34,7 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     vocabularyFolder: shippedFolder(platform.vocabularyFolder),
     modelsFolder: platform.modelsFolder,
     audioHosts: platform.audioHosts,
+    faults: platform.faults,
     startTimeoutMs: platform.startTimeoutMs,
     clock: systemClock,
     logger,

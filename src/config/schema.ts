@@ -106,6 +106,9 @@ export const settingsSchema = z.object({
     audioHosts: z.string().min(1).optional().register(settingFacts, {
       description: 'Hosts, name or name:port with commas between, that a transcription url may name on this machine or over http',
     }),
+    faults: z.string().min(1).optional().register(settingFacts, {
+      description: 'Faults of the embedded platform for testing, as in latency=100-800,errors=0.1 (docs/platform-faults.md)',
+    }),
     startTimeoutMs: millis(1000, 10 * minute, 5 * minute, 'Time the embedded platform gets to come up; the first start learns'),
   }),
   bots: z.object({

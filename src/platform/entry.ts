@@ -14,6 +14,7 @@ const flags = z
     vocabulary: z.string().min(1),
     models: z.string().optional(),
     'audio-hosts': z.string().optional(),
+    faults: z.string().optional(),
     'log-level': z.enum(['debug', 'info', 'warn', 'error']).default('warn'),
     json: z.boolean().default(false),
     'exit-with-parent': z.boolean().default(false),
@@ -27,6 +28,7 @@ const flags = z
         vocabulary: { type: 'string' },
         models: { type: 'string' },
         'audio-hosts': { type: 'string' },
+        faults: { type: 'string' },
         'log-level': { type: 'string' },
         json: { type: 'boolean' },
         'exit-with-parent': { type: 'boolean' },
@@ -43,6 +45,7 @@ try {
     exitWithParent: flags['exit-with-parent'],
     dataDir: flags['data-dir'],
     audioHosts: flags['audio-hosts'],
+    faults: flags.faults,
     createEngines: (cacheFolder) =>
       createEngines({
         cacheFolder,

@@ -7,6 +7,7 @@ import { ApiKeyFile } from './keys/key-file.ts';
 import { keyPaths } from './keys/key-paths.ts';
 import { signingKeysIn } from './keys/signing-key-file.ts';
 import type { ProfileName } from './server/behaviour.ts';
+import { readFaults } from './server/faults/read-faults.ts';
 import { type PlatformEngines, type RunningPlatform, startPlatform } from './server/start.ts';
 import { stopRequested } from './stop-signals.ts';
 
@@ -23,6 +24,8 @@ export interface RunPlatformOptions {
   readonly compat?: boolean;
   /** Hosts that a transcription may fetch from although they are not public, with commas between. */
   readonly audioHosts?: string | undefined;
+  /** Faults for testing, as people write them (`server/faults/read-faults.ts`); none when absent or empty. */
+  readonly faults?: string | undefined;
   /** Starts the engines, which may keep what they learn in the folder; both are disposed of at the end. */
   readonly createEngines: (cacheFolder: string) => Promise<PlatformEngines>;
   readonly clock: Clock;
@@ -38,14 +41,18 @@ export interface PlatformAddresses {
   readonly medUrl: string;
   readonly ttsUrl: string;
   readonly apiKey: string;
+  /** The faults that are on, as they can be given again, seed and all; absent when there are none. */
+  readonly faults?: string;
 }
 
 /**
  * Runs the platform until it is told to stop: what `offhook platform` does. Resolves when everything is closed.
- * @throws PlatformPortError, HandoverError, or an engine's error when it cannot start
+ * @throws PlatformPortError, HandoverError, FaultSettingError, or an engine's error when it cannot start
  */
 export async function runPlatform(options: RunPlatformOptions): Promise<void> {
   const { clock, logger, process } = options;
+  const faultText = options.faults?.trim() ?? '';
+  const faults = readFaults(faultText);
   const stdin: Readable | undefined = options.exitWithParent === true ? process.stdin : undefined;
   // An open pipe would keep the process alive after everything is closed.
   using _pipe = { [Symbol.dispose]: () => void stdin?.destroy() };
@@ -72,18 +79,21 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     clock,
     logger,
     profile: options.profile,
+    ...(faultText === '' ? {} : { faults }),
     compat: options.compat ?? false,
     audioHosts: (options.audioHosts ?? '').split(',').map((host) => host.trim()),
     dataDir: folder,
   });
-  announce(platform, options.json, process.stdout);
+  const seeded = faults.seed === undefined ? `${faultText},seed=${platform.faultSeed}` : faultText;
+  announce(platform, faultText === '' ? undefined : seeded, options.json, process.stdout);
   const reason = await stop;
   logger.info({ reason }, 'speech platform stopping');
 }
 
-function announce(platform: RunningPlatform, json: boolean, out: Writable): void {
+function announce(platform: RunningPlatform, faults: string | undefined, json: boolean, out: Writable): void {
   const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl, apiKey } = platform;
-  const addresses: PlatformAddresses = { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl, apiKey };
+  const plain = { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl, apiKey };
+  const addresses: PlatformAddresses = faults === undefined ? plain : { ...plain, faults };
   if (json) {
     out.write(`${JSON.stringify(addresses)}\n`);
     return;
@@ -97,6 +107,7 @@ function announce(platform: RunningPlatform, json: boolean, out: Writable): void
     `  OFFHOOK_MED_URL=${medUrl}`,
     `  OFFHOOK_TTS_URL=${ttsUrl}`,
     `  OFFHOOK_API_KEY=${apiKey}`,
+    ...(faults === undefined ? [] : ['', `It has faults, on purpose: ${faults}`]),
     '',
     'The key is for development and lives as long as this process; offhook platform keys makes ones that stay. Ctrl-C stops it.',
   ];

@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
+import type { FaultDice } from './faults/fault-dice.ts';
+import { passFaults } from './faults/refuse-by-fault.ts';
 import { redactTarget } from './redact.ts';
 import { Refusal } from './refusal.ts';
 
@@ -20,6 +22,7 @@ export interface SocketRoutesOptions {
   readonly service: string;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly faults: FaultDice;
   /** Paths that take a WebSocket; all are one interface. */
   readonly paths: readonly string[];
   readonly maxFrameBytes: number;
@@ -37,20 +40,20 @@ export interface SocketRoutesOptions {
  * above the limit close the socket with 1009; open sockets are closed with 1001 when the application closes.
  */
 export function addSocketRoutes(app: FastifyInstance, options: SocketRoutesOptions): void {
-  const { logger, service } = options;
+  const { clock, faults, logger, service } = options;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxFrameBytes,
     // Compression would hold 300 kB a socket for audio that does not compress.
     perMessageDeflate: false,
   });
-  let closing = false;
+  const closing = new AbortController();
 
   const admit = async (request: IncomingMessage): Promise<(socket: WebSocket) => void> => {
     // Not as a URL: a request target can be something that is none.
     const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s, 2);
     if (!options.paths.includes(path)) throw new Refusal(404, 'There is no WebSocket at this path');
-    if (closing) throw new Refusal(503, 'The platform is stopping');
+    if (closing.signal.aborted) throw new Refusal(503, 'The platform is stopping');
     if (server.clients.size >= options.maxSockets) throw new Refusal(503, 'Too many open sockets');
     return options.admit({ request, query: new URLSearchParams(query) });
   };
@@ -59,12 +62,16 @@ export function addSocketRoutes(app: FastifyInstance, options: SocketRoutesOptio
     const onEarlyError = (): void => void connection.destroy();
     connection.on('error', onEarlyError);
     const requestId = randomUUID();
+    const gone = new AbortController();
+    connection.once('close', () => gone.abort(new Refusal(499, 'The client went away')));
     try {
+      await passFaults(faults, clock, AbortSignal.any([gone.signal, closing.signal]));
       const open = await admit(request);
       connection.off('error', onEarlyError);
       if (connection.destroyed) return;
       server.handleUpgrade(request, connection, head, (socket) => {
         socket.on('error', (error) => logger.debug({ service, requestId, problem: error.message }, 'socket failed'));
+        dropByFault(socket, faults, clock);
         open(socket);
       });
       logger.debug({ service, requestId, target: redactTarget(request.url ?? '') }, 'socket opened');
@@ -83,11 +90,18 @@ export function addSocketRoutes(app: FastifyInstance, options: SocketRoutesOptio
     });
   }
   app.addHook('preClose', async () => {
-    closing = true;
+    closing.abort(new Refusal(503, 'The platform is stopping'));
     const clients = [...server.clients];
-    await Promise.all(clients.map((socket) => closeSocket(socket, 1001, 'The platform is stopping', options.clock)));
+    await Promise.all(clients.map((socket) => closeSocket(socket, 1001, 'The platform is stopping', clock)));
     server.close();
   });
+}
+
+function dropByFault(socket: WebSocket, faults: FaultDice, clock: Clock): void {
+  const lifeMs = faults.dropAfterMs();
+  if (lifeMs === undefined) return;
+  const cut = clock.after(lifeMs, () => socket.terminate());
+  socket.once('close', () => cut.cancel());
 }
 
 /** Closes a socket, and cuts it when the peer does not answer. Resolves when it is closed. */

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { randomInt } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
@@ -16,12 +17,14 @@ import { RemoteAudio } from './asr/remote-audio.ts';
 import { type ApiKeyEntry, ApiKeys } from './auth/api-keys.ts';
 import { addMintRoutes } from './auth/mint-service.ts';
 import { type SigningKeys, Tokens } from './auth/tokens.ts';
-import { type BehaviourKnobs, behaviourOf, failsByShare, type ProfileName } from './behaviour.ts';
+import { type Behaviour, behaviourOf, type ProfileName } from './behaviour.ts';
+import { FaultDice } from './faults/fault-dice.ts';
+import type { Faults } from './faults/faults.ts';
+import { addRequestFaults } from './faults/refuse-by-fault.ts';
 import { createHttpApp, type HttpAppOptions } from './http-app.ts';
 import { defaultLimits, type PlatformLimits } from './limits.ts';
 import { type ListenerName, listenerNames, type ListenerPorts, listenOn, portsFrom } from './listen.ts';
 import { addMedRoutes } from './med/med-service.ts';
-import { Refusal } from './refusal.ts';
 import { SpeakerStore } from './speakers/speaker-store.ts';
 import { addTtsRoutes } from './tts/tts-service.ts';
 
@@ -52,8 +55,10 @@ export interface PlatformOptions {
   readonly clock: Clock;
   readonly logger?: Logger;
   readonly profile?: ProfileName;
-  /** Single knobs over the profile, faults among them. */
-  readonly behaviour?: BehaviourKnobs;
+  /** Single knobs over the profile. */
+  readonly behaviour?: Partial<Behaviour>;
+  /** None when absent. */
+  readonly faults?: Faults;
   readonly limits?: Partial<PlatformLimits>;
   /** Uploads are kept here while they are worked on. */
   readonly dataDir: string;
@@ -71,6 +76,8 @@ export interface RunningPlatform extends AsyncDisposable {
   readonly medUrl: string;
   readonly ttsUrl: string;
   readonly apiKey: string;
+  /** What faults are drawn from. */
+  readonly faultSeed: number;
   /** Mints as the token service does, for tests that need odd tokens. */
   readonly tokens: Tokens;
   /** Stops listening, closes sockets with 1001. May be called more than once. */
@@ -89,6 +96,8 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const limits = { ...defaultLimits, ...options.limits };
   const behaviour = behaviourOf(options.profile ?? 'plain', options.behaviour);
   const compat = options.compat ?? false;
+  const faultSeed = options.faults?.seed ?? randomInt(2 ** 32);
+  const faults = new FaultDice(options.faults ?? {}, faultSeed);
   const entries = options.apiKeys?.length ? options.apiKeys : [{ secret: newApiKey() }];
   const keys = new ApiKeys(entries, options.keyFile);
   const tokens = await Tokens.create(clock, options.signingKeys);
@@ -105,8 +114,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     med: app('med'),
     tts: app('tts'),
   };
-  injectFaults(apps.asr, behaviour.faults.httpErrorShare);
-  injectFaults(apps.tts, behaviour.faults.httpErrorShare);
+  for (const name of listenerNames) addRequestFaults(apps[name], faults, clock);
   addMintRoutes(apps.auth, { keys, tokens, clock, mintsPerMinute: limits.mintsPerMinute, compat });
   const speakers = new SpeakerStore(join(options.dataDir, 'speakers.json'), clock);
   const asrEngines = {
@@ -123,10 +131,10 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     media: new MediaDecoder(options.media),
     remote: new RemoteAudio({ clock, maxBytes: limits.audioBytes, uploadFolder, allowedHosts: options.audioHosts ?? [] }),
   };
-  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, intake, speakers });
-  addAltRoutes(apps.asrAlt, { keys, engines: asrEngines, speakers, intake, clock, logger });
+  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, faults, intake, speakers });
+  addAltRoutes(apps.asrAlt, { keys, engines: asrEngines, speakers, intake, faults, clock, logger });
   addMedRoutes(apps.med, { keys, engines: asrEngines, intake, clock });
-  addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, compat });
+  addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, faults, compat });
 
   const close = async (): Promise<void> => {
     await Promise.all(listenerNames.map((name) => apps[name].close()));
@@ -142,6 +150,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   }
   const url = (name: ListenerName): string => urls.get(name) ?? '';
   logger.info({ authUrl: url('auth'), profile: options.profile ?? 'plain' }, 'speech platform listening');
+  if (options.faults !== undefined) logger.warn({ faults: options.faults, faultSeed }, 'speech platform has injected faults');
   return {
     authUrl: url('auth'),
     asrUrl: url('asr'),
@@ -149,18 +158,9 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     medUrl: url('med'),
     ttsUrl: url('tts'),
     apiKey: entries.find((entry) => (entry.status ?? 'active') === 'active')?.secret ?? '',
+    faultSeed,
     tokens,
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** Answers a share of the API requests with 500, as a platform on a bad day does. */
-function injectFaults(app: FastifyInstance, share: number): void {
-  if (share <= 0) return;
-  let requests = 0;
-  app.addHook('onRequest', async (request) => {
-    if (request.method === 'GET') return;
-    if (failsByShare(share, requests++)) throw new Refusal(500, 'Injected fault: this request fails');
-  });
 }

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { PlatformStartError, type PlatformProcessOptions, startPlatformProcess } from '../../../src/cli/platform-process.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
+import { runPlatform } from '../../../src/platform/main.ts';
 import { startTestPlatform } from './setup.ts';
 
 const program = fileURLToPath(new URL('./tone-platform.ts', import.meta.url));
@@ -99,6 +100,12 @@ describe('the platform process', () => {
 });
 
 describe('the platform run by itself', () => {
+  const parts = {
+    createEngines: () => Promise.reject(new Error('engines were made')),
+    clock: systemClock,
+    logger: silentLogger,
+    process,
+  };
   const start = (...args: string[]): ChildProcess =>
     spawn(command[0], [...command.slice(1), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   const firstLine = async (child: ChildProcess): Promise<string> => {
@@ -113,6 +120,25 @@ describe('the platform run by itself', () => {
     expect(await mintStatus(addresses, addresses.apiKey)).toBe(200);
     child.kill(signal);
     expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('shows its faults with the seed that was drawn for them', async () => {
+    const child = start('--alone', '--faults=lost-finals=0.5');
+    expect(JSON.parse(await firstLine(child))).toMatchObject({ faults: expect.stringMatching(/^lost-finals=0\.5,seed=\d+$/) });
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
+  it('does not start with a fault that is none, and says what is meant', async () => {
+    const asked = runPlatform({
+      port: 0,
+      profile: 'plain',
+      json: true,
+      dataDir: '/nonexistent',
+      faults: 'lost-final=1',
+      ...parts,
+    });
+    await expect(asked).rejects.toThrow('did you mean lost-finals?');
   });
 
   it('stops when the parent lets go of the pipe, and uses the key and the ports it was handed', async () => {

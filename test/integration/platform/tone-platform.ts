@@ -11,6 +11,7 @@ await runPlatform({
   json: !process.argv.includes('--text'),
   exitWithParent: !process.argv.includes('--alone'),
   dataDir: tmpdir(),
+  faults: process.argv.find((word) => word.startsWith('--faults='))?.slice('--faults='.length),
   createEngines: async () => ({ recognition: new ToneRecogniser(), synthesis: new ToneSynthesizer() }),
   clock: systemClock,
   logger: silentLogger,

@@ -5,7 +5,8 @@ import type { RecognitionEngineEvent, RecognitionResult } from '../../../src/pla
 import { type InitFrame, readInitFrame } from '../../../src/platform/server/asr/init-frame.ts';
 import type { RealtimeEvent } from '../../../src/platform/server/asr/realtime-events.ts';
 import { RealtimeSession } from '../../../src/platform/server/asr/realtime-session.ts';
-import { type BehaviourKnobs, behaviourOf, type ProfileName } from '../../../src/platform/server/behaviour.ts';
+import { type Behaviour, behaviourOf, type ProfileName } from '../../../src/platform/server/behaviour.ts';
+import { noFaults } from '../../../src/platform/server/faults/fault-dice.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const result = (text: string): RecognitionResult => ({
@@ -27,7 +28,7 @@ function initOf(fields: object): InitFrame {
 /** Lets every promise that can settle do so. */
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function start(profile: ProfileName, knobs: BehaviourKnobs = {}, fields: object = {}) {
+function start(profile: ProfileName, knobs: Partial<Behaviour> = {}, fields: object = {}) {
   const clock = new ManualClock();
   const events: RealtimeEvent[] = [];
   const failures: string[] = [];
@@ -38,6 +39,7 @@ function start(profile: ProfileName, knobs: BehaviourKnobs = {}, fields: object 
   const session = new RealtimeSession({
     init: initOf(fields),
     behaviour: behaviourOf(profile, knobs),
+    faults: noFaults,
     clock,
     engine: {
       languages: ['en'],

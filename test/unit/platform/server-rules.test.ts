@@ -5,7 +5,7 @@ import { splitBoostPhrases } from '../../../src/platform/server/asr/boost-phrase
 import { readInitFrame } from '../../../src/platform/server/asr/init-frame.ts';
 import { deltaOf } from '../../../src/platform/server/asr/realtime-events.ts';
 import { MintRate } from '../../../src/platform/server/auth/mint-rate.ts';
-import { behaviourOf, failsByShare, finalDelayMs, isNth } from '../../../src/platform/server/behaviour.ts';
+import { behaviourOf, finalDelayMs } from '../../../src/platform/server/behaviour.ts';
 import { closeReason } from '../../../src/platform/server/close-reason.ts';
 import { redactTarget } from '../../../src/platform/server/redact.ts';
 import { Slots } from '../../../src/platform/server/slots.ts';
@@ -102,29 +102,14 @@ describe('the mint rate', () => {
 describe('behaviour', () => {
   it('is tidy when plain and late, blank and unmarked when hosted-like; knobs win', () => {
     expect(behaviourOf('plain')).toMatchObject({ endOfUtterance: true, partialEveryMs: 200, finalDelaysMs: [0] });
-    const hosted = behaviourOf('hosted-like', { partialEveryMs: 100, faults: { loseFinalEvery: 3 } });
+    const hosted = behaviourOf('hosted-like', { partialEveryMs: 100 });
     expect(hosted).toMatchObject({ endOfUtterance: false, partialEveryMs: 100, endpointSilenceMs: 700 });
-    expect(hosted.faults).toMatchObject({ loseFinalEvery: 3, httpErrorShare: 0 });
   });
 
   it('takes its delays in turn', () => {
     const hosted = behaviourOf('hosted-like');
     expect([0, 1, 2, 3].map((index) => finalDelayMs(hosted, index))).toEqual([300, 1200, 3000, 300]);
     expect(finalDelayMs(behaviourOf('plain', { finalDelaysMs: [] }), 5)).toBe(0);
-  });
-
-  it('hits every n-th', () => {
-    expect([0, 1, 2, 3, 4, 5].map((index) => isNth(3, index))).toEqual([false, false, true, false, false, true]);
-    expect(isNth(undefined, 2)).toBe(false);
-  });
-
-  it('fails exactly the share asked for over any whole run', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 20 }), (twentieths) => {
-        const failed = Array.from({ length: 20 }, (_, index) => failsByShare(twentieths / 20, index)).filter(Boolean);
-        expect(Math.abs(failed.length - twentieths)).toBeLessThanOrEqual(1);
-      }),
-    );
   });
 });
 

@@ -10,6 +10,7 @@ import type { TranscriptionEngines } from '../asr/transcription-answer.ts';
 import { readTranscriptionForm } from '../asr/transcription-form.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { bearerOf } from '../auth/bearer.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
 import { Slots } from '../slots.ts';
 import { addSocketRoutes } from '../socket-routes.ts';
@@ -23,6 +24,7 @@ export interface AltServiceOptions {
   readonly engines: TranscriptionEngines;
   readonly speakers: SpeakerStore;
   readonly intake: AudioIntake;
+  readonly faults: FaultDice;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -32,7 +34,7 @@ export interface AltServiceOptions {
  * authentication rule 9); every answer that succeeds says `success: true`.
  */
 export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): void {
-  const { keys, engines, intake, clock, speakers, logger } = options;
+  const { keys, engines, intake, clock, speakers, logger, faults } = options;
   const { limits } = intake;
   const gate = new KeyGate(keys, 'Authorization: Bearer <API_KEY>', bearerOf);
   const slots = new Slots(limits.concurrentPerKey);
@@ -55,13 +57,15 @@ export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): 
     service: 'asrAlt',
     clock,
     logger,
+    faults,
     paths: ['/ws'],
     maxFrameBytes: limits.asrFrameBytes,
     maxSockets: limits.sockets,
     // The key may come in the handshake frame as well.
     admit: async ({ request }) => {
       const headerKey = bearerOf(request.headers);
-      return (socket) => serveAltSocket({ socket, headerKey, keys, slots, limits, clock, logger, engine: engines.recognition });
+      const engine = engines.recognition;
+      return (socket) => serveAltSocket({ socket, headerKey, keys, slots, limits, faults, clock, logger, engine });
     },
   });
 }

@@ -5,6 +5,8 @@ import { errorText } from '../../../kernel/errors.ts';
 import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
 import { openHearing } from '../asr/hearing.ts';
 import { activityFrameMs, SpeechActivity } from '../asr/speech-activity.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
+import { FinalLine } from '../faults/final-line.ts';
 import type { AltEvent } from './alt-events.ts';
 import type { AltHandshake } from './alt-handshake.ts';
 
@@ -15,6 +17,7 @@ export interface AltSessionOptions {
   readonly handshake: AltHandshake;
   readonly engine: RecognitionEngine;
   readonly clock: Clock;
+  readonly faults: FaultDice;
   readonly emit: (event: AltEvent) => void;
   readonly fail: (reason: string) => void;
 }
@@ -46,12 +49,14 @@ export class AltSession {
   #asked: Promise<void> = Promise.resolve();
   #inferenceMs = 0;
   #guess = '';
-  #over = false;
+  readonly #over = new AbortController();
+  readonly #line: FinalLine;
 
   /** @throws the engine's error when no stream can be opened */
   constructor(options: AltSessionOptions) {
     this.#options = options;
     this.#openedMs = options.clock.nowMs();
+    this.#line = new FinalLine(options.clock, this.#over.signal, maxPending);
     const { language, sampleRateHz: rateHz } = options.handshake;
     if (language.type === 'language') this.#language = language.language.code;
     this.#stream = openHearing(options.engine, { language, rateHz, boostPhrases: [], boostWeight: 0 }, (event) => {
@@ -75,6 +80,7 @@ export class AltSession {
     if (this.#speaking) this.#emit({ type: 'speech_end', segment_id: this.#segment, offset_ms: this.#audioMs() });
     if (this.#heard) this.#ask();
     await this.#asked;
+    await this.#line.sent;
     const connection = this.#connectionSeconds();
     const audioSeconds = this.#audioMs() / 1000;
     this.#emit({
@@ -97,8 +103,8 @@ export class AltSession {
 
   /** Drops everything; nothing is emitted from here on. */
   dispose(): void {
-    if (this.#over) return;
-    this.#over = true;
+    if (this.#over.signal.aborted) return;
+    this.#over.abort(new Error('the session is over'));
     this.#stream.close();
   }
 
@@ -131,6 +137,10 @@ export class AltSession {
       this.#options.fail(`More than ${maxPending} segments are waiting to be recognised`);
       return;
     }
+    if (this.#options.faults.failsTurn()) {
+      this.#options.fail('Injected fault: this segment fails');
+      return;
+    }
     const facts = this.#segmentFacts();
     this.#heard = false;
     this.#asked = Promise.all([this.#stream.commit(), this.#asked]).then(
@@ -139,7 +149,7 @@ export class AltSession {
         this.#result(result, facts);
       },
       (error: unknown) => {
-        if (!this.#over) this.#options.fail(`Recognition failed: ${errorText(error)}`);
+        if (!this.#over.signal.aborted) this.#options.fail(`Recognition failed: ${errorText(error)}`);
       },
     );
   }
@@ -158,7 +168,8 @@ export class AltSession {
     if (result.text === '') return;
     this.#language = result.language;
     this.#texts.push(result.text);
-    this.#emit({
+    const { faults } = this.#options;
+    const event: AltEvent = {
       type: 'final_segment',
       text: result.text,
       language: result.language,
@@ -169,6 +180,10 @@ export class AltSession {
       offset_ms: atMs,
       duration_ms: Math.max(0, Math.round((result.endS - result.startS) * 1000)),
       silence_duration_ms: silentMs,
+    };
+    this.#line.add(faults.finalDelayMs(), () => {
+      const copies = faults.finalCopies();
+      for (let copy = 0; copy < copies; copy += 1) this.#emit(event);
     });
   }
 
@@ -190,7 +205,7 @@ export class AltSession {
   }
 
   #emit(event: AltEvent): void {
-    if (!this.#over) this.#options.emit(event);
+    if (!this.#over.signal.aborted) this.#options.emit(event);
   }
 
   #audioMs(): number {

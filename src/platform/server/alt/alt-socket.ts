@@ -6,6 +6,7 @@ import type { Logger } from '../../../observability/logger.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { closeReason } from '../close-reason.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
 import type { PlatformLimits } from '../limits.ts';
 import type { Slots } from '../slots.ts';
 import { closeSocket } from '../socket-routes.ts';
@@ -28,6 +29,7 @@ export interface AltSocketOptions {
   readonly keys: ApiKeys;
   readonly slots: Slots;
   readonly limits: PlatformLimits;
+  readonly faults: FaultDice;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly engine: RecognitionEngine;
@@ -94,6 +96,7 @@ export function serveAltSocket(options: AltSocketOptions): void {
       const session = new AltSession({
         handshake,
         clock,
+        faults: options.faults,
         engine: options.engine,
         emit: send,
         fail: (reason) => fail('INTERNAL_ERROR', reason),

@@ -6,6 +6,7 @@ import { languages } from '../../languages.ts';
 import { Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Behaviour } from '../behaviour.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
 import type { PlatformLimits } from '../limits.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
 import { Slots } from '../slots.ts';
@@ -25,6 +26,7 @@ export interface AsrServiceOptions {
   readonly logger: Logger;
   readonly limits: PlatformLimits;
   readonly behaviour: Behaviour;
+  readonly faults: FaultDice;
   readonly intake: AudioIntake;
   readonly speakers: SpeakerStore;
 }
@@ -66,6 +68,7 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
     service: 'asr',
     clock,
     logger: options.logger,
+    faults: options.faults,
     paths: ['/v1/realtime'],
     maxFrameBytes: limits.asrFrameBytes,
     maxSockets: limits.sockets,

@@ -1,12 +1,12 @@
-import { setMaxListeners } from 'node:events';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { cutFrames } from '../../../audio/framing.ts';
-import { sleep } from '../../../kernel/abort.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import { SpeakerEar } from '../../engines/diarise/speaker-ear.ts';
 import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
-import { type Behaviour, finalDelayMs, isNth } from '../behaviour.ts';
+import { type Behaviour, finalDelayMs } from '../behaviour.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
+import { FinalLine } from '../faults/final-line.ts';
 import { openHearing } from './hearing.ts';
 import type { InitFrame } from './init-frame.ts';
 import { deltaOf, type FinalEvent, type RealtimeEvent } from './realtime-events.ts';
@@ -24,6 +24,7 @@ const usualSpeakers = 4;
 export interface RealtimeSessionOptions {
   readonly init: InitFrame;
   readonly behaviour: Behaviour;
+  readonly faults: FaultDice;
   readonly clock: Clock;
   readonly engine: RecognitionEngine;
   readonly emit: (event: RealtimeEvent) => void;
@@ -44,6 +45,7 @@ export class RealtimeSession {
   /** Only in a session that diarizes. */
   readonly #speakers: SpeakerEar | undefined;
   readonly #abort = new AbortController();
+  readonly #line: FinalLine;
   readonly #readyMs: number;
   /** Received bytes that do not fill a frame. */
   #bytes: Uint8Array = new Uint8Array(0);
@@ -62,18 +64,13 @@ export class RealtimeSession {
   #awaited = 0;
   /** Settles when every result asked for so far has come; results are taken in the order they were asked for. */
   #asked: Promise<void> = Promise.resolve();
-  /** Settles when every final made so far was sent. */
-  #sent: Promise<void> = Promise.resolve();
   #pendingFinals = 0;
   #finals = 0;
-  #spokenFinals = 0;
-  #commits = 0;
 
   /** @throws the engine's error when no stream can be opened */
   constructor(options: RealtimeSessionOptions) {
     this.#options = options;
-    // Each final that waits for its time listens.
-    setMaxListeners(maxPendingFinals, this.#abort.signal);
+    this.#line = new FinalLine(options.clock, this.#abort.signal, maxPendingFinals);
     const { init } = options;
     this.#frameBytes = 2 * Math.round((init.sampleRateHz * activityFrameMs) / 1000);
     this.#readyMs = options.clock.nowMs();
@@ -104,8 +101,7 @@ export class RealtimeSession {
 
   /** Ends the turn: one final or more follow, the last one marked. */
   commit(): void {
-    const index = this.#commits++;
-    if (isNth(this.#options.behaviour.faults.failCommitEvery, index)) {
+    if (this.#options.faults.failsTurn()) {
       this.#fail('Injected fault: this commit fails');
       return;
     }
@@ -118,7 +114,7 @@ export class RealtimeSession {
     this.#flush();
     if (this.#heard) this.#ask(true);
     await this.#asked;
-    await this.#sent;
+    await this.#line.sent;
   }
 
   /** Drops everything; nothing is emitted from here on. */
@@ -181,14 +177,11 @@ export class RealtimeSession {
     this.#guess = '';
     this.#sentGuess = '';
     this.#sincePartialMs = Number.POSITIVE_INFINITY;
-    const { behaviour, clock } = this.#options;
+    const { behaviour, faults } = this.#options;
     const speaker = this.#speakerOf(result);
-    const delayMs = finalDelayMs(behaviour, this.#finals++);
-    const due = delayMs === 0 ? Promise.resolve() : sleep(clock, delayMs, this.#abort.signal);
-    this.#sent = Promise.all([due, this.#sent]).then(
-      () => this.#sendFinal(seg, result, { ...speaker, ...this.#endMark(endOfUtterance) }),
-      // Only the end of the session stops the wait.
-      () => undefined,
+    const lateMs = result.text === '' ? 0 : faults.finalDelayMs();
+    this.#line.add(finalDelayMs(behaviour, this.#finals++) + lateMs, () =>
+      this.#sendFinal(seg, result, { ...speaker, ...this.#endMark(endOfUtterance) }),
     );
   }
 
@@ -205,7 +198,7 @@ export class RealtimeSession {
 
   #sendFinal(seg: number, result: RecognitionResult, marks: Pick<FinalEvent<'final'>, 'speaker' | 'end_of_utterance'>): void {
     this.#pendingFinals -= 1;
-    const { init, behaviour } = this.#options;
+    const { init, faults } = this.#options;
     const event: FinalEvent<'final'> = {
       type: 'final',
       seg,
@@ -216,11 +209,11 @@ export class RealtimeSession {
       end: result.endS,
       ...marks,
     };
-    const spoken = result.text === '' ? -1 : this.#spokenFinals++;
-    if (spoken >= 0 && isNth(behaviour.faults.loseFinalEvery, spoken)) return;
-    this.#emit(event);
-    if (spoken >= 0 && isNth(behaviour.faults.repeatFinalEvery, spoken)) this.#emit(event);
-    if (init.codeswitch && spoken >= 0) {
+    const spoken = result.text !== '';
+    const copies = spoken ? faults.finalCopies() : 1;
+    if (copies === 0) return;
+    for (let copy = 0; copy < copies; copy += 1) this.#emit(event);
+    if (init.codeswitch && spoken) {
       this.#emit({ ...event, type: 'final_refined', text: refineText(result.text), elapsed_ms: this.#elapsedMs() });
     }
   }

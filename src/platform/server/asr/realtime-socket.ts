@@ -8,6 +8,7 @@ import { admit } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Behaviour } from '../behaviour.ts';
 import { closeReason } from '../close-reason.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
 import type { PlatformLimits } from '../limits.ts';
 import type { Slots } from '../slots.ts';
 import { closeSocket } from '../socket-routes.ts';
@@ -21,6 +22,7 @@ export interface RealtimeSocketOptions {
   readonly slots: Slots;
   readonly limits: PlatformLimits;
   readonly behaviour: Behaviour;
+  readonly faults: FaultDice;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly engine: RecognitionEngine;
@@ -39,7 +41,7 @@ const maxUnreadBytes = 1024 * 1024;
 
 /** Speaks the realtime protocol of the primary address on a fresh socket (ASR doc, WebSocket /v1/realtime). */
 export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
-  const { socket, clock, limits, behaviour } = options;
+  const { socket, clock, limits, behaviour, faults } = options;
   const id = randomUUID();
   const logger = options.logger.child({ sessionId: id });
   let state: State = { name: 'waiting' };
@@ -85,7 +87,7 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     }
     let session: RealtimeSession;
     try {
-      session = new RealtimeSession({ init, behaviour, clock, engine: options.engine, emit: send, fail });
+      session = new RealtimeSession({ init, behaviour, faults, clock, engine: options.engine, emit: send, fail });
     } catch (error) {
       freeSlot();
       throw error;
@@ -93,8 +95,6 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     state = { name: 'streaming', session, freeSlot };
     initTimer.cancel();
     timers.push(clock.after(limits.sessionMs, () => fail(`The connection reached its maximum of ${limits.sessionMs / 1000} s`)));
-    const { dropSocketAfterMs } = behaviour.faults;
-    if (dropSocketAfterMs !== undefined) timers.push(clock.after(dropSocketAfterMs, () => socket.terminate()));
     send({
       type: 'ready',
       session_id: id,

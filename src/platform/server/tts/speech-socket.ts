@@ -8,6 +8,7 @@ import type { LatexReader } from '../../engines/latex/latex-reader.ts';
 import type { SynthesisEngine } from '../../engines/port.ts';
 import { refusalOf } from '../http-app.ts';
 import { closeReason } from '../close-reason.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
 import type { PlatformLimits } from '../limits.ts';
 import { detailText, Refusal } from '../refusal.ts';
 import type { Slots } from '../slots.ts';
@@ -25,6 +26,7 @@ export interface SpeechSocketOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: PlatformLimits;
+  readonly faults: FaultDice;
   readonly compat: boolean;
   readonly slots: Slots;
   readonly keyId: string;
@@ -141,6 +143,7 @@ async function synthesise(
 ): Promise<void> {
   const { socket, slots, limits, engine, latex, clock } = options;
   signal.throwIfAborted();
+  if (options.faults.failsTurn()) throw new Refusal(500, 'Injected fault: this synthesis fails');
   const free = slots.take(options.keyId);
   if (free === undefined) throw new Refusal(429, `Rate limit: ${limits.concurrentPerKey} requests at once are allowed`);
   try {

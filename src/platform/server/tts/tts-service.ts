@@ -6,6 +6,7 @@ import type { SynthesisEngine } from '../../engines/port.ts';
 import { admit, bearerOf, Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import { withDeadline } from '../deadline.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
 import { joinSamples } from '../join-samples.ts';
 import type { PlatformLimits } from '../limits.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
@@ -22,6 +23,7 @@ export interface TtsServiceOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: PlatformLimits;
+  readonly faults: FaultDice;
   readonly compat: boolean;
 }
 
@@ -58,6 +60,7 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     service: 'tts',
     clock,
     logger: options.logger,
+    faults: options.faults,
     paths: ['/v1/realtime', '/ws'],
     maxFrameBytes: limits.ttsFrameBytes,
     maxSockets: limits.sockets,
