@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { type CsvError, type Info, parse } from 'csv-parse';
 
 export type ListRow =
@@ -23,11 +23,20 @@ const MOST_ROW_CHARACTERS = 1_000_000;
  */
 export async function* readList(source: Readable, column?: string): AsyncIterable<ListRow> {
   const skipped: ListRow[] = [];
-  const parser = source.pipe(
+  const chunks: AsyncIterator<string> = source.setEncoding('utf8')[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) return;
+  const whole = Readable.from(
+    (async function* rest() {
+      yield first.value;
+      for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+    })(),
+  );
+  const parser = whole.pipe(
     parse({
       bom: true,
       columns: (header: readonly string[]) => header.map((name) => name.trim()),
-      delimiter: [',', ';', '\t'],
+      delimiter: delimiterOf(first.value),
       info: true,
       max_record_size: MOST_ROW_CHARACTERS,
       skip_empty_lines: true,
@@ -39,13 +48,20 @@ export async function* readList(source: Readable, column?: string): AsyncIterabl
       },
     }),
   );
-  source.on('error', (error) => parser.destroy(error));
+  whole.on('error', (error) => parser.destroy(error));
   for await (const parsed of parser) {
     const { record, info } = parsed as { record: Record<string, string>; info: Info };
     yield* skipped.splice(0);
     yield rowOf(record, info.lines, column);
   }
   yield* skipped;
+}
+
+/** The sign that the first line has most of, outside quotes. */
+function delimiterOf(text: string): string {
+  const header = (/^[^\r\n]*/u.exec(text)?.[0] ?? '').replaceAll(/"[^"]*"/gu, '');
+  const count = (sign: string): number => header.split(sign).length;
+  return [',', ';', '\t'].reduce((best, sign) => (count(sign) > count(best) ? sign : best));
 }
 
 function rowOf(record: Readonly<Record<string, string>>, line: number, column: string | undefined): ListRow {

@@ -76,3 +76,9 @@ export const condition: z.ZodType<Condition> = z
     },
   })
   .refine((value) => Object.values(value).filter((each) => each !== undefined).length === 1, 'exactly one condition');
+
+/** Names of the fields that a condition looks at. */
+export function fieldsIn({ field, all = [], any = [], not }: Condition): string[] {
+  const inner = [...all, ...any, ...(not === undefined ? [] : [not])];
+  return [...(field === undefined ? [] : [field.name]), ...inner.flatMap(fieldsIn)];
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { condition, understanding } from './profile-conditions.ts';
+import { type Condition, condition, fieldsIn, understanding } from './profile-conditions.ts';
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/u, 'lower-case letters, digits and hyphens, at most 63');
 const fieldName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,62}$/u, 'a letter, then letters, digits and _, at most 63 in all');
@@ -166,7 +166,7 @@ export const analysisProfile = z
       .default('auto'),
     /** `medical` sends to the medical service, which has none of the insights. */
     route: z.enum(['standard', 'medical']).default('standard'),
-    timeZone: z.string().min(1).max(100).default('UTC'),
+    timeZone: z.string().refine(isTimeZone, 'an IANA time zone, for example Asia/Kolkata').default('UTC'),
     recognition: recognition.prefault({}),
     channels: channels.prefault({}),
     speakers: speakers.prefault({}),
@@ -194,6 +194,15 @@ export const analysisProfile = z
       if (ids.indexOf(each) !== index) issue(`a second item called ${each}`, 'checklist', index, 'id');
     if (profile.model === undefined && profile.fields.some(({ from }) => from === 'model'))
       issue('a field from a model needs a model', 'model');
+    const used = (condition: Condition, ...path: (string | number)[]): void => {
+      for (const field of fieldsIn(condition)) if (!names.includes(field)) issue(`there is no field ${field}`, ...path);
+    };
+    for (const [index, { applies, pass }] of profile.checklist.entries()) {
+      used(pass, 'checklist', index, 'pass');
+      if (applies !== undefined) used(applies, 'checklist', index, 'applies');
+    }
+    for (const [index, { when }] of (profile.disposition?.outcomes ?? []).entries())
+      used(when, 'disposition', 'outcomes', index, 'when');
     const { summary, sentiment, intent, keyTerms } = profile.insights;
     if (profile.route === 'medical' && [summary, sentiment, intent, keyTerms].some((asked) => asked !== false))
       issue('the medical route has no insights', 'insights');
@@ -205,6 +214,14 @@ export type ProfileField = AnalysisProfile['fields'][number];
 function isPattern(text: string): boolean {
   try {
     return new RegExp(text, 'iu').source !== '';
+  } catch {
+    return false;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { resample } from '../../src/audio/resample.ts';
+import { parseWav, wavFile } from '../../src/audio/wav.ts';
+import { type PlatformProcess, startPlatformProcess } from '../../src/cli/platform-process.ts';
+import { fromPackage } from '../../src/cli/package-root.ts';
+import { recordingAnalysis } from '../../src/jobs/analysis/document.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { SpeechPlatform } from '../../src/speech/platform.ts';
+import { until } from '../support/processes.ts';
+import { lastJson, runOffhook } from './run-offhook.ts';
+
+// Each starts a process, and compiles the program first when it has changed.
+vi.setConfig({ testTimeout: 90_000 });
+
+const folder = mkdtempSync(join(tmpdir(), 'offhook-analyse-'));
+const recordings = join(folder, 'recordings');
+const out = join(folder, 'out');
+let platform: PlatformProcess;
+let env: Record<string, string>;
+
+/** What each side says, and the silence that makes every recording another one. */
+const AGENT = 'what are your opening hours';
+const CUSTOMER = 'I would like to book an appointment on Tuesday';
+const COUNT = 6;
+const profile = join(folder, 'bookings.yaml');
+const PROFILE = `
+name: bookings
+language: en
+insights: { intent: { choices: [book appointment, cancel] } }
+fields: [{ name: day, type: date, by: customer, rules: [{ understand: day }] }]
+checklist: [{ id: asked, question: Asked?, pass: { said: { phrases: [opening hours], by: agent } } }]
+disposition: { outcomes: [{ value: booked, when: { field: { name: day } } }], otherwise: open }
+`;
+
+beforeAll(async () => {
+  mkdirSync(recordings);
+  writeFileSync(profile, PROFILE);
+  platform = await startPlatformProcess({
+    port: 0,
+    profile: 'plain',
+    dataDir: join(folder, 'platform'),
+    vocabularyFolder: fromPackage('config/platform'),
+    startTimeoutMs: 300_000,
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  const { authUrl, asrUrl, medUrl, ttsUrl } = platform.urls;
+  env = {
+    OFFHOOK_DATA_DIR: join(folder, 'data'),
+    OFFHOOK_AUTH_URL: authUrl,
+    OFFHOOK_ASR_URL: asrUrl,
+    OFFHOOK_MED_URL: medUrl,
+    OFFHOOK_TTS_URL: ttsUrl,
+    OFFHOOK_API_KEY: platform.apiKey,
+  };
+  await using speech = new SpeechPlatform({ ...platform.urls, apiKey: platform.apiKey });
+  const say = async (text: string, voice: string): Promise<Int16Array> => {
+    const spoken = await speech.synthesize({ text, voice, language: 'en', format: 'wav' }, AbortSignal.timeout(60_000));
+    const wav = parseWav(await buffer(Readable.from(spoken.audio)));
+    return resample(wav.samples[0]!, wav.rateHz, 16_000);
+  };
+  const agent = await say(AGENT, 'Nisha');
+  const customer = await say(CUSTOMER, 'Rajesh');
+  for (let n = 1; n <= COUNT; n += 1) {
+    const lead = 8_000 + n * 160;
+    const stereo = new Int16Array(2 * (lead + agent.length + customer.length + 16_000));
+    agent.forEach((sample, at) => (stereo[2 * (lead + at) + 1] = sample));
+    customer.forEach((sample, at) => (stereo[2 * (lead + agent.length + 8_000 + at)] = sample));
+    writeFileSync(join(recordings, `call-${n}.wav`), wavFile(stereo, 16_000, 2));
+  }
+  writeFileSync(join(recordings, 'empty.wav'), '');
+  writeFileSync(join(recordings, 'notes.wav'), 'these are notes and no audio');
+  writeFileSync(join(recordings, 'cut.wav'), readFileSync(join(recordings, 'call-1.wav')).subarray(0, 30_000));
+  writeFileSync(join(recordings, 'silence.wav'), wavFile(new Int16Array(30 * 16_000), 16_000));
+});
+
+afterAll(async () => {
+  await platform[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const documents = (): string[] => readdirSync(out).filter((name) => name.startsWith('call-') && name.endsWith('.json'));
+const manifest = (): string[] => readFileSync(join(out, 'manifest.jsonl'), 'utf8').trim().split('\n');
+const args = ['analyse', recordings, '--profile', profile, '--out', out, '--json'];
+
+it('goes on where a killed run was, does nothing twice, and names what cannot be analysed', async () => {
+  const bin = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
+  const killed = spawn(process.execPath, [bin, ...args, '--concurrency', '1'], {
+    env: { ...process.env, ...env },
+    stdio: 'ignore',
+  });
+  const exited = once(killed, 'exit');
+  await until('two recordings to be done', () => existsSync(join(out, 'manifest.jsonl')) && manifest().length >= 2, 60_000);
+  killed.kill('SIGKILL');
+  await exited;
+  const before = new Map(documents().map((name) => [name, statSync(join(out, name)).mtimeMs]));
+  expect(before.size).toBeLessThan(COUNT);
+  const begun = manifest().length;
+
+  const finished = await runOffhook([...args, '--export', 'csv', 'vtt'], env);
+  const told = lastJson(finished) as {
+    done: number;
+    skipped: number;
+    failed: { name: string; reason: string }[];
+    results: string[];
+  };
+  expect(finished.code).toBe(1);
+  expect(told.skipped).toBe(begun);
+  expect(told.done + told.skipped).toBe(COUNT);
+  expect(told.failed.map(({ name }) => name.split('/').at(-1)).sort()).toEqual([
+    'cut.wav',
+    'empty.wav',
+    'notes.wav',
+    'silence.wav',
+  ]);
+  expect(told.failed.every(({ reason }) => reason !== '')).toBe(true);
+  expect(told.results).toHaveLength(COUNT);
+  // What the killed run had told of is untouched; a document it had not is made again under the same name.
+  expect(documents()).toHaveLength(COUNT);
+  const kept = manifest()
+    .slice(0, begun)
+    .map((line) => (JSON.parse(line) as { result: string }).result);
+  for (const name of kept) expect(statSync(join(out, name)).mtimeMs).toBe(before.get(name));
+
+  const document = recordingAnalysis.parse(JSON.parse(readFileSync(told.results[0]!, 'utf8')));
+  expect(document.channels.map(({ role, text }) => [role, text])).toEqual([
+    ['customer', CUSTOMER],
+    ['agent', AGENT],
+  ]);
+  expect(document.measures.roles[0]!.speechS).toBeGreaterThan(1);
+  expect(document.measures.interruptions).toEqual([]);
+  expect(document.quality).toMatchObject({
+    score: 100,
+    items: [{ result: 'pass', grounds: [{ kind: 'words', text: 'opening hours', role: 'agent' }] }],
+  });
+  expect(document.fields).toMatchObject([{ name: 'day', evidence: [{ text: 'Tuesday', channel: 0, segment: 0 }] }]);
+  expect([document.disposition?.value, document.insights.intent]).toEqual(['booked', 'book appointment']);
+  const table = readFileSync(
+    join(
+      out,
+      readdirSync(out).find((name) => name.endsWith('.csv'))!,
+    ),
+    'utf8',
+  );
+  expect(table.split('\r\n')).toHaveLength(COUNT + 2);
+  expect(readdirSync(out).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+it('has nothing to do the second time, and another profile keeps the first result', async () => {
+  const good = ['call-1.wav', 'call-2.wav'].map((name) => join(recordings, name));
+  const again = await runOffhook(['analyse', ...good, '--profile', profile, '--out', out, '--json'], env);
+  expect([again.code, lastJson(again)]).toMatchObject([0, { ok: true, done: 0, skipped: 2, failed: [] }]);
+  const other = await runOffhook(['analyse', good[0]!, '--profile', 'default', '--out', out, '--json'], env);
+  expect([other.code, lastJson(other)]).toMatchObject([0, { done: 1 }]);
+  expect(documents().filter((name) => name.startsWith('call-1.'))).toHaveLength(2);
+});
+
+it('could not run (2) without a profile, without recordings, or with a key that is refused', async () => {
+  const runs = await Promise.all([
+    runOffhook(['analyse', recordings, '--profile', 'nobody', '--out', join(folder, 'o1'), '--json'], env),
+    runOffhook(['analyse', join(folder, 'nothing'), '--out', join(folder, 'o2'), '--json'], env),
+    runOffhook(['analyse', join(recordings, 'call-1.wav'), '--out', join(folder, 'o3'), '--json'], {
+      ...env,
+      OFFHOOK_API_KEY: 'wrong',
+    }),
+  ]);
+  expect(runs.map(({ code }) => code)).toEqual([2, 2, 2]);
+  for (const run of runs) expect(lastJson(run)).toMatchObject({ ok: false });
+});
