@@ -10,6 +10,7 @@ export interface SpeechErrorFacts {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly body?: string | undefined;
+  readonly platformCode?: string | undefined;
   /** 1 when absent. */
   readonly attempts?: number | undefined;
   readonly cause?: unknown;
@@ -20,14 +21,17 @@ export abstract class SpeechError extends OffhookError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly body: string | undefined;
+  /** The platform's own word for what is wrong, where it gives one: Variant B alone does (ASR doc, errors). */
+  readonly platformCode: string | undefined;
   /** How many requests were sent for it; counted by who sends again. */
   attempts: number;
 
-  constructor(message: string, { status, requestId, body, attempts = 1, cause }: SpeechErrorFacts = {}) {
+  constructor(message: string, { status, requestId, body, platformCode, attempts = 1, cause }: SpeechErrorFacts = {}) {
     super(message, { cause, facts: { status, requestId } });
     this.status = status;
     this.requestId = requestId;
     this.body = body?.slice(0, MOST_BODY_CHARACTERS);
+    this.platformCode = platformCode;
     this.attempts = attempts;
   }
 }
@@ -109,6 +113,30 @@ export function errorMessage(text: string): string | undefined {
   return cut(error?.message ?? message ?? error?.code ?? undefined);
 }
 
+const coded = z.looseObject({ error: z.looseObject({ code: z.string().min(1) }) });
+
+/** The code inside an error body of Variant B: `{success: false, error: {code, message}}`. */
+function platformCode(text: string): string | undefined {
+  try {
+    return coded.safeParse(JSON.parse(text)).data?.error.code.slice(0, 80);
+  } catch {
+    return undefined;
+  }
+}
+
+const AUTH_CODES: ReadonlySet<string> = new Set(['authentication_error', 'AUTH_FAILED']);
+
+/** What a socket told of a failure, which has no status. */
+export function failureOf(
+  what: string,
+  { error, code }: { readonly error: string; readonly code: string | undefined },
+): SpeechError {
+  const facts = { platformCode: code };
+  return code !== undefined && AUTH_CODES.has(code)
+    ? new SpeechAuthError(`${what}: ${error}; the API key is wrong, revoked, or its account has no balance`, facts)
+    : new SpeechFailedError(`${what}: ${error}`, facts);
+}
+
 /** A page of a proxy, or plain text: its first words without the marks. */
 function proxyText(text: string): string | undefined {
   const words = text
@@ -133,7 +161,7 @@ function cut(text: string | undefined): string | undefined {
 /** The typed error of an HTTP answer. @param what names the request, for example `transcription` */
 export function errorOfAnswer(what: string, status: number, text: string, requestId: string | undefined): SpeechError {
   const message = `${what}: ${errorMessage(text) ?? 'no reason given'} (HTTP ${status})`;
-  const facts = { status, requestId, body: text };
+  const facts = { status, requestId, body: text, platformCode: platformCode(text) };
   if (status >= 300 && status < 400)
     return new SpeechRequestError(`${message}; redirects are not followed: give the address it points to`, facts);
   switch (status) {

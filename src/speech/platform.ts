@@ -11,6 +11,7 @@ import {
   type TranscriptionWatch,
 } from './asr/batch.ts';
 import { RealtimeRecogniser } from './asr/realtime.ts';
+import { altDialect } from './asr/recognition-dialect.ts';
 import { RecognitionAdvice } from './asr/recognition-advice.ts';
 import { RecognitionStream } from './asr/recognition-stream.ts';
 import { type Connections, connect } from './connections.ts';
@@ -81,7 +82,7 @@ export class SpeechPlatform implements AsyncDisposable {
     setMaxListeners(0, this.#closing.signal);
     this.#deps = { clock: systemClock, logger: silentLogger, fetch: globalThis.fetch, ...deps };
     const { clock, logger, fetch: fetcher } = this.#deps;
-    const { asrUrl = '', ttsUrl = '', connectTimeoutMs } = settings;
+    const { asrUrl = '', asrAltUrl, ttsUrl = '', connectTimeoutMs } = settings;
     const connections = connect(settings, { clock, fetch: fetcher, closing: this.#closing.signal });
     const { tokens, asrSlots, ttsSlots: slots, ttsBreaker: breaker } = connections;
     this.#connections = connections;
@@ -92,8 +93,11 @@ export class SpeechPlatform implements AsyncDisposable {
     this.synthesizer = this.#phrases;
     const timeout = connectTimeoutMs === undefined ? {} : { readyTimeoutMs: connectTimeoutMs };
     this.#advice = new RecognitionAdvice(logger);
-    const shared = { asrUrl, clock, logger, advice: this.#advice, ...timeout };
-    this.#recognisers = tokens.map((source) => new RealtimeRecogniser({ ...shared, tokens: source }));
+    const isAlt = asrUrl === '' && asrAltUrl !== undefined;
+    const shared = { clock, logger, advice: this.#advice, ...timeout };
+    const where = isAlt ? { asrUrl: asrAltUrl, dialect: altDialect } : { asrUrl };
+    const credentials = isAlt ? connections.keys : tokens;
+    this.#recognisers = credentials.map((source) => new RealtimeRecogniser({ ...shared, ...where, tokens: source }));
     this.recogniser = new KeyedRecogniser(this.#recognisers, asrSlots);
     const alt = (): SpeakerService => ({ baseUrl: needed(settings, 'asrAltUrl'), http: connections.alt() });
     const primary = (): SpeakerService => ({ baseUrl: needed(settings, 'asrUrl'), http: connections.asr });
@@ -144,9 +148,14 @@ export class SpeechPlatform implements AsyncDisposable {
     return await transcribe(this.#connections.asr, needed(this.#settings, 'asrUrl'), source, options, either.signal, watch);
   }
 
-  /** Opens a realtime session whose events are read by iteration and whose commits can be waited for. */
+  /**
+   * Opens a realtime session whose events are read by iteration and whose commits can be waited for, with the primary
+   * recogniser, or with Variant B where its address alone was given.
+   * @throws SpeechRequestError without an address, or for Variant B without an API key
+   */
   recognise(options: RecognitionOptions, signal: AbortSignal): RecognitionStream {
-    needed(this.#settings, 'asrUrl');
+    if (this.#settings.asrAltUrl === undefined) needed(this.#settings, 'asrUrl');
+    else if (this.#settings.asrUrl === undefined) this.#connections.alt();
     return new RecognitionStream(options, { recogniser: this.recogniser, clock: this.#deps.clock, signal });
   }
 

@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { chooseFault, type ConnectionFault, type Traffic } from '../../src/sim/faults/connection-fault.ts';
 import {
@@ -94,9 +94,8 @@ it('has every word said to a realtime session once, or names the interval that i
 });
 
 it('transcribes a whole file or says why not, and how often it was sent', async () => {
-  await using platforms = new AsyncDisposableStack();
   const free = await Promise.all(Array.from({ length: AT_ONCE }, () => startTestPlatform()));
-  for (const server of free) platforms.use(server);
+  onTestFinished(async () => void (await Promise.all(free.map((server) => server[Symbol.asyncDispose]()))));
   await campaign('upload', RUNS / 2, async (run) => {
     const words = run.words(6);
     const faults = run.faults(

@@ -18,6 +18,7 @@ const wireEvent = z.looseObject({
   message: words,
   detail: words,
   reason: words,
+  code: words,
 });
 
 /** A message of the recogniser in our words; `unknown` ones are told to the log and dropped. */
@@ -34,14 +35,16 @@ export type RealtimeEvent =
       readonly endS: number | undefined;
     }
   | { readonly type: 'done' }
-  | { readonly type: 'error'; readonly error: string }
+  /** `code` where the platform gives one: Variant B alone. */
+  | { readonly type: 'error'; readonly error: string; readonly code: string | undefined }
   | { readonly type: 'unknown'; readonly name: string };
 
 /**
  * Reads one text frame (ASR doc, "Events"; payloads as publicly known, older names included).
+ * @param finalIsWhole Variant B: a `final` is not a segment, but everything once more at the end of a connection
  * @returns undefined for a frame that is not JSON: a protocol error
  */
-export function readRealtimeEvent(frame: string): RealtimeEvent | undefined {
+export function readRealtimeEvent(frame: string, finalIsWhole = false): RealtimeEvent | undefined {
   let value: unknown;
   try {
     value = JSON.parse(frame);
@@ -61,13 +64,14 @@ export function readRealtimeEvent(frame: string): RealtimeEvent | undefined {
       return { type: 'partial', seg, text };
     case 'final':
     case 'final_segment': {
+      if (event.type === 'final' && finalIsWhole) return { type: 'done' };
       const { end_of_utterance: endOfUtterance, language, end: endS } = event;
       return { type: 'final', seg, text, endOfUtterance, language: language ?? undefined, endS };
     }
     case 'final_refined':
       return { type: 'refined', seg, text };
     case 'error':
-      return { type: 'error', error: errorOf(event) };
+      return { type: 'error', error: errorOf(event), code: event.code?.slice(0, 80) ?? undefined };
     default:
       return { type: 'unknown', name: event.type.slice(0, 40) };
   }

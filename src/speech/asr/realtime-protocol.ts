@@ -1,27 +1,13 @@
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import { isRecoverableClose } from '../close-codes.ts';
-import { SpeechError, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
+import { failureOf, SpeechError, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
-import { readRealtimeEvent, type RealtimeEvent } from './realtime-events.ts';
+import type { At, Effect } from './protocol-step.ts';
+import type { RealtimeEvent } from './realtime-events.ts';
+import { primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
 import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';
 import { SegmentNumbers } from './segment-numbers.ts';
-
-/** The moment of a step. */
-export interface At {
-  readonly nowMs: number;
-  /** Bytes given to the socket that the system has not taken yet. */
-  readonly bufferedBytes: number;
-}
-
-/** What the shell around the protocol has to do, in order. */
-export type Effect =
-  /** Get a token, a fresh one when the last may have been refused, and open a socket. */
-  | { readonly type: 'connect'; readonly freshToken: boolean }
-  | { readonly type: 'send'; readonly data: string | Uint8Array }
-  | { readonly type: 'disconnect' }
-  | { readonly type: 'emit'; readonly event: RecognitionEvent }
-  | { readonly type: 'unknown-event'; readonly name: string };
 
 /** Audio kept since the last final, and before ready. */
 const KEPT_S = 10;
@@ -41,7 +27,6 @@ const OUTAGE_MS = 10_000;
 /** A session that dies younger than this died quickly; three in a row end it. */
 const QUICK_DEATH_MS = 5_000;
 const MOST_QUICK_DEATHS = 3;
-const MOST_BOOST_PHRASES = 10;
 
 type State =
   | { readonly name: 'waiting'; readonly untilMs: number }
@@ -63,6 +48,8 @@ export interface RealtimeProtocolOptions extends RecognitionOptions {
   readonly readyTimeoutMs?: number | undefined;
   /** A number in [0, 1). */
   readonly random: () => number;
+  /** The primary one when absent. */
+  readonly dialect?: RecognitionDialect | undefined;
 }
 
 /**
@@ -72,6 +59,7 @@ export interface RealtimeProtocolOptions extends RecognitionOptions {
  */
 export class RealtimeProtocol {
   readonly #options: RealtimeProtocolOptions;
+  readonly #dialect: RecognitionDialect;
   readonly #audio: ReplayBuffer;
   readonly #commits: Commits;
   readonly #segments = new SegmentNumbers();
@@ -93,6 +81,7 @@ export class RealtimeProtocol {
 
   constructor(options: RealtimeProtocolOptions, nowMs: number) {
     this.#options = options;
+    this.#dialect = options.dialect ?? primaryDialect;
     this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
     this.#commits = new Commits(this.#audio);
     this.#outageSinceMs = nowMs;
@@ -122,11 +111,9 @@ export class RealtimeProtocol {
   /** A socket is open: the opening frame goes first (ASR doc, "WebSocket", rule 2). */
   opened({ nowMs }: At, token: string): Effect[] {
     if (this.#state.name !== 'connecting') return [{ type: 'disconnect' }];
-    const { language, sampleRateHz, boostPhrases = [], readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
-    const init = { token, language_code: language, sample_rate: sampleRateHz };
-    const phrases = boostPhrases.slice(0, MOST_BOOST_PHRASES).join('||');
+    const { readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
     this.#state = { name: 'handshaking', openedMs: nowMs, untilMs: nowMs + readyTimeoutMs };
-    this.#effects.push({ type: 'send', data: JSON.stringify(phrases === '' ? init : { ...init, boost_phrases: phrases }) });
+    this.#effects.push({ type: 'send', data: this.#dialect.opening(token, this.#options) });
     return this.#taken();
   }
 
@@ -153,7 +140,7 @@ export class RealtimeProtocol {
   text(at: At, frame: string): Effect[] {
     const { name } = this.#state;
     if (name !== 'handshaking' && name !== 'ready') return [];
-    const event = readRealtimeEvent(frame);
+    const event = this.#dialect.read(frame);
     if (event === undefined) {
       const error = new SpeechProtocolError('the recogniser sent a text frame that is not JSON');
       this.#died(at, { error, code: 1007, maybeToken: false, isGarbled: true });
@@ -241,7 +228,7 @@ export class RealtimeProtocol {
         return;
       }
       case 'error': {
-        const error = new SpeechFailedError(`recognition: ${event.error}`);
+        const error = failureOf('recognition', event);
         if (this.#state.name === 'ready') this.#finish(error);
         else this.#died(at, { error, code: 1008 });
         return;
@@ -279,12 +266,14 @@ export class RealtimeProtocol {
       const commitAt = this.#commits.nextDue;
       const flushTo = commitAt ?? (this.#endUntilMs === undefined ? undefined : audio.end);
       if (flushTo !== undefined && audio.next >= flushTo) {
-        this.#effects.push({ type: 'send', data: commitAt === undefined ? 'end' : 'commit' });
+        const { end, commit } = this.#dialect;
+        this.#effects.push({ type: 'send', data: commitAt === undefined ? end : commit(sampleRateHz) });
         if (commitAt === undefined) {
           this.#endSent = true;
           return;
         }
         this.#commits.sent(nowMs);
+        if (!this.#dialect.answersSilence && !audio.hasVoice(audio.settled, commitAt)) this.#answerSilence(nowMs);
         continue;
       }
       const until = Math.min(audio.next + batch, flushTo ?? audio.end);
@@ -297,6 +286,13 @@ export class RealtimeProtocol {
       buffered += data.length;
       this.#effects.push({ type: 'send', data });
     }
+  }
+
+  /** A final of our own, where the platform says nothing of a turn without speech. */
+  #answerSilence(nowMs: number): void {
+    const final = { text: '', endOfUtterance: true, language: undefined };
+    this.#commits.heard({ ...final, endSample: undefined }, nowMs);
+    this.#emit({ type: 'final', seg: this.#segments.own(), ...final });
   }
 
   /** Up to where audio may be sent now: what was held or is sent again, no faster than 1.5 times real time. */
@@ -318,7 +314,7 @@ export class RealtimeProtocol {
       return;
     }
     // Before ready a refused token cannot be told from anything else: one fresh one is tried (document 1, rule 4).
-    if (maybeToken && !this.#freshTokenTried) {
+    if (maybeToken && this.#dialect.canRenew && !this.#freshTokenTried) {
       this.#freshTokenTried = true;
       this.#reconnecting(error);
       this.#connect(nowMs, true);

@@ -4,11 +4,15 @@ import type { Tokens } from '../credentials.ts';
 import { SpeechAuthError } from '../errors.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
 import { openSocket, type PlatformSocket } from '../socket.ts';
-import { type At, type Effect, RealtimeProtocol } from './realtime-protocol.ts';
+import type { At, Effect } from './protocol-step.ts';
+import { RealtimeProtocol } from './realtime-protocol.ts';
+import { primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
 import { RecognitionAdvice } from './recognition-advice.ts';
 
 export interface RealtimeRecogniserOptions {
   readonly asrUrl: string;
+  /** Which description of the service is at the address; the primary one when absent. */
+  readonly dialect?: RecognitionDialect;
   readonly tokens: Tokens;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -19,7 +23,7 @@ export interface RealtimeRecogniserOptions {
   readonly advice?: RecognitionAdvice;
 }
 
-/** The realtime recogniser of the platform's documents: `WS {asr_url}/v1/realtime`. */
+/** The realtime recogniser of the platform's documents: `WS {asr_url}/v1/realtime`, or Variant B's `/ws`. */
 export class RealtimeRecogniser implements Recogniser, AsyncDisposable {
   readonly #options: RealtimeRecogniserOptions;
   readonly #sessions = new Set<RealtimeSession>();
@@ -68,8 +72,8 @@ class RealtimeSession implements RecognitionSession {
     this.#listener = listener;
     this.#onOver = onOver;
     this.#over = new Promise((resolve) => (this.#resolveOver = resolve));
-    const { clock, readyTimeoutMs, random = Math.random } = platform;
-    this.#protocol = new RealtimeProtocol({ ...options, readyTimeoutMs, random }, clock.nowMs());
+    const { clock, readyTimeoutMs, random = Math.random, dialect } = platform;
+    this.#protocol = new RealtimeProtocol({ ...options, readyTimeoutMs, random, dialect }, clock.nowMs());
   }
 
   start(): void {
@@ -144,7 +148,7 @@ class RealtimeSession implements RecognitionSession {
   }
 
   async #connect(): Promise<void> {
-    const { asrUrl, clock, tokens, readyTimeoutMs: timeoutMs } = this.#platform;
+    const { asrUrl, clock, tokens, readyTimeoutMs: timeoutMs, dialect = primaryDialect } = this.#platform;
     const opening = new AbortController();
     const { signal } = opening;
     this.#opening = opening;
@@ -163,7 +167,8 @@ class RealtimeSession implements RecognitionSession {
           if (ours()) this.#do(this.#protocol.closed(this.#at(), code, reason));
         },
       };
-      socket = await openSocket(asrUrl, listener, { clock, timeoutMs, signal });
+      const { path } = dialect;
+      socket = await openSocket(asrUrl, listener, { path, headers: dialect.headers(this.#token), clock, timeoutMs, signal });
     } catch (error) {
       if (signal.aborted) return;
       const refused = minted && error instanceof SpeechAuthError;

@@ -40,6 +40,14 @@ export class SegmentNumbers {
     return seg;
   }
 
+  /** The number of an empty final that the platform did not send, between those it sends. */
+  own(): number {
+    const seg = this.#told(this.#next());
+    this.#base += 1;
+    this.#finals.push({ wireSeg: undefined, seg, text: '', refined: true });
+    return seg;
+  }
+
   /** Where the platform numbers nothing: the segment after the last final. */
   #next(): number {
     return (this.#finals.at(-1)?.seg ?? this.#base - 1) + 1;

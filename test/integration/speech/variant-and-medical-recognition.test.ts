@@ -27,10 +27,33 @@ describe('the recognition services beside the realtime one', () => {
     expect(result.requestId).toMatch(/./u);
   });
 
+  it('hears turns over the socket of Variant B, each word once', async () => {
+    await using client = new SpeechPlatform({ authUrl, asrAltUrl, apiKey }, deps);
+    const stream = client.recognise({ language: 'en', sampleRateHz: 8_000 }, signal);
+    stream.send(sayTones(['alpha', 'bravo'], 8_000));
+    expect(await stream.commit()).toMatchObject({ text: 'alpha bravo' });
+    expect(await stream.commit()).toMatchObject({ text: '' });
+    stream.send(sayTones(['charlie'], 8_000));
+    expect(await stream.commit()).toMatchObject({ text: 'charlie' });
+    await stream.end();
+    const events = [];
+    for await (const event of stream) events.push(event);
+    expect(events.filter(({ type }) => type === 'audio-lost')).toEqual([]);
+    expect(events.flatMap((event) => (event.type === 'final' && event.text !== '' ? event.text : []))).toEqual([
+      'alpha bravo',
+      'charlie',
+    ]);
+  });
+
+  it('refuses to open a socket of Variant B without a key', async () => {
+    await using client = new SpeechPlatform({ asrAltUrl, token: 'a-token' }, deps);
+    expect(() => client.recognise({ language: 'en', sampleRateHz: 8_000 }, signal)).toThrow('API key');
+  });
+
   it('reads the error envelope of Variant B', async () => {
     await using client = new SpeechPlatform({ authUrl, asrAltUrl, apiKey: 'no-key-of-it' }, deps);
     const error = await failureOf(client.transcribe(wavOf(['alpha']), { language: 'en' }, signal));
-    expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_AUTH', status: 401 });
+    expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_AUTH', status: 401, platformCode: 'authentication_error' });
   });
 
   it('names the same languages for both variants', async () => {

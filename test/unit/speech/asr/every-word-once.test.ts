@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { altDialect } from '../../../../src/speech/asr/recognition-dialect.ts';
 import { type DrivenSocket, ProtocolDriver, silence } from './protocol-driver.ts';
 import { type ModelProfile, WORD_MS, WordModel, wordSound } from './word-model.ts';
 
@@ -15,12 +16,13 @@ const profiles: Readonly<Record<string, ModelProfile>> = {
   'plain, late': { marks: true, places: true, endpointMs: undefined, lateMs: 1_200 },
   'own endpoints': { marks: false, places: true, endpointMs: 700, lateMs: 0 },
   'own endpoints, late': { marks: false, places: true, endpointMs: 700, lateMs: 3_000 },
+  'Variant B': { marks: false, places: false, endpointMs: 700, lateMs: 0, isAlt: true },
   'own endpoints, no places': { marks: false, places: false, endpointMs: 700, lateMs: 0 },
 };
 
 /** Plays turns into a session whose sockets are cut at these times, and gives back the words of its finals in order. */
 function converse(turns: readonly Turn[], cutsMs: readonly number[], profile: ModelProfile): { heard: string[]; lostMs: number } {
-  const driver = new ProtocolDriver();
+  const driver = new ProtocolDriver(profile.isAlt === true ? { dialect: altDialect } : {});
   const cuts = [...cutsMs].sort((a, b) => a - b);
   let model: { readonly socket: DrivenSocket; readonly model: WordModel } | undefined;
   const live = (): void => {

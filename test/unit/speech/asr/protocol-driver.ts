@@ -1,7 +1,8 @@
 import { decodeAudio } from '../../../../src/audio/codec.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
-import { type At, type Effect, RealtimeProtocol } from '../../../../src/speech/asr/realtime-protocol.ts';
-import type { RecognitionEvent, RecognitionOptions } from '../../../../src/speech/port.ts';
+import type { At, Effect } from '../../../../src/speech/asr/protocol-step.ts';
+import { RealtimeProtocol, type RealtimeProtocolOptions } from '../../../../src/speech/asr/realtime-protocol.ts';
+import type { RecognitionEvent } from '../../../../src/speech/port.ts';
 
 /** One socket as the platform sees it. */
 export interface DrivenSocket {
@@ -25,7 +26,7 @@ export class ProtocolDriver {
   bufferedBytes = 0;
   #isOpen = false;
 
-  constructor(options: Partial<RecognitionOptions> & { readonly readyTimeoutMs?: number } = {}) {
+  constructor(options: Partial<RealtimeProtocolOptions> = {}) {
     this.protocol = new RealtimeProtocol(
       { language: 'en', sampleRateHz: 8_000, random: () => 0, ...options },
       this.clock.nowMs(),

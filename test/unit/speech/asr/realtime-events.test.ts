@@ -31,13 +31,22 @@ describe('events of the recogniser', () => {
     },
     { wire: { type: 'final_segment', segment_id: 0, text: 'hi', silence_duration_ms: 700 }, ours: final },
     { wire: { type: 'done', total_segments: 2 }, ours: { type: 'done' } },
-    { wire: { type: 'error', message: 'full', code: 'CAPACITY_FULL' }, ours: { type: 'error', error: 'full' } },
+    {
+      wire: { type: 'error', message: 'full', code: 'CAPACITY_FULL' },
+      ours: { type: 'error', error: 'full', code: 'CAPACITY_FULL' },
+    },
     { wire: { type: 'error', error: { message: 'full', code: 1 } }, ours: { type: 'error', error: 'full' } },
     { wire: { type: 'error', detail: 'full' }, ours: { type: 'error', error: 'full' } },
     { wire: { type: 'error', reason: 'full' }, ours: { type: 'error', error: 'full' } },
     { wire: { type: 'speech_start' }, ours: { type: 'unknown', name: 'speech_start' } },
   ])('reads $wire.type of the older generation [139]', ({ wire, ours }) => {
     expect(read(wire)).toEqual(ours);
+  });
+
+  it('takes the text of a whole connection for no segment, where that is what a final is [139]', () => {
+    const whole = JSON.stringify({ type: 'final', text: 'hi there', audio_duration_sec: 3 });
+    expect(readRealtimeEvent(whole, true)).toEqual({ type: 'done' });
+    expect(readRealtimeEvent(whole)).toMatchObject({ type: 'final', text: 'hi there' });
   });
 
   it('keeps the words when another field is odd', () => {

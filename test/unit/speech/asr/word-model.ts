@@ -18,6 +18,8 @@ export interface ModelProfile {
   readonly endpointMs: number | undefined;
   /** Time between a final's making and its sending. */
   readonly lateMs: number;
+  /** Variant B: nothing but silence ends a segment, and finals have other names. */
+  readonly isAlt?: boolean;
 }
 
 interface Pending {
@@ -85,13 +87,13 @@ export class WordModel {
   }
 
   #final(nowMs: number, endOfUtterance: boolean): void {
-    const { marks, places, lateMs } = this.#profile;
+    const { marks, places, lateMs, isAlt = false } = this.#profile;
+    const seg = this.#seg++;
     const end = this.#words.length > 0 ? this.#wordEnd : this.#heardTo;
     this.#pending.push({
       dueMs: nowMs + lateMs,
       event: {
-        type: 'final',
-        seg: this.#seg++,
+        ...(isAlt ? { type: 'final_segment', segment_id: seg } : { type: 'final', seg }),
         text: this.#words.join(' '),
         ...(marks ? { end_of_utterance: endOfUtterance } : {}),
         ...(places ? { end: end / (RATE * 1000) } : {}),
