@@ -266,8 +266,8 @@ export class RealtimeProtocol {
       const commitAt = this.#commits.nextDue;
       const flushTo = commitAt ?? (this.#endUntilMs === undefined ? undefined : audio.end);
       if (flushTo !== undefined && audio.next >= flushTo) {
-        const { end, commit } = this.#dialect;
-        this.#effects.push({ type: 'send', data: commitAt === undefined ? end : commit(sampleRateHz) });
+        const dialect = this.#dialect;
+        this.#effects.push({ type: 'send', data: commitAt === undefined ? dialect.end : dialect.commit(sampleRateHz) });
         if (commitAt === undefined) {
           this.#endSent = true;
           return;
