@@ -103,7 +103,7 @@ function signs(text: string): string[] {
 
 function spelled(word: string, language: Language, level: ReadBackLevel): string {
   // Hindi words have no letters that people would say one by one: syllable by syllable.
-  if (/[^\p{Script=Latin}\d'’-]/u.test(word)) {
+  if (/\p{Script=Devanagari}/u.test(word)) {
     const syllables = [...new Intl.Segmenter('hi', { granularity: 'grapheme' }).segment(word)].map(({ segment }) => segment);
     return syllables.join(', ');
   }

@@ -11,6 +11,8 @@ const HUNDRED = new Set(tokenise('hundred सौ हंड्रेड हन्
 const THOUSAND = new Set(tokenise('thousand हज़ार थाउज़ेंड'));
 /** After a number these make it a time of waiting, which is no digit: `one moment`, `एक मिनट`. */
 const WAITING = new Set(tokenise('moment second sec minute minutes मिनट सेकंड सेकेंड मोमेंट'));
+/** After these `one` stands for a thing: `I do not have one`, `the second one`. */
+const THING = new Set('have got this that which another every no first second last other right wrong new old same'.split(' '));
 /** Words that sound like a digit; they are one only between digits. */
 const SOUND_ALIKES: ReadonlyMap<string, string> = new Map([
   ['to', '2'],
@@ -71,6 +73,7 @@ export function pieceAt(tokens: readonly string[], index: number): Found<string>
     const digit = pieceAt(tokens, index + 1);
     return digit?.value.length === 1 ? { value: digit.value.repeat(times), from: index, to: digit.to } : undefined;
   }
+  if (word === 'one' && THING.has(tokens[index - 1] ?? '')) return undefined;
   const number = numberAt(tokens, index);
   const next = number?.to ?? index + 1;
   if (WAITING.has(tokens[next] ?? '')) return undefined;

@@ -28,7 +28,7 @@ const SIGNS = phraseTable<string>(
 );
 /** Said in front of an address, and between its letters. */
 const LEAD_IN = new Set(
-  ['is its it my the email mail e-mail address id yes sure okay um uh', 'मेरा मेरी ईमेल मेल आईडी पता है एड्रेस जी हां']
+  ['is its it my the email mail e-mail address id yes sure okay um uh', 'मेरा मेरी ईमेल मेल आईडी पता है एड्रेस हां']
     .join(' ')
     .split(' ')
     .map(plainText),
@@ -124,7 +124,8 @@ function isDot(word: string | undefined): boolean {
 function startOf(words: readonly string[], end: number): number {
   const plain = lower(words);
   for (let index = end - 1; index >= 0; index--) if (LEAD_IN.has(plain[index]!)) return index + 1;
-  return 0;
+  // A polite जी is a letter's name too.
+  return plain[0] === 'जी' && end > 1 && letterNamed(plain[1]!) === undefined && spelledAt(words, 0)?.to === 1 ? 1 : 0;
 }
 
 function joined(words: readonly string[], domain: boolean): string {
@@ -160,5 +161,7 @@ function pieceOf(
 
 function isSpelledOut(plain: readonly string[], index: number): boolean {
   const named = (word: string | undefined): boolean => word !== undefined && letterNamed(word) !== undefined;
-  return named(plain[index]) && (named(plain[index - 1]) || named(plain[index + 1]));
+  if (!named(plain[index])) return false;
+  // बी is nothing but a letter here; "bee" could be a name.
+  return !/^[a-z]/.test(plain[index]!) || named(plain[index - 1]) || named(plain[index + 1]);
 }

@@ -20,8 +20,9 @@ const SOUNDS =
   '- bee cee/see/sea dee - eff/ef gee/jee aitch/haitch/hech - jay kay/kaye el/ell em en/enn oh pee/pea cue/queue/kew ar ess/es tee/tea you/yu vee/wee double-you ex why/wye zed/zee'.split(
     ' ',
   );
-const HINDI =
-  'ए/ऐ बी सी डी ई एफ़/एफ जी एच/हेच आई/आय जे के एल एम एन ओ पी क्यू आर एस टी यू वी डब्ल्यू/डब्लू/डबल्यू एक्स/ऐक्स वाई/वाय ज़ेड/जेड/ज़ी'.split(' ');
+const HINDI = 'ए/ऐ बी सी डी ई एफ़/एफ जी एच/हेच आई/आय जे के एल एम एन ओ पी क्यू आर एस टी यू वी डब्ल्यू/डब्लू/डबल्यू एक्स/ऐक्स वाई/वाय ज़ेड/जेड'.split(
+  ' ',
+);
 /** Letters and sounds that are words too: an article, a pronoun, हाँ जी, का/के. */
 const WEAK = new Set(
   [

@@ -77,7 +77,10 @@ function withSmallerUnit(
   minor: readonly number[],
 ): { money: MoneyReading; to: number } {
   const joined = JOINS.has(tokens[at] ?? '') ? at + 1 : at;
-  const small = numberAt(tokens, joined);
+  const figures = digitByDigit(tokens, joined);
+  // "Zero five paise"
+  const spelled = figures !== undefined && MINOR[currency].has(tokens[figures.to] ?? '') ? figures.pieces.join('') : '';
+  const small = spelled.length === 2 ? { value: Number(spelled), to: figures!.to } : numberAt(tokens, joined);
   if (small === undefined || minor.length > 1 || minor[0]! % 100 !== 0) {
     const waits = joined > at && joined === tokens.length && tokens[at] !== 'only';
     return moneyOf(minor, waits ? 'dangling' : 'unit', at);

@@ -57,6 +57,10 @@ export function spelledAt(words: readonly string[], index: number): Spelled | un
     const readings = next.readings.map((sign) => sign.repeat(times));
     return { readings, value: readings[0]!, weak: false, from: index, to: next.to };
   }
+  // "EF" are two letters, although "ef" is how one of them sounds.
+  if (/^[A-Z]{2}$/.test(written) && !ALIKE.has(word)) {
+    return { readings: [word], value: word, weak: false, from: index, to: index + 1 };
+  }
   const alike = ALIKE.get(word);
   const named = letterNamed(word);
   if (named !== undefined || alike !== undefined) {
