@@ -116,12 +116,8 @@ it('goes on where a killed run was, does nothing twice, and names what cannot be
   expect(finished.code).toBe(1);
   expect(told.skipped).toBe(begun);
   expect(told.done + told.skipped).toBe(COUNT);
-  expect(told.failed.map(({ name }) => name.split('/').at(-1)).sort()).toEqual([
-    'cut.wav',
-    'empty.wav',
-    'notes.wav',
-    'silence.wav',
-  ]);
+  const names = ['cut.wav', 'empty.wav', 'notes.wav', 'silence.wav'];
+  expect(new Set(told.failed.map(({ name }) => name))).toEqual(new Set(names.map((name) => join(recordings, name))));
   expect(told.failed.every(({ reason }) => reason !== '')).toBe(true);
   expect(told.results).toHaveLength(COUNT);
   // What the killed run had told of is untouched; a document it had not is made again under the same name.

@@ -30,7 +30,8 @@ describe('readList', () => {
   it('tells of broken rows by their lines and goes on', async () => {
     const text = ['path,agent', 'a.wav,1', 'b.wav,2,3', ',4', 'c.wav,5', 'd.wav', '', 'e.wav,"x"'].join('\n');
     const found = await rows(text);
-    expect(found.map((row) => [row.line, 'path' in row ? row.path : 'broken']).sort()).toEqual([
+    const told = found.map((row) => [row.line, 'path' in row ? row.path : 'broken'] as const);
+    expect(told.sort(([left], [right]) => left - right)).toEqual([
       [2, 'a.wav'],
       [3, 'broken'],
       [4, 'broken'],

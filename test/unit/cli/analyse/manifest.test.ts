@@ -17,7 +17,11 @@ const entry = (n: number, more: object = {}) => ({
 
 async function inFolder(task: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'offhook-manifest-'));
-  await task(folder).finally(() => rm(folder, { recursive: true }));
+  try {
+    await task(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 describe('Manifest', () => {
