@@ -29,6 +29,7 @@ import type { Slot, SlotUse } from './slots.ts';
 import { type SpeakerService, Speakers } from './speakers/speakers.ts';
 import { TokenSource } from './tokens.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from './tts/batch.ts';
+import { PatientFetch } from './patient-fetch.ts';
 import { PhraseCache } from './tts/phrase-cache.ts';
 import { PhraseFiles } from './tts/phrase-files.ts';
 import { RealtimeSynthesizer } from './tts/realtime.ts';
@@ -73,6 +74,8 @@ export class SpeechPlatform implements AsyncDisposable {
   readonly #realtime: RealtimeSynthesizer;
   readonly #phrases: PhraseCache;
   readonly #watch: HealthWatch;
+  /** Undefined where the caller brought one. */
+  readonly #fetch: PatientFetch | undefined;
   readonly #closing = new AbortController();
 
   /** @throws TypeError unless there is exactly one of a key and a token; SpeechRequestError for a key without `authUrl` */
@@ -80,7 +83,9 @@ export class SpeechPlatform implements AsyncDisposable {
     this.#settings = settings;
     // One listener for each request that is under way.
     setMaxListeners(0, this.#closing.signal);
-    this.#deps = { clock: systemClock, logger: silentLogger, fetch: globalThis.fetch, ...deps };
+    if (deps.fetch === undefined) this.#fetch = new PatientFetch();
+    const own = this.#fetch?.fetch ?? globalThis.fetch;
+    this.#deps = { clock: systemClock, logger: silentLogger, fetch: own, ...deps };
     const { clock, logger, fetch: fetcher } = this.#deps;
     const { asrUrl = '', asrAltUrl, ttsUrl = '', connectTimeoutMs } = settings;
     const connections = connect(settings, { clock, fetch: fetcher, closing: this.#closing.signal });
@@ -235,6 +240,7 @@ export class SpeechPlatform implements AsyncDisposable {
     this.#watch[Symbol.dispose]();
     await Promise.all(this.#recognisers.map((recogniser) => recogniser[Symbol.asyncDispose]()));
     await this.#realtime[Symbol.asyncDispose]();
+    await this.#fetch?.[Symbol.asyncDispose]();
   }
 }
 
