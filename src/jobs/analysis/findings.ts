@@ -59,7 +59,7 @@ export async function findingsOf(
   const today = dayInZone(recordedAtMs, profile.timeZone);
   const ruled = profile.fields.flatMap((field) => extractByRules(field, utterances, today) ?? []);
   const modelled = profile.fields.filter(({ from }) => from === 'model');
-  const filled = await model?.fill(modelled, utterances, heard.languages[0] ?? profile.language, signal);
+  const filled = await model?.extract(modelled, utterances, heard.languages[0] ?? profile.language, signal);
   const found = [...ruled, ...(filled?.fields ?? [])];
   const fields = profile.fields.flatMap(({ name }) => found.filter((field) => field.name === name));
 

@@ -38,7 +38,7 @@ export class FieldModel {
    * A value counts where it has the field's type and its quote stands in the transcript; others are named in `problems`.
    * @throws AnalysisModelError when there is no answer that can be read; the signal's reason when aborted
    */
-  async fill(
+  async extract(
     fields: readonly ProfileField[],
     utterances: readonly Utterance[],
     language: string,

@@ -57,7 +57,7 @@ describe('FieldModel', () => {
     'customer: I want my 1,250 rupees back, a refund please.',
     'agent: A refund comes by Friday.',
   );
-  const fill = () => model.fill(fields, said, 'en', AbortSignal.timeout(10_000));
+  const fill = () => model.extract(fields, said, 'en', AbortSignal.timeout(10_000));
 
   it('keeps what fits the schema and is quoted from the transcript, with the words and their times', async () => {
     answers = [
@@ -112,6 +112,6 @@ describe('FieldModel', () => {
   it('tells a refusal, which is final, from a model that is away', async () => {
     answers = [401];
     await expect(fill()).rejects.toMatchObject({ code: 'OFFHOOK_ANALYSIS_MODEL', retryable: false });
-    expect(await model.fill([], said, 'en', AbortSignal.timeout(1000))).toEqual({ fields: [], problems: [] });
+    expect(await model.extract([], said, 'en', AbortSignal.timeout(1000))).toEqual({ fields: [], problems: [] });
   });
 });
