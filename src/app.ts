@@ -8,7 +8,6 @@ import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/se
 import { FixtureKeeping } from './call/replay/fixture-keeping.ts';
 import { Ticker } from './call/ticker.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
-import type { LoadedConfig } from './config/load.ts';
 import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
 import { createHttpServer } from './http/server.ts';
 import { TwilioControl } from './carriers/twilio/control.ts';
@@ -23,9 +22,10 @@ import type { SynthesisRequest } from './speech/port.ts';
 import { SentenceCutter, splitForSpeech } from './speech/tts/sentences.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
 import { callIntake } from './intake.ts';
+import type { RecordsOptions } from './records.ts';
 
 export interface GatewayOptions {
-  readonly config: Pick<LoadedConfig, 'settings' | 'secrets'>;
+  readonly config: RecordsOptions['config'];
   readonly bots: readonly Bot[];
   readonly speech: SpeechPlatformSettings;
   readonly clock: Clock;

@@ -1,84 +1,108 @@
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Bot } from './config/bots.ts';
 import { readEnvironment } from './config/env.ts';
-import type { LoadedConfig } from './config/load.ts';
 import { ProfileBook } from './jobs/analysis/profile-book.ts';
 import { deliverEndedCalls } from './jobs/call-ended.ts';
-import { Outbox } from './jobs/outbox.ts';
+import { type QueueName, QUEUES } from './jobs/catalog.ts';
 import { OutboxPump } from './jobs/outbox-pump.ts';
-import type { JobQueue } from './jobs/port.ts';
+import type { JobHandler, Work } from './jobs/port.ts';
+import { postCallJob } from './jobs/post-call-job.ts';
 import type { BatchTranscriber } from './jobs/post-call/transcriber.ts';
-import { openQueue } from './jobs/queue.ts';
+import { retentionJob } from './jobs/retention.ts';
+import { deliverRecordings, keepRecording } from './jobs/sealing.ts';
+import { sweep } from './jobs/sweep.ts';
+import { deliverWebhook } from './jobs/webhooks/deliver-webhook.ts';
 import { startWorker } from './jobs/worker.ts';
-import type { Clock } from './kernel/clock.ts';
 import type { BusinessEvents } from './observability/events.ts';
-import type { Logger } from './observability/logger.ts';
 import type { SpeechPlatform } from './speech/platform.ts';
-import { openDatabase } from './store/database.ts';
-import type { Store } from './store/port.ts';
-import { storeOn } from './store/postgres-store.ts';
+import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
-/** Everything behind live calls: outbox, store, queue and the worker. */
-export interface Backlog {
-  readonly store: Store;
-  readonly queue: JobQueue;
-  readonly outbox: Outbox;
+/** Everything behind live calls: records, the pumps that bring them there, and the worker. */
+export interface Backlog extends Records {
   /** Undefined in a process that only works. */
   readonly pump: OutboxPump | undefined;
-  close(): Promise<void>;
 }
 
-export interface BacklogOptions {
-  readonly config: Pick<LoadedConfig, 'settings' | 'secrets'>;
+export interface BacklogOptions extends RecordsOptions {
+  readonly bots: readonly Bot[];
   readonly speech: SpeechPlatform;
-  readonly clock: Clock;
-  readonly logger: Logger;
+  /** Whether this process does jobs. */
   readonly worker: boolean;
+  /** The queues it works on; all when absent. */
+  readonly queues?: readonly QueueName[] | undefined;
+  /** Jobs of one kind at once; the setting when absent. */
+  readonly concurrency?: number | undefined;
   /** Whether this process brings the outbox to the store; one does. */
   readonly drain: boolean;
   readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
 }
 
 /** Opens the store and the queue, drains the outbox into them, and works when asked to. @throws OffhookError */
-export async function openBacklog({ config, speech, clock, logger, worker, drain, events }: BacklogOptions): Promise<Backlog> {
-  const { settings, secrets } = config;
-  const onProblem = (error: Error): void => logger.warn({ error }, 'store or queue connection');
-  const { dataDir, store: storeSettings, jobs } = settings;
+export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
+  const { worker, drain } = options;
+  const { settings } = options.config;
   // First, while nothing is open that a broken profile would leave open.
   const profiles = worker ? await ProfileBook.load(profilesFolder(settings.analysis.folder), readEnvironment()) : undefined;
-  const url = secrets.databaseUrl?.reveal();
-  const { masterKeys } = secrets;
-  const database = await openDatabase({ url, dataDir, masterKeys, clock, onProblem, waitMs: storeSettings.lockTimeoutMs });
-  const store = storeOn(database);
-  const backoff = { firstMs: jobs.firstRetryMs, factor: 4, maxMs: 3_600_000, jitter: 0.2 };
-  const retry = { attempts: jobs.attempts, backoff };
-  const queue = openQueue({ redisUrl: secrets.redisUrl?.reveal(), database, clock, onProblem, retry });
-  const outbox = await Outbox.open(join(dataDir, 'outbox'), () => clock.wallMs());
-  const pump = drain ? new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue }), clock, logger }) : undefined;
-  const work = worker
-    ? startWorker({
-        queue,
-        store,
-        transcriber: transcriberOn(speech),
-        profiles,
-        logger,
-        events,
-        clock,
-        concurrency: settings.jobs.concurrency,
-      })
-    : undefined;
+  const records = await openRecords(options);
+  const pumps = drain ? startPumps(records, options) : undefined;
+  const work = worker ? startWork(records, options, profiles) : undefined;
   return {
-    store,
-    queue,
-    outbox,
-    pump,
+    ...records,
+    pump: pumps?.ended,
     async close() {
-      await pump?.stop();
+      await pumps?.ended.stop();
+      await pumps?.recordings.stop();
       await work?.stop();
-      await queue.close();
-      await store.close();
+      await records.close();
     },
   };
+}
+
+function startPumps(records: Records, { clock, logger }: BacklogOptions): { ended: OutboxPump; recordings: OutboxPump } {
+  const { store, queue, desk, outbox, recordingOutbox, seals } = records;
+  const recordings = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), clock, logger });
+  const deliver = deliverEndedCalls({
+    store,
+    queue,
+    desk,
+    sealLater: seals ? (record) => keepRecording(recordingOutbox, recordings, record) : undefined,
+  });
+  return { ended: new OutboxPump({ outbox, deliver, clock, logger }), recordings };
+}
+
+function startWork(records: Records, options: BacklogOptions, profiles: ProfileBook | undefined): Work {
+  const { config, bots, speech, clock, logger, events } = options;
+  const { settings } = config;
+  const { retention, webhooks, dataDir, jobs } = settings;
+  const { store, queue, desk, recordings, eraser } = records;
+  const keptFor = bots.map(
+    ({ name, retention: own }) =>
+      [name, { audioDays: own.audioDays ?? retention.audioDays, textDays: own.textDays ?? retention.textDays }] as const,
+  );
+  const handlers: Readonly<Record<QueueName, JobHandler>> = {
+    'post-call': postCallJob({
+      store,
+      recordings,
+      desk,
+      transcriber: transcriberOn(speech),
+      profiles,
+      clock,
+      workFolder: join(dataDir, 'work'),
+    }),
+    webhooks: deliverWebhook({ store, desk, clock, timeoutMs: webhooks.timeoutMs }),
+    retention: retentionJob({ store, eraser, bots: new Map(keptFor), byDefault: retention, clock, logger }),
+  };
+  const chosen = options.queues ?? QUEUES;
+  return startWorker({
+    queue,
+    handlers: Object.fromEntries(chosen.map((name) => [name, handlers[name]])),
+    sweep: () => sweep({ store, queue, desk, clock }),
+    logger,
+    events,
+    clock,
+    concurrency: options.concurrency ?? jobs.concurrency,
+  });
 }
 
 /** Where profiles are read: as it stands when absolute, else in the package, as the folder of bots. */

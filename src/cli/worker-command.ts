@@ -1,7 +1,8 @@
 import closeWithGrace from 'close-with-grace';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { openBacklog } from '../backlog.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
+import { type QueueName, QUEUES } from '../jobs/catalog.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { createEvents } from '../observability/events.ts';
@@ -17,8 +18,10 @@ export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
     .description('do the jobs after calls; needs DATABASE_URL, or a gateway on this machine with the same data folder')
-    .action(async () => {
-      const { config } = requireConfiguration();
+    .option('--queues <names>', `which jobs, of ${QUEUES.join(', ')}; all of them unless given`, readQueues)
+    .option('--concurrency <count>', 'jobs of one kind at once', readCount)
+    .action(async (flags: { queues?: readonly QueueName[]; concurrency?: number }) => {
+      const { config, bots } = requireConfiguration();
       const { settings } = config;
       const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
       const stop = new AbortController();
@@ -32,17 +35,32 @@ export function addWorkerCommand(program: Command): void {
         );
         const speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
         const events = createEvents(logger, createMetrics());
-        const backlog = await openBacklog({ config, speech, clock: systemClock, logger, events, worker: true, drain: false });
+        const { queues = QUEUES, concurrency = settings.jobs.concurrency } = flags;
+        const work = { worker: true, drain: false, queues, concurrency };
+        const backlog = await openBacklog({ config, bots, speech, clock: systemClock, logger, events, ...work });
         closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async () => {
           await backlog.close();
           await speech[Symbol.asyncDispose]();
           stop.abort(new Error('the worker stops'));
           await source[Symbol.asyncDispose]();
         });
-        printLine(`Working on jobs, ${settings.jobs.concurrency} at once.`);
+        printLine(`Working on ${queues.join(', ')}, ${concurrency} at once.`);
       } catch (error) {
         printNote(`offhook worker: ${errorText(error)}`);
         process.exit(EXIT.failed);
       }
     });
+}
+
+function readQueues(text: string): readonly QueueName[] {
+  return text.split(',').map((part) => {
+    const found = QUEUES.find((name) => name === part.trim());
+    if (found === undefined) throw new InvalidArgumentError(`there is no queue ${part}; there are ${QUEUES.join(', ')}.`);
+    return found;
+  });
+}
+
+function readCount(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new InvalidArgumentError('a whole number from 1 to 999 is expected.');
+  return Number(text);
 }

@@ -8,9 +8,10 @@ import {
   createRedisBackend,
   withBackend,
 } from 'bullmq';
-import { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Database } from '../store/database.ts';
 import { QUEUE_SCHEMA } from '../store/migrate.ts';
+import { connectRedis, parseRedisAddress } from './redis-address.ts';
 
 export type BullQueue = Pick<Queue, 'add' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
   waitUntilReady(): Promise<unknown>;
@@ -30,19 +31,24 @@ export interface BullBackend {
 /** In braces, so that all keys of a queue fall into one slot of a Redis Cluster. */
 const PREFIX = '{offhook}';
 
-/** @param onProblem hears of lost connections; BullMQ connects again by itself */
+/**
+ * @param url `redis://`, `rediss://`, or one of the forms of `parseRedisAddress`
+ * @param onProblem hears of lost connections; BullMQ connects again by itself
+ * @throws RedisAddressError
+ */
 export function redisBackend(url: string, onProblem: (error: Error) => void): BullBackend {
   const bull = withBackend(createRedisBackend);
-  const connections: Redis[] = [];
-  const connect = (patience: { enableOfflineQueue: boolean; maxRetriesPerRequest: number | null }): Redis => {
-    const connection = new Redis(url, patience);
+  const address = parseRedisAddress(url);
+  const connections: (Redis | Cluster)[] = [];
+  const connect = (patience: { enableOfflineQueue: boolean; maxRetriesPerRequest: number | null }): Redis | Cluster => {
+    const connection = connectRedis(address, patience);
     connection.on('error', onProblem);
     connections.push(connection);
     return connection;
   };
   // One that adds fails at once while Redis is away, and the outbox tries again; one that works waits for its return.
-  let adding: Redis | undefined;
-  let working: Redis | undefined;
+  let adding: Redis | Cluster | undefined;
+  let working: Redis | Cluster | undefined;
   return {
     kind: 'redis',
     queue(name, defaults) {

@@ -1,14 +1,18 @@
 import { z } from 'zod';
 import type { Store } from '../store/port.ts';
-import { callRecord, type NewCallRecord } from '../store/record.ts';
+import { type CallRecord, callRecord, type NewCallRecord } from '../store/record.ts';
 import { storable } from '../store/storable.ts';
 import { JobSubjectError } from './errors.ts';
 import type { Outbox } from './outbox.ts';
 import type { Deliver, OutboxPump } from './outbox-pump.ts';
 import type { JobQueue, JsonValue } from './port.ts';
 import { POST_CALL, postCallJobId } from './post-call/job.ts';
+import { callEnded, callStarted, turnCompleted } from './webhooks/call-events.ts';
+import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+import { type WebhookEvent, webhookEvent } from './webhooks/webhook-event.ts';
 
-const KIND = 'call-ended';
+const ENDED = 'call-ended';
+const EVENT = 'webhook-event';
 
 const jsonValue: z.ZodType<JsonValue> = z.json();
 
@@ -17,18 +21,60 @@ const jsonValue: z.ZodType<JsonValue> = z.json();
  * @throws OutboxFullError, OutboxWriteError: the record is not kept, and whoever ended the call still holds it
  */
 export async function keepEndedCall(outbox: Outbox, pump: OutboxPump | undefined, record: NewCallRecord): Promise<void> {
-  await outbox.append(KIND, jsonValue.parse(JSON.parse(JSON.stringify(record))));
+  await outbox.append(ENDED, jsonValue.parse(JSON.parse(JSON.stringify(record))));
   pump?.wake();
 }
 
-/** Brings ended calls to the store, then asks for their analysis. Both steps may be repeated. */
-export function deliverEndedCalls(parts: { readonly store: Store; readonly queue: JobQueue }): Deliver {
+/** Keeps something that happened during a call until its webhooks are queued. @throws OutboxFullError, OutboxWriteError */
+export async function keepEvent(outbox: Outbox, pump: OutboxPump | undefined, event: WebhookEvent): Promise<void> {
+  await outbox.append(EVENT, jsonValue.parse(JSON.parse(JSON.stringify(event))));
+  pump?.wake();
+}
+
+export interface DeliverEndedParts {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  /** Who hears of calls; nobody when absent. */
+  readonly desk?: WebhookDesk | undefined;
+  /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
+  readonly sealLater?: ((record: CallRecord) => Promise<void>) | undefined;
+}
+
+/**
+ * Brings ended calls to the store, tells of them, then asks for their analysis; tells of what happened in live ones. Every
+ * step may be repeated.
+ */
+export function deliverEndedCalls({ store, queue, desk, sealLater }: DeliverEndedParts): Deliver {
   return async (entry) => {
-    if (entry.kind !== KIND) throw new JobSubjectError('nobody delivers this kind of entry', false, { kind: entry.kind });
-    const record = callRecord.safeParse(storable(entry.body));
-    if (!record.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(record.error)}`, false, {});
-    await parts.store.calls.upsert(record.data);
-    const { tenantId, id: callId } = record.data;
-    await parts.queue.enqueue(POST_CALL, postCallJobId({ tenantId, callId }), { tenantId, callId });
+    if (entry.kind === EVENT) {
+      const event = webhookEvent.safeParse(storable(entry.body));
+      if (!event.success) throw new JobSubjectError('not an event', false, {});
+      await desk?.announce(event.data);
+      return;
+    }
+    if (entry.kind !== ENDED) throw new JobSubjectError('nobody delivers this kind of entry', false, { kind: entry.kind });
+    const parsed = callRecord.safeParse(storable(entry.body));
+    if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
+    const record = parsed.data;
+    await store.calls.upsert(record);
+    if (desk !== undefined) await tellAll(desk, record);
+    if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
+    else await askForAnalysis(queue, record.tenantId, record.id);
   };
+}
+
+export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: string): Promise<void> {
+  await queue.enqueue(POST_CALL, postCallJobId({ tenantId, callId }), { tenantId, callId });
+}
+
+/** What was told while the call went is known already, and what could not be is told now. */
+async function tellAll(desk: WebhookDesk, record: CallRecord): Promise<void> {
+  await desk.announce(callStarted(record));
+  if (desk.isWanted('turn.completed', record.tenantId)) {
+    for (const { index } of record.turns) {
+      const event = turnCompleted(record, index);
+      if (event !== undefined) await desk.announce(event);
+    }
+  }
+  await desk.announce(callEnded(record));
 }

@@ -9,16 +9,24 @@ import { callRecord } from '../store/record.ts';
 import { keepEndedCall } from './call-ended.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboxPump } from './outbox-pump.ts';
+import { LiveTeller } from './live-teller.ts';
 import { storedCall } from './stored-call.ts';
+import type { WebhookDesk } from './webhooks/webhook-desk.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';
 
 interface Keeping {
   readonly outbox: Outbox;
   readonly pump: OutboxPump | undefined;
+  /** Who hears of live calls; nobody when absent. */
+  readonly desk?: Pick<WebhookDesk, 'isWanted'> | undefined;
+  /** Whether nothing of what was said stays in plain files after the call. */
+  readonly seals?: boolean;
 }
 
-/** How a live call is journalled, and how its end is kept: the outbox first, before anything else. */
-export function keepCall(journal: CallJournal, { outbox, pump }: Keeping, recordingsFolder: string, logger: Logger) {
+/** How a live call is journalled and told of, and how its end is kept: the outbox first, before anything else. */
+export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolder: string, logger: Logger) {
+  const { outbox, pump, seals = false } = keeping;
+  const teller = new LiveTeller(keeping, logger);
   const revisions = new Map<string, number>();
   const next = (record: CallRecord): number => {
     const revision = (revisions.get(record.id) ?? 0) + 1;
@@ -26,24 +34,30 @@ export function keepCall(journal: CallJournal, { outbox, pump }: Keeping, record
     return revision;
   };
   return {
-    journal: (record: CallRecord): void => journal.keep(record.id, storedCall(record, next(record))),
+    journal: (record: CallRecord): void => {
+      const stored = storedCall(record, next(record));
+      journal.keep(record.id, stored);
+      teller.seen(stored);
+    },
     ended: async (record: CallRecord): Promise<void> => {
       await keepEndedCall(outbox, pump, storedCall(record, next(record)));
       revisions.delete(record.id);
+      teller.forget(record.id);
       try {
-        const path = join(
-          recordingsFolder,
-          new Date(record.startedAtWallMs).toISOString().slice(0, 10),
-          `${record.id}.call.json`,
-        );
-        await mkdir(dirname(path), { recursive: true });
-        await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
+        if (!seals) await writeRecordFile(record, recordingsFolder);
       } catch (error) {
         logger.error({ callId: record.id, error }, 'the record file of a call could not be written');
       }
       await journal.forget(record.id);
     },
   };
+}
+
+async function writeRecordFile(record: CallRecord, recordingsFolder: string): Promise<void> {
+  const day = new Date(record.startedAtWallMs).toISOString().slice(0, 10);
+  const path = join(recordingsFolder, day, `${record.id}.call.json`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
 }
 
 /** Ends the calls that a dead process left open: their record says so, and nothing of them is lost. */

@@ -6,6 +6,12 @@ export class QueueUnavailableError extends OffhookError {
   readonly retryable = true;
 }
 
+/** `REDIS_URL` is not an address of one of the forms that are known. */
+export class RedisAddressError extends OffhookError {
+  readonly code = 'OFFHOOK_REDIS_ADDRESS';
+  readonly retryable = false;
+}
+
 /** The outbox holds as much as it may, in entries or in bytes. Nothing was written. */
 export class OutboxFullError extends OffhookError {
   readonly code = 'OFFHOOK_OUTBOX_FULL';
@@ -28,4 +34,22 @@ export class JobSubjectError extends OffhookError {
     super(message, { facts, cause });
     this.retryable = retryable;
   }
+}
+
+/** A webhook endpoint did not take a delivery. */
+export class WebhookFailedError extends OffhookError {
+  readonly code = 'OFFHOOK_WEBHOOK_FAILED';
+  readonly retryable: boolean;
+
+  /** @param retryable false when the endpoint wants no more of them */
+  constructor(message: string, retryable: boolean, facts: OffhookError['facts']) {
+    super(message, { facts });
+    this.retryable = retryable;
+  }
+}
+
+/** A webhook endpoint's address is inside our own network, and its settings do not allow that. Nothing was sent. */
+export class WebhookRefusedError extends OffhookError {
+  readonly code = 'OFFHOOK_WEBHOOK_REFUSED';
+  readonly retryable = false;
 }

@@ -99,6 +99,24 @@ export class Outbox {
     return (await readdir(this.#folder)).filter(isEntryName).sort();
   }
 
+  /** Those that were set aside as well; `read` and `forget` take all of these. */
+  async allNames(): Promise<string[]> {
+    const rejected = (await readdir(join(this.#folder, REJECTED))).filter(isEntryName).sort();
+    return [...(await this.names()), ...rejected.map((name) => join(REJECTED, name))];
+  }
+
+  /** Drops an entry that nobody is to have any more, wherever it is now; the pump may just have delivered it. */
+  async forget(name: string): Promise<void> {
+    const path = join(this.#folder, name);
+    const size = await stat(path).then(
+      (file) => file.size,
+      () => undefined,
+    );
+    await rm(path, { force: true });
+    await rm(`${path}.reason`, { force: true });
+    if (size !== undefined && isEntryName(name)) this.#forget(size);
+  }
+
   /** @returns undefined for a file that is not a whole entry */
   async read(name: string): Promise<OutboxEntry | undefined> {
     return unpackEntry(await readFile(join(this.#folder, name)));
@@ -106,10 +124,8 @@ export class Outbox {
 
   /** Forgets an entry that has arrived. */
   async remove(name: string): Promise<void> {
-    const path = join(this.#folder, name);
-    const { size } = await stat(path);
-    await rm(path);
-    this.#forget(size);
+    // Erased meanwhile, it is gone already.
+    await this.forget(name);
   }
 
   /** Sets an entry aside that can never be delivered, with the reason beside it: a person may still want it. */

@@ -15,6 +15,8 @@ export interface JobRun {
   readonly payload: unknown;
   /** 1 for the first try. */
   readonly attempt: number;
+  /** Whether a failure of this try is the job's. */
+  readonly isLast: boolean;
   /** Aborts when the worker stops: the job then goes back to the queue and the try does not count. */
   readonly signal: AbortSignal;
 }

@@ -23,6 +23,8 @@ export interface QueueOptions {
   /** Hears of lost connections. */
   readonly onProblem: (error: Error) => void;
   readonly retry?: RetryPolicy;
+  /** For jobs of these names, in place of `retry`. */
+  readonly retries?: Readonly<Record<string, RetryPolicy>>;
   /** A worker that has shown no life for this long loses its job to another, in ms; 30,000 when absent. */
   readonly stalledMs?: number;
   /** How long jobs in hand may go on when work stops, in ms; 5,000 when absent. */
@@ -53,7 +55,6 @@ export function openQueue(options: QueueOptions): JobQueue {
 class BullJobQueue implements JobQueue {
   readonly #bull: BullBackend;
   readonly #options: QueueOptions;
-  readonly #retry: RetryPolicy;
   readonly #queues = new Map<string, BullQueue>();
   readonly #work = new Set<Work>();
   #closed: Promise<void> | undefined;
@@ -61,7 +62,6 @@ class BullJobQueue implements JobQueue {
   constructor(bull: BullBackend, options: QueueOptions) {
     this.#bull = bull;
     this.#options = options;
-    this.#retry = options.retry ?? RETRY;
   }
 
   get backend(): 'redis' | 'postgres' {
@@ -84,7 +84,8 @@ class BullJobQueue implements JobQueue {
       stalledInterval: stalledMs,
       maxStalledCount: MAX_TAKEOVERS,
       settings: {
-        backoffStrategy: (attemptsMade) => Math.round(backoffDelayMs(this.#retry.backoff, attemptsMade - 1, Math.random())),
+        backoffStrategy: (attemptsMade) =>
+          Math.round(backoffDelayMs(this.#retryOf(name).backoff, attemptsMade - 1, Math.random())),
       },
     });
     let stopped: Promise<void> | undefined;
@@ -168,6 +169,7 @@ class BullJobQueue implements JobQueue {
       id: decodeJobId(job.id ?? ''),
       payload: job.data as unknown,
       attempt: job.attemptsMade + 1,
+      isLast: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
       signal,
     };
     try {
@@ -182,6 +184,10 @@ class BullJobQueue implements JobQueue {
       if (error instanceof OffhookError && !error.retryable) throw new UnrecoverableError(reason);
       throw new Error(reason, { cause: error });
     }
+  }
+
+  #retryOf(name: string): RetryPolicy {
+    return this.#options.retries?.[name] ?? this.#options.retry ?? RETRY;
   }
 
   /** @returns whether it ended, well or not, before the deadline of a close */
@@ -220,7 +226,7 @@ class BullJobQueue implements JobQueue {
     const known = this.#queues.get(name);
     if (known !== undefined) return known;
     const queue = this.#bull.queue(name, {
-      attempts: this.#retry.attempts,
+      attempts: this.#retryOf(name).attempts,
       backoff: { type: 'custom' },
       removeOnComplete: REMEMBER_DONE,
       removeOnFail: false,

@@ -25,6 +25,8 @@ export function storedCall(record: CallRecord, revision: number): NewCallRecord 
     endedAtMs: ended ? record.endedAtWallMs : undefined,
     endReason: ended ? record.endReason : undefined,
     digits: record.digits,
+    variables: { ...record.variables },
+    notes: [...record.notes],
     recordingPath,
     recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
     recordingStartedAtMs: record.attachments[0]?.attachedAtWallMs,

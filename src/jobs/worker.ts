@@ -1,22 +1,16 @@
-import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { Store } from '../store/port.ts';
-import { OffhookError } from '../kernel/errors.ts';
-import { JobSubjectError } from './errors.ts';
-import type { ProfileBook } from './analysis/profile-book.ts';
 import type { JobHandler, JobQueue, Work } from './port.ts';
-import { analyseCall } from './post-call/analyse-call.ts';
-import { POST_CALL, postCallSubject } from './post-call/job.ts';
-import type { BatchTranscriber } from './post-call/transcriber.ts';
+import { isFinal } from './post-call-job.ts';
+import { Watchdog } from './watchdog.ts';
 
 export interface WorkerOptions {
   readonly queue: JobQueue;
-  readonly store: Store;
-  readonly transcriber: BatchTranscriber;
-  /** What analyses ask for; transcript and measures alone when absent. */
-  readonly profiles?: ProfileBook | undefined;
+  /** What is done, by the queue's name. */
+  readonly handlers: Readonly<Record<string, JobHandler>>;
+  /** Asks again for what a queue may have lost; nothing is asked for when absent. */
+  readonly sweep?: () => Promise<void>;
   readonly logger: Logger;
   readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
   readonly clock: Clock;
@@ -24,19 +18,28 @@ export interface WorkerOptions {
   readonly concurrency: number;
 }
 
-/** Does what is queued after calls, until stopped. Queue and store stay open. */
+/** Does what is queued, until stopped; work that stands still is started anew. Queue and store stay open. */
 export function startWorker(options: WorkerOptions): Work {
-  const { queue, concurrency } = options;
-  const handlers: Readonly<Record<string, JobHandler>> = {
-    async [POST_CALL](run) {
-      const subject = postCallSubject.safeParse(run.payload);
-      if (!subject.success) throw new JobSubjectError(`not a call: ${z.prettifyError(subject.error)}`, false, {});
-      await analyseCall(options, subject.data, run.signal);
-    },
+  const { queue, handlers, concurrency, clock, logger } = options;
+  const works = new Map<string, Work>();
+  const start = (name: string, handler: JobHandler): void => {
+    works.set(name, queue.work(name, logged(handler, options), { concurrency }));
   };
-  const works = Object.entries(handlers).map(([name, handler]) => queue.work(name, logged(handler, options), { concurrency }));
-  const stop = async (): Promise<void> => {
-    await Promise.all(works.map((work) => work.stop()));
+  for (const [name, handler] of Object.entries(handlers)) start(name, handler);
+  const restart = async (name: string): Promise<void> => {
+    const handler = handlers[name];
+    await works.get(name)?.stop();
+    if (handler !== undefined) start(name, handler);
+  };
+  const { sweep = async () => {} } = options;
+  const watchdog = new Watchdog({ queue, names: Object.keys(handlers), restart, sweep, clock, logger });
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopped ??= (async () => {
+      await watchdog.stop();
+      await Promise.all([...works.values()].map((work) => work.stop()));
+    })();
+    return stopped;
   };
   return { stop, [Symbol.asyncDispose]: stop };
 }
@@ -53,8 +56,7 @@ function logged(handler: JobHandler, { logger, clock, events }: WorkerOptions): 
       if (run.signal.aborted) logger.info(facts, 'job put back');
       else {
         const durationMs = Math.round(clock.nowMs() - startedMs);
-        const final = error instanceof OffhookError && !error.retryable;
-        events.jobFailed({ job: run.name, jobId: run.id, durationMs, final, error });
+        events.jobFailed({ job: run.name, jobId: run.id, durationMs, final: isFinal(run, error), error });
       }
       throw error;
     }

@@ -180,6 +180,69 @@ export interface PrivacyRepository {
   }): Promise<readonly CallRef[]>;
 }
 
+/** What is sent to one endpoint about one event. */
+export interface WebhookDelivery {
+  readonly tenantId: string;
+  /** The `webhook-id`: the same for every try. */
+  readonly id: string;
+  readonly callId: string;
+  /** Its name in the settings. */
+  readonly endpoint: string;
+  readonly type: string;
+  readonly state: 'pending' | 'delivered' | 'failed';
+  readonly attempts: number;
+  /** Status of the last answer, and why it was no success. */
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** JSON, sent as it stands. */
+  readonly body: unknown;
+}
+
+export interface WebhookPage {
+  /** Newest first. */
+  readonly deliveries: readonly WebhookDelivery[];
+  /** Give it as `before` to read on; undefined at the end. */
+  readonly next: string | undefined;
+}
+
+/** Names one delivery. */
+export interface DeliveryRef {
+  readonly tenantId: string;
+  readonly id: string;
+}
+
+export interface WebhookRepository {
+  /**
+   * Keeps what is to be sent. An id that is known already changes nothing.
+   * @returns false for a call that was erased: nothing is sent about it
+   */
+  add(
+    delivery: Pick<WebhookDelivery, 'tenantId' | 'id' | 'callId' | 'endpoint' | 'type' | 'body' | 'createdAtMs'>,
+  ): Promise<boolean>;
+  get(tenantId: string, id: string): Promise<WebhookDelivery | undefined>;
+  /** One more try was made, and how it ended. */
+  tried(
+    delivery: DeliveryRef,
+    outcome: Pick<WebhookDelivery, 'state' | 'status' | 'reason'> & { readonly atMs: number },
+  ): Promise<void>;
+  /** To be sent again, as if for the first time. @returns false when there is no such delivery */
+  replay(tenantId: string, id: string, atMs: number): Promise<boolean>;
+  /** @param query.limit 1 to 200 */
+  page(
+    tenantId: string,
+    query: {
+      readonly limit: number;
+      readonly before?: string | undefined;
+      readonly callId?: string | undefined;
+      readonly state?: WebhookDelivery['state'] | undefined;
+    },
+  ): Promise<WebhookPage>;
+  /** Of all tenants, those that are still to be delivered and that nobody touched since; oldest first. */
+  pending(options: { readonly untouchedSinceMs: number; readonly limit: number }): Promise<readonly DeliveryRef[]>;
+}
+
 /**
  * Where calls and what came of them are kept. Every method can throw StoreUnavailableError (retryable): nothing was
  * written then, or everything was.
@@ -188,5 +251,6 @@ export interface Store extends AsyncDisposable {
   readonly calls: CallRepository;
   readonly analyses: AnalysisRepository;
   readonly privacy: PrivacyRepository;
+  readonly webhooks: WebhookRepository;
   close(): Promise<void>;
 }

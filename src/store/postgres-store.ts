@@ -3,6 +3,7 @@ import type { Store } from './port.ts';
 import { PostgresAnalyses } from './postgres-analyses.ts';
 import { PostgresCalls } from './postgres-calls.ts';
 import { PostgresPrivacy } from './postgres-privacy.ts';
+import { PostgresWebhooks } from './postgres-webhooks.ts';
 import { CallKeys } from './privacy/call-keys.ts';
 
 /** The store on a database. Closing it closes the database. */
@@ -13,6 +14,7 @@ export function storeOn(database: Database): Store {
     calls: new PostgresCalls(tenancy, keys),
     analyses: new PostgresAnalyses(tenancy, keys),
     privacy: new PostgresPrivacy(tenancy, keys),
+    webhooks: new PostgresWebhooks(tenancy, keys),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

@@ -109,8 +109,8 @@ function keyName(tenantId: string, callId: string, kind: KeyKind): string {
  * A column for lists: the text key of each row's call, still wrapped. A subquery of the list and not a join, so that it is
  * asked for the rows of the page alone.
  */
-export function wrappedTextKey(table: 'calls' | 'analyses'): SQL<Buffer | null> {
-  const id = sql.raw(table === 'calls' ? 'calls.id' : 'analyses.call_id');
+export function wrappedTextKey(table: 'calls' | 'analyses' | 'webhook_deliveries'): SQL<Buffer | null> {
+  const id = sql.raw(table === 'calls' ? 'calls.id' : `${table}.call_id`);
   // Written out: in a query of one table drizzle leaves the table's name away, and these names would mean the inner table.
   return sql<Buffer | null>`(SELECT k.wrapped FROM offhook.call_keys k WHERE k.tenant_id = ${sql.raw(table)}.tenant_id AND k.call_id = ${id} AND k.kind = 'text')`;
 }

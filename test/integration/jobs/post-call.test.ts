@@ -6,6 +6,7 @@ import { deliverEndedCalls, keepEndedCall } from '../../../src/jobs/call-ended.t
 import { Outbox } from '../../../src/jobs/outbox.ts';
 import { OutboxPump } from '../../../src/jobs/outbox-pump.ts';
 import { callAnalysis } from '../../../src/jobs/post-call/analysis.ts';
+import { postCallJob } from '../../../src/jobs/post-call-job.ts';
 import { POST_CALL, postCallJobId } from '../../../src/jobs/post-call/job.ts';
 import type { BatchTranscriber } from '../../../src/jobs/post-call/transcriber.ts';
 import type { JobQueue } from '../../../src/jobs/port.ts';
@@ -68,8 +69,7 @@ describe('after a call', () => {
   const worker = (transcriber: BatchTranscriber) =>
     startWorker({
       queue,
-      store,
-      transcriber,
+      handlers: { [POST_CALL]: postCallJob({ store, transcriber, clock: systemClock }) },
       logger: silentLogger,
       events: createEvents(silentLogger, createMetrics()),
       clock: systemClock,

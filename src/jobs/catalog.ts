@@ -1,0 +1,17 @@
+import type { RetryPolicy } from './queue.ts';
+import { POST_CALL } from './post-call/job.ts';
+
+/** Sends one delivery to one endpoint. */
+export const WEBHOOKS = 'webhooks';
+/** Erases what has been kept for as long as its bot says. */
+export const RETENTION = 'retention';
+
+/** Every queue there is. */
+export const QUEUES = [POST_CALL, WEBHOOKS, RETENTION] as const;
+export type QueueName = (typeof QUEUES)[number];
+
+/** Sixteen tries over a day: 5 s, 15 s, 45 s, then longer, up to three hours apart. */
+export const WEBHOOK_RETRY: RetryPolicy = {
+  attempts: 16,
+  backoff: { firstMs: 5_000, factor: 3, maxMs: 10_800_000, jitter: 0.1 },
+};

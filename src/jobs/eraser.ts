@@ -1,0 +1,170 @@
+import { readFile, readdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { plainNumber } from '../config/bots.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { ErasedCall, Store } from '../store/port.ts';
+import type { Recordings } from '../store/recordings.ts';
+import type { Outbox } from './outbox.ts';
+
+export interface EraserParts {
+  readonly store: Pick<Store, 'privacy'>;
+  readonly recordings: Recordings;
+  /** Everything on its way to the store: entries of an erased call are dropped. */
+  readonly outboxes: readonly Outbox[];
+  /** Folders whose own folders hold files named after calls: recordings by day, and the data folder itself. */
+  readonly folders: readonly string[];
+  /** Journals of live calls. */
+  readonly callsFolder: string;
+  readonly clock: Clock;
+}
+
+export interface Erasure {
+  /** Calls of which nothing personal is left. */
+  readonly erased: readonly string[];
+  /** Calls that a legal hold protects. */
+  readonly held: readonly string[];
+  /** Calls that are not over: erase again when they are. */
+  readonly live: readonly string[];
+}
+
+/** As much of an outbox entry or a journal as tells whose it is. */
+const about = z.object({
+  tenantId: z.string(),
+  id: z.string().optional(),
+  callId: z.string().optional(),
+  from: z.string().optional(),
+  to: z.string().optional(),
+  direction: z.string().optional(),
+  numbers: z.object({ from: z.string().optional(), to: z.string().optional() }).optional(),
+});
+
+/**
+ * Erases calls everywhere: keys and rows, sealed objects, plain files, and what is still on its way in the outboxes of this
+ * data folder. Jobs hold references alone, and find nothing.
+ */
+export class Eraser {
+  readonly #parts: EraserParts;
+
+  constructor(parts: EraserParts) {
+    this.#parts = parts;
+  }
+
+  async eraseCall(tenantId: string, callId: string): Promise<Erasure> {
+    return this.#erase(tenantId, (found) => found.callId === callId, [callId]);
+  }
+
+  /** Every call with this person, whoever called whom; the bot's own number erases nothing. */
+  async eraseNumber(tenantId: string, number: string): Promise<Erasure> {
+    const wanted = plainNumber(number);
+    if (wanted === '') return { erased: [], held: [], live: [] };
+    const isTheirs = ({ party }: { party: string }): boolean => plainNumber(party) === wanted;
+    // First what is under way, then the store: an entry that arrives meanwhile is found there.
+    return this.#erase(tenantId, isTheirs, async () => this.#parts.store.privacy.callsOf(tenantId, number));
+  }
+
+  /** For retention: one kind alone. A legal hold is respected. */
+  async eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text'): Promise<void> {
+    const { store, recordings, clock } = this.#parts;
+    const erased = await store.privacy.eraseKind(tenantId, callId, kind, clock.wallMs());
+    if (erased === 'held') return;
+    if (kind === 'audio') await recordings.remove(erased);
+    await this.#removeFiles(erased, (name) => (kind === 'audio') === /\.(wav|recording\.json)$/.test(name));
+  }
+
+  async #erase(
+    tenantId: string,
+    isMeant: (found: { callId: string; party: string }) => boolean,
+    stored: readonly string[] | (() => Promise<readonly string[]>),
+  ): Promise<Erasure> {
+    const live = await this.#liveCalls(tenantId, isMeant);
+    const ids = new Set<string>();
+    for (const outbox of this.#parts.outboxes) {
+      for (const { callId } of await entriesOf(outbox, tenantId, isMeant)) ids.add(callId);
+    }
+    for (const callId of typeof stored === 'function' ? await stored() : stored) ids.add(callId);
+    const [erased, held]: [string[], string[]] = [[], []];
+    for (const callId of ids) {
+      if (live.includes(callId)) continue;
+      const list = (await this.#eraseOne(tenantId, callId)) ? erased : held;
+      list.push(callId);
+    }
+    return { erased, held, live };
+  }
+
+  async #eraseOne(tenantId: string, callId: string): Promise<boolean> {
+    const { store, recordings, outboxes, clock } = this.#parts;
+    // The store first: from here on it takes no copy of this call that is under way.
+    const erased = await store.privacy.erase(tenantId, callId, clock.wallMs());
+    if (erased === 'held') return false;
+    for (const outbox of outboxes) {
+      const entries = await entriesOf(outbox, tenantId, (found) => found.callId === callId);
+      for (const { name } of entries) await outbox.forget(name);
+    }
+    await recordings.remove(erased);
+    await this.#removeFiles(erased, () => true);
+    return true;
+  }
+
+  /** Files of a call have its id as their name, whatever their day. */
+  async #removeFiles({ callId, recordingPath }: ErasedCall, isMeant: (name: string) => boolean): Promise<void> {
+    const folders = new Set(recordingPath === undefined ? [] : [dirname(recordingPath)]);
+    for (const above of this.#parts.folders) for (const name of await namesIn(above)) folders.add(join(above, name));
+    for (const folder of folders) {
+      for (const name of await namesIn(folder)) {
+        if (name.startsWith(`${callId}.`) && isMeant(name)) await rm(join(folder, name), { force: true });
+      }
+    }
+  }
+
+  async #liveCalls(tenantId: string, isMeant: (found: { callId: string; party: string }) => boolean): Promise<string[]> {
+    const { callsFolder } = this.#parts;
+    const live: string[] = [];
+    for (const name of (await namesIn(callsFolder)).filter((file) => file.endsWith('.json'))) {
+      const text = await readFile(join(callsFolder, name), 'utf8').catch(() => '{}');
+      const found = ownerOf(jsonOf(text));
+      if (found !== undefined && found.tenantId === tenantId && isMeant(found)) live.push(found.callId);
+    }
+    return live;
+  }
+}
+
+interface Owner {
+  readonly tenantId: string;
+  readonly callId: string;
+  /** The person's number, as written. */
+  readonly party: string;
+}
+
+async function entriesOf(
+  outbox: Outbox,
+  tenantId: string,
+  isMeant: (found: Owner) => boolean,
+): Promise<{ name: string; callId: string }[]> {
+  const found: { name: string; callId: string }[] = [];
+  for (const name of await outbox.allNames()) {
+    const entry = await outbox.read(name).catch(() => undefined);
+    const owner = ownerOf(entry?.body);
+    if (owner !== undefined && owner.tenantId === tenantId && isMeant(owner)) found.push({ name, callId: owner.callId });
+  }
+  return found;
+}
+
+function ownerOf(body: unknown): Owner | undefined {
+  const parsed = about.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { tenantId, id, callId = id, numbers, from = numbers?.from, to = numbers?.to, direction } = parsed.data;
+  return callId === undefined ? undefined : { tenantId, callId, party: (direction === 'outbound' ? to : from) ?? '' };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}

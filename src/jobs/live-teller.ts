@@ -1,0 +1,58 @@
+import type { Logger } from '../observability/logger.ts';
+import type { NewCallRecord } from '../store/record.ts';
+import { keepEvent } from './call-ended.ts';
+import type { Outbox } from './outbox.ts';
+import type { OutboxPump } from './outbox-pump.ts';
+import { callStarted, turnCompleted } from './webhooks/call-events.ts';
+import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+import type { WebhookEvent } from './webhooks/webhook-event.ts';
+
+/**
+ * Tells of live calls as their records grow: of their start, and of each turn once another has begun. It never holds a call
+ * up, and what it cannot keep is told when the call has ended.
+ */
+export class LiveTeller {
+  readonly #outbox: Outbox;
+  readonly #pump: OutboxPump | undefined;
+  readonly #desk: Pick<WebhookDesk, 'isWanted'> | undefined;
+  readonly #logger: Logger;
+  /** Turns of each live call that were told of. */
+  readonly #told = new Map<string, number>();
+
+  constructor(
+    parts: {
+      readonly outbox: Outbox;
+      readonly pump: OutboxPump | undefined;
+      readonly desk?: Pick<WebhookDesk, 'isWanted'> | undefined;
+    },
+    logger: Logger,
+  ) {
+    this.#outbox = parts.outbox;
+    this.#pump = parts.pump;
+    this.#desk = parts.desk;
+    this.#logger = logger;
+  }
+
+  /** @param record the call as it stands: its last turn is not over */
+  seen(record: NewCallRecord): void {
+    const told = this.#told.get(record.id);
+    if (told === undefined) this.#keep(callStarted(record));
+    const over = Math.max(0, record.turns.length - 1);
+    for (const turn of record.turns.slice(told ?? 0, over)) {
+      const event = turnCompleted(record, turn.index);
+      if (event !== undefined) this.#keep(event);
+    }
+    this.#told.set(record.id, Math.max(told ?? 0, over));
+  }
+
+  forget(callId: string): void {
+    this.#told.delete(callId);
+  }
+
+  #keep(event: WebhookEvent): void {
+    if (this.#desk?.isWanted(event.type, event.tenantId) !== true) return;
+    keepEvent(this.#outbox, this.#pump, event).catch((error: unknown) => {
+      this.#logger.warn({ callId: event.callId, event: event.type, error }, 'an event is told at the end of its call');
+    });
+  }
+}

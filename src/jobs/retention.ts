@@ -1,0 +1,55 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Store } from '../store/port.ts';
+import type { Eraser } from './eraser.ts';
+import type { JobHandler } from './port.ts';
+
+/** How long a bot's calls are kept, in days; 0 is for ever. */
+export interface KeptFor {
+  readonly audioDays: number;
+  readonly textDays: number;
+}
+
+export interface RetentionParts {
+  readonly store: Pick<Store, 'privacy'>;
+  readonly eraser: Eraser;
+  /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
+  readonly bots: ReadonlyMap<string, KeptFor>;
+  readonly byDefault: KeptFor;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const DAY_MS = 86_400_000;
+/** Erased at a time, so that a long list does not have to be held. */
+const BATCH = 200;
+
+/** The job of the `retention` queue: erases what has been kept for long enough. What is held for the law stays. */
+export function retentionJob(parts: RetentionParts): JobHandler {
+  const { store, eraser, bots, byDefault, clock, logger } = parts;
+  return async ({ signal }) => {
+    for (const kind of ['audio', 'text'] as const) {
+      const daysOf = (kept: KeptFor): number => (kind === 'audio' ? kept.audioDays : kept.textDays);
+      const rules = [
+        ...[...bots].map(([name, kept]) => ({ botNames: [name], except: false, days: daysOf(kept) })),
+        { botNames: [...bots.keys()], except: true, days: daysOf(byDefault) },
+      ];
+      let erased = 0;
+      for (const { botNames, except, days } of rules) {
+        if (days === 0) continue;
+        const query = { kind, botNames, except, endedBeforeMs: clock.wallMs() - days * DAY_MS, limit: BATCH };
+        for (;;) {
+          signal.throwIfAborted();
+          const expired = await store.privacy.expired(query);
+          for (const { tenantId, callId } of expired) {
+            signal.throwIfAborted();
+            await eraser.eraseKind(tenantId, callId, kind);
+          }
+          erased += expired.length;
+          if (expired.length < BATCH) break;
+        }
+      }
+      if (erased > 0) logger.info({ kind, erased }, 'erased what was kept for long enough');
+    }
+  };
+}

@@ -1,0 +1,35 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { Store } from '../store/port.ts';
+import { askForAnalysis } from './call-ended.ts';
+import { RETENTION } from './catalog.ts';
+import type { JobQueue } from './port.ts';
+import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+
+export interface SweepParts {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  readonly desk: WebhookDesk;
+  readonly clock: Clock;
+  /** What has been waiting for less than this is not lost yet, in ms; 60,000 when absent. */
+  readonly settledMs?: number;
+}
+
+/** Asked for at once; the rest at the next sweep. */
+const BATCH = 500;
+const HOUR_MS = 3_600_000;
+
+/**
+ * Queues what the store says is still to be done: a queue that was emptied forgets, the store does not. A job that is there
+ * already stays as it is. Also asks for this hour's retention.
+ */
+export async function sweep({ store, queue, desk, clock, settledMs = 60_000 }: SweepParts): Promise<void> {
+  const settledAtMs = clock.wallMs() - settledMs;
+  for (const { tenantId, callId } of await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH })) {
+    await askForAnalysis(queue, tenantId, callId);
+  }
+  for (const { tenantId, id } of await store.webhooks.pending({ untouchedSinceMs: settledAtMs, limit: BATCH })) {
+    await desk.queue(tenantId, id);
+  }
+  const hour = Math.floor(clock.wallMs() / HOUR_MS);
+  await queue.enqueue(RETENTION, `retention:${hour}`, {});
+}

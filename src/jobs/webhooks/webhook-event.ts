@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { WEBHOOK_EVENTS, type WebhookEndpoint } from '../../config/webhook-endpoints.ts';
+import { maskNumber } from '../../store/privacy/mask-number.ts';
+import type { JsonValue } from '../port.ts';
+
+/** Something that happened to a call, as it is told to endpoints. */
+export const webhookEvent = z.object({
+  type: z.enum(WEBHOOK_EVENTS),
+  tenantId: z.string().min(1),
+  callId: z.string().min(1),
+  /** What tells it from other events of the same type and call, for example the turn's index; empty where there is one alone. */
+  part: z.string(),
+  /** Wall time. */
+  atMs: z.number(),
+  data: z.record(z.string(), z.json()),
+  /** Masked for endpoints that do not get them in full. */
+  numbers: z.record(z.string(), z.string()),
+  /** Left out for endpoints that do not get what was said. */
+  words: z.record(z.string(), z.json()),
+});
+
+export type WebhookEvent = z.infer<typeof webhookEvent>;
+
+/** The `webhook-id`: the same event at the same endpoint always has the same. */
+export function deliveryId({ type, tenantId, callId, part }: WebhookEvent, endpoint: string): string {
+  const name = JSON.stringify([tenantId, type, callId, part, endpoint]);
+  return `msg_${createHash('sha256').update(name).digest('base64url').slice(0, 32)}`;
+}
+
+/** What this endpoint is sent: type, time and data, as the Standard Webhooks specification suggests. */
+export function bodyFor(event: WebhookEvent, endpoint: Pick<WebhookEndpoint, 'numbers' | 'words'>): JsonValue {
+  const numbers = Object.entries(event.numbers).map(([name, number]) => [
+    name,
+    endpoint.numbers === 'full' ? number : maskNumber(number),
+  ]);
+  return {
+    type: event.type,
+    timestamp: new Date(event.atMs).toISOString(),
+    data: {
+      callId: event.callId,
+      tenantId: event.tenantId,
+      ...event.data,
+      ...Object.fromEntries(numbers),
+      ...(endpoint.words ? event.words : {}),
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+import type { LoadedConfig } from './config/load.ts';
+import { WEBHOOKS, WEBHOOK_RETRY } from './jobs/catalog.ts';
+import { Eraser } from './jobs/eraser.ts';
+import { Outbox } from './jobs/outbox.ts';
+import type { JobQueue } from './jobs/port.ts';
+import { openQueue } from './jobs/queue.ts';
+import { WebhookDesk } from './jobs/webhooks/webhook-desk.ts';
+import type { Clock } from './kernel/clock.ts';
+import type { Logger } from './observability/logger.ts';
+import { openDatabase } from './store/database.ts';
+import { diskObjects } from './store/objects/disk.ts';
+import type { ObjectStore } from './store/objects/port.ts';
+import { s3Objects } from './store/objects/s3.ts';
+import type { Store } from './store/port.ts';
+import { storeOn } from './store/postgres-store.ts';
+import { Recordings } from './store/recordings.ts';
+
+/** What is kept of calls, and everything that reaches it: for the gateway, for workers and for commands. */
+export interface Records {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  readonly recordings: Recordings;
+  /** Whether recordings are sealed after their call, and nothing that was said stays in a plain file. */
+  readonly seals: boolean;
+  readonly outbox: Outbox;
+  /** Recordings on their way to be sealed. */
+  readonly recordingOutbox: Outbox;
+  readonly desk: WebhookDesk;
+  readonly eraser: Eraser;
+  close(): Promise<void>;
+}
+
+export interface RecordsOptions {
+  readonly config: Pick<LoadedConfig, 'settings' | 'secrets'> & Partial<Pick<LoadedConfig, 'webhooks'>>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Opens store, queue and outboxes. @throws OffhookError */
+export async function openRecords({ config, clock, logger }: RecordsOptions): Promise<Records> {
+  const { settings, secrets, webhooks = [] } = config;
+  const { dataDir, jobs } = settings;
+  const onProblem = (error: Error): void => logger.warn({ error }, 'store or queue connection');
+  const { masterKeys } = secrets;
+  const url = secrets.databaseUrl?.reveal();
+  const database = await openDatabase({ url, dataDir, masterKeys, clock, onProblem, waitMs: settings.store.lockTimeoutMs });
+  try {
+    const store = storeOn(database);
+    const backoff = { firstMs: jobs.firstRetryMs, factor: 4, maxMs: 3_600_000, jitter: 0.2 };
+    const retry = { attempts: jobs.attempts, backoff };
+    const retries = { [WEBHOOKS]: WEBHOOK_RETRY };
+    const queue = openQueue({ redisUrl: secrets.redisUrl?.reveal(), database, clock, onProblem, retry, retries });
+    const outbox = await Outbox.open(join(dataDir, 'outbox'), () => clock.wallMs());
+    const recordingOutbox = await Outbox.open(join(dataDir, 'outbox', 'recordings'), () => clock.wallMs());
+    const recordingsFolder = join(dataDir, 'recordings');
+    const bucket = bucketOf(config, clock);
+    const recordings = new Recordings(store, bucket ?? diskObjects(recordingsFolder));
+    const eraser = new Eraser({
+      store,
+      recordings,
+      outboxes: [outbox, recordingOutbox],
+      folders: [recordingsFolder, dataDir],
+      callsFolder: join(dataDir, 'calls'),
+      clock,
+    });
+    return {
+      store,
+      queue,
+      recordings,
+      seals: bucket !== undefined || sealsAudio(config),
+      outbox,
+      recordingOutbox,
+      desk: new WebhookDesk({ endpoints: webhooks, store, queue, clock }),
+      eraser,
+      async close() {
+        await queue.close();
+        await store.close();
+      },
+    };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function bucketOf({ settings, secrets }: RecordsOptions['config'], clock: Clock): ObjectStore | undefined {
+  const { s3Endpoint: endpoint, s3Bucket: bucket, s3Region: region, s3Prefix: prefix = '' } = settings.recordings;
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secretAccessKey } = secrets;
+  // All or none, as the configuration's own check says.
+  if (endpoint === undefined || bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined)
+    return undefined;
+  return s3Objects({ endpoint, bucket, region, prefix, accessKeyId, secretAccessKey }, clock);
+}
+
+function sealsAudio({ settings, secrets }: RecordsOptions['config']): boolean {
+  const { seal } = settings.recordings;
+  return seal === 'always' || (seal === 'auto' && secrets.twilioAuthTokens.length > 0);
+}
