@@ -21,6 +21,9 @@ import { type Behaviour, behaviourOf, type ProfileName } from './behaviour.ts';
 import { FaultDice } from './faults/fault-dice.ts';
 import type { Faults } from './faults/faults.ts';
 import { addRequestFaults } from './faults/refuse-by-fault.ts';
+import { addDescriptionRoutes } from './describe/description-routes.ts';
+import { altService, asrService, authService, medService, ttsService } from './describe/services.ts';
+import { altSocket, recognitionSocket, synthesisSocket } from './describe/sockets.ts';
 import { createHttpApp, type HttpAppOptions } from './http-app.ts';
 import { defaultLimits, type PlatformLimits } from './limits.ts';
 import { type ListenerName, listenerNames, type ListenerPorts, listenOn, portsFrom } from './listen.ts';
@@ -135,6 +138,11 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   addAltRoutes(apps.asrAlt, { keys, engines: asrEngines, speakers, intake, faults, clock, logger });
   addMedRoutes(apps.med, { keys, engines: asrEngines, intake, clock });
   addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, faults, compat });
+  addDescriptionRoutes(apps.auth, authService);
+  addDescriptionRoutes(apps.asr, asrService, recognitionSocket);
+  addDescriptionRoutes(apps.asrAlt, altService, altSocket);
+  addDescriptionRoutes(apps.med, medService);
+  addDescriptionRoutes(apps.tts, ttsService, synthesisSocket);
 
   const close = async (): Promise<void> => {
     await Promise.all(listenerNames.map((name) => apps[name].close()));

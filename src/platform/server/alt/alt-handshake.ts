@@ -23,7 +23,7 @@ export type AltHandshakeResult =
 const defaultSilenceMs = 700;
 
 const sampleType = z.enum(['int16', 'float32', 'ulaw', 'mulaw', 'alaw']);
-const handshakeSchema = z.object({
+export const altHandshakeSchema = z.object({
   type: z.literal('init').nullish(),
   api_key: z.string().nullish(),
   language: z.string().nullish(),
@@ -37,7 +37,7 @@ const handshakeSchema = z.object({
 /** @param text the first text frame, as received. `dtype` is int16 unless said otherwise (D) */
 export function readAltHandshake(text: string): AltHandshakeResult {
   const raw = parseJson(text);
-  const result = handshakeSchema.safeParse(raw);
+  const result = altHandshakeSchema.safeParse(raw);
   if (!result.success) {
     const issue = result.error.issues[0];
     const field = issue?.path.join('.') ?? '';
@@ -69,7 +69,7 @@ export type AltCommand =
   | { readonly type: 'audio'; readonly bytes: Uint8Array; readonly sampleType: AltSampleType | undefined }
   | { readonly type: 'refused'; readonly reason: string };
 
-const commandSchema = z.discriminatedUnion('type', [
+export const altCommandSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('end') }),
   z.object({ type: z.literal('frame'), audio: z.base64(), dtype: sampleType.nullish() }),
 ]);
@@ -77,7 +77,7 @@ const commandSchema = z.discriminatedUnion('type', [
 /** Bare `END`, `{"type":"end"}`, or a frame of audio in base64. */
 export function readAltCommand(text: string): AltCommand {
   if (text.trim() === 'END') return { type: 'end' };
-  const result = commandSchema.safeParse(parseJson(text));
+  const result = altCommandSchema.safeParse(parseJson(text));
   if (!result.success) return { type: 'refused', reason: 'Messages after ready are audio, END, or JSON of type frame or end' };
   if (result.data.type === 'end') return { type: 'end' };
   const { audio, dtype } = result.data;

@@ -27,7 +27,7 @@ const defaultSampleRateHz = 16_000;
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')]);
 
 // Every other field is ignored, dtype and inactivity_timeout among them.
-const frameSchema = z.object({
+export const initFrameSchema = z.object({
   token: z.string().nullish(),
   api_key: z.string().nullish(),
   language_code: z.string().nullish(),
@@ -49,7 +49,7 @@ export function readInitFrame(text: string): InitResult {
   } catch {
     return { type: 'refused', reason: 'The first frame must be JSON' };
   }
-  const result = frameSchema.safeParse(raw);
+  const result = initFrameSchema.safeParse(raw);
   if (!result.success) {
     const issue = result.error.issues[0];
     const field = issue?.path.join('.') ?? '';

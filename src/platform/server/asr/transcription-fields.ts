@@ -38,6 +38,7 @@ const flag = z
   .transform((text) => text.trim().toLowerCase())
   .pipe(z.enum(['true', 'false', '1', '0'], 'must be true or false'))
   .transform((word) => word === 'true' || word === '1')
+  .pipe(z.boolean())
   .default(false);
 const numberText = (shape: z.ZodNumber) =>
   z
@@ -65,7 +66,8 @@ const defaultSummaryWords = 150;
 
 const fewWords = words.refine((list) => (list?.length ?? 0) <= maxKeywords, `must have at most ${maxKeywords} terms`);
 
-const fieldsSchema = z.object({
+/** Every field but the audio, `model` and the language. */
+export const transcriptionFieldsSchema = z.object({
   response_format: z.enum(['json', 'verbose_json'], 'must be json or verbose_json').default('json'),
   num_speakers: numberText(z.int('must be a whole number').min(1, 'must be at least 1').max(64, 'must be at most 64')),
   output_script: z
@@ -93,7 +95,7 @@ const fieldsSchema = z.object({
   codeswitch: flag,
 });
 
-type Fields = z.infer<typeof fieldsSchema>;
+type Fields = z.infer<typeof transcriptionFieldsSchema>;
 
 /**
  * Checks every field of the parameter table; unknown ones (`temperature`, `prompt` …) and `model` are ignored.
@@ -101,7 +103,7 @@ type Fields = z.infer<typeof fieldsSchema>;
  * identification of fewer than two speakers
  */
 export function readTranscriptionFields(form: FormFields): TranscriptionRequest {
-  const result = fieldsSchema.safeParse({ ...repeatedParts(form), ...Object.fromEntries(form) });
+  const result = transcriptionFieldsSchema.safeParse({ ...repeatedParts(form), ...Object.fromEntries(form) });
   if (!result.success) throw new Refusal(422, result.error.issues.map(fieldProblemOf));
   const fields = result.data;
   const word = form.get('language_code') ?? form.get('language');

@@ -35,10 +35,10 @@ export interface SpeechSurface {
 
 export const maxTextCharacters = 10_000;
 
-const model = 'zero-indic';
+export const speechModel = 'zero-indic';
 const foreignModels = new Set(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts']);
 
-const bodySchema = z.object({
+export const speechFieldsSchema = z.object({
   model: z.string().optional(),
   input: z.string().optional(),
   target_text: z.string().optional(),
@@ -58,11 +58,11 @@ const bodySchema = z.object({
 });
 
 /** Fields as a client gave them; unknown ones are ignored. */
-export type SpeechFields = z.infer<typeof bodySchema>;
+export type SpeechFields = z.infer<typeof speechFieldsSchema>;
 
 /** @throws Refusal 400 naming the first field of a wrong type or out of its range */
 export function readSpeechFields(raw: unknown): SpeechFields {
-  const result = bodySchema.safeParse(raw);
+  const result = speechFieldsSchema.safeParse(raw);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const field = issue?.path.join('.') ?? '';
@@ -76,7 +76,8 @@ export function readSpeechFields(raw: unknown): SpeechFields {
 export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): SpeechRequest {
   const asked = fields.model;
   if (asked === undefined) throw new Refusal(400, 'model: the field is required');
-  if (asked !== model && !(surface.compat && foreignModels.has(asked))) throw new Refusal(400, `model: must be ${model}`);
+  if (asked !== speechModel && !(surface.compat && foreignModels.has(asked)))
+    throw new Refusal(400, `model: must be ${speechModel}`);
   const text = eitherOf(fields.input, fields.target_text, 'input', 'target_text');
   const voiceName = eitherOf(fields.voice, fields.speaker_id, 'voice', 'speaker_id');
   checkText(text);

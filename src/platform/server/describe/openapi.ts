@@ -1,0 +1,96 @@
+import type { z } from 'zod';
+import { type JsonSchema, schemaOf } from './json-schema.ts';
+
+/** One request of a service, as much as its description needs. */
+export interface Operation {
+  readonly method: 'get' | 'post' | 'delete';
+  readonly path: string;
+  readonly summary: string;
+  /** Open to everybody. */
+  readonly open?: boolean;
+  readonly query?: Readonly<Record<string, JsonSchema>>;
+  /** One schema for each content type; absent when there is no body. */
+  readonly body?: Readonly<Record<string, JsonSchema>>;
+  /** One schema for each content type of the answer 200; undefined is audio. */
+  readonly answer: Readonly<Record<string, z.ZodType | undefined>>;
+  /** Headers of the answer 200 beside X-Request-Id, with what they mean. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors: readonly (keyof typeof errorMeanings)[];
+}
+
+export interface Service {
+  readonly title: string;
+  readonly description: string;
+  /** How a credential is sent; absent when every request carries it otherwise. */
+  readonly credential?: JsonSchema;
+  readonly error: z.ZodType;
+  readonly operations: readonly Operation[];
+}
+
+const errorMeanings = {
+  400: 'Missing or malformed fields, or values out of their range',
+  401: 'The credential is missing, malformed, expired or refused',
+  403: 'The credential lacks the permission',
+  404: 'There is nothing of that name',
+  413: 'The body or the audio is too large or too long',
+  415: 'The audio could not be decoded',
+  422: 'A field has the wrong type or value',
+  429: 'Too many requests at once or in a minute; Retry-After says when to come back',
+  500: 'Internal error',
+  503: 'An internal dependency is temporarily unavailable',
+  504: 'The request took longer than its window',
+} as const;
+
+/** The description of a service in OpenAPI 3.1; its address is the one it was read from. */
+export function openApi(service: Service): JsonSchema {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const operation of service.operations) {
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: described(operation, service) };
+  }
+  const { title, description, credential } = service;
+  return {
+    openapi: '3.1.0',
+    info: { title, version: 'v1', description },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: { Error: schemaOf(service.error) },
+      ...(credential === undefined ? {} : { securitySchemes: { credential } }),
+    },
+  };
+}
+
+function described(operation: Operation, { credential }: Service): JsonSchema {
+  const { query, body, answer, headers = {}, errors } = operation;
+  const shown = Object.entries({ 'X-Request-Id': 'Names the request in the log', ...headers });
+  return {
+    operationId: [operation.method, ...operation.path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')].join('-'),
+    summary: operation.summary,
+    security: credential === undefined || operation.open === true ? [] : [{ credential: [] }],
+    ...(query === undefined
+      ? {}
+      : { parameters: Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema })) }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: contentOf(Object.entries(body)) } }),
+    responses: {
+      200: {
+        description: 'It worked',
+        headers: Object.fromEntries(shown.map(([name, description]) => [name, { description, schema: { type: 'string' } }])),
+        content: contentOf(Object.entries(answer).map(([type, schema]) => [type, schema && schemaOf(schema)])),
+      },
+      ...Object.fromEntries(
+        errors.map((status) => [
+          status,
+          {
+            description: errorMeanings[status],
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          },
+        ]),
+      ),
+    },
+  };
+}
+
+/** Audio has no schema in OpenAPI 3.1: its type says it all. */
+function contentOf(entries: readonly (readonly [string, JsonSchema | undefined])[]): JsonSchema {
+  return Object.fromEntries(entries.map(([type, schema]) => [type, schema === undefined ? {} : { schema }]));
+}
