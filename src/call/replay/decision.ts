@@ -29,8 +29,8 @@ export class DecisionLog {
     this.#nowMs = nowMs;
   }
 
-  note(type: string, detail: string): void {
-    this.decisions.push({ atMs: this.#nowMs(), turn: this.#turn, type, detail });
+  note(type: string, detail: string, turn = this.#turn): void {
+    this.decisions.push({ atMs: this.#nowMs(), turn, type, detail });
   }
 
   /** @param reason why the call ended; its moment is the one at which it stopped ticking */
@@ -73,7 +73,9 @@ export class DecisionLog {
 
   #effect(effect: TurnEffect, eventMs: number | undefined): void {
     if (effect.type === 'ask') this.#turn += 1;
-    this.note(effect.type, detailOf(effect, eventMs));
+    // What the caller says is the beginning of the turn that will be asked.
+    const isNext = effect.type === 'commit' || effect.type === 'ask-early';
+    this.note(effect.type, detailOf(effect, eventMs), isNext ? this.#turn + 1 : this.#turn);
     if (effect.type === 'cancel-reply' && effect.takesBack) this.#turn -= 1;
   }
 }

@@ -128,7 +128,7 @@ export async function recordCall(script: Script): Promise<CallFixture> {
     }
     await settle();
   }
-  session.hangUp('the script is over');
+  recorder.told('carrier-ended', 'the script is over', () => session.carrierEnded('the script is over'));
   await session.ended;
   if (fixture === undefined) throw new Error('no fixture was kept');
   return fixture;
@@ -258,5 +258,5 @@ function scriptedSynthesizer(clock: ManualClock, uneven: (ms: number) => number)
 
 /** Lets everything that is ready to run, run. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 12; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 6; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -41,12 +41,12 @@ async function replay(fixture: CallFixture, change: ReplayChange = {}) {
 
 describe('a call that is kept and run again', () => {
   it('decides the same at the same moments, as often as it is run', async () => {
-    for (const seed of [1, 2, 3]) {
+    for (const seed of [1, 2]) {
       const fixture = await recordCall({ ...script, seed, jitterMs: 11 });
       expect(fixture.decisions.map(({ type }) => type)).toEqual(
         expect.arrayContaining(['ask', 'speak', 'reply', 'hold', 'resume', 'clear', 'commit', 'end']),
       );
-      for (let time = 0; time < 3; time += 1) {
+      for (let time = 0; time < 2; time += 1) {
         const report = await replay(fixture);
         expect(report.divergence).toBeUndefined();
         expect(report.standIns).toEqual([]);

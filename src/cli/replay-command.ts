@@ -1,0 +1,106 @@
+import type { Command } from 'commander';
+import { loadVoiceActivity } from '../audio/voice-activity.ts';
+import { type ReplayReport, compareCalls, type TurnComparison } from '../call/replay/compare.ts';
+import type { Decision } from '../call/replay/decision.ts';
+import { readFixture } from '../call/replay/fixture-file.ts';
+import type { TurnMeasure } from '../call/replay/measures.ts';
+import { replayCall } from '../call/replay/replay-call.ts';
+import { parseAction } from '../dialog/action-schema.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { errorText, OffhookError } from '../kernel/errors.ts';
+import { SentenceCutter } from '../speech/tts/sentences.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
+import { settingChange } from './replay-setting.ts';
+
+interface ReplayFlags {
+  readonly set?: readonly string[];
+  readonly json?: boolean;
+}
+
+/** `offhook replay`: runs a kept call through today's code and says where it decides otherwise. */
+export function addReplayCommand(program: Command): void {
+  program
+    .command('replay')
+    .description('run a call that was kept as a fixture (call.keepFixtures) through the code of today')
+    .argument('<fixture>', 'a .fixture.gz file')
+    .option(
+      '--set <name=value...>',
+      'try other settings of the bot, for example endpointingMs=900 or interruption.clearAfterMs=280',
+    )
+    .option('--json', 'print one JSON document')
+    .action(async (path: string, flags: ReplayFlags) => {
+      const change = settingChange(flags.set ?? []);
+      if (typeof change === 'string') {
+        printNote(`offhook replay: ${change}`);
+        process.exit(EXIT.usage);
+      }
+      try {
+        const fixture = await readFixture(path, systemClock.wallMs());
+        const parts = {
+          createDetector: await loadVoiceActivity(),
+          createCutter: () => new SentenceCutter(),
+          readAction: parseAction,
+        };
+        const startedMs = systemClock.nowMs();
+        const replayed = await replayCall(fixture, parts, { bot: change });
+        const report = compareCalls(fixture, replayed);
+        const tookMs = Math.round(systemClock.nowMs() - startedMs);
+        if (flags.json === true) printJson({ ok: report.equal, tookMs, ...report });
+        else printReport(report, tookMs);
+        process.exit(report.equal ? EXIT.ok : EXIT.failed);
+      } catch (error) {
+        const code = error instanceof OffhookError ? error.code : undefined;
+        if (flags.json === true) printJson({ ok: false, error: errorText(error), code });
+        printNote(`offhook replay: ${errorText(error)}`);
+        process.exit(EXIT.failed);
+      }
+    });
+}
+
+function printReport(report: ReplayReport, tookMs: number): void {
+  const { decisions, divergence, turns, standIns, digitsMasked, truncatedAtMs, callMs } = report;
+  printLine(`A call of ${seconds(callMs)}, run in ${seconds(tookMs)}: ${decisions.was} decisions then, ${decisions.is} now.`);
+  if (truncatedAtMs !== undefined) printLine(`It was kept up to ${seconds(truncatedAtMs)}; what followed is not compared.`);
+  if (digitsMasked) printLine('Long numbers were taken out of it: what judges digits may decide otherwise for that alone.');
+  if (divergence === undefined) printLine(coloured('green', 'The code of today decides the same, at the same moments.'));
+  else {
+    const { atMs, turn, was, is, after } = divergence;
+    printLine(
+      coloured('red', `The first difference is at ${Math.round(atMs)} ms, in turn ${turn}, after ${after} equal decisions.`),
+    );
+    printLine(`  then  ${decisionText(was)}`);
+    printLine(`  now   ${decisionText(is)}`);
+  }
+  printLine();
+  printLine(tableText([HEADING, ...turns.map(rowOf)]));
+  if (turns.some(({ standing }) => standing === 'counterfactual'))
+    printLine('counterfactual: the call went another way before; compare each number by itself.');
+  if (standIns.length > 0) printLine();
+  for (const { atMs, what, said } of standIns) printLine(coloured('dim', `stood in at ${atMs} ms (${what}): ${said}`));
+}
+
+const HEADING = ['turn', 'kind', 'standing', 'endpointing', 'words', 'total (ms)', 'holds', 'clears', 'resumes', 'fillers'];
+
+/** One line a turn: a number that has changed shows both. */
+function rowOf({ turn, standing, was, is }: TurnComparison): readonly string[] {
+  const both = (name: keyof TurnMeasure): string => {
+    const [then, now] = [shown(was?.[name]), shown(is?.[name])];
+    return then === now ? now : `${then} → ${now}`;
+  };
+  const measures = (['endpointing', 'asrFinal', 'total', 'holds', 'clears', 'resumes', 'fillers'] as const).map(both);
+  return [String(turn), both('kind'), standing, ...measures];
+}
+
+function shown(value: string | number | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  return typeof value === 'number' ? String(Math.round(value)) : value;
+}
+
+function decisionText(decision: Decision | undefined): string {
+  if (decision === undefined) return 'nothing more';
+  return `${decision.type} at ${Math.round(decision.atMs)} ms${decision.detail === '' ? '' : `: ${decision.detail}`}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

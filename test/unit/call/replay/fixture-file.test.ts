@@ -1,0 +1,87 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CallFixture } from '../../../../src/call/replay/fixture.ts';
+import {
+  decodeFixture,
+  deleteExpiredFixtures,
+  encodeFixture,
+  FixtureExpiredError,
+  FixtureInvalidError,
+  readFixture,
+  writeFixture,
+} from '../../../../src/call/replay/fixture-file.ts';
+import { recordCall } from './recorded-call.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'offhook-fixtures-'));
+let fixture: CallFixture;
+
+beforeAll(async () => {
+  fixture = await recordCall({
+    caller: [{ quietMs: 400 }, { voiceMs: 300 }, { quietMs: 300 }],
+    async *dialog() {
+      yield { type: 'say', text: 'Hello there.' };
+    },
+  });
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a fixture file', () => {
+  it('gives back what was written, audio and all', async () => {
+    const read = await decodeFixture(await encodeFixture(fixture), 0);
+    expect(JSON.parse(JSON.stringify({ ...read, callerAudio: 0, botAudio: 0 }))).toEqual(
+      JSON.parse(JSON.stringify({ ...fixture, callerAudio: 0, botAudio: 0 })),
+    );
+    expect(Buffer.compare(read.callerAudio, fixture.callerAudio)).toBe(0);
+    expect(Buffer.compare(read.botAudio, fixture.botAudio)).toBe(0);
+    expect(fixture.callerAudio.length).toBe(8_000);
+  });
+
+  it('is its owner’s alone, whatever was there before', async () => {
+    const path = await writeFixture(join(folder, 'own'), 'call_1', fixture);
+    writeFileSync(`${path}.new`, '', { mode: 0o644 });
+    await writeFixture(join(folder, 'own'), 'call_1', fixture);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'own')).mode & 0o777).toBe(0o700);
+  });
+
+  it('is refused from the moment it expires, and one without an end is not', async () => {
+    const path = await writeFixture(folder, 'call_2', { ...fixture, expiresAtMs: 1_000 });
+    await expect(readFixture(path, 999)).resolves.toMatchObject({ expiresAtMs: 1_000 });
+    await expect(readFixture(path, 1_000)).rejects.toThrow(FixtureExpiredError);
+    await expect(decodeFixture(await encodeFixture({ ...fixture, expiresAtMs: null }), Date.now())).resolves.toBeDefined();
+  });
+
+  it('is deleted when it has expired, and what cannot be read is told of and left', async () => {
+    const old = join(folder, 'old');
+    await writeFixture(old, 'expired', { ...fixture, expiresAtMs: 1_000 });
+    await writeFixture(old, 'alive', { ...fixture, expiresAtMs: 3_000 });
+    await writeFixture(old, 'for-ever', { ...fixture, expiresAtMs: null });
+    writeFileSync(join(old, 'broken.fixture.gz'), 'no gzip');
+    writeFileSync(join(old, 'notes.txt'), 'mine');
+    const problems: string[] = [];
+    expect(await deleteExpiredFixtures(old, 2_000, (name) => problems.push(name))).toBe(1);
+    expect(problems).toEqual(['broken.fixture.gz']);
+    expect(readdirSync(old).sort()).toEqual(['alive.fixture.gz', 'broken.fixture.gz', 'for-ever.fixture.gz', 'notes.txt']);
+    expect(await deleteExpiredFixtures(join(folder, 'nowhere'), 2_000, () => undefined)).toBe(0);
+  });
+
+  it('says what is wrong with a file that is none', async () => {
+    const bytes = gunzipSync(await encodeFixture(fixture));
+    const broken: readonly (readonly [string, Uint8Array])[] = [
+      ['no fixture', Buffer.from('hello')],
+      ['header is no JSON', gzipSync('hello\n')],
+      ['header cannot be used', gzipSync('{"format":"other"}\n{}\n')],
+      ['cut short', gzipSync(bytes.subarray(0, bytes.length - 100))],
+      ['body', gzipSync(bytes.subarray(0, 400))],
+    ];
+    for (const [message, file] of broken) {
+      const failure: unknown = await decodeFixture(file, 0).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(FixtureInvalidError);
+      expect(String(failure)).toContain(message);
+    }
+  });
+});

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { compareCalls } from '../../../../src/call/replay/compare.ts';
+import { replayCall } from '../../../../src/call/replay/replay-call.ts';
+import type { DialogAction, DialogTurn } from '../../../../src/dialog/port.ts';
+import { type CallerAct, parts, recordCall } from './recorded-call.ts';
+
+async function* asksNumber({ input }: DialogTurn): AsyncIterable<DialogAction> {
+  if (input.kind === 'start') yield { type: 'say', text: 'Hello, which number?' };
+  if (input.kind === 'spoken' || input.kind === 'keyed') {
+    yield { type: 'say', text: `So it is ${input.kind === 'spoken' ? input.text : input.digits}, at 9.` };
+    yield { type: 'set', variables: { phone: '98765' } };
+    yield { type: 'note', text: 'number 98765' };
+  }
+}
+
+const keys = (digits: string): CallerAct[] => Array.from(digits, (key) => ({ key }));
+
+it('takes every digit out of a call in which a number was said, and the call decides the same without them', async () => {
+  const fixture = await recordCall({
+    dialog: asksNumber,
+    caller: [{ quietMs: 2_000 }, { voiceMs: 900, says: '98765 43210 room 7' }, { quietMs: 4_000 }],
+  });
+  expect(fixture.digitsMasked).toBe(true);
+  const text = JSON.stringify({ ...fixture, callerAudio: 0, botAudio: 0 });
+  for (const part of ['98765', '43210', 'room 7', '+1555010000', 'a secret', 'CA1', 'MZ1']) expect(text).not.toContain(part);
+  expect(text).toContain('55555 55555 room 5');
+  expect(compareCalls(fixture, await replayCall(fixture, parts)).divergence).toBeUndefined();
+});
+
+it('takes keys out that may be a secret, and leaves those of a menu', async () => {
+  const pin = await recordCall({
+    dialog: asksNumber,
+    caller: [{ quietMs: 2_000 }, ...keys('4821#'), { quietMs: 3_000 }],
+  });
+  expect(JSON.stringify({ ...pin, callerAudio: 0, botAudio: 0 })).not.toContain('4821');
+  expect(pin.log.flatMap((entry) => (entry.k === 'digit' ? [entry.digit] : [])).join('')).toBe('5555#');
+  expect(compareCalls(pin, await replayCall(pin, parts)).divergence).toBeUndefined();
+
+  const menu = await recordCall({ dialog: asksNumber, caller: [{ quietMs: 2_000 }, ...keys('2'), { quietMs: 3_000 }] });
+  expect(menu.digitsMasked).toBe(false);
+  expect(menu.log.flatMap((entry) => (entry.k === 'digit' ? [entry.digit] : []))).toEqual(['2']);
+});
