@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -7,6 +8,9 @@ import { UsageError } from '../speech/usage.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { FetchError } from './fetch-error.ts';
 import type { BrokenItem, Item, Place } from './items.ts';
+
+/** Of a request without a body. */
+const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
 type S3Place = Extract<Place, { kind: 's3' }>;
 
@@ -72,7 +76,8 @@ export class S3Source {
 
   async #get(bucket: string, rest: string, signal: AbortSignal): Promise<Response> {
     const { client, base } = this.#client();
-    const signed = await client.sign(`${base}/${bucket}${rest}`, { method: 'GET' });
+    const headers = { 'x-amz-content-sha256': EMPTY_SHA256 };
+    const signed = await client.sign(`${base}/${bucket}${rest}`, { method: 'GET', headers });
     try {
       return await fetch(signed.url, { headers: signed.headers, redirect: 'error', signal });
     } catch (error) {

@@ -1,7 +1,7 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WavError } from '../../audio/wav.ts';
-import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { errorText } from '../../kernel/errors.ts';
 import type { BatchTranscriber } from '../post-call/transcriber.ts';
 import { ANALYSIS_DOCUMENT_VERSION, type RecordingAnalysis, recordingAnalysis } from './document.ts';
 import { RecordingRefusedError } from './errors.ts';
@@ -10,7 +10,7 @@ import { hearRecording } from './hear-recording.ts';
 import type { FieldModel } from './model-fields.ts';
 import type { LoadedProfile } from './profile-file.ts';
 import { PLATFORM_LIMITS } from './split-recording.ts';
-import { inspectWav } from './wav-recording.ts';
+import { copyWhole, inspectWav } from './wav-recording.ts';
 
 /** What tells and decodes the formats that are no WAV. */
 export interface SoundReader {
@@ -53,10 +53,12 @@ export async function analyseRecording(
   signal: AbortSignal,
 ): Promise<RecordingAnalysis> {
   const { profile } = parts.loaded;
-  const container = await containerOf(parts, input);
+  const { container, isCut } = await inspected(parts, input);
   const folder = await mkdtemp(join(parts.workFolder, 'recording-'));
   try {
-    const heard = await hearRecording(parts, { path: input.path, container, folder }, signal);
+    const whole = join(folder, 'whole.wav');
+    if (isCut) await copyWhole(input.path, whole);
+    const heard = await hearRecording(parts, { path: isCut ? whole : input.path, container, folder }, signal);
     const { findings, channels } = await findingsOf(heard, { ...parts, recordedAtMs: input.recordedAtMs }, signal);
     const [first] = profile.channels.roles;
     const document = {
@@ -83,7 +85,10 @@ export async function analyseRecording(
 }
 
 /** What is wrong with a file that can be seen before it is sent. */
-async function containerOf({ sound, loaded }: AnalyseRecordingParts, { path, bytes }: RecordingInput): Promise<string> {
+async function inspected(
+  { sound, loaded }: AnalyseRecordingParts,
+  { path, bytes }: RecordingInput,
+): Promise<{ readonly container: string; readonly isCut: boolean }> {
   if (bytes === 0) throw new RecordingRefusedError('empty', 'the file is empty');
   const container = sound.containerOf(await headOf(path));
   if (container === undefined)
@@ -94,7 +99,7 @@ async function containerOf({ sound, loaded }: AnalyseRecordingParts, { path, byt
         'too-large',
         `${megabytes(bytes)} are over the platform's 500 MB; only WAV files are split`,
       );
-    return container;
+    return { container, isCut: false };
   }
   const { totalS, promisedS } = await inspectWav(path).catch((error: unknown): never => {
     if (!(error instanceof WavError)) throw error;
@@ -106,7 +111,7 @@ async function containerOf({ sound, loaded }: AnalyseRecordingParts, { path, byt
       'truncated',
       `the file ends after ${totalS.toFixed(1)} s of the ${promisedS.toFixed(1)} s that its header promises`,
     );
-  return container;
+  return { container, isCut: promisedS !== undefined };
 }
 
 const HEAD_BYTES = 64;
@@ -120,9 +125,4 @@ async function headOf(path: string): Promise<Uint8Array> {
 
 function megabytes(bytes: number): string {
   return `${Math.ceil(bytes / 1024 / 1024)} MB`;
-}
-
-/** Whether trying again later, unchanged, may help. */
-export function mayRetry(error: unknown): boolean {
-  return !(error instanceof OffhookError) || error.retryable;
 }

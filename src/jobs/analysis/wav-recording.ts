@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { copyFile, open, type FileHandle } from 'node:fs/promises';
 import { Resampler } from '../../audio/resample.ts';
 import { decodeWavSamples, readWavLayout, wavHeader, wavSampleBytes, type WavLayout } from '../../audio/wav.ts';
 import { SpeechMeter, type Stretch } from '../post-call/speech-time.ts';
@@ -40,6 +40,21 @@ export async function inspectWav(path: string): Promise<WavFacts> {
     totalS: Math.floor(dataBytes / frameBytes) / rateHz,
     promisedS: isCut ? promised / frameBytes / rateHz : undefined,
   };
+}
+
+/** Copies a WAV that ends before its header says, with a header that says what is there. */
+export async function copyWhole(path: string, target: string): Promise<void> {
+  const { dataOffset, dataBytes, format, channels } = await inspectWav(path);
+  const frameBytes = wavSampleBytes(format) * channels;
+  const whole = dataBytes - (dataBytes % frameBytes);
+  await copyFile(path, target);
+  await using file = await open(target, 'r+');
+  await file.truncate(dataOffset + whole);
+  const lengths = Buffer.alloc(8);
+  lengths.writeUInt32LE(dataOffset - 8 + whole, 0);
+  lengths.writeUInt32LE(whole, 4);
+  await file.write(lengths, 0, 4, 4);
+  await file.write(lengths, 4, 4, dataOffset - 4);
 }
 
 /**
