@@ -7,6 +7,8 @@ import { addConfigCommand } from './config-command.ts';
 import { addDemoCommand } from './demo-command.ts';
 import { addDoctorCommand } from './doctor-command.ts';
 import { addLanguagesCommand } from './languages-command.ts';
+import { addEraseCommand } from './erase-command.ts';
+import { addJobsCommand } from './jobs-command.ts';
 import { EXIT } from './output.ts';
 import { fromPackage } from './package-root.ts';
 import { addPlatformCommand } from './platform-command.ts';
@@ -17,6 +19,7 @@ import { addStartCommand } from './start-command.ts';
 import { addTokenCommand } from './token-command.ts';
 import { addTranscribeCommand } from './transcribe-command.ts';
 import { addVoicesCommand } from './voices-command.ts';
+import { addWebhooksCommand } from './webhooks-command.ts';
 import { addWorkerCommand } from './worker-command.ts';
 
 /** The command line: one file a command. Exit 0 is success, 1 failure, 2 wrong usage. */
@@ -33,6 +36,9 @@ export function buildProgram(): Command {
   addCallCommand(program);
   addPlatformCommand(program);
   addWorkerCommand(program);
+  addJobsCommand(program);
+  addWebhooksCommand(program);
+  addEraseCommand(program);
   addReplayCommand(program);
   addConfigCommand(program);
   addDoctorCommand(program);
