@@ -57,7 +57,10 @@ export interface SynthesisRequest {
   readonly speed?: number;
   /** Who waits for it: a live call when absent. */
   readonly priority?: 'live' | 'batch';
-  /** Holds a value of a person (a name, a date): it is kept encrypted and for a short while, if at all. */
+  /**
+   * `false` for a sentence that is the same for everybody. When absent it is taken to hold a value of a person (a name, a
+   * date), unless it is one of the prepared ones: it is kept encrypted and for a short while, if at all.
+   */
   readonly isPersonal?: boolean;
 }
 

@@ -1,64 +1,64 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
 import { seal, unseal } from '../sealed.ts';
-import { PERSONAL_LIFE_MS, type PhraseFiles } from './phrase-files.ts';
+import type { PhraseFiles } from './phrase-files.ts';
+import { PhraseStore } from './phrase-store.ts';
 
 export interface PhraseCacheOptions {
   readonly clock: Clock;
-  /** Where they are kept over restarts; in memory alone when absent. */
+  /** Where prepared sentences are kept over restarts; in memory alone when absent. */
   readonly files?: PhraseFiles;
   /** Names the platform that speaks: another one has other voices. */
   readonly source?: string;
-  /** About half an hour of mu-law when absent. */
+  /** Of prepared sentences; about half an hour of mu-law when absent. */
   readonly mostBytes?: number;
-}
-
-interface Phrase {
-  /** As it is kept: sealed when it is personal. */
-  readonly bytes: Uint8Array;
-  /** On the monotonic clock; infinite for what is not personal. */
-  readonly untilMs: number;
+  /** Of personal ones; about a quarter of an hour when absent. */
+  readonly mostPersonalBytes?: number;
 }
 
 const DEFAULT_MOST_BYTES = 16 * 1024 * 1024;
+const DEFAULT_MOST_PERSONAL_BYTES = 8 * 1024 * 1024;
 /** What is longer than this is not a phrase. */
 const MOST_PHRASE_BYTES = 60 * 8_000;
+/** Long enough for a call that asks the same thing again. */
+const PERSONAL_LIFE_MS = 10 * 60_000;
 
 /**
  * Keeps spoken sentences, so that fixed prompts start in the same tick and are there when the platform is not. Keyed by
- * everything that changes the sound; the least recently used go first. Kept are prepared sentences, and those that are said
- * to be personal: encrypted with a key that only this process has, and for ten minutes. What a bot says about a caller
- * without saying so is not kept.
+ * everything that changes the sound. Prepared sentences are the same for everybody. What else is spoken may be about a
+ * person, unless the request denies it: it is kept for ten minutes, in a place of its own, encrypted and named by a hash with
+ * keys that only this process has, and never on disk.
  */
 export class PhraseCache implements Synthesizer {
   readonly #synthesizer: Synthesizer;
   readonly #options: PhraseCacheOptions;
   readonly #secret = randomBytes(32);
-  readonly #phrases = new Map<string, Phrase>();
-  #bytes = 0;
+  readonly #prepared: PhraseStore;
+  readonly #personal: PhraseStore;
 
   constructor(synthesizer: Synthesizer, options: PhraseCacheOptions) {
+    const { clock, mostBytes = DEFAULT_MOST_BYTES, mostPersonalBytes = DEFAULT_MOST_PERSONAL_BYTES } = options;
     this.#synthesizer = synthesizer;
     this.#options = options;
+    this.#prepared = new PhraseStore(clock, mostBytes);
+    this.#personal = new PhraseStore(clock, mostPersonalBytes);
   }
 
   /** The audio of a sentence that is in memory. */
   cached(request: SynthesisRequest): Uint8Array | undefined {
     const key = this.#keyOf(request);
-    const phrase = this.#phrases.get(key);
-    if (phrase === undefined) return undefined;
-    this.#forget(key);
-    if (phrase.untilMs <= this.#options.clock.nowMs()) return undefined;
-    this.#add(key, phrase);
-    return request.isPersonal === true ? unseal(this.#secret, phrase.bytes) : phrase.bytes;
+    const prepared = this.#prepared.get(key);
+    if (prepared !== undefined) return prepared;
+    const sealed = this.#personal.get(this.#hidden(key));
+    return sealed === undefined ? undefined : unseal(this.#secret, sealed);
   }
 
   async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const phrase = this.cached(request);
     if (phrase !== undefined) yield phrase;
-    else if (request.isPersonal === true) yield* this.#speakPersonal(request, signal);
-    else yield* this.#synthesizer.speak(request, signal);
+    else if (request.isPersonal === false) yield* this.#synthesizer.speak(request, signal);
+    else yield* this.#speakPersonal(request, signal);
   }
 
   /**
@@ -66,13 +66,13 @@ export class PhraseCache implements Synthesizer {
    * @throws what the synthesizer throws, with the rest unprepared
    */
   async prepare(requests: readonly SynthesisRequest[], signal: AbortSignal): Promise<void> {
-    const kind = { isPersonal: false };
+    const { files } = this.#options;
     for (const request of requests) {
       const key = this.#keyOf(request);
-      if (this.#phrases.has(key)) continue;
-      const kept = await this.#options.files?.read(key, kind);
+      if (this.#prepared.has(key)) continue;
+      const kept = await files?.read(key);
       if (kept !== undefined) {
-        this.#keep(key, kept, Number.POSITIVE_INFINITY);
+        this.#prepared.set(key, kept);
         continue;
       }
       const parts: Uint8Array[] = [];
@@ -80,53 +80,31 @@ export class PhraseCache implements Synthesizer {
       const spoken = this.#synthesizer.speak({ ...request, priority: 'batch' }, signal);
       for await (const audio of spoken) parts.push(Uint8Array.from(audio));
       const audio = Buffer.concat(parts);
-      if (this.#keep(key, audio, Number.POSITIVE_INFINITY)) await this.#options.files?.write(key, audio, kind);
+      if (!isPhrase(audio)) continue;
+      this.#prepared.set(key, audio);
+      await files?.write(key, audio);
     }
   }
 
   async *#speakPersonal(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const { clock, files } = this.#options;
-    const key = this.#keyOf(request);
-    const kind = { isPersonal: true };
-    const kept = await files?.read(key, kind);
     const parts: Uint8Array[] = [];
-    if (kept === undefined) {
-      for await (const audio of this.#synthesizer.speak(request, signal)) {
-        parts.push(Uint8Array.from(audio));
-        yield audio;
-      }
-    } else {
-      parts.push(kept);
-      yield kept;
+    for await (const audio of this.#synthesizer.speak(request, signal)) {
+      parts.push(Uint8Array.from(audio));
+      yield audio;
     }
     const audio = Buffer.concat(parts);
-    const isKept = audio.length > 0 && this.#keep(key, seal(this.#secret, audio), clock.nowMs() + PERSONAL_LIFE_MS);
-    if (isKept && kept === undefined) await files?.write(key, audio, kind);
+    if (isPhrase(audio)) this.#personal.set(this.#hidden(this.#keyOf(request)), seal(this.#secret, audio), PERSONAL_LIFE_MS);
   }
 
-  #keep(key: string, bytes: Uint8Array, untilMs: number): boolean {
-    const { clock, mostBytes = DEFAULT_MOST_BYTES } = this.#options;
-    if (bytes.length === 0 || bytes.length > MOST_PHRASE_BYTES) return false;
-    // Two who prepare the same sentence at once may both come here.
-    this.#forget(key);
-    this.#add(key, { bytes, untilMs });
-    for (const [other, phrase] of this.#phrases) {
-      if (phrase.untilMs <= clock.nowMs() || this.#bytes > mostBytes) this.#forget(other);
-    }
-    return true;
+  #keyOf({ text, voice, language, speed = 1 }: SynthesisRequest): string {
+    return JSON.stringify(['mulaw', 8_000, this.#options.source, text, voice, language, speed]);
   }
 
-  #add(key: string, phrase: Phrase): void {
-    this.#phrases.set(key, phrase);
-    this.#bytes += phrase.bytes.length;
+  #hidden(key: string): string {
+    return createHmac('sha256', this.#secret).update(key).digest('base64');
   }
+}
 
-  #forget(key: string): void {
-    this.#bytes -= this.#phrases.get(key)?.bytes.length ?? 0;
-    this.#phrases.delete(key);
-  }
-
-  #keyOf({ text, voice, language, speed = 1, isPersonal = false }: SynthesisRequest): string {
-    return JSON.stringify(['mulaw', 8_000, this.#options.source, text, voice, language, speed, isPersonal]);
-  }
+function isPhrase({ length }: Uint8Array): boolean {
+  return length > 0 && length <= MOST_PHRASE_BYTES;
 }

@@ -14,25 +14,22 @@ export interface PhraseFilesOptions {
   readonly mostBytes?: number;
 }
 
-/** Whether a sentence says something about a person. */
-export interface PhraseKind {
-  readonly isPersonal: boolean;
-}
-
 const DEFAULT_MOST_BYTES = 256 * 1024 * 1024;
 /** A platform may give a voice another sound: what is older is spoken anew. */
-const PLAIN_LIFE_MS = 30 * 24 * 3_600_000;
-/** Long enough for a call that asks the same thing again. */
-export const PERSONAL_LIFE_MS = 10 * 60_000;
+const LIFE_MS = 30 * 24 * 3_600_000;
+/** What has another ending is no phrase, and nobody writes at it any more after this. */
+const LEFTOVER_MS = 10 * 60_000;
+const ENDING = '.phrase';
 const KEY_FILE = 'key';
 const KEY_BYTES = 32;
 /** When it was made, in ms since 1970, before the audio. */
 const STAMP_BYTES = 8;
 
 /**
- * Spoken sentences on disk, so that a restart need not pay for them again. Names are keyed hashes and tell nothing; personal
- * ones are encrypted (AES-256-GCM, the key beside them, readable by the owner alone) and gone after ten minutes. The least
- * recently used go first. A disk that refuses costs only the cache: nothing here rejects.
+ * Prepared sentences on disk, so that a restart need not pay for them again; nothing that is said to one caller is among them.
+ * Names are keyed hashes and tell nothing; files are sealed (AES-256-GCM, the key beside them, readable by the owner alone), so
+ * that one that was changed or cut off is never played. The least recently used go first. A disk that refuses costs only the
+ * cache: nothing here rejects.
  */
 export class PhraseFiles {
   readonly #options: PhraseFilesOptions;
@@ -42,35 +39,34 @@ export class PhraseFiles {
     this.#options = options;
   }
 
-  read(key: string, kind: PhraseKind): Promise<Uint8Array | undefined> {
+  read(key: string): Promise<Uint8Array | undefined> {
     return this.#guarded('read', async () => {
       const { clock, folder } = this.#options;
       const secret = await this.#key();
-      const path = join(folder, nameOf(secret, key, kind));
+      const path = join(folder, nameOf(secret, key));
       const raw = await readFile(path).catch(() => undefined);
       if (raw === undefined) return undefined;
-      const plain = kind.isPersonal ? unseal(sealingKey(secret, 'phrase'), raw) : raw;
-      if (plain === undefined || plain.length <= STAMP_BYTES || isOver(plain, clock.wallMs(), kind)) {
+      const stamped = unseal(sealingKey(secret, 'phrase'), raw);
+      if (stamped === undefined || stamped.length <= STAMP_BYTES || isOver(stamped, clock.wallMs())) {
         await rm(path, { force: true });
         return undefined;
       }
       const now = new Date(clock.wallMs());
-      if (!kind.isPersonal) await utimes(path, now, now);
-      return Uint8Array.from(plain.subarray(STAMP_BYTES));
+      await utimes(path, now, now);
+      return Uint8Array.from(stamped.subarray(STAMP_BYTES));
     });
   }
 
-  async write(key: string, audio: Uint8Array, kind: PhraseKind): Promise<void> {
+  async write(key: string, audio: Uint8Array): Promise<void> {
     await this.#guarded('written', async () => {
       const { clock, folder } = this.#options;
       const secret = await this.#key();
       const stamped = new Uint8Array(STAMP_BYTES + audio.length);
       new DataView(stamped.buffer).setFloat64(0, clock.wallMs());
       stamped.set(audio, STAMP_BYTES);
-      const bytes = kind.isPersonal ? seal(sealingKey(secret, 'phrase'), stamped) : stamped;
-      const path = join(folder, nameOf(secret, key, kind));
+      const path = join(folder, nameOf(secret, key));
       const temporary = `${path}.${randomUUID()}.tmp`;
-      await writeFile(temporary, bytes, { mode: 0o600 });
+      await writeFile(temporary, seal(sealingKey(secret, 'phrase'), stamped), { mode: 0o600 });
       await rename(temporary, path);
       const now = new Date(clock.wallMs());
       await utimes(path, now, now);
@@ -78,7 +74,7 @@ export class PhraseFiles {
     });
   }
 
-  /** Removes personal sentences whose time is over, and the least recently used beyond the limit. */
+  /** Removes what a process left half written, and the least recently used beyond the limit. */
   async #prune(): Promise<void> {
     const { clock, folder, mostBytes = DEFAULT_MOST_BYTES } = this.#options;
     const files = await Promise.all(
@@ -91,7 +87,7 @@ export class PhraseFiles {
     for (const { name, facts } of newestFirst) {
       if (facts === undefined) continue;
       bytes += facts.size;
-      const isOld = !name.endsWith('.mulaw') && clock.wallMs() - facts.mtimeMs > PERSONAL_LIFE_MS;
+      const isOld = !name.endsWith(ENDING) && clock.wallMs() - facts.mtimeMs > LEFTOVER_MS;
       if (isOld || bytes > mostBytes) await rm(join(folder, name), { force: true });
     }
   }
@@ -126,14 +122,14 @@ export class PhraseFiles {
 }
 
 /** Keyed, so that nobody can find out a sentence by hashing guesses. */
-function nameOf(secret: Uint8Array, key: string, { isPersonal }: PhraseKind): string {
+function nameOf(secret: Uint8Array, key: string): string {
   const digest = createHmac('sha256', sealingKey(secret, 'phrase name')).update(key).digest('hex').slice(0, 40);
-  return `${digest}.${isPersonal ? 'sealed' : 'mulaw'}`;
+  return `${digest}${ENDING}`;
 }
 
-function isOver(stamped: Uint8Array, wallMs: number, { isPersonal }: PhraseKind): boolean {
+function isOver(stamped: Uint8Array, wallMs: number): boolean {
   const madeMs = new DataView(stamped.buffer, stamped.byteOffset).getFloat64(0);
-  return !(wallMs - madeMs < (isPersonal ? PERSONAL_LIFE_MS : PLAIN_LIFE_MS));
+  return !(wallMs - madeMs < LIFE_MS);
 }
 
 async function statOf(folder: string, name: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> {

@@ -1,12 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import type { SynthesisRequest, Synthesizer } from '../../../../src/speech/port.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { PhraseFiles } from '../../../../src/speech/tts/phrase-files.ts';
 import { PhraseCache, type PhraseCacheOptions } from '../../../../src/speech/tts/phrase-cache.ts';
+import { PhraseStore } from '../../../../src/speech/tts/phrase-store.ts';
 
 const { signal } = new AbortController();
 const hello: SynthesisRequest = { text: 'Hello.', voice: 'Varun', language: 'en' };
@@ -64,12 +65,21 @@ describe('phrase cache', () => {
     },
   );
 
-  it('does not keep what was only spoken: it may be about a caller', async () => {
+  it('keeps nothing that is said to be no phrase of anybody', async () => {
     const synthesizer = new CountingSynthesizer();
     const cache = cacheOn(synthesizer);
-    await bytesOf(cache.speak(hello, signal));
-    await bytesOf(cache.speak(hello, signal));
+    const weather = { ...hello, isPersonal: false };
+    await bytesOf(cache.speak(weather, signal));
+    await bytesOf(cache.speak(weather, signal));
     expect(synthesizer.spoken).toHaveLength(2);
+  });
+
+  it.each([undefined, true, false])('speaks a prepared sentence from memory, whatever is said of it (%s)', async (isPersonal) => {
+    const synthesizer = new CountingSynthesizer();
+    const cache = cacheOn(synthesizer);
+    await cache.prepare([hello], signal);
+    await bytesOf(cache.speak({ ...hello, ...(isPersonal === undefined ? {} : { isPersonal }) }, signal));
+    expect(synthesizer.spoken).toHaveLength(1);
   });
 
   it('prepares each sentence once', async () => {
@@ -116,7 +126,55 @@ describe('phrase cache', () => {
   });
 });
 
-const personal: SynthesisRequest = { ...hello, text: 'Your balance is 40,512 rupees.', isPersonal: true };
+describe('sentences that may be about a person', () => {
+  const balance: SynthesisRequest = { ...hello, text: 'Your balance is 40,512 rupees.' };
+
+  it.each([balance, { ...balance, isPersonal: true }])('are spoken again from memory, for ten minutes (%j)', async (request) => {
+    const synthesizer = new CountingSynthesizer();
+    const clock = new ManualClock();
+    const cache = cacheOn(synthesizer, { clock });
+    const first = await bytesOf(cache.speak(request, signal));
+    clock.advance(599_999);
+    expect(await bytesOf(cache.speak(request, signal))).toEqual(first);
+    expect(synthesizer.spoken).toHaveLength(1);
+    clock.advance(1);
+    expect(cache.cached(request)).toBeUndefined();
+    await bytesOf(cache.speak(request, signal));
+    expect(synthesizer.spoken).toHaveLength(2);
+  });
+
+  it('never take the place of a prepared one', async () => {
+    const cache = cacheOn(new CountingSynthesizer(), { mostBytes: 10, mostPersonalBytes: 100 });
+    await cache.prepare([hello], signal);
+    for (const letter of 'abcdefgh') await bytesOf(cache.speak(phrase(30, letter), signal));
+    expect(cache.cached(hello)).toBeDefined();
+    expect(cache.cached(phrase(30, 'a'))).toBeUndefined();
+    expect(cache.cached(phrase(30, 'h'))).toBeDefined();
+  });
+
+  it('are kept under no name and in no bytes that tell of them, and not on disk', async () => {
+    const set = vi.spyOn(PhraseStore.prototype, 'set');
+    onTestFinished(() => set.mockRestore());
+    const folder = newFolder();
+    const clock = new ManualClock();
+    const files = new PhraseFiles({ folder, clock, logger: silentLogger });
+    const cache = new PhraseCache(new CountingSynthesizer(), { clock, files });
+    const audio = Buffer.from(await bytesOf(cache.speak(balance, signal)));
+    expect(cache.cached(balance)).toEqual(audio);
+    const [name, bytes] = set.mock.calls[0]!;
+    expect(name).not.toContain('balance');
+    expect(Buffer.from(bytes).includes(audio.subarray(0, 8))).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('are not kept when they were not spoken to their end', async () => {
+    const synthesizer = new CountingSynthesizer();
+    const cache = cacheOn(synthesizer);
+    synthesizer.failAt = balance.text;
+    await expect(bytesOf(cache.speak(balance, signal))).rejects.toThrow('lost');
+    expect(cache.cached(balance)).toBeUndefined();
+  });
+});
 
 describe('phrase cache on disk', () => {
   function cacheIn(folder: string, clock = new ManualClock(), more: { mostBytes?: number; source?: string } = {}) {
@@ -156,7 +214,7 @@ describe('phrase cache on disk', () => {
   it('lets the least recently used files go when the folder is full', async () => {
     const folder = newFolder();
     const clock = new ManualClock();
-    const small = { mostBytes: 250 };
+    const small = { mostBytes: 300 };
     const [a, b, c] = [phrase(100, 'a'), phrase(100, 'b'), phrase(100, 'c')];
     for (const request of [a, b, a, c]) {
       clock.jumpWall(60_000);
@@ -172,50 +230,22 @@ describe('phrase cache on disk', () => {
     expect(spoken).toEqual([b.text]);
   });
 
-  it('shows a personal sentence in no name and no byte, and keeps key and files to their owner', async () => {
+  it('shows a sentence in no name, and keeps key and files to their owner', async () => {
     const folder = newFolder();
-    const { cache } = cacheIn(folder);
-    await bytesOf(cache.speak(personal, signal));
+    await cacheIn(folder).cache.prepare([hello], signal);
     const names = readdirSync(folder);
-    expect(names.filter((name) => name.endsWith('.sealed'))).toHaveLength(1);
-    const audio = Buffer.alloc(8, 1);
-    for (const name of names) {
-      expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
-      expect(readFileSync(join(folder, name)).includes(audio)).toBe(false);
-    }
+    expect(names.filter((name) => /^[0-9a-f]{40}\.phrase$/u.test(name))).toHaveLength(1);
+    for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('speaks a personal sentence again from memory and from disk, for ten minutes', async () => {
+  it('removes what a process left half written with the next that is written', async () => {
     const folder = newFolder();
     const clock = new ManualClock();
-    const { cache, synthesizer } = cacheIn(folder, clock);
-    const first = await bytesOf(cache.speak(personal, signal));
-    clock.advance(599_999);
-    expect(await bytesOf(cache.speak(personal, signal))).toEqual(first);
-    const other = cacheIn(folder, clock);
-    expect(await bytesOf(other.cache.speak(personal, signal))).toEqual(first);
-    expect([...synthesizer.spoken, ...other.synthesizer.spoken]).toEqual([personal.text]);
-    clock.advance(1);
-    expect(cache.cached(personal)).toBeUndefined();
-    await bytesOf(cacheIn(folder, clock).cache.speak(personal, signal));
-    await bytesOf(cache.speak(personal, signal));
-    expect(synthesizer.spoken.length).toBeLessThanOrEqual(2);
-  });
-
-  it('removes personal files whose time is over with the next that is written', async () => {
-    const folder = newFolder();
-    const clock = new ManualClock();
-    await bytesOf(cacheIn(folder, clock).cache.speak(personal, signal));
-    clock.advance(600_001);
+    writeFileSync(join(folder, 'left.phrase.tmp'), 'half');
+    const madeMs = statSync(join(folder, 'left.phrase.tmp')).mtimeMs;
+    clock.jumpWall(madeMs + 600_001 - clock.wallMs());
     await cacheIn(folder, clock).cache.prepare([hello], signal);
-    expect(readdirSync(folder).filter((name) => name.endsWith('.sealed'))).toEqual([]);
-  });
-
-  it('keeps no personal sentence that was not spoken to its end', async () => {
-    const { cache, synthesizer } = cacheIn(newFolder());
-    synthesizer.failAt = personal.text;
-    await expect(bytesOf(cache.speak(personal, signal))).rejects.toThrow('lost');
-    expect(cache.cached(personal)).toBeUndefined();
+    expect(readdirSync(folder).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 
   test.each([
@@ -223,11 +253,11 @@ describe('phrase cache on disk', () => {
     { note: 'a file that is not ours', harm: (path: string) => writeFileSync(path, 'something else altogether') },
   ])('speaks anew instead of playing $note', async ({ harm }) => {
     const folder = newFolder();
-    await bytesOf(cacheIn(folder).cache.speak(personal, signal));
-    for (const name of readdirSync(folder)) if (name.endsWith('.sealed')) harm(join(folder, name));
+    await cacheIn(folder).cache.prepare([hello], signal);
+    for (const name of readdirSync(folder)) if (name.endsWith('.phrase')) harm(join(folder, name));
     const { cache, synthesizer } = cacheIn(folder);
-    await bytesOf(cache.speak(personal, signal));
-    expect(synthesizer.spoken).toEqual([personal.text]);
+    await cache.prepare([hello], signal);
+    expect(synthesizer.spoken).toEqual([hello.text]);
   });
 
   it('works on without a disk', async () => {
