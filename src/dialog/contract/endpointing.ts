@@ -14,8 +14,8 @@ export interface ContractPatience {
 
 export const DEFAULT_PATIENCE: ContractPatience = {
   incompleteMs: 1_800,
-  likelyMoreMs: 1_100,
-  unlikelyMoreMs: 500,
+  likelyMoreMs: 1_200,
+  unlikelyMoreMs: 480,
   wholeMs: 200,
 };
 
@@ -26,8 +26,8 @@ export const DEFAULT_PATIENCE: ContractPatience = {
 export function contractSilenceMs(reading: AnswerReading, baseMs: number, patience: ContractPatience = DEFAULT_PATIENCE): number {
   switch (reading.status) {
     case 'incomplete':
-      // Nothing of the value was said: a question, a refusal, a lead-in. The bot's own rules know more of those.
-      return reading.soFar === '' ? baseMs : Math.max(baseMs, patience.incompleteMs);
+      // Nothing of the value was said: a question, a refusal. The bot's own rules know more of those.
+      return reading.begun ? Math.max(baseMs, patience.incompleteMs) : baseMs;
     case 'impossible':
       return baseMs;
     case 'complete':

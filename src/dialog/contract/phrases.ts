@@ -23,7 +23,7 @@ export interface ContractPhrases {
 const english: ContractPhrases = {
   confirm: ['{value}. Is that right?', 'So that is {value}. Is that right?', 'I read it slowly. {value}. Is that right?'],
   again: {
-    digits: 'Sorry. Please say it again, digit by digit.',
+    digits: 'Sorry. Please say it again, digit by digit, or type it on the keypad.',
     letters: 'Sorry. Please spell it, letter by letter.',
     other: 'Sorry. Please say it again.',
   },
@@ -46,7 +46,7 @@ const english: ContractPhrases = {
 const hindi: ContractPhrases = {
   confirm: ['{value}। क्या यह सही है?', 'तो यह है {value}। क्या यह सही है?', 'मैं धीरे से पढ़ती हूँ। {value}। क्या यह सही है?'],
   again: {
-    digits: 'माफ़ कीजिए। कृपया एक एक अंक करके फिर से बताइए।',
+    digits: 'माफ़ कीजिए। कृपया एक एक अंक करके फिर से बताइए, या कीपैड पर दबाइए।',
     letters: 'माफ़ कीजिए। कृपया एक एक अक्षर करके बताइए।',
     other: 'माफ़ कीजिए। कृपया फिर से बताइए।',
   },

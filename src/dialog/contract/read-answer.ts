@@ -1,3 +1,4 @@
+import { tokenise } from '../understand/tokens.ts';
 import type { AnswerContract, ContractOf } from './contract.ts';
 import { fused, keyedDigits, keyedIn, spokenIn } from './parts.ts';
 import { readChoice, readYesNo } from './read-choice.ts';
@@ -7,6 +8,8 @@ import { readMoney } from './read-money.ts';
 import { readPhone, saysPlus } from './read-phone.ts';
 import { readDate, readEmail, readName, readTime } from './read-words.ts';
 import { type AnswerContext, type AnswerPart, type AnswerReading, impossible } from './reading.ts';
+
+const LEADS_IN = new Set(tokenise("is it's its number code email mail date amount name नंबर है हैं कोड ईमेल तारीख नाम"));
 
 /**
  * What an answer says so far, as a contract reads it; cheap enough for every partial of a recogniser. Pure.
@@ -24,9 +27,15 @@ export function readAnswer(contract: AnswerContract, context: AnswerContext, hea
 export function readParts(contract: AnswerContract, context: AnswerContext, parts: readonly AnswerPart[]): AnswerReading {
   const reading = readKind(contract, context, parts);
   const last = parts.at(-1);
+  if (reading.status === 'incomplete' && !reading.begun && last?.by === 'voice') return { ...reading, begun: leadsIn(last.text) };
   const ended = last?.by === 'keys' && last.keys.endsWith('#');
   // The caller said that this is all.
   return ended && reading.status === 'complete' ? { ...reading, more: 'no' } : reading;
+}
+
+/** `My number is`, `it's`, `मेरा नंबर है`: the value itself comes next. */
+function leadsIn(text: string): boolean {
+  return LEADS_IN.has(tokenise(text).at(-1) ?? '');
 }
 
 /** Kinds that are never taken from speech, and whose values nothing keeps. */

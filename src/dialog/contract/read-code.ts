@@ -20,9 +20,13 @@ export function signsOf(pattern: string): number {
  * fit it count: people correct themselves forwards, and begin with words.
  */
 export function readCode(parts: readonly AnswerPart[], contract: ContractOf<'code'>, context: AnswerContext): AnswerReading {
-  const items = parts.flatMap((part) => (part.by === 'voice' ? itemsOf(part.text, context) : typed(part.keys)));
+  const items = parts.flatMap((part) => (part.by === 'voice' ? itemsOf(part.text, context).sure : typed(part.keys)));
   const pattern = contract.pattern.replaceAll(SEPARATORS, '');
-  if (items.length === 0) return incomplete('', pattern.length);
+  if (items.length === 0) {
+    const last = parts.at(-1);
+    const begun = last?.by === 'voice' ? fit(itemsOf(last.text, context).perhaps, pattern) : undefined;
+    return incomplete(begun ?? '', pattern.length);
+  }
   for (let from = 0; from < items.length; from++) {
     const code = fit(items.slice(from), pattern);
     if (code === undefined || code.length < pattern.length) continue;
@@ -45,15 +49,18 @@ function typed(keys: string): Spelled[] {
     .map((digit, index) => ({ readings: [digit], value: digit, weak: false, from: index, to: index + 1 }));
 }
 
-function itemsOf(text: string, context: AnswerContext): Spelled[] {
+/** `perhaps`: what may be the first signs at the end of the words, and may be words (`I`, `जी के`). */
+function itemsOf(text: string, context: AnswerContext): { sure: Spelled[]; perhaps: Spelled[] } {
   const written = spelledWords(text);
   const plain = written.map((word) => word.toLowerCase());
   const native = context.language === 'hi' ? withDevanagari(plain) : plain;
   const words = written.map((word, index) => (native[index] === plain[index] ? word : native[index]!));
   const items: Spelled[] = [];
   let run: Spelled[] = [];
+  let perhaps: Spelled[] = [];
   const close = (): void => {
     if (run.some(({ weak }) => !weak) || run.length > LONE_WEAK) items.push(...run);
+    perhaps = run;
     run = [];
   };
   for (let index = 0; index < words.length;) {
@@ -63,7 +70,7 @@ function itemsOf(text: string, context: AnswerContext): Spelled[] {
     index = item?.to ?? index + 1;
   }
   close();
-  return items;
+  return { sure: items, perhaps };
 }
 
 /**

@@ -6,6 +6,7 @@ import { readEmail as emailIn } from '../understand/email.ts';
 import { readName as nameIn } from '../understand/name.ts';
 import { withDevanagari } from '../understand/romanised.ts';
 import { findTime, timeOfKeys } from '../understand/time.ts';
+import { tokenise } from '../understand/tokens.ts';
 import type { ContractOf } from './contract.ts';
 import { keyedDigits, keyedIn, spokenIn, wordsIn } from './parts.ts';
 import {
@@ -20,6 +21,8 @@ import {
 
 /** A sentence without a sign, a letter or a digit of an address in it is no address that was begun. */
 const MOST_PLAIN_WORDS = 3;
+
+const LEADS_TO_HOUR = new Set(tokenise('at quarter half past to साढ़े सवा पौने करीब'));
 
 /** A date, said, or keyed as day, month and year (`05032026`, the month first where the contract says so). */
 export function readDate(parts: readonly AnswerPart[], contract: ContractOf<'date'>, context: AnswerContext): AnswerReading {
@@ -56,16 +59,25 @@ export function readTime(parts: readonly AnswerPart[], contract: ContractOf<'tim
   }
   const tokens = wordsIn(spokenIn(parts), context.language);
   const found = findTime(tokens, { window, bare: true });
-  if (found === undefined) return NOTHING_READ;
-  const certain = findDayPart(tokens) !== undefined || !found.value.endsWith(':00') || found.to - found.from > 1;
-  return complete(found.value, certain ? 'unlikely' : 'likely');
+  const part = findDayPart(tokens);
+  if (found === undefined) {
+    // "In the morning, at", "साढ़े": the hour comes next.
+    const begun = part !== undefined || LEADS_TO_HOUR.has(tokens.at(-1) ?? '');
+    return begun ? incomplete(spokenIn(parts)) : NOTHING_READ;
+  }
+  if (part !== undefined) return complete(found.value, 'unlikely');
+  const settled = contract.from !== undefined && contract.to !== undefined;
+  const minutes = !found.value.endsWith(':00') || found.to - found.from > 1;
+  // Morning or evening may follow where only that tells which hour is meant, and minutes after an hour alone.
+  return complete(found.value, settled && minutes ? 'unlikely' : 'likely');
 }
 
 export function readName(parts: readonly AnswerPart[], contract: ContractOf<'name'>): AnswerReading {
   const names = nameIn(spokenIn(parts));
   const least = contract.least ?? 1;
   if (names.length < least) return incomplete(names.join(' '), least - names.length);
-  return complete(names.join(' '), names.length > 1 ? 'unlikely' : 'likely');
+  // One name more than was asked for is common, two are not.
+  return complete(names.join(' '), names.length > Math.max(1, least) ? 'unlikely' : 'likely');
 }
 
 export function readEmail(parts: readonly AnswerPart[]): AnswerReading {

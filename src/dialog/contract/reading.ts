@@ -28,20 +28,23 @@ export type Impossible =
 /** What an answer says so far. */
 export type AnswerReading =
   | { readonly status: 'complete'; readonly value: string; readonly more: More }
-  /** `soFar` is empty when nothing of the value has been said; `missing` where it can be counted. */
-  | { readonly status: 'incomplete'; readonly soFar: string; readonly missing: number | undefined }
+  /**
+   * `soFar` is empty when nothing of the value has been said; `missing` where it can be counted. `begun`: more is certain
+   * to come, since part of it was said or led up to (`my number is`).
+   */
+  | { readonly status: 'incomplete'; readonly soFar: string; readonly missing: number | undefined; readonly begun: boolean }
   | { readonly status: 'impossible'; readonly soFar: string; readonly why: Impossible }
   /** Several values are meant equally well; the caller has to be asked. */
   | { readonly status: 'ambiguous'; readonly values: readonly string[]; readonly more: More };
 
-export const NOTHING_READ: AnswerReading = { status: 'incomplete', soFar: '', missing: undefined };
+export const NOTHING_READ: AnswerReading = incomplete('');
 
 export function complete(value: string, more: More = 'no'): AnswerReading {
   return { status: 'complete', value, more };
 }
 
 export function incomplete(soFar: string, missing?: number): AnswerReading {
-  return { status: 'incomplete', soFar, missing };
+  return { status: 'incomplete', soFar, missing, begun: soFar !== '' };
 }
 
 export function impossible(soFar: string, why: Impossible): AnswerReading {

@@ -59,7 +59,11 @@ describe('collecting a value', () => {
       lines: ['427199', 'four two seven one double nine'],
       end: '427199 after 1',
     },
-    { note: 'asks anew after a no', lines: ['427199', 'no'], end: 'says Sorry. Please say it again, digit by digit.' },
+    {
+      note: 'asks anew after a no',
+      lines: ['427199', 'no'],
+      end: 'says Sorry. Please say it again, digit by digit, or type it on the keypad.',
+    },
     {
       note: 'reads a second value in groups',
       lines: ['427199', 'no', '427188'],
@@ -107,7 +111,7 @@ describe('collecting a value', () => {
   it.each([
     { lines: ['नौ आठ सात छह पाँच चार तीन दो एक शून्य'], end: 'says नौ आठ सात छह पाँच, चार तीन दो एक शून्य। क्या यह सही है?' },
     { lines: ['98765 43210', 'जी'], end: '+919876543210 after 1' },
-    { lines: ['98765 43210', 'जी नहीं'], end: 'says माफ़ कीजिए। कृपया एक एक अंक करके फिर से बताइए।' },
+    { lines: ['98765 43210', 'जी नहीं'], end: 'says माफ़ कीजिए। कृपया एक एक अंक करके फिर से बताइए, या कीपैड पर दबाइए।' },
     { lines: ['98765 43210', 'जी वो सही नहीं है'], end: 'says कृपया हाँ या नहीं कहिए।' },
     { lines: ['98765 43210', 'नहीं, आखिरी दो अंक एक एक हैं', 'हाँ जी'], end: '+919876543211 after 2' },
   ])('speaks Hindi: $lines', ({ lines, end }) => expect(done(phone, hindi, lines)).toBe(end));

@@ -128,7 +128,8 @@ describe('reading', () => {
               typed ? { by: 'keys', keys: piece } : { by: 'voice', text: sayAnswer({ kind: 'digits' }, piece, context) },
             );
             const reading = readParts({ kind: 'digits', length: 8 }, context, parts);
-            if (from < 8) expect(reading).toEqual({ status: 'incomplete', soFar: value.slice(0, from), missing: 8 - from });
+            if (from < 8)
+              expect(reading).toEqual({ status: 'incomplete', soFar: value.slice(0, from), missing: 8 - from, begun: true });
             else expect(reading).toEqual({ status: 'complete', value, more: 'no' });
           }
         },
@@ -176,6 +177,7 @@ it('waits while something is missing and stops when nothing can follow', () => {
   expect(silence(phone, 'nine eight seven six five')).toBe(DEFAULT_PATIENCE.incompleteMs);
   expect(silence(phone, 'nine eight seven six five four three two one zero')).toBe(DEFAULT_PATIENCE.wholeMs);
   expect(silence(phone, 'I do not have one')).toBe(640);
+  expect(silence(phone, 'my number is')).toBe(DEFAULT_PATIENCE.incompleteMs);
   expect(silence({ kind: 'money', currency: 'INR' }, 'five thousand')).toBe(DEFAULT_PATIENCE.likelyMoreMs);
   expect(silence({ kind: 'money', currency: 'INR' }, 'five thousand rupees')).toBe(DEFAULT_PATIENCE.unlikelyMoreMs);
 });

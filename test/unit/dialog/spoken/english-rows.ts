@@ -1,7 +1,7 @@
 import { draws, row, type Row } from './row.ts';
 
 const UNITS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
-const BELOW_HUNDRED: string[] = [
+export const BELOW_HUNDRED: string[] = [
   ...UNITS,
   'ten',
   'eleven',

@@ -1,0 +1,82 @@
+// When a dictated answer would have been taken for ended: a clock in steps of 20 ms, and a recogniser that is always right.
+import { contractSilenceMs, readAnswer } from '../../src/dialog/port-contracts.ts';
+import type { Dictated, Draw, Group, SpokenLanguage } from './dictation.ts';
+
+const TICK_MS = 20;
+/** A word is known this long after it was said. */
+export const RECOGNISED_MS = 250;
+const BASE_MS = 640;
+const PAUSE_MS = [200, 900] as const;
+/** Share of pauses in which somebody looks something up, and how long these are. */
+const THINKING_SHARE = 0.08;
+const THINKING_MS = [900, 1_500] as const;
+export const TODAY = '2026-01-01';
+
+interface SpokenWord {
+  readonly text: string;
+  readonly endMs: number;
+}
+
+export interface Utterance {
+  readonly words: readonly SpokenWord[];
+  /** Start and end of each stretch of voice. */
+  readonly voiced: readonly (readonly [number, number])[];
+  readonly endMs: number;
+}
+
+export interface Ending {
+  /** The answer was taken for ended although words were to come. */
+  readonly cutOff: boolean;
+  /** From the last sound to the end of the turn; undefined when it was cut off. */
+  readonly afterSpeechMs: number | undefined;
+}
+
+/** Says the groups: 180 to 420 ms a word, pauses between the groups. */
+export function speak(draw: Draw, groups: readonly Group[]): Utterance {
+  const words: SpokenWord[] = [];
+  const voiced: (readonly [number, number])[] = [];
+  let nowMs = 0;
+  for (const [index, group] of groups.entries()) {
+    if (index > 0) {
+      const [least, most] = draw.chance(THINKING_SHARE) ? THINKING_MS : PAUSE_MS;
+      nowMs += least + draw.unit() * (most - least);
+    }
+    const startMs = nowMs;
+    for (const text of group) {
+      nowMs += 180 + draw.unit() * 240;
+      words.push({ text, endMs: nowMs });
+    }
+    voiced.push([startMs, nowMs]);
+  }
+  return { words, voiced, endMs: nowMs };
+}
+
+export function endByContract(dictated: Dictated, utterance: Utterance, language: SpokenLanguage): Ending {
+  const context = { language, today: TODAY } as const;
+  let known = -1;
+  let enoughMs = BASE_MS;
+  return endWhen(utterance, (nowMs, silentMs) => {
+    const heard = utterance.words.filter(({ endMs }) => endMs + RECOGNISED_MS <= nowMs);
+    if (heard.length !== known) {
+      known = heard.length;
+      const reading = readAnswer(dictated.contract, context, heard.map(({ text }) => text).join(' '));
+      enoughMs = contractSilenceMs(reading, BASE_MS);
+    }
+    return silentMs >= enoughMs;
+  });
+}
+
+export function endByFixedSilence(utterance: Utterance, silenceMs: number): Ending {
+  return endWhen(utterance, (_nowMs, silentMs) => silentMs >= silenceMs);
+}
+
+function endWhen(utterance: Utterance, isEnough: (nowMs: number, silentMs: number) => boolean): Ending {
+  const { voiced, endMs } = utterance;
+  for (let nowMs = TICK_MS; ; nowMs += TICK_MS) {
+    const last = voiced.findLast(([startMs]) => startMs <= nowMs)!;
+    const silentMs = nowMs - Math.min(nowMs, last[1]);
+    if (silentMs === 0 || !isEnough(nowMs, silentMs)) continue;
+    const cutOff = nowMs < endMs;
+    return { cutOff, afterSpeechMs: cutOff ? undefined : nowMs - endMs };
+  }
+}
