@@ -1,7 +1,8 @@
 import type { SpeechHttp, SpeechRequest } from '../requests.ts';
-import { type OpenedAudio, openSource, type TranscriptionSource } from './audio-source.ts';
+import { openSource, type TranscriptionSource } from './audio-source.ts';
 import { type TranscriptionOptions, transcriptionFields } from './transcription-options.ts';
 import { readTranscription, type TranscriptionResult } from './transcription-result.ts';
+import { isLargeUpload, PacedFile } from './upload-file.ts';
 
 export type { TranscriptionSource } from './audio-source.ts';
 export type { TranscriptionOptions } from './transcription-options.ts';
@@ -48,7 +49,7 @@ export async function transcribe(
       what: 'transcription',
       url: new URL('/v1/audio/transcriptions', baseUrl),
       method: 'POST',
-      isLarge: typeof audio !== 'string' && audio.blob.size > LARGE_BYTES,
+      isLarge: typeof audio !== 'string' && isLargeUpload(audio),
       timeoutMs: Math.round(timeoutMs),
       ...(isPlainAddress ? addressBody(audio) : { body: () => formOf(audio, fields, onProgress) }),
     },
@@ -73,40 +74,4 @@ function formOf(
   else form.set('file', new PacedFile(audio, onProgress));
   for (const [name, value] of fields) form.set(name, value);
   return form;
-}
-
-/** From here on a second copy of the body in memory matters. */
-const LARGE_BYTES = 8 * 1024 * 1024;
-const PIECE_BYTES = 256 * 1024;
-
-/**
- * A file that is read no faster than it is sent, and tells how far it is. The stream of the runtime's own file reads all of it
- * ahead, into memory. Its length is known beforehand, so that the request has one too.
- */
-class PacedFile extends File {
-  readonly #onProgress: TranscriptionWatch['onProgress'];
-
-  constructor({ blob, name }: OpenedAudio, onProgress: TranscriptionWatch['onProgress']) {
-    super([blob], name);
-    this.#onProgress = onProgress;
-  }
-
-  override stream(): ReturnType<File['stream']> {
-    let sent = 0;
-    return new ReadableStream<Uint8Array<ArrayBuffer>>(
-      {
-        pull: async (controller) => {
-          const piece = new Uint8Array(await this.slice(sent, sent + PIECE_BYTES).arrayBuffer());
-          sent += piece.length;
-          if (piece.length === 0) {
-            controller.close();
-            return;
-          }
-          controller.enqueue(piece);
-          this.#onProgress?.(sent, this.size);
-        },
-      },
-      { highWaterMark: 0 },
-    );
-  }
 }

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { type AudioFile, openAudioFile } from '../asr/audio-source.ts';
+import { isLargeUpload, PacedFile } from '../asr/upload-file.ts';
 import { eitherSignal } from '../either-signal.ts';
 import { SpeechRequestError } from '../errors.ts';
 import { parseAnswer } from '../parse-answer.ts';
@@ -43,16 +44,17 @@ export async function transcribeMedical(
   return joinMedical(await inParts(parts, signal, sendPart), name);
 
   async function sendPart({ blob: audio, startS }: WavPart, limited: AbortSignal): Promise<MedicalPart> {
+    const part = { blob: audio, name };
     const body = (): FormData => {
       const form = new FormData();
-      form.set('file', audio, name);
+      form.set('file', new PacedFile(part));
       form.set('language_code', 'med-en');
       form.set('enable_diarization', String(diarize));
       return form;
     };
     const url = new URL('/transcribe', medUrl);
     const request = { what: 'medical transcription', url, method: 'POST', body, timeoutMs: TIMEOUT_MS } as const;
-    const answer = await http.send(request, limited);
+    const answer = await http.send({ ...request, isLarge: isLargeUpload(part) }, limited);
     const read = parseAnswer(medicalAnswer, answer, 'the medical transcription');
     const { status, requestId, text, attempts } = answer;
     if (read.success === false)

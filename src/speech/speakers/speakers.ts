@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type AudioFile, openAudioFile } from '../asr/audio-source.ts';
+import { PacedFile } from '../asr/upload-file.ts';
 import { SpeechRequestError } from '../errors.ts';
 import { parseAnswer } from '../parse-answer.ts';
 import type { SpeechAnswer, SpeechHttp } from '../requests.ts';
@@ -63,7 +64,7 @@ export class Speakers {
     const audio = await openAudioFile(clip, MOST_BYTES);
     const fields = named(speaker);
     const answer = await send(this.#options.write(), 'POST', 'register', signal, () => {
-      fields.set('file', audio.blob, audio.name);
+      fields.set('file', new PacedFile(audio));
       return fields;
     });
     const { success, speaker: name, message } = parseAnswer(registered, answer, 'the answer to a speaker registration');

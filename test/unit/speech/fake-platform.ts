@@ -12,6 +12,7 @@ export interface Asked {
   readonly headers: Headers;
   readonly body: unknown;
   readonly signal: AbortSignal | undefined;
+  readonly redirect: RequestInit['redirect'];
 }
 
 export type Answer = Response | Error | Promise<Response>;
@@ -33,6 +34,7 @@ export class FakeFetch {
       headers: new Headers(init?.headers),
       body: init?.body,
       signal: init?.signal ?? undefined,
+      redirect: init?.redirect,
     };
     this.asked.push(asked);
     const answer = (this.#script.length > 1 ? this.#script.shift() : this.#script[0])?.(asked);
