@@ -30,6 +30,7 @@ export async function runDialog(
       first = false;
       if (action.type === 'say') sink.say(action);
       else sink.act(action);
+      await reply.room();
     }
     if (first && !reply.signal.aborted) sink.answered();
   } catch (error) {

@@ -1,3 +1,4 @@
+import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Interruptible } from '../dialog/port.ts';
 import type { Synthesizer } from '../speech/port.ts';
@@ -19,6 +20,13 @@ export interface ReplyOptions {
   /** Told once when the platform could not speak a sentence; the reply ends there. */
   readonly onFailure: (error: unknown) => void;
 }
+
+/** Sentences that may wait to be made; a dialog that says more waits, too. */
+const MOST_WAITING = 50;
+/** Speech that is made ahead of what is heard: nobody pays for the rest of a reply that is interrupted. */
+const MOST_AHEAD_MS = 20_000;
+const LOOK_EVERY_MS = 250;
+const BYTES_PER_MS = 8;
 
 interface Queued {
   readonly utterance: Utterance;
@@ -42,6 +50,9 @@ export class Reply {
   #made = 0;
   #closed = false;
   #running = false;
+  #madeRoom: () => void = () => undefined;
+  #firstAudioMs: number | undefined;
+  #madeMs = 0;
 
   constructor(line: Line, synthesizer: Synthesizer, clock: Clock, timeline: Timeline, options: ReplyOptions) {
     this.#line = line;
@@ -81,6 +92,15 @@ export class Reply {
     if (!this.#running) void this.#run();
   }
 
+  /** Resolves when more can be said, or nobody wants it: a dialog that never ends must not fill the memory. */
+  async room(): Promise<void> {
+    while (this.#queue.length >= MOST_WAITING && !this.signal.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#madeRoom = resolve;
+      });
+    }
+  }
+
   /** No more sentences follow. */
   close(): void {
     this.#closed = true;
@@ -89,19 +109,29 @@ export class Reply {
   abort(): void {
     this.#queue.length = 0;
     this.#abort.abort(new Error('the reply is no longer wanted'));
+    this.#madeRoom();
   }
 
   async #run(): Promise<void> {
     this.#running = true;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      this.#madeRoom();
       try {
+        await this.#notFarAhead();
         await this.#speak(next);
       } catch (error) {
         if (!this.signal.aborted) this.#options.onFailure(error);
         this.#queue.length = 0;
+        this.#madeRoom();
       }
     }
     this.#running = false;
+  }
+
+  /** Waits while more has been made than is heard soon. */
+  async #notFarAhead(): Promise<void> {
+    const aheadMs = (): number => this.#madeMs - (this.#clock.nowMs() - (this.#firstAudioMs ?? 0));
+    while (this.#firstAudioMs !== undefined && aheadMs() > MOST_AHEAD_MS) await sleep(this.#clock, LOOK_EVERY_MS, this.signal);
   }
 
   async #speak({ utterance, unitId }: Queued): Promise<void> {
@@ -116,6 +146,8 @@ export class Reply {
         const nowMs = this.#clock.nowMs();
         if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn, unitId });
         first = false;
+        this.#firstAudioMs ??= nowMs;
+        this.#madeMs += audio.length / BYTES_PER_MS;
         this.#line.push(unitId, audio, nowMs);
       }
     } finally {
