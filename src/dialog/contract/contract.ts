@@ -3,7 +3,12 @@ import { z } from 'zod';
 const LONGEST = 64;
 
 /** Check digits over the whole value: Luhn (cards, IMEI), Verhoeff (Aadhaar), ISO 7064 mod 97 (IBAN), mod 11 (ISBN-10). */
-const check = z.enum(['luhn', 'verhoeff', 'mod97', 'mod11']);
+export const checkKind = z.enum(['luhn', 'verhoeff', 'mod97', 'mod11']);
+/** `A` is a letter, `9` a digit, `X` either; `-` and `/` are written and never said; `0` is the digit itself. */
+export const codePattern = z
+  .string()
+  .regex(/^[A9X0/-]{1,40}$/, 'a pattern of A, 9, X, 0, - and /')
+  .refine((pattern) => /[A9X]/.test(pattern), 'a pattern with an A, 9 or X in it');
 /** `always` (the default of most kinds): said back, and taken only after a yes. */
 const readBack = z.enum(['always', 'never']).optional();
 
@@ -31,7 +36,7 @@ export const answerContract = z.discriminatedUnion('kind', [
       length: z.int().min(1).max(LONGEST).optional(),
       least: z.int().min(1).max(LONGEST).optional(),
       most: z.int().min(1).max(LONGEST).optional(),
-      check: check.optional(),
+      check: checkKind.optional(),
       readBack,
     })
     .refine(({ least, most }) => least === undefined || most === undefined || least <= most, {
@@ -72,12 +77,8 @@ export const answerContract = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('email'), readBack }),
   z.object({
     kind: z.literal('code'),
-    /** `A` is a letter, `9` a digit, `X` either; `-` and `/` are written and never said; `0` is the digit itself. */
-    pattern: z
-      .string()
-      .regex(/^[A9X0/-]{1,40}$/, 'a pattern of A, 9, X, 0, - and /')
-      .refine((pattern) => /[A9X]/.test(pattern)),
-    check: check.optional(),
+    pattern: codePattern,
+    check: checkKind.optional(),
     readBack,
   }),
   z.object({
@@ -104,4 +105,4 @@ export const answerContract = z.discriminatedUnion('kind', [
 
 export type AnswerContract = z.output<typeof answerContract>;
 export type ContractOf<Kind extends AnswerContract['kind']> = Extract<AnswerContract, { kind: Kind }>;
-export type CheckKind = z.output<typeof check>;
+export type CheckKind = z.output<typeof checkKind>;

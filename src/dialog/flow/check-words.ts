@@ -39,9 +39,17 @@ function checkSlot(flow: Flow, path: string, slot: Slot): FlowProblem[] {
       return slot.length === undefined && slot.least > slot.most
         ? [{ path: `${path}.most`, value: shown(slot.most), message: 'must not be less than least' }]
         : [];
+    case 'money':
+      return slot.least !== undefined && slot.most !== undefined && slot.least > slot.most
+        ? [{ path: `${path}.most`, value: shown(slot.most), message: 'must not be less than least' }]
+        : [];
     case 'day':
     case 'yes-no':
     case 'text':
+    case 'phone':
+    case 'code':
+    case 'email':
+    case 'name':
       return [];
   }
 }

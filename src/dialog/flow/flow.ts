@@ -34,7 +34,7 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
     case 'keyed':
       return heardAnswer(flow, state, question, hearKeys(flow, state, input.digits), context);
     case 'spoken':
-      return heardAnswer(flow, state, question, hearSpoken(flow, state, input.text, context.today), context);
+      return heardAnswer(flow, state, question, hearSpoken(flow, state, input.text, context.today, input.keys), context);
   }
 }
 

@@ -22,8 +22,9 @@ export interface Heard {
 
 export const NOTHING_HEARD: Heard = { values: {}, refused: {}, yesNo: undefined, parts: [], command: undefined };
 
-export function hearSpoken(flow: Flow, state: FlowState, text: string, today: CalendarDay): Heard {
-  const said = utterance(text);
+/** @param keys pressed behind the words, as a part of the same answer */
+export function hearSpoken(flow: Flow, state: FlowState, text: string, today: CalendarDay, keys = ''): Heard {
+  const said = utterance(text, keys);
   const at = flow.states[state.at];
   const heard =
     at?.ask !== undefined

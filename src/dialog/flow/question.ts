@@ -2,6 +2,7 @@ import type { DialogAction } from '../port.ts';
 import type { Language } from '../understand/language.ts';
 import type { FlowState } from './flow-state.ts';
 import type { Flow, Prompt, Slot } from './schema.ts';
+import { contractOfQuestion, contractSlotHints, contractSlotKeys, isContractSlot } from './slot-contract.ts';
 import { inLanguage } from './text.ts';
 import { builtInWords } from './words.ts';
 
@@ -33,6 +34,7 @@ export function openQuestion(flow: Flow, state: FlowState): Question | undefined
       : state.stage === 'which'
         ? Object.keys(at.confirm?.parts ?? {}).flatMap((part) => calledPhrases(flow, part, state.language).slice(0, 2))
         : builtInWords(state.language).hints['yes-no']);
+  const contract = slot === undefined ? undefined : contractOfQuestion(slot);
   const maxDigits = slot === undefined ? 1 : mostKeys(slot);
   const notUnderstood = asking.notUnderstood ?? [];
   const noInput = asking.noInput ?? [];
@@ -49,6 +51,7 @@ export function openQuestion(flow: Flow, state: FlowState): Question | undefined
       ...(asking.endpointingMs === undefined ? {} : { endpointingMs: asking.endpointingMs }),
       ...(asking.noInputMs === undefined ? {} : { noInputMs: asking.noInputMs }),
       maxDigits,
+      ...(contract === undefined ? {} : { contract }),
     },
   };
 }
@@ -68,6 +71,7 @@ export function digitLimits(slot: Slot & { kind: 'digits' }): { least: number; m
 
 function slotHints(slot: Slot, language: Language): readonly string[] {
   if (slot.kind === 'text') return [];
+  if (isContractSlot(slot)) return contractSlotHints(slot, language);
   if (slot.kind !== 'choice') return builtInWords(language).hints[slot.kind];
   // Every option's first phrase before any option's second one.
   const lists = Object.values(slot.options).map((option) => inLanguage<readonly string[]>(option.phrases, language) ?? []);
@@ -84,6 +88,12 @@ function mostKeys(slot: Slot): number {
       return 4;
     case 'digits':
       return digitLimits(slot).most;
+    case 'phone':
+    case 'money':
+    case 'code':
+    case 'email':
+    case 'name':
+      return contractSlotKeys(slot);
     case 'day':
     case 'yes-no':
     case 'text':

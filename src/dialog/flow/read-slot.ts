@@ -1,3 +1,4 @@
+import { readAnswer } from '../contract/read-answer.ts';
 import type { CalendarDay } from '../understand/calendar-day.ts';
 import { weekdayOf } from '../understand/calendar-day.ts';
 import { findChoice } from '../understand/choice.ts';
@@ -5,17 +6,21 @@ import { type ClockTime, DAYTIME, inWindow, type TimeWindow } from '../understan
 import { findDay } from '../understand/day.ts';
 import { findDigits } from '../understand/digits.ts';
 import type { Language } from '../understand/language.ts';
+import { findMoney, moneyWords } from '../understand/money.ts';
 import { numberAt } from '../understand/numbers.ts';
 import { findTime, timeOfKeys } from '../understand/time.ts';
 import { type Found, tokenise } from '../understand/tokens.ts';
 import { findYesNo } from '../understand/yes-no.ts';
 import { digitLimits } from './question.ts';
 import type { Slot } from './schema.ts';
+import { contractOf, contractOfDigits, type ContractSlot } from './slot-contract.ts';
 import { inLanguage } from './text.ts';
 
 export interface Utterance {
   readonly text: string;
   readonly tokens: readonly string[];
+  /** Keys behind the words, as a part of the same answer. */
+  readonly keys: string;
 }
 
 export interface ReadOptions {
@@ -25,8 +30,8 @@ export interface ReadOptions {
   readonly asked: boolean;
 }
 
-export function utterance(text: string): Utterance {
-  return { text: text.trim(), tokens: tokenise(text) };
+export function utterance(text: string, keys = ''): Utterance {
+  return { text: text.trim(), tokens: tokenise(text), keys };
 }
 
 /** What an utterance says for a slot, whether or not it is possible; undefined when it says nothing. */
@@ -45,12 +50,21 @@ export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): F
     case 'time':
       return findTime(tokens, { window: windowOf(slot), bare: options.asked });
     case 'digits': {
+      // Asked for, they may be said in pieces and with keys between; beside the point, one run of them counts.
+      const whole = options.asked ? readAnswer(contractOfDigits(slot), options, said.text, said.keys) : undefined;
+      if (whole?.status === 'complete') return { value: whole.value, from: 0, to: tokens.length };
       const digits = findDigits(tokens);
       const { least, most } = digitLimits(slot);
       return digits !== undefined && digits.value.length >= least && digits.value.length <= most ? digits : undefined;
     }
     case 'yes-no':
       return findYesNo(tokens);
+    case 'phone':
+    case 'money':
+    case 'code':
+    case 'email':
+    case 'name':
+      return spokenContract(slot, said, options);
     case 'text':
       return options.asked && tokens.length > 0 ? { value: said.text.slice(0, 500), from: 0, to: tokens.length } : undefined;
   }
@@ -67,6 +81,14 @@ export function readKeys(slot: Slot, digits: string): string | undefined {
       const { least, most } = digitLimits(slot);
       return /^\d+$/.test(digits) && digits.length >= least && digits.length <= most ? digits : undefined;
     }
+    case 'phone':
+    case 'money':
+    case 'code':
+    case 'email':
+    case 'name': {
+      const reading = readAnswer(contractOf(slot), { language: 'en', today: '1970-01-01' }, '', digits);
+      return reading.status === 'complete' ? reading.value : undefined;
+    }
     case 'yes-no':
       return digits === '1' ? 'yes' : digits === '2' ? 'no' : undefined;
     case 'day':
@@ -79,7 +101,19 @@ export function readKeys(slot: Slot, digits: string): string | undefined {
 export function isPossible(slot: Slot, value: string): boolean {
   if (slot.kind === 'day') return !slot.closed.includes(weekdayOf(value as CalendarDay)); // written by findDay
   if (slot.kind === 'time') return inWindow(value as ClockTime, { from: slot.from ?? '00:00', to: slot.to ?? '23:59' });
+  if (slot.kind === 'money') return Number(value) >= (slot.least ?? 0) && Number(value) <= (slot.most ?? Infinity);
   return true;
+}
+
+function spokenContract(slot: ContractSlot, said: Utterance, { language, today, asked }: ReadOptions): Found<string> | undefined {
+  // Beside the point, any word could be a name and any number an amount.
+  if (!asked && slot.kind === 'name') return undefined;
+  if (!asked && slot.kind === 'money' && !/^(?:unit|whole)$/.test(findMoney(moneyWords(said.text), slot.currency).ends))
+    return undefined;
+  const reading = readAnswer(contractOf(slot), { language, today }, said.text, asked ? said.keys : '');
+  if (reading.status !== 'complete') return undefined;
+  // A command in the same words goes first where anything would be a name.
+  return { value: reading.value, from: 0, to: slot.kind === 'name' ? 1 : said.tokens.length };
 }
 
 function windowOf(slot: Slot & { kind: 'time' }): TimeWindow {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkKind, codePattern } from '../contract/contract.ts';
 import { WEEKDAYS } from '../understand/calendar-day.ts';
 import type { ClockTime } from '../understand/clock-time.ts';
 import { LANGUAGES } from '../understand/language.ts';
@@ -71,6 +72,21 @@ const slot = z.discriminatedUnion('kind', [
     ...common,
   }),
   strictGroup({ kind: z.literal('yes-no'), ...common }),
+  /** Kept as E.164, `+919876543210`. */
+  strictGroup({ kind: z.literal('phone'), region: z.enum(['IN', 'US']), ...common }),
+  /** Kept as a decimal with two places; `least` and `most` are whole units of the currency. */
+  strictGroup({
+    kind: z.literal('money'),
+    currency: z.enum(['INR', 'USD']),
+    least: z.number().min(0).optional(),
+    most: z.number().min(0).optional(),
+    ...common,
+  }),
+  /** `A` is a letter, `9` a digit, `X` either: `AA9999`. */
+  strictGroup({ kind: z.literal('code'), pattern: codePattern, check: checkKind.optional(), ...common }),
+  strictGroup({ kind: z.literal('email'), ...common }),
+  /** `least`: words that make a whole name. */
+  strictGroup({ kind: z.literal('name'), least: z.int().min(1).max(6).optional(), ...common }),
   strictGroup({ kind: z.literal('text'), ...common }),
 ]);
 

@@ -1,3 +1,4 @@
+import { sayAnswer } from '../contract/say-answer.ts';
 import { calendarDay, type CalendarDay } from '../understand/calendar-day.ts';
 import type { ClockTime } from '../understand/clock-time.ts';
 import type { Language } from '../understand/language.ts';
@@ -6,10 +7,11 @@ import { sayDigits } from '../understand/say-digits.ts';
 import { sayTime } from '../understand/say-time.ts';
 import type { SayAction } from './flow-state.ts';
 import type { ByLanguage, Flow, Prompt, Slot } from './schema.ts';
+import { contractOf } from './slot-contract.ts';
 import { builtInWords } from './words.ts';
 
-/** `full` says the part of the day with a time; `digits` reads figures one by one. */
-export const FILTERS = ['full', 'digits'] as const;
+/** `full` says the part of the day with a time; `digits` reads figures one by one; `spelled` sign by sign. */
+export const FILTERS = ['full', 'digits', 'spelled'] as const;
 
 const PLACEHOLDER = /\{\{\s*([A-Za-z][\w-]*)\s*(?:\|\s*([A-Za-z]+)\s*)?\}\}/g;
 
@@ -66,6 +68,12 @@ export function sayValue(slot: Slot, value: string, scope: TextScope, filter?: s
       const option = Object.hasOwn(slot.options, value) ? slot.options[value] : undefined;
       return (option?.say === undefined ? undefined : inLanguage(option.say, scope.language)) ?? value;
     }
+    case 'phone':
+    case 'money':
+    case 'code':
+    case 'email':
+    case 'name':
+      return sayAnswer(contractOf(slot), value, scope, filter === 'spelled' ? 'spelled' : 'whole');
     case 'text':
       return filter === 'digits' ? sayDigits(scope.language, value) : value;
   }

@@ -1,0 +1,50 @@
+import { contractHints } from '../contract/hints.ts';
+import type { AnswerContract } from '../contract/contract.ts';
+import { mostKeys } from '../contract/keys.ts';
+import type { Language } from '../understand/language.ts';
+import type { Slot } from './schema.ts';
+
+/** Slots that are read and said by an answer contract. */
+export type ContractSlot = Extract<Slot, { kind: 'phone' | 'money' | 'code' | 'email' | 'name' }>;
+
+export function isContractSlot(slot: Slot): slot is ContractSlot {
+  return contractKinds.has(slot.kind);
+}
+
+const contractKinds: ReadonlySet<Slot['kind']> = new Set(['phone', 'money', 'code', 'email', 'name']);
+
+/** The contract of a slot. Nothing is read back for it: a flow has `confirm` for that. */
+export function contractOf(slot: ContractSlot): AnswerContract {
+  const readBack = 'never';
+  switch (slot.kind) {
+    case 'phone':
+      return { kind: 'phone', region: slot.region, readBack };
+    case 'money':
+      return { kind: 'money', currency: slot.currency, readBack };
+    case 'code':
+      return { kind: 'code', pattern: slot.pattern, check: slot.check, readBack };
+    case 'email':
+      return { kind: 'email', readBack };
+    case 'name':
+      return { kind: 'name', least: slot.least, readBack };
+  }
+}
+
+/** The contract that the call gets with a question: what tells it when the answer is over. */
+export function contractOfQuestion(slot: Slot): AnswerContract | undefined {
+  if (isContractSlot(slot)) return contractOf(slot);
+  return slot.kind === 'digits' ? contractOfDigits(slot) : undefined;
+}
+
+export function contractOfDigits({ length, least, most }: Extract<Slot, { kind: 'digits' }>): AnswerContract {
+  return { kind: 'digits', ...(length === undefined ? { least, most } : { length }), readBack: 'never' };
+}
+
+export function contractSlotHints(slot: ContractSlot, language: Language): readonly string[] {
+  return contractHints(contractOf(slot), language);
+}
+
+/** Keys that complete the answer; a slot that cannot be typed leaves one, for commands. */
+export function contractSlotKeys(slot: ContractSlot): number {
+  return mostKeys(contractOf(slot)) ?? 1;
+}
