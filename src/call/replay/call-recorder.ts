@@ -61,23 +61,19 @@ export class CallRecorder {
     const a = this.#attachments.length;
     const recorded = new RecordedAttachment(attachment, a, this.#gate, this.#draft);
     this.#attachments.push(recorded);
-    this.#gate.let(
-      () =>
-        this.#draft.add({
-          k: 'attached',
-          t: this.#draft.t,
-          a,
-          carrier,
-          format: { ...started.format },
-          capabilities: { ...capabilities },
-        }),
-      () => attach(recorded),
-    );
+    this.#gate.let(() => {
+      const { t } = this.#draft;
+      this.#draft.add({ k: 'attached', t, a, carrier, format: { ...started.format }, capabilities: { ...capabilities } });
+      attach(recorded);
+    });
   }
 
   /** @param tell tells the call what it is to do */
   told(what: 'carrier-ended' | 'apologise', reason: string, tell: () => void): void {
-    this.#gate.let(() => this.#draft.add({ k: 'told', t: this.#draft.t, what, reason }), tell);
+    this.#gate.let(() => {
+      this.#draft.add({ k: 'told', t: this.#draft.t, what, reason });
+      tell();
+    });
   }
 
   #around(services: CallServices): CallServices {
@@ -85,15 +81,7 @@ export class CallRecorder {
     return {
       ...services,
       clock: this.#clock(services.clock),
-      ticker: decisions.watchTicker({
-        add: (listener) =>
-          services.ticker.add(() =>
-            gate.let(
-              () => draft.add({ k: 'tick', t: draft.t }),
-              () => listener(gate.nowMs),
-            ),
-          ),
-      }),
+      ticker: decisions.watchTicker({ add: (listener) => this.#tick(services.ticker, listener) }),
       recogniser: recordRecogniser(services.recogniser, gate, draft),
       synthesizer: recordSynthesizer(services.synthesizer, gate, draft, decisions),
       spareRecognition: () => {
@@ -111,6 +99,21 @@ export class CallRecorder {
     };
   }
 
+  #tick(ticker: CallServices['ticker'], listener: (nowMs: number) => void): () => void {
+    let running = true;
+    const stop = ticker.add(() =>
+      this.#gate.let(() => {
+        if (!running) return;
+        this.#draft.add({ k: 'tick', t: this.#draft.t });
+        listener(this.#gate.nowMs);
+      }),
+    );
+    return () => {
+      running = false;
+      stop();
+    };
+  }
+
   #clock(clock: Clock): Clock {
     const [gate, draft] = [this.#gate, this.#draft];
     return {
@@ -120,9 +123,20 @@ export class CallRecorder {
         const timer = this.#timers;
         this.#timers += 1;
         const setMs = draft.t;
-        return clock.after(delayMs, () =>
-          gate.let(() => draft.add({ k: 'timer', t: draft.t, timer, delayMs, tookMs: draft.t - setMs }), run),
+        let cancelled = false;
+        const inner = clock.after(delayMs, () =>
+          gate.let(() => {
+            if (cancelled) return;
+            draft.add({ k: 'timer', t: draft.t, timer, delayMs, tookMs: draft.t - setMs });
+            run();
+          }),
         );
+        return {
+          cancel: () => {
+            cancelled = true;
+            inner.cancel();
+          },
+        };
       },
     };
   }

@@ -67,15 +67,15 @@ export class RecordedAttachment implements Attachment {
   }
 
   listen(listener: (event: MediaEvent) => void): void {
-    this.#inner.listen((event) =>
-      this.#gate.let(
-        () => this.#write(event),
-        () => {
-          if (event.type === 'audio') this.#draft.whileHearing(this.started.format.encoding, () => listener(event));
-          else listener(event);
-        },
-      ),
-    );
+    this.#inner.listen((given) => {
+      // The audio is the reader's, and it may have to wait.
+      const event = given.type === 'audio' ? { ...given, payload: Uint8Array.from(given.payload) } : given;
+      this.#gate.let(() => {
+        this.#write(event);
+        if (event.type === 'audio') this.#draft.whileHearing(this.started.format.encoding, () => listener(event));
+        else listener(event);
+      });
+    });
   }
 
   sendAudio(payload: Uint8Array): void {

@@ -16,8 +16,6 @@ export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, dra
       let answered = 0;
       let aborted = false;
       const write = (event: RecognitionEvent): void => {
-        // What comes of a session that nobody listens to any more changes nothing.
-        if (aborted) return;
         const { t } = draft;
         const isAnswer = event.type === 'final' && answered < commits.length;
         const causedMs = isAnswer ? (commits[answered] ?? t) : openedMs;
@@ -26,10 +24,12 @@ export function recordRecogniser(recogniser: Recogniser, gate: StimulusGate, dra
         if (isAnswer && event.endOfUtterance !== false) answered += 1;
       };
       const session = recogniser.open(options, (event) =>
-        gate.let(
-          () => write(event),
-          () => listener(event),
-        ),
+        gate.let(() => {
+          // It was given up while this waited.
+          if (aborted) return;
+          write(event);
+          listener(event);
+        }),
       );
       return {
         send: (pcm) => {

@@ -2,16 +2,14 @@ import type { Clock } from '../../kernel/clock.ts';
 
 /**
  * Lets what comes into a call in one at a time, each with a moment of its own: within it the call's clock stands still, in
- * whole milliseconds. So the order and the times of what came in are all that a call's decisions depend on, and a log of
- * them is enough to run it again.
+ * whole milliseconds, and all that it sets off, promises included, is done before the next. So the order and the times of
+ * what came in are all that a call's decisions depend on, and a log of them is enough to run it again.
  */
 export class StimulusGate {
   readonly #clock: Clock;
   #nowMs: number;
   /** Something was let in, and what it has set off may still be running. */
   #busy = false;
-  #inside = false;
-  readonly #nested: (() => void)[] = [];
   readonly #waiting: (() => void)[] = [];
 
   constructor(clock: Clock) {
@@ -25,39 +23,28 @@ export class StimulusGate {
   }
 
   /**
-   * Lets in what comes as a call of one of our functions. What comes while another is still being taken in follows it.
-   * @param write writes it down; told the moment before anything of it is done
+   * Lets in what comes as a call of one of our functions: at once, or when what came before is done.
+   * @param act writes it down and takes it in; the moment is already its own
    */
-  let(write: () => void, act: () => void): void {
-    if (this.#inside) {
-      this.#nested.push(() => this.let(write, act));
-      return;
-    }
-    this.#enter();
-    write();
-    this.#inside = true;
-    try {
-      act();
-    } finally {
-      this.#inside = false;
-      this.#nested.shift()?.();
+  let(act: () => void): void {
+    if (this.#busy) this.#waiting.push(() => this.#enter(act));
+    else {
+      this.#busy = true;
+      setImmediate(() => this.#leave());
+      this.#enter(act);
     }
   }
 
-  /** Lets in what comes as the value of a promise: resolves when nothing that came before is still at work. */
-  async pass(): Promise<void> {
-    if (this.#busy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    this.#enter();
+  /** Lets in what comes as the value of a promise: resolves when what came before is done. */
+  pass(): Promise<void> {
+    return new Promise((resolve) => this.let(resolve));
   }
 
-  #enter(): void {
+  #enter(act: () => void): void {
     this.#nowMs = Math.max(this.#nowMs, Math.floor(this.#clock.nowMs()));
-    if (this.#busy) return;
-    this.#busy = true;
-    setImmediate(() => this.#leave());
+    act();
   }
 
-  /** Whoever waits goes in next, before anyone who comes now. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) {

@@ -25,7 +25,8 @@ export type CallerAct =
   | { readonly quietMs: number }
   | { readonly voiceMs: number; readonly says?: string }
   | { readonly key: string }
-  | { readonly hangUp: true };
+  /** The carrier's socket dies, and another comes after a while. */
+  | { readonly awayMs: number };
 
 export interface Script {
   readonly caller: readonly CallerAct[];
@@ -105,22 +106,30 @@ export async function recordCall(script: Script): Promise<CallFixture> {
     ...(script.mostBytes === undefined ? {} : { mostBytes: script.mostBytes }),
   });
   const session = new CallSession(recorder.identity, recorder.services);
-  const attachment = new UnevenAttachment(clock, uneven);
+  let attachment = new UnevenAttachment(clock, uneven);
   recorder.attach(attachment, (recorded) => session.attach(recorded));
   await settle();
+  let startedMs = 5_000;
   let timestampMs = 0;
   const frame = async (payload: Uint8Array): Promise<void> => {
     // The network delivers late and unevenly; the caller's clock does not.
-    clock.advance(Math.max(0, 5_000 + timestampMs + uneven(0) - clock.nowMs()));
+    clock.advance(Math.max(0, startedMs + timestampMs + uneven(0) - clock.nowMs()));
     attachment.emit({ type: 'audio', payload, timestampMs });
     timestampMs += 20;
     await settle();
   };
   for (const act of script.caller) {
     if ('key' in act) attachment.emit({ type: 'digit', digit: act.key });
-    else if ('hangUp' in act) {
-      attachment.emit({ type: 'stopped', reason: 'the caller hung up' });
-      clock.advance(2_000);
+    else if ('awayMs' in act) {
+      attachment.emit({ type: 'closed', code: 1006, reason: 'connection lost' });
+      for (let passed = 0; passed < act.awayMs; passed += 20) {
+        clock.advance(20);
+        await settle();
+      }
+      startedMs = clock.nowMs();
+      timestampMs = 0;
+      attachment = new UnevenAttachment(clock, uneven);
+      recorder.attach(attachment, (recorded) => session.attach(recorded));
     } else {
       const ms = 'voiceMs' in act ? act.voiceMs : act.quietMs;
       if ('voiceMs' in act && act.says !== undefined) words.push({ text: act.says, untilMs: clock.nowMs() + ms });

@@ -22,8 +22,9 @@ it('takes every digit out of a call in which a number was said, and the call dec
   });
   expect(fixture.digitsMasked).toBe(true);
   const text = JSON.stringify({ ...fixture, callerAudio: 0, botAudio: 0 });
-  for (const part of ['98765', '43210', 'room 7', '+1555010000', 'a secret', 'CA1', 'MZ1']) expect(text).not.toContain(part);
-  expect(text).toContain('55555 55555 room 5');
+  for (const part of ['98765', '43210', 'room 7', '+1555010000', 'a secret', 'CA1', 'MZ1'])
+    expect([part, text.includes(part)]).toEqual([part, false]);
+  expect(text.includes('55555 55555 room 5')).toBe(true);
   expect(compareCalls(fixture, await replayCall(fixture, parts)).divergence).toBeUndefined();
 });
 
@@ -32,7 +33,7 @@ it('takes keys out that may be a secret, and leaves those of a menu', async () =
     dialog: asksNumber,
     caller: [{ quietMs: 2_000 }, ...keys('4821#'), { quietMs: 3_000 }],
   });
-  expect(JSON.stringify({ ...pin, callerAudio: 0, botAudio: 0 })).not.toContain('4821');
+  expect(JSON.stringify({ ...pin, callerAudio: 0, botAudio: 0 }).includes('4821')).toBe(false);
   expect(pin.log.flatMap((entry) => (entry.k === 'digit' ? [entry.digit] : [])).join('')).toBe('5555#');
   expect(compareCalls(pin, await replayCall(pin, parts)).divergence).toBeUndefined();
 
