@@ -1,0 +1,238 @@
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { describe, expect, it } from 'vitest';
+import { wavHeader } from '../../../src/audio/wav.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { deliverEndedCalls, keepEndedCall, keepEvent } from '../../../src/jobs/call-ended.ts';
+import { OutboxPump } from '../../../src/jobs/outbox-pump.ts';
+import { POST_CALL } from '../../../src/jobs/post-call/job.ts';
+import { retentionJob } from '../../../src/jobs/retention.ts';
+import { deliverRecordings, keepRecording } from '../../../src/jobs/sealing.ts';
+import { callStarted } from '../../../src/jobs/webhooks/call-events.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { openRecords, type Records } from '../../../src/records.ts';
+import { callRecordOf } from '../../support/call-records.ts';
+import { temporaryFolder } from '../../support/databases.ts';
+import { startRedis } from '../../support/redis-server.ts';
+import { requireTool } from '../../support/requires.ts';
+import { S3_CREDENTIALS, startS3 } from '../../support/s3-server.ts';
+import { startReceiver } from '../../support/webhook-receiver.ts';
+
+const redisProgram = requireTool('redis-server');
+const NUMBER = '+15550123456';
+const OTHERS_NUMBER = '+15550987654';
+/** What is said by the person who is erased, in every place where words can stand. */
+const WORDS = ['zebrafinch', 'कठपुतली', 'quincunx', 'marzipan', 'tomfoolery', '90210777'];
+const OTHERS_WORD = 'evergreen';
+
+const sayings = (words: readonly string[]) => ({
+  digits: words[5] ?? '1',
+  turns: [{ ...callRecordOf().turns[1]!, callerText: `${words[0]} ${words[1]}`, botHeardText: words[2] ?? '' }],
+  timeline: [{ atMs: 0, type: 'note', text: words[3] }],
+  variables: { what: words[4] ?? '' },
+});
+
+/** Every byte of every file below a folder. */
+async function bytesOf(folder: string): Promise<Buffer> {
+  const names = await readdir(folder, { recursive: true });
+  const pieces = await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      return [Buffer.from(name), (await stat(path)).isFile() ? await readFile(path) : Buffer.alloc(0)];
+    }),
+  );
+  return Buffer.concat(pieces.flat());
+}
+
+async function redisText(url: string): Promise<string> {
+  const redis = new Redis(url);
+  const texts: string[] = [];
+  for (const key of await redis.keys('*')) {
+    const read: Record<string, () => Promise<unknown>> = {
+      hash: () => redis.hgetall(key),
+      zset: () => redis.zrange(key, '0', '-1'),
+      list: () => redis.lrange(key, 0, -1),
+      set: () => redis.smembers(key),
+      stream: () => redis.xrange(key, '-', '+'),
+      string: () => redis.get(key),
+    };
+    const value = await read[await redis.type(key)]!();
+    texts.push(`${key} ${JSON.stringify(value)}`);
+  }
+  redis.disconnect();
+  return texts.join('\n');
+}
+
+/** Which of these the bytes hold: as they are, or as JSON or a database's text output would write them. */
+function findsIn(bytes: Buffer, secrets: readonly string[]): string[] {
+  return secrets.filter((secret) => bytes.includes(secret) || bytes.includes(Buffer.from(secret).toString('hex')));
+}
+
+/** A WAV whose samples are a text, so that it can be looked for. */
+const wavSaying = (text: string): Buffer => {
+  const data = Buffer.from(text.repeat(500).slice(0, 40_000).padEnd(40_000));
+  return Buffer.concat([wavHeader({ rateHz: 8000, channels: 2, dataBytes: data.length, encoding: 'pcm16' }), data]);
+};
+
+describe.each([
+  { place: 'a folder, with jobs in the store', isRemote: false, installed: true },
+  { place: 'a bucket, with jobs in Redis', isRemote: true, installed: redisProgram !== undefined },
+])('erasing a number, recordings in $place', ({ isRemote, installed }) => {
+  it.runIf(installed)('leaves it and its words in no store, object, outbox, job or file', async () => {
+    await using folder = await temporaryFolder();
+    await using s3 = await startS3();
+    await using redis = isRemote ? await startRedis(redisProgram!) : undefined;
+    await using receiver = await startReceiver('whatever');
+    await writeFile(
+      join(folder.path, 'hooks.yaml'),
+      JSON.stringify({
+        endpoints: [
+          { name: 'crm', url: receiver.url, secretEnv: 'CRM_SECRET', words: true, numbers: 'full', allowPrivate: true },
+        ],
+      }),
+    );
+    const dataDir = join(folder.path, 'data');
+    const bucket = {
+      OFFHOOK_RECORDINGS__S3_ENDPOINT: s3.url,
+      OFFHOOK_RECORDINGS__S3_BUCKET: 'calls',
+      OFFHOOK_RECORDINGS__S3_REGION: S3_CREDENTIALS.region,
+      OFFHOOK_S3_ACCESS_KEY_ID: S3_CREDENTIALS.accessKeyId,
+      OFFHOOK_S3_SECRET_ACCESS_KEY: S3_CREDENTIALS.secretAccessKey,
+    };
+    const env = {
+      OFFHOOK_DATA_DIR: dataDir,
+      OFFHOOK_RECORDINGS__SEAL: 'always',
+      OFFHOOK_WEBHOOKS__ENDPOINTS: join(folder.path, 'hooks.yaml'),
+      CRM_SECRET: 'whatever',
+      ...(isRemote ? { ...bucket, REDIS_URL: redis!.url } : {}),
+    };
+    const config = loadConfig({ env, files: [] });
+    expect(config.problems).toEqual([]);
+    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
+    try {
+      await keepCalls(records, join(dataDir, 'recordings', '2026-01-01'));
+      const before = await bytesOf(join(dataDir, 'outbox'));
+      // The outbox still holds words and number: what looks for them finds them.
+      expect(findsIn(before, [NUMBER, ...WORDS])).toEqual([NUMBER, ...WORDS]);
+      expect((await records.store.calls.search('default', { limit: 9, text: 'zebrafinch कठपुतली' })).calls).toHaveLength(1);
+      if (isRemote) expect([...s3.objects.keys()].filter((key) => key.includes('sealed'))).toHaveLength(2);
+
+      const erasure = await records.eraser.eraseNumber('default', '+1 (555) 012-3456');
+      expect({ ...erasure, erased: erasure.erased.toSorted() }).toEqual({ erased: ['gone', 'queued'], held: [], live: [] });
+      expect((await records.store.calls.search('default', { limit: 9, number: NUMBER })).calls).toEqual([]);
+      const kept = await records.store.calls.get('default', 'kept');
+      expect(kept).toMatchObject({ from: OTHERS_NUMBER, turns: [{ callerText: `${OTHERS_WORD} undefined` }] });
+      const recording = await records.recordings.open(kept!);
+      const opened: Uint8Array[] = [];
+      for await (const part of recording!.read()) opened.push(part);
+      expect(Buffer.concat(opened)).toEqual(wavSaying(OTHERS_WORD));
+      const gone = await records.store.calls.get('default', 'gone');
+      expect(await records.recordings.open(gone!)).toBeUndefined();
+      if (isRemote) expect([...s3.objects.keys()].map((key) => key.split('/').at(-1))).toEqual(['kept.wav.sealed']);
+    } finally {
+      await records.close();
+    }
+    const redisLeft = isRemote ? await redisText(redis!.url) : '';
+    const left = Buffer.concat([await bytesOf(dataDir), Buffer.from(redisLeft), ...s3.objects.values()]);
+    expect(findsIn(left, [NUMBER, NUMBER.slice(1), ...WORDS])).toEqual([]);
+  });
+});
+
+/** Three calls: one that went all the way, one that is still in the outboxes, and somebody else's. */
+async function keepCalls(records: Records, day: string): Promise<void> {
+  const { store, queue, desk, outbox, recordingOutbox } = records;
+  await mkdir(day, { recursive: true });
+  const call = async (id: string, from: string, words: readonly string[]) => {
+    const recordingPath = join(day, `${id}.wav`);
+    await writeFile(recordingPath, wavSaying(words[0]!));
+    return callRecordOf({ id, from, recordingPath, recordingSidecarPath: join(day, `${id}.recording.json`), ...sayings(words) });
+  };
+  const common = { clock: systemClock, logger: silentLogger };
+  const sealing = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), ...common });
+  const sealLater = (record: Parameters<typeof keepRecording>[2]) => keepRecording(recordingOutbox, sealing, record);
+  const pump = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue, desk, sealLater }), ...common });
+  await keepEndedCall(outbox, pump, await call('gone', NUMBER, WORDS));
+  await keepEndedCall(outbox, pump, await call('kept', OTHERS_NUMBER, [OTHERS_WORD]));
+  await pump.drained();
+  await sealing.drained();
+  await pump.stop();
+  await sealing.stop();
+  expect((await queue.counts(POST_CALL)).waiting).toBe(2);
+  expect((await store.webhooks.page('default', { limit: 9, callId: 'gone' })).deliveries).toHaveLength(3);
+  const document = { text: WORDS.join(' ') };
+  await store.analyses.put({
+    tenantId: 'default',
+    callId: 'gone',
+    version: 1,
+    createdAtMs: 1,
+    document,
+    searchText: document.text,
+  });
+  await writeFile(join(day, 'gone.analysis.json'), JSON.stringify(document));
+  const queued = await call('queued', NUMBER, WORDS);
+  await keepEvent(outbox, undefined, callStarted(queued));
+  await keepEndedCall(outbox, undefined, queued);
+  await outbox.reject((await outbox.names())[0]!, new Error('set aside'));
+}
+
+describe('erasing', () => {
+  it('leaves what a legal hold protects and what is still being said, and expires the rest by bot', async () => {
+    await using folder = await temporaryFolder();
+    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
+    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
+    try {
+      const { store, eraser } = records;
+      const day = join(folder.path, 'recordings', '2026-01-01');
+      await mkdir(day, { recursive: true });
+      await mkdir(join(folder.path, 'calls'), { recursive: true });
+      const endedAtMs = Date.now() - 10 * 86_400_000;
+      for (const [id, botName] of [
+        ['held', 'short'],
+        ['old', 'short'],
+        ['words', 'quiet'],
+        ['other', 'unnamed'],
+      ] as const) {
+        const recordingPath = join(day, `${id}.wav`);
+        for (const ending of ['wav', 'recording.json', 'analysis.json', 'call.json'])
+          await writeFile(join(day, `${id}.${ending}`), 'x');
+        await store.calls.upsert(callRecordOf({ id, botName, endedAtMs, recordingPath }));
+      }
+      await store.calls.setLegalHold('default', 'held', true);
+      await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
+      expect(await eraser.eraseCall('default', 'held')).toEqual({ erased: [], held: ['held'], live: [] });
+      expect(await eraser.eraseCall('default', 'live')).toEqual({ erased: [], held: [], live: ['live'] });
+
+      const job = retentionJob({
+        store,
+        eraser,
+        bots: new Map([
+          ['short', { audioDays: 5, textDays: 9 }],
+          ['quiet', { audioDays: 0, textDays: 9 }],
+        ]),
+        byDefault: { audioDays: 30, textDays: 0 },
+        clock: systemClock,
+        logger: silentLogger,
+      });
+      const run = { name: 'retention', id: 'r', payload: {}, attempt: 1, isLast: false, signal: new AbortController().signal };
+      await job(run);
+      await job(run);
+      expect((await readdir(day)).sort()).toEqual([
+        ...['analysis.json', 'call.json', 'recording.json', 'wav'].map((ending) => `held.${ending}`),
+        ...['analysis.json', 'call.json', 'recording.json', 'wav'].map((ending) => `other.${ending}`),
+        'words.recording.json',
+        'words.wav',
+      ]);
+      const textOf = async (id: string) => (await store.calls.get('default', id))?.turns[1]?.callerText;
+      expect([await textOf('held'), await textOf('old'), await textOf('words'), await textOf('other')]).toEqual([
+        'मंगलवार',
+        '',
+        '',
+        'मंगलवार',
+      ]);
+    } finally {
+      await records.close();
+    }
+  });
+});

@@ -1,0 +1,202 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Secret } from '../../../src/config/secrets.ts';
+import { WEBHOOK_EVENTS, type WebhookEndpoint } from '../../../src/config/webhook-endpoints.ts';
+import { deliverEndedCalls, keepEndedCall } from '../../../src/jobs/call-ended.ts';
+import { WEBHOOKS } from '../../../src/jobs/catalog.ts';
+import { LiveTeller } from '../../../src/jobs/live-teller.ts';
+import { Outbox } from '../../../src/jobs/outbox.ts';
+import { OutboxPump } from '../../../src/jobs/outbox-pump.ts';
+import type { JobQueue } from '../../../src/jobs/port.ts';
+import { postCallJob } from '../../../src/jobs/post-call-job.ts';
+import { POST_CALL } from '../../../src/jobs/post-call/job.ts';
+import { openQueue } from '../../../src/jobs/queue.ts';
+import { sweep } from '../../../src/jobs/sweep.ts';
+import { deliverWebhook } from '../../../src/jobs/webhooks/deliver-webhook.ts';
+import { WebhookDesk } from '../../../src/jobs/webhooks/webhook-desk.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import type { Store } from '../../../src/store/port.ts';
+import { storeOn } from '../../../src/store/postgres-store.ts';
+import { callRecordOf } from '../../support/call-records.ts';
+import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } from '../../support/databases.ts';
+import { until } from '../../support/processes.ts';
+import { type WebhookReceiver, startReceiver } from '../../support/webhook-receiver.ts';
+
+const SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
+describe('webhooks', () => {
+  let databases: TestDatabases;
+  let store: Store;
+  let queue: JobQueue;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let all: WebhookReceiver;
+  let ends: WebhookReceiver;
+  let desk: WebhookDesk;
+  let outbox: Outbox;
+  let pump: OutboxPump;
+
+  const endpoint = (name: string, url: string, more: Partial<WebhookEndpoint> = {}): WebhookEndpoint => ({
+    name,
+    url,
+    events: [...WEBHOOK_EVENTS],
+    secretEnv: 'HOOK',
+    secret: new Secret(SECRET),
+    numbers: 'masked',
+    words: false,
+    allowPrivate: true,
+    tenantId: 'default',
+    ...more,
+  });
+
+  beforeAll(async () => {
+    databases = await embeddedDatabases();
+    const database = await databases.open();
+    store = storeOn(database);
+    const retry = { attempts: 3, backoff: { firstMs: 1, factor: 1, maxMs: 1, jitter: 0 } };
+    queue = openQueue({ redisUrl: undefined, database, clock: systemClock, onProblem, retry });
+    folder = await temporaryFolder();
+    [all, ends] = [await startReceiver(SECRET), await startReceiver(SECRET)];
+    const endpoints = [
+      endpoint('all', all.url, { words: true, numbers: 'full' }),
+      endpoint('ends', ends.url, { events: ['call.ended'] }),
+      endpoint('theirs', all.url, { tenantId: 'other' }),
+      endpoint('inside', all.url, { allowPrivate: false, tenantId: 'guarded' }),
+      endpoint('named', all.url.replace('127.0.0.1', 'localhost'), { allowPrivate: false, tenantId: 'guarded' }),
+    ];
+    desk = new WebhookDesk({ endpoints, store, queue, clock: systemClock });
+    outbox = await Outbox.open(join(folder.path, 'outbox'), () => Date.now());
+    pump = new OutboxPump({
+      outbox,
+      deliver: deliverEndedCalls({ store, queue, desk }),
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    queue.work(WEBHOOKS, deliverWebhook({ store, desk, clock: systemClock, timeoutMs: 5_000 }), { concurrency: 4 });
+  });
+
+  afterAll(async () => {
+    await pump.stop();
+    await queue.close();
+    await store.close();
+    await all[Symbol.asyncDispose]();
+    await ends[Symbol.asyncDispose]();
+    await databases[Symbol.asyncDispose]();
+    await folder[Symbol.asyncDispose]();
+  });
+
+  const typesOf = (receiver: WebhookReceiver, callId: string): string[] =>
+    receiver.received.filter(({ body }) => body.data['callId'] === callId).map(({ body }) => body.type);
+
+  it('tell of a live call and its end, signed, once each for whoever asked, with what they may see', async () => {
+    const record = callRecordOf({ id: 'told' });
+    const { endedAtMs: _endedAtMs, endReason: _endReason, ...live } = record;
+    const teller = new LiveTeller({ outbox, pump, desk }, silentLogger);
+    teller.seen({ ...live, turns: record.turns.slice(0, 1) });
+    teller.seen(live);
+    teller.seen(live);
+    await until('the start and the first turn', () => typesOf(all, 'told').length === 2);
+    expect(typesOf(all, 'told').sort()).toEqual(['call.started', 'turn.completed']);
+
+    await keepEndedCall(outbox, pump, record);
+    await keepEndedCall(outbox, pump, record);
+    await pump.drained();
+    await until('all of them', () => typesOf(all, 'told').length === 4 && typesOf(ends, 'told').length === 1);
+    expect(typesOf(all, 'told').sort()).toEqual(['call.ended', 'call.started', 'turn.completed', 'turn.completed']);
+    const bodyOf = (receiver: WebhookReceiver, type: string) =>
+      receiver.received.findLast(({ body }) => body.type === type && body.data['callId'] === 'told')!.body;
+    expect(bodyOf(all, 'call.ended')).toMatchObject({
+      timestamp: new Date(record.endedAtMs!).toISOString(),
+      data: { from: record.from, endReason: 'caller-hung-up', turns: 2, durationMs: 9_000 },
+    });
+    expect(bodyOf(ends, 'call.ended').data['from']).toBe('*'.repeat(record.from.length - 2) + record.from.slice(-2));
+    const turns = all.received.filter(({ body }) => body.type === 'turn.completed').map(({ body }) => body.data);
+    expect(turns.map((turn) => turn['botHeardText']).sort()).toEqual(record.turns.map((turn) => turn.botHeardText).sort());
+    expect([...all.unbelieved, ...ends.unbelieved]).toEqual([]);
+    expect(new Set(all.received.map(({ id }) => id)).size).toBe(4);
+  });
+
+  it('are tried again under the same id until they are taken, and can be sent once more', async () => {
+    ends.answers.push(500, 0);
+    await keepEndedCall(outbox, pump, callRecordOf({ id: 'again' }));
+    await until('the third try', () => typesOf(ends, 'again').length === 3);
+    const [delivery] = await until('the outcome', async () => {
+      const { deliveries } = await store.webhooks.page('default', { limit: 10, callId: 'again', state: 'delivered' });
+      const found = deliveries.filter((candidate) => candidate.endpoint === 'ends');
+      return found.length === 1 && found;
+    });
+    const ids = ends.received.filter(({ body }) => body.data['callId'] === 'again').map(({ id }) => id);
+    expect(new Set(ids)).toEqual(new Set([delivery!.id]));
+    expect(delivery).toMatchObject({ attempts: 3, status: 204, reason: undefined });
+    expect(await desk.replay('default', delivery!.id)).toBe(true);
+    expect(await desk.replay('default', 'nobody')).toBe(false);
+    await until('the replay', () => typesOf(ends, 'again').length === 4);
+  });
+
+  it('are given up after their tries, or at once when nobody wants them, and follow no redirect', async () => {
+    ends.answers.push(302, 503, 400, 410);
+    const outcomeOf = (callId: string) =>
+      until(`the outcome of ${callId}`, async () => {
+        const { deliveries } = await store.webhooks.page('default', { limit: 10, callId, state: 'failed' });
+        return deliveries[0];
+      });
+    await keepEndedCall(outbox, pump, callRecordOf({ id: 'refused' }));
+    expect(await outcomeOf('refused')).toMatchObject({ attempts: 3, status: 400, reason: 'the endpoint answered 400' });
+    await keepEndedCall(outbox, pump, callRecordOf({ id: 'unwanted' }));
+    expect(await outcomeOf('unwanted')).toMatchObject({ attempts: 1, status: 410 });
+    expect((await queue.failed(WEBHOOKS)).map(({ reason }) => reason).sort()).toEqual([
+      'OFFHOOK_WEBHOOK_FAILED: a delivery failed: the endpoint answered 400',
+      'OFFHOOK_WEBHOOK_FAILED: a delivery failed: the endpoint answered 410',
+    ]);
+  });
+
+  it('go to no address of our own network, by number or by name, unless its settings allow it', async () => {
+    const before = all.received.length;
+    await keepEndedCall(outbox, pump, callRecordOf({ id: 'guarded', tenantId: 'guarded', turns: [] }));
+    const deliveries = await until('both to be refused', async () => {
+      const page = await store.webhooks.page('guarded', { limit: 10, state: 'failed' });
+      return page.deliveries.length === 4 && page.deliveries;
+    });
+    expect(new Set(deliveries.map(({ reason }) => reason))).toEqual(new Set(['the address of a webhook endpoint is not public']));
+    expect(all.received).toHaveLength(before);
+  });
+
+  it('come of what the store holds after the queue forgot everything', async () => {
+    const forgetful = { enqueue: async () => {} };
+    const amnesiac = new WebhookDesk({
+      endpoints: [endpoint('ends', ends.url, { events: ['call.ended'] })],
+      store,
+      queue: forgetful,
+      clock: systemClock,
+    });
+    await deliverEndedCalls({ store, queue: { ...queue, ...forgetful } as JobQueue, desk: amnesiac })({
+      kind: 'call-ended',
+      body: callRecordOf({ id: 'forgotten' }),
+    });
+    expect(typesOf(ends, 'forgotten')).toEqual([]);
+    await sweep({ store, queue, desk, clock: systemClock, settledMs: -1_000 });
+    await until('the delivery', () => typesOf(ends, 'forgotten').length === 1);
+    expect((await queue.counts(POST_CALL)).waiting).toBeGreaterThan(0);
+  });
+
+  it('tell of an analysis, and of one that was given up', async () => {
+    const transcriber = {
+      transcribe: async () => {
+        throw new Error('not asked');
+      },
+      transcribeMedical: async () => {
+        throw new Error('not asked');
+      },
+    };
+    const job = postCallJob({ store, desk, transcriber, clock: systemClock });
+    const run = { name: POST_CALL, attempt: 1, isLast: true, signal: new AbortController().signal };
+    await store.calls.upsert(callRecordOf({ id: 'good', recordingPath: undefined }));
+    await store.calls.upsert(callRecordOf({ id: 'bad', recordingPath: join(folder.path, 'none.wav') }));
+    await job({ ...run, id: 'good', payload: { tenantId: 'default', callId: 'good' } });
+    await expect(job({ ...run, id: 'bad', payload: { tenantId: 'default', callId: 'bad' } })).rejects.toThrow();
+    await until('both', () => typesOf(all, 'good').length + typesOf(all, 'bad').length === 2);
+    expect(typesOf(all, 'good')).toEqual(['analysis.completed']);
+    expect(typesOf(all, 'bad')).toEqual(['analysis.failed']);
+    expect(all.received.at(-1)?.body.data).toMatchObject({ version: 1 });
+    expect((await store.calls.get('default', 'bad'))?.keeping.analysisState).toBe('failed');
+  });
+});
