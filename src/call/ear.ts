@@ -1,6 +1,7 @@
 import { decodeAudio } from '../audio/codec.ts';
 import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
+import type { EchoGuard } from './echo/echo-guard.ts';
 import type { Recording } from './recording.ts';
 import type { TurnEvent } from './turn-state.ts';
 
@@ -23,13 +24,15 @@ export interface Moment {
 export class Ear {
   readonly #detector: VoiceDetector;
   readonly #recording: Recording | undefined;
+  readonly #echo: EchoGuard;
   readonly #sink: (event: TurnEvent) => void;
   readonly #frame = new Int16Array(FRAME_SAMPLES_8K);
   #filled = 0;
 
-  constructor(detector: VoiceDetector, recording: Recording | undefined, sink: (event: TurnEvent) => void) {
+  constructor(detector: VoiceDetector, recording: Recording | undefined, echo: EchoGuard, sink: (event: TurnEvent) => void) {
     this.#detector = detector;
     this.#recording = recording;
+    this.#echo = echo;
     this.#sink = sink;
   }
 
@@ -45,6 +48,7 @@ export class Ear {
     const pcm = decodeAudio(format.encoding, payload);
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
+    this.#echo.arrived(pcm.length, timestampMs, nowMs);
     recogniser.send(pcm);
     const frames = Math.floor((this.#filled + pcm.length) / FRAME_SAMPLES_8K);
     let frameMs = nowMs - (frames - 1) * FRAME_MS;
@@ -55,7 +59,9 @@ export class Ear {
       from += count;
       if (this.#filled < FRAME_SAMPLES_8K) break;
       this.#filled = 0;
-      const { voiced, speechLike } = this.#detector.process(this.#frame);
+      const { voiced: sounds, speechLike } = this.#detector.process(this.#frame);
+      const echo = this.#echo.explains(this.#frame, sounds);
+      const voiced = sounds && !echo;
       this.#sink({ type: 'frame', frame: { atMs: frameMs, voiced, speechLike } });
       frameMs += FRAME_MS;
     }
@@ -69,19 +75,24 @@ export class Ear {
   words(event: RecognitionEvent, nowMs: number): void {
     switch (event.type) {
       case 'partial':
-        this.#sink({ type: 'partial', atMs: nowMs, seg: event.seg, text: event.text });
+        this.#sink({ type: 'partial', atMs: nowMs, seg: event.seg, text: this.#said(event.text, nowMs) });
         break;
       case 'final':
-        this.#sink({ type: 'final', atMs: nowMs, seg: event.seg, text: event.text, endOfUtterance: event.endOfUtterance });
+      case 'final-refined': {
+        const endOfUtterance = event.type === 'final' ? event.endOfUtterance : undefined;
+        this.#sink({ type: 'final', atMs: nowMs, seg: event.seg, text: this.#said(event.text, nowMs), endOfUtterance });
         break;
-      case 'final-refined':
-        this.#sink({ type: 'final', atMs: nowMs, seg: event.seg, text: event.text, endOfUtterance: undefined });
-        break;
+      }
       case 'ready':
       case 'reconnecting':
       case 'audio-lost':
       case 'closed':
         break;
     }
+  }
+
+  /** The words that are the caller's: none, when the recogniser heard the bot. */
+  #said(text: string, nowMs: number): string {
+    return this.#echo.repeats(text, nowMs) ? '' : text;
   }
 }

@@ -82,6 +82,11 @@ export class HeardLedger {
     entry.heard = { sureMs: durationMs(this.#format, sureBytes), likelyMs: durationMs(this.#format, likelyBytes) };
   }
 
+  /** What a sentence says; nothing, when it was never queued. */
+  textOf(unitId: string): string {
+    return this.#entries.get(unitId)?.sentence.text ?? '';
+  }
+
   /** Every sentence so far, oldest first; of those still playing, nothing counts as heard. */
   sentences(): readonly HeardSentence[] {
     return [...this.#entries.values()].map((entry) => this.#view(entry));

@@ -1,5 +1,6 @@
 import { decodeAudio } from '../audio/codec.ts';
 import type { Attachment } from '../carriers/port.ts';
+import type { EchoGuard } from './echo/echo-guard.ts';
 import { Playout, type PlayoutLead } from './playout.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { Recording } from './recording.ts';
@@ -13,6 +14,7 @@ export class Line {
   readonly ledger: HeardLedger;
   readonly playout: Playout;
   readonly #recording: Recording | undefined;
+  readonly #echo: EchoGuard;
   readonly #onStarted: (unitId: string, atMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
@@ -22,6 +24,7 @@ export class Line {
     attachment: Attachment,
     lead: PlayoutLead,
     recording: Recording | undefined,
+    echo: EchoGuard,
     onStarted: (unitId: string, atMs: number) => void,
   ) {
     const { format } = attachment.started;
@@ -29,6 +32,7 @@ export class Line {
     this.playout = new Playout({ ...lead, format, marks, payloadMultipleBytes });
     this.ledger = new HeardLedger(format);
     this.#recording = recording;
+    this.#echo = echo;
     this.#onStarted = onStarted;
     this.#attachment = attachment;
   }
@@ -60,7 +64,10 @@ export class Line {
         continue;
       }
       attachment.sendAudio(command.payload);
-      this.#recording?.bot(decodeAudio(attachment.started.format.encoding, command.payload), command.startMs);
+      const pcm = decodeAudio(attachment.started.format.encoding, command.payload);
+      this.#recording?.bot(pcm, command.startMs);
+      this.#echo.sent(pcm, command.startMs, this.playout.lateMs);
+      this.#echo.spoken.sounds(command.unitId, this.ledger.textOf(command.unitId), command.startMs + pcm.length / 8);
       if (!this.#started.has(command.unitId)) {
         this.#started.add(command.unitId);
         this.#onStarted(command.unitId, nowMs);
@@ -70,7 +77,7 @@ export class Line {
   }
 
   markReturned(name: string, nowMs: number): void {
-    this.playout.markReturned(name);
+    this.playout.markReturned(name, nowMs);
     this.pump(nowMs);
   }
 
@@ -97,5 +104,6 @@ export class Line {
       this.ledger.cut(position.unitId, position.sureBytes, position.likelyBytes);
     }
     this.#recording?.cleared(nowMs);
+    this.#echo.cleared(nowMs);
   }
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Attachment } from '../carriers/port.ts';
 import { BotVoice } from './bot-voice.ts';
 import { Ear } from './ear.ts';
+import { EchoGuard } from './echo/echo-guard.ts';
 import { Line } from './line.ts';
 import { Recording } from './recording.ts';
 import type { CallIdentity, CallServices } from './services.ts';
@@ -37,8 +38,9 @@ export function openMedia(
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const path = join(recordingsFolder, day, `${callId}.wav`);
   const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording);
-  const line = new Line(attachment, services.playout, recording, (unitId, atMs) => listener.unitStarted(unitId, atMs));
-  const ear = new Ear(createDetector(), recording, (event) => listener.feed(event));
+  const echo = new EchoGuard();
+  const line = new Line(attachment, services.playout, recording, echo, (unitId, atMs) => listener.unitStarted(unitId, atMs));
+  const ear = new Ear(createDetector(), recording, echo, (event) => listener.feed(event));
   const voice = new BotVoice(bot, services, line, timeline, (error) => listener.synthesisFailed(error));
   const stopTicking = ticker.add((nowMs) => listener.tick(nowMs));
   const stop = (): void => {

@@ -67,6 +67,8 @@ const LOST_MARK_MS = 1_500;
 /** How far back from a cut the quietest place is looked for. */
 const REWIND_MS = 400;
 const FADE_SAMPLES = 80;
+/** Marks whose lateness is compared: about two seconds of speech. */
+const MARKS_COMPARED = 4;
 /** A held carrier that has no more than this left is given a fading end of this length. */
 const FADE_OUT_LEAD_MS = 45;
 const FADE_OUT_MS = 20;
@@ -94,6 +96,8 @@ export class Playout {
   #cut: PlayoutUnit[] = [];
   #suspended = false;
   #starvedAt = '';
+  /** How much later than they were due the last marks came back, newest last. */
+  #lateMs: number[] = [];
 
   constructor(settings: PlayoutSettings) {
     this.#settings = settings;
@@ -200,13 +204,22 @@ export class Playout {
     return true;
   }
 
+  /**
+   * How far the carrier's playing is behind our clock of it, with the way of a mark to us: the least of the last few, since
+   * the network only ever adds. 0 until marks have come back.
+   */
+  get lateMs(): number {
+    return this.#lateMs.length === 0 ? 0 : Math.min(...this.#lateMs);
+  }
+
   /** The carrier says that everything before this mark was played. Marks from before a clear are unknown. */
-  markReturned(name: string): void {
+  markReturned(name: string, nowMs: number): void {
     const index = this.#marks.findIndex((mark) => mark.name === name);
     if (index === -1) {
       this.counters.marksUnknown += 1;
       return;
     }
+    this.#lateMs = [...this.#lateMs.slice(1 - MARKS_COMPARED), nowMs - this.#marks[index]!.dueMs];
     // Marks come back in order, so one that came back proves those before it.
     for (const mark of this.#marks.splice(0, index + 1)) this.#prove(mark, true);
   }

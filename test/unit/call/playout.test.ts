@@ -88,7 +88,7 @@ describe('marks', () => {
     const playout = loaded(200);
     const [name] = marks(playout.pump(0));
     expect(playout.takePlayed()).toEqual([]);
-    playout.markReturned(name!);
+    playout.markReturned(name!, 200);
     expect(playout.takePlayed()).toEqual([{ unitId: 'a', byMark: true }]);
     playout.pump(200);
     expect(playout.idle).toBe(true);
@@ -98,9 +98,24 @@ describe('marks', () => {
     const playout = loaded(200);
     const [name] = marks(playout.pump(0));
     playout.clear(100);
-    playout.markReturned(name!);
+    playout.markReturned(name!, 210);
     expect(playout.takePlayed()).toEqual([]);
     expect(playout.counters.marksUnknown).toBe(1);
+  });
+
+  it('tell how late the carrier is, by the least late of the last four', () => {
+    const playout = loaded(4_000);
+    expect(playout.lateMs).toBe(0);
+    const lates = [5, 60, 90, 70, 80];
+    let playedMs = 0;
+    for (let nowMs = 0; nowMs <= 3_000; nowMs += 20) {
+      for (const command of playout.pump(nowMs)) {
+        if (command.type === 'audio') playedMs = command.startMs + command.payload.length / BYTES_PER_MS;
+        else playout.markReturned(command.name, playedMs + (lates.shift() ?? 95));
+      }
+      if (lates.length === 0) break;
+    }
+    expect(playout.lateMs).toBe(60);
   });
 
   it('that never come back do not hold the call up', () => {
@@ -118,7 +133,7 @@ describe('an interruption', () => {
     const playout = loaded(2_000);
     const names: string[] = [];
     for (let nowMs = 0; nowMs <= 600; nowMs += 20) names.push(...marks(playout.pump(nowMs)));
-    playout.markReturned(names[0]!);
+    playout.markReturned(names[0]!, 560);
     expect(playout.clear(620)).toEqual([{ unitId: 'a', sureBytes: 500 * BYTES_PER_MS, likelyBytes: 620 * BYTES_PER_MS }]);
   });
 

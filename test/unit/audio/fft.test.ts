@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { Fft } from '../../../src/audio/fft.ts';
+import { seededRandom } from '../../../src/audio/tone.ts';
+
+describe('a Fourier transform', () => {
+  it.each([2, 8, 256])('of %i samples is the sum it stands for', (size) => {
+    const random = seededRandom(size);
+    const re = Float64Array.from({ length: size }, () => random() - 0.5);
+    const im = Float64Array.from({ length: size }, () => random() - 0.5);
+    const [wantedRe, wantedIm] = [new Float64Array(size), new Float64Array(size)];
+    for (let bin = 0; bin < size; bin += 1) {
+      for (let index = 0; index < size; index += 1) {
+        const angle = (2 * Math.PI * bin * index) / size;
+        wantedRe[bin]! += re[index]! * Math.cos(angle) + im[index]! * Math.sin(angle);
+        wantedIm[bin]! += im[index]! * Math.cos(angle) - re[index]! * Math.sin(angle);
+      }
+    }
+    new Fft(size).forward(re, im);
+    for (let bin = 0; bin < size; bin += 1) {
+      expect(re[bin]).toBeCloseTo(wantedRe[bin]!, 9);
+      expect(im[bin]).toBeCloseTo(wantedIm[bin]!, 9);
+    }
+  });
+
+  it.each([0, 1, 3, 100])('cannot have %i samples', (size) => {
+    expect(() => new Fft(size)).toThrow(RangeError);
+  });
+});
