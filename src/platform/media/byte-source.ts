@@ -2,8 +2,20 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const windowBytes = 64 * 1024;
 
+/** Bytes to read from anywhere, in a file or in memory. */
+export interface ByteSource {
+  readonly sizeBytes: number;
+  /** @returns a view that holds until the next call; shorter than asked for only at the end */
+  read(at: number, length: number): Uint8Array;
+}
+
+/** Bytes that are there already. */
+export function bytesInMemory(bytes: Uint8Array): ByteSource {
+  return { sizeBytes: bytes.length, read: (at, length) => bytes.subarray(at, at + length) };
+}
+
 /** A file's bytes, read synchronously through one window of 64 KiB: for worker threads only. */
-export class ByteSource implements Disposable {
+export class FileBytes implements ByteSource, Disposable {
   readonly sizeBytes: number;
   readonly #file: number;
   #window: Uint8Array = new Uint8Array(0);
@@ -15,7 +27,6 @@ export class ByteSource implements Disposable {
     this.sizeBytes = fstatSync(this.#file).size;
   }
 
-  /** @returns a view that holds until the next call; shorter than asked for only at the end */
   read(at: number, length: number): Uint8Array {
     const start = at - this.#windowAt;
     if (start < 0 || start + length > this.#window.length) {

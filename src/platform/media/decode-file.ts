@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { encodeAudio } from '../../audio/codec.ts';
 import { Resampler } from '../../audio/resample.ts';
-import { ByteSource } from './byte-source.ts';
+import { type ByteSource, FileBytes } from './byte-source.ts';
 import type { Container } from './container.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from './errors.ts';
 import { decodeFlac } from './flac-decoder.ts';
@@ -27,7 +27,7 @@ export interface DecodeFileOptions {
  * @throws MediaUnreadableError, MediaNeedsFfmpegError, MediaTooLongError, or the file system's error
  */
 export async function decodeFile({ inputPath, container, outputPath, maxSeconds }: DecodeFileOptions): Promise<void> {
-  using source = new ByteSource(inputPath);
+  using source = new FileBytes(inputPath);
   const output = openSync(outputPath, 'wx', 0o600);
   const maxSamples = maxSeconds * decodedRateHz;
   let resampler: { readonly fromHz: number; readonly inner: Resampler } | undefined;

@@ -3,27 +3,39 @@ import { MediaNeedsFfmpegError, MediaUnreadableError } from './errors.ts';
 import type { PcmBlock } from './pcm-block.ts';
 
 /** Recognition's rate, so that nothing is left to resample. */
-const decodeRateHz = 16_000;
+export const decodeRateHz = 16_000;
 /** Opus counts in 48 kHz whatever the rate. */
 const opusClockHz = 48_000;
-const clockPerSample = opusClockHz / decodeRateHz;
 
-/** Decodes the packets of one Opus stream to 16 kHz mono. */
+/** Rates that the decoder can be asked for and that are needed here. */
+export type OpusRateHz = 16_000 | 24_000;
+
+/** Whether a packet is the identification header of an Opus stream (RFC 7845, section 5.1). */
+export function isOpusHead(packet: Uint8Array): boolean {
+  return packet.length >= 19 && Buffer.from(packet.subarray(0, 8)).toString('latin1') === 'OpusHead';
+}
+
+/** Decodes the packets of one Opus stream, to mono. */
 export class OpusPackets implements Disposable {
-  readonly #decoder = new OpusScript(decodeRateHz, 1);
-  /** Samples yet to be dropped: the encoder's lead. */
+  readonly #decoder: OpusScript;
+  readonly #rateHz: OpusRateHz;
+  /** The encoder's lead, in samples. */
+  readonly #lead: number;
+  /** Samples of the lead that are yet to be dropped. */
   #skip: number;
 
   /**
    * @param head the identification header (RFC 7845, section 5.1)
    * @throws MediaUnreadableError, MediaNeedsFfmpegError for more than two channels
    */
-  constructor(head: Uint8Array) {
-    const tag = Buffer.from(head.subarray(0, 8)).toString('latin1');
-    if (tag !== 'OpusHead' || head.length < 19) throw new MediaUnreadableError('the Opus header is damaged');
+  constructor(head: Uint8Array, rateHz: OpusRateHz) {
+    if (!isOpusHead(head)) throw new MediaUnreadableError('the Opus header is damaged');
     const mapping = head[18]!;
     if (head[9]! > 2 || mapping !== 0) throw new MediaNeedsFfmpegError('Opus of more than two channels');
-    this.#skip = Math.round((head[10]! | (head[11]! << 8)) / clockPerSample);
+    this.#rateHz = rateHz;
+    this.#lead = this.#samplesOf(head[10]! | (head[11]! << 8));
+    this.#skip = this.#lead;
+    this.#decoder = new OpusScript(rateHz, 1);
   }
 
   /** @throws MediaUnreadableError */
@@ -42,16 +54,19 @@ export class OpusPackets implements Disposable {
     for (let index = 0; index < pcm.length; index += 1) pcm[index] = bytes.readInt16LE(index * 2);
     const dropped = Math.min(this.#skip, pcm.length);
     this.#skip -= dropped;
-    return { rateHz: decodeRateHz, pcm: pcm.subarray(dropped) };
+    return { rateHz: this.#rateHz, pcm: pcm.subarray(dropped) };
   }
 
   /** Samples that remain of a stream whose last granule position is this, the lead taken off. */
-  static samplesUntil(granule: bigint, head: Uint8Array): number {
-    const lead = head[10]! | (head[11]! << 8);
-    return Math.round((Number(granule) - lead) / clockPerSample);
+  samplesUntil(granule: bigint): number {
+    return this.#samplesOf(Number(granule)) - this.#lead;
   }
 
   [Symbol.dispose](): void {
     this.#decoder.delete();
+  }
+
+  #samplesOf(granule: number): number {
+    return Math.round((granule * this.#rateHz) / opusClockHz);
   }
 }

@@ -1,6 +1,6 @@
 import type { ByteSource } from './byte-source.ts';
 import { MediaNeedsFfmpegError, MediaUnreadableError } from './errors.ts';
-import { OpusPackets } from './opus-packets.ts';
+import { OpusPackets, decodeRateHz } from './opus-packets.ts';
 import type { DecodeBlocks } from './pcm-block.ts';
 import { webmPackets } from './webm-packets.ts';
 
@@ -12,6 +12,6 @@ export async function* decodeWebm(source: ByteSource): DecodeBlocks {
     throw new MediaUnreadableError('there is no track in the WebM file');
   const { codec, codecPrivate } = first.value;
   if (codec !== 'A_OPUS') throw new MediaNeedsFfmpegError(`WebM with ${codec.slice(0, 40)}`);
-  using decoder = new OpusPackets(codecPrivate);
+  using decoder = new OpusPackets(codecPrivate, decodeRateHz);
   for (const packet of packets) if (packet instanceof Uint8Array) yield decoder.decode(packet);
 }

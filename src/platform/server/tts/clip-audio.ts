@@ -3,10 +3,12 @@ import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { parseWav } from '../../../audio/wav.ts';
 import { errorText, OffhookError } from '../../../kernel/errors.ts';
+import { bytesInMemory } from '../../media/byte-source.ts';
+import { oggHead } from '../../media/ogg-packets.ts';
+import { isOpusHead } from '../../media/opus-packets.ts';
 import { turnTaken } from '../../turn-taken.ts';
 import { joinSamples } from '../join-samples.ts';
-import { readOggPackets } from './ogg.ts';
-import { decodeOggOpus, isOpusHead } from './opus.ts';
+import { decodeOggOpus } from './opus.ts';
 
 /** Bytes of a clip that hold no audio we can read. */
 export class ClipError extends OffhookError {
@@ -67,7 +69,7 @@ async function decoded(bytes: Uint8Array, format: ClipFormat): Promise<Clip> {
     const { samples, rateHz } = parseWav(bytes);
     return { pcm: mixed(samples, 1), rateHz };
   }
-  if (format === 'ogg' && isOpusHead(readOggPackets(bytes.subarray(0, 4096))[0]?.data ?? new Uint8Array(0))) {
+  if (format === 'ogg' && isOpusHead(oggHead(bytesInMemory(bytes)))) {
     return { pcm: await decodeOggOpus(bytes, (MAX_SECONDS + 1) * 24_000), rateHz: 24_000 };
   }
   const decoder = format === 'mp3' ? new MPEGDecoder() : format === 'flac' ? new FLACDecoder() : new OggVorbisDecoder();

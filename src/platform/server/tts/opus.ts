@@ -1,7 +1,10 @@
 import OpusScript from 'opusscript';
-import { decodeAudio, encodeAudio } from '../../../audio/codec.ts';
-import { OggWriter, type OggPacket, readOggPackets } from './ogg.ts';
+import { encodeAudio } from '../../../audio/codec.ts';
+import { bytesInMemory } from '../../media/byte-source.ts';
+import { oggOpusBlocks } from '../../media/ogg-opus.ts';
 import { turnTaken } from '../../turn-taken.ts';
+import { joinSamples } from '../join-samples.ts';
+import { type OggPacket, OggWriter } from './ogg-writer.ts';
 
 const RATE_HZ = 24_000;
 const FRAME = RATE_HZ / 50;
@@ -17,71 +20,63 @@ const SERIAL = 0x0ff_400c;
 /** The package keeps one memory for all its coders, and two at once would write over each other: so one after another. */
 let coder: Promise<unknown> = Promise.resolve();
 
-function alone<Value>(task: (opus: OpusScript) => Promise<Value>): Promise<Value> {
-  const run = coder.then(async () => {
-    const opus = new OpusScript(RATE_HZ, 1, OpusScript.Application.VOIP);
-    try {
-      return await task(opus);
-    } finally {
-      opus.delete();
-    }
-  });
+function alone<Value>(task: () => Promise<Value>): Promise<Value> {
+  const run = coder.then(task);
   coder = run.catch(() => undefined);
   return run;
 }
 
 /** Opus in Ogg (RFC 7845), mono. @param pcm at 24,000 Hz */
 export function encodeOggOpus(pcm: Int16Array, kbps = 24): Promise<Uint8Array> {
-  return alone(async (opus) => {
-    opus.setBitrate(kbps * 1000);
-    const ogg = new OggWriter(SERIAL);
-    const pages = [ogg.page([{ data: opusHead(), granule: 0 }], false), ogg.page([{ data: opusTags(), granule: 0 }], false)];
-    const endGranule = PRE_SKIP + pcm.length * GRANULES;
-    let held: OggPacket[] = [];
-    const padded = Math.ceil(endGranule / GRANULES / FRAME);
-    for (let index = 0; index < padded; index += 1) {
-      if (index % TURN_EVERY === 0) await turnTaken();
-      const frame = new Int16Array(FRAME);
-      frame.set(pcm.subarray(index * FRAME, (index + 1) * FRAME));
-      const data = opus.encode(Buffer.from(encodeAudio('pcm16', frame).buffer), FRAME);
-      const last = index === padded - 1;
-      // The last granule says where the sound ends within the last packet.
-      held.push({ data, granule: last ? endGranule : (index + 1) * FRAME * GRANULES });
-      if (held.length < PACKETS_A_PAGE && !last) continue;
-      pages.push(ogg.page(held, last));
-      held = [];
+  return alone(async () => {
+    const opus = new OpusScript(RATE_HZ, 1, OpusScript.Application.VOIP);
+    try {
+      return await encoded(opus, pcm, kbps);
+    } finally {
+      opus.delete();
     }
-    return Buffer.concat(pages);
   });
+}
+
+async function encoded(opus: OpusScript, pcm: Int16Array, kbps: number): Promise<Uint8Array> {
+  opus.setBitrate(kbps * 1000);
+  const ogg = new OggWriter(SERIAL);
+  const pages = [ogg.page([{ data: opusHead(), granule: 0 }], false), ogg.page([{ data: opusTags(), granule: 0 }], false)];
+  const endGranule = PRE_SKIP + pcm.length * GRANULES;
+  let held: OggPacket[] = [];
+  const padded = Math.ceil(endGranule / GRANULES / FRAME);
+  for (let index = 0; index < padded; index += 1) {
+    if (index % TURN_EVERY === 0) await turnTaken();
+    const frame = new Int16Array(FRAME);
+    frame.set(pcm.subarray(index * FRAME, (index + 1) * FRAME));
+    const data = opus.encode(Buffer.from(encodeAudio('pcm16', frame).buffer), FRAME);
+    const last = index === padded - 1;
+    // The last granule says where the sound ends within the last packet.
+    held.push({ data, granule: last ? endGranule : (index + 1) * FRAME * GRANULES });
+    if (held.length < PACKETS_A_PAGE && !last) continue;
+    pages.push(ogg.page(held, last));
+    held = [];
+  }
+  return Buffer.concat(pages);
 }
 
 /**
  * The samples of an Ogg Opus file at 24,000 Hz, mixed to mono by the decoder.
  * @param maxSamples no more than about these are decoded
- * @throws RangeError when it is no Opus stream; the decoder's error for a broken packet
+ * @throws MediaUnreadableError, MediaNeedsFfmpegError for more than two channels
  */
-export function decodeOggOpus(file: Uint8Array, maxSamples = Number.MAX_SAFE_INTEGER): Promise<Int16Array> {
-  return alone(async (opus) => {
-    const [head, , ...packets] = readOggPackets(file);
-    if (head === undefined || !isOpusHead(head.data)) throw new RangeError('not an Opus stream');
-    const skip = new DataView(head.data.buffer, head.data.byteOffset).getUint16(10, true);
-    const parts: Uint8Array[] = [];
+export function decodeOggOpus(file: Uint8Array, maxSamples: number): Promise<Int16Array> {
+  return alone(async () => {
+    const parts: Int16Array[] = [];
     let samples = 0;
-    for (const [index, { data }] of packets.entries()) {
-      if (index % TURN_EVERY === 0) await turnTaken();
-      parts.push(opus.decode(Buffer.from(data)));
-      samples += parts.at(-1)!.length >> 1;
+    for (const { pcm } of oggOpusBlocks(bytesInMemory(file), RATE_HZ)) {
+      if (parts.length % TURN_EVERY === 0) await turnTaken();
+      parts.push(pcm);
+      samples += pcm.length;
       if (samples > maxSamples) break;
     }
-    const pcm = decodeAudio('pcm16', Buffer.concat(parts));
-    const first = Math.round(skip / GRANULES);
-    const end = Math.floor((packets.at(-1)?.granule ?? 0) / GRANULES);
-    return pcm.slice(first, Math.max(first, Math.min(pcm.length, end)));
+    return joinSamples(parts);
   });
-}
-
-export function isOpusHead(packet: Uint8Array): boolean {
-  return packet.length >= 19 && Buffer.from(packet.subarray(0, 8)).toString('latin1') === 'OpusHead';
 }
 
 /** RFC 7845, section 5.1: version 1, one channel, no gain, mapping family 0. */

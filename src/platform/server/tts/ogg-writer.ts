@@ -1,10 +1,9 @@
-/** One packet of an Ogg stream and the granule position at its end. */
+/** One packet to write and the granule position at its end. */
 export interface OggPacket {
   readonly data: Uint8Array;
   readonly granule: number;
 }
 
-const CONTINUED = 1;
 const FIRST = 2;
 const LAST = 4;
 const MAX_SEGMENTS = 255;
@@ -53,36 +52,4 @@ export class OggWriter {
     page.writeUInt32LE(pageChecksum(page), 22);
     return page;
   }
-}
-
-/**
- * The packets of the first logical stream of a file, in order; a packet that the file cuts off is left out. Checksums are not
- * looked at.
- * @throws RangeError when it does not start with an Ogg page
- */
-export function readOggPackets(file: Uint8Array): OggPacket[] {
-  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
-  const packets: OggPacket[] = [];
-  let serial: number | undefined;
-  let begun: Uint8Array[] = [];
-  for (let at = 0; at + 27 <= bytes.length && bytes.toString('latin1', at, at + 4) === 'OggS';) {
-    const segments = bytes[at + 26]!;
-    const lacing = bytes.subarray(at + 27, at + 27 + segments);
-    let body = at + 27 + segments;
-    const length = lacing.reduce((sum, size) => sum + size, 0);
-    if (body + length > bytes.length) break;
-    const granule = Number(bytes.readBigInt64LE(at + 6));
-    const ours = (serial ??= bytes.readUInt32LE(at + 14)) === bytes.readUInt32LE(at + 14);
-    if (ours && (bytes[at + 5]! & CONTINUED) === 0) begun = [];
-    for (const size of ours ? lacing : []) {
-      begun.push(bytes.subarray(body, body + size));
-      body += size;
-      if (size === 255) continue;
-      packets.push({ data: Buffer.concat(begun), granule });
-      begun = [];
-    }
-    at += 27 + segments + length;
-  }
-  if (serial === undefined) throw new RangeError('not an Ogg file');
-  return packets;
 }
