@@ -110,7 +110,7 @@ describe('webhooks', () => {
     });
     expect(bodyOf(ends, 'call.ended').data['from']).toBe('*'.repeat(record.from.length - 2) + record.from.slice(-2));
     const turns = all.received.filter(({ body }) => body.type === 'turn.completed').map(({ body }) => body.data);
-    expect(turns.map((turn) => turn['botHeardText']).sort()).toEqual(record.turns.map((turn) => turn.botHeardText).sort());
+    expect(new Set(turns.map((turn) => turn['botHeardText']))).toEqual(new Set(record.turns.map((turn) => turn.botHeardText)));
     expect([...all.unbelieved, ...ends.unbelieved]).toEqual([]);
     expect(new Set(all.received.map(({ id }) => id)).size).toBe(4);
   });
@@ -161,14 +161,14 @@ describe('webhooks', () => {
   });
 
   it('come of what the store holds after the queue forgot everything', async () => {
-    const forgetful = { enqueue: async () => {} };
+    const forgetful: JobQueue = Object.assign(Object.create(queue) as JobQueue, { enqueue: async () => {} });
     const amnesiac = new WebhookDesk({
       endpoints: [endpoint('ends', ends.url, { events: ['call.ended'] })],
       store,
       queue: forgetful,
       clock: systemClock,
     });
-    await deliverEndedCalls({ store, queue: { ...queue, ...forgetful } as JobQueue, desk: amnesiac })({
+    await deliverEndedCalls({ store, queue: forgetful, desk: amnesiac })({
       kind: 'call-ended',
       body: callRecordOf({ id: 'forgotten' }),
     });
