@@ -1,0 +1,13 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { JobQueue } from '../../jobs/port.ts';
+import type { Store } from '../../store/port.ts';
+import type { Recordings } from '../../store/recordings.ts';
+import type { ApiKeys } from './api-keys.ts';
+
+export interface ApiDeps {
+  readonly keys: ApiKeys;
+  readonly store: Pick<Store, 'calls' | 'analyses'>;
+  readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
+  readonly recordings: Pick<Recordings, 'open'>;
+  readonly clock: Clock;
+}

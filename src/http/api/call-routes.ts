@@ -1,0 +1,71 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { RequestRefused } from '../problem.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { type ApiRoute, apiRoute } from './api-route.ts';
+import { byteRange } from './byte-range.ts';
+import { callFilters, searchOf } from './call-filters.ts';
+import { callPageView, callView, detailView, summaryView } from './call-views.ts';
+import { exportRoute } from './export-route.ts';
+
+const callId = z.strictObject({ callId: z.string().min(1).max(200) });
+const nothing = z.strictObject({});
+
+const listQuery = z.strictObject({
+  ...callFilters.shape,
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+  cursor: z.string().max(500).optional(),
+});
+
+/** Calls, one call, and its recording. */
+export function callRoutes(deps: ApiDeps): ApiRoute[] {
+  const { store, recordings } = deps;
+  const found = async (tenantId: string, id: string) => {
+    const call = await store.calls.get(tenantId, id);
+    if (call === undefined) throw new RequestRefused(404, 'There is no such call.');
+    return call;
+  };
+  return [
+    apiRoute({
+      path: '/calls',
+      scope: 'calls:read',
+      summary: 'List and search calls, newest first',
+      params: nothing,
+      query: listQuery,
+      response: callPageView,
+      async serve({ key, query: { limit, cursor, ...asked } }) {
+        const page = await store.calls.search(key.tenantId, { ...searchOf(asked), limit, before: cursor });
+        return { calls: page.calls.map((call) => summaryView(call, key)), next: page.next ?? null };
+      },
+    }),
+    exportRoute(deps),
+    apiRoute({
+      path: '/calls/:callId',
+      scope: 'calls:read',
+      summary: 'One call with its turns and its timeline',
+      params: callId,
+      query: nothing,
+      response: callView,
+      serve: async ({ key, params }) => detailView(await found(key.tenantId, params.callId), key),
+    }),
+    apiRoute({
+      path: '/calls/:callId/audio',
+      scope: 'recordings:read',
+      summary: 'The recording as WAV, or a range of it',
+      params: callId,
+      query: nothing,
+      contentType: 'audio/wav',
+      async serve({ key, params, headers, signal }, reply) {
+        const recording = await recordings.open(await found(key.tenantId, params.callId));
+        if (recording === undefined) throw new RequestRefused(404, 'The call has no recording.');
+        const { bytes } = recording;
+        const range = byteRange(headers['range'], bytes);
+        reply.header('accept-ranges', 'bytes').header('cache-control', 'private, no-store').type('audio/wav');
+        if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${bytes}`).send();
+        const { start, end } = range ?? { start: 0, end: bytes };
+        if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`);
+        return reply.header('content-length', end - start).send(Readable.from(recording.read(start, end, signal)));
+      },
+    }),
+  ];
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { CallSummary, StoredCall } from '../../store/port.ts';
+import { maskNumber } from '../../store/privacy/mask-number.ts';
+import { callTurn, timelineEvent } from '../../store/record.ts';
+import type { ApiKey } from './api-keys.ts';
+
+const wallTime = z.iso.datetime();
+
+export const callSummaryView = z.object({
+  id: z.string(),
+  bot: z.string(),
+  carrier: z.string(),
+  /** Masked without the scope `numbers:read`; empty once erased. */
+  from: z.string(),
+  to: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  language: z.string(),
+  startedAt: wallTime,
+  endedAt: wallTime.nullable(),
+  endReason: z.string().nullable(),
+  turns: z.int(),
+  disposition: z.string().nullable(),
+  analysis: z.enum(['none', 'pending', 'done', 'failed']),
+});
+
+export const callView = callSummaryView.omit({ turns: true }).extend({
+  recorded: z.boolean(),
+  legalHold: z.boolean(),
+  summary: z.record(z.string(), z.number()),
+  turns: z.array(callTurn),
+  timeline: z.array(timelineEvent),
+});
+
+export const callPageView = z.object({ calls: z.array(callSummaryView), next: z.string().nullable() });
+
+type Summary = Omit<z.output<typeof callSummaryView>, 'turns'>;
+
+function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: ApiKey): Summary {
+  const shown = (number: string): string => (key.scopes.includes('numbers:read') ? number : maskNumber(number));
+  return {
+    id: call.id,
+    bot: call.botName,
+    carrier: call.carrier,
+    from: shown(call.from),
+    to: shown(call.to),
+    direction: call.direction,
+    language: call.language,
+    startedAt: isoTime(call.startedAtMs),
+    endedAt: call.endedAtMs === undefined ? null : isoTime(call.endedAtMs),
+    endReason: call.endReason ?? null,
+    disposition: call.disposition ?? null,
+    analysis: call.keeping.analysisState,
+  };
+}
+
+export function summaryView(call: CallSummary, key: ApiKey): z.output<typeof callSummaryView> {
+  return { ...summaryOf(call, key), turns: call.turnCount };
+}
+
+export function detailView(call: StoredCall, key: ApiKey): z.output<typeof callView> {
+  const { summary, turns, timeline, keeping, recordingPath } = call;
+  return {
+    ...summaryOf({ ...call, endedAtMs: call.endedAtMs, endReason: call.endReason }, key),
+    recorded: keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined,
+    legalHold: keeping.legalHold,
+    summary,
+    turns,
+    timeline,
+  };
+}
+
+export function isoTime(wallMs: number): string {
+  return new Date(wallMs).toISOString();
+}

@@ -1,0 +1,241 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { fastify, type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { wavFile } from '../../../src/audio/wav.ts';
+import { apiRoutes } from '../../../src/http/api/api.ts';
+import { API_SCOPES, ApiKeys, type ApiScope } from '../../../src/http/api/api-keys.ts';
+import { useProblems } from '../../../src/http/problem.ts';
+import { POST_CALL } from '../../../src/jobs/post-call/job.ts';
+import type { FailedJob, JsonValue } from '../../../src/jobs/port.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { diskObjects } from '../../../src/store/objects/disk.ts';
+import type { Store } from '../../../src/store/port.ts';
+import { storeOn } from '../../../src/store/postgres-store.ts';
+import { Recordings } from '../../../src/store/recordings.ts';
+import { callRecordOf } from '../../support/call-records.ts';
+import { embeddedDatabases, type TestDatabases } from '../../support/databases.ts';
+
+describe('the API', () => {
+  let databases: TestDatabases;
+  let store: Store;
+  let app: FastifyInstance;
+  let clock: ManualClock;
+  let keys: ApiKeys;
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-api-'));
+  const enqueued: { name: string; id: string; payload: JsonValue }[] = [];
+  const failed: FailedJob[] = [];
+  const retried: string[] = [];
+  const wav = wavFile(
+    Int16Array.from({ length: 4_000 }, (_, n) => n),
+    8_000,
+    2,
+  );
+
+  beforeAll(async () => {
+    databases = await embeddedDatabases();
+    store = storeOn(await databases.open());
+    const recordingPath = join(folder, 'c2.wav');
+    await writeFile(recordingPath, wav);
+    const at = Date.UTC(2026, 0, 1);
+    for (let n = 1; n <= 5; n += 1)
+      await store.calls.upsert(
+        callRecordOf({
+          id: `c${n}`,
+          startedAtMs: at + n * 60_000,
+          recordingPath: n === 2 ? recordingPath : undefined,
+          botName: n === 5 ? '=bad()' : 'clinic',
+        }),
+      );
+    await store.calls.upsert(callRecordOf({ id: 'theirs', tenantId: 'other' }));
+    await store.analyses.put({
+      tenantId: 'default',
+      callId: 'c1',
+      version: 1,
+      createdAtMs: at,
+      disposition: 'booked',
+      score: 80,
+      document: { a: 1 },
+    });
+    clock = new ManualClock();
+    keys = new ApiKeys(join(folder, 'api-keys.json'));
+    app = fastify();
+    useProblems(app, silentLogger);
+    app.register(async (scope) =>
+      apiRoutes(scope, {
+        keys,
+        store,
+        recordings: new Recordings(store, diskObjects(folder)),
+        clock,
+        queue: {
+          enqueue: async (name, id, payload) => void enqueued.push({ name, id, payload }),
+          failed: async () => failed,
+          retry: async (_name, id) => retried.push(id) > 0,
+        },
+      }),
+    );
+    await app.ready();
+  });
+  afterAll(async () => {
+    await app.close();
+    await store.close();
+    await databases[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const keyFor = (scopes: readonly ApiScope[], tenantId = 'default'): string =>
+    keys.create({ name: 'test', tenantId, scopes: [...scopes] }, 0).secret;
+  const ask = async (url: string, key = keyFor(API_SCOPES), more: object = {}) =>
+    app.inject({
+      url: `/api${url}`,
+      ...more,
+      headers: { authorization: `Bearer ${key}`, ...('headers' in more ? (more.headers as object) : {}) },
+    });
+
+  it('lists newest first by cursor, each call once, and searches', async () => {
+    const key = keyFor(API_SCOPES);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const answer = await ask(`/calls?limit=2${cursor}`, key);
+      const { calls, next } = answer.json<{ calls: { id: string }[]; next: string | null }>();
+      seen.push(...calls.map(({ id }) => id));
+      cursor = next === null ? '' : `&cursor=${encodeURIComponent(next)}`;
+    } while (cursor !== '');
+    expect(seen).toEqual(['c5', 'c4', 'c3', 'c2', 'c1']);
+    const ids = async (query: string) =>
+      (await ask(`/calls?${query}`, key)).json<{ calls: { id: string }[] }>().calls.map(({ id }) => id);
+    expect(await ids('disposition=booked')).toEqual(['c1']);
+    expect(await ids(`text=${encodeURIComponent('मंगलवार goodbye')}&limit=1`)).toEqual(['c5']);
+    expect(await ids('number=%2B15550001&from=2026-01-01T00:04:00Z')).toEqual(['c5', 'c4']);
+    expect(await ids('bot=nobody')).toEqual([]);
+  });
+
+  it('shows one call with its turns, numbers masked unless the key may see them', async () => {
+    const masked = await ask('/calls/c1', keyFor(['calls:read']));
+    expect(masked.json()).toMatchObject({
+      id: 'c1',
+      from: '*******01',
+      recorded: false,
+      turns: [{ index: 0 }, { index: 1 }],
+      timeline: [{}, {}],
+    });
+    expect(masked.body).not.toContain('5550001');
+    expect((await ask('/calls/c1')).json()).toMatchObject({ from: '+15550001', analysis: 'done', disposition: 'booked' });
+  });
+
+  test.each([
+    ['no range', undefined, 200, 0, undefined],
+    ['the head', 'bytes=0-43', 206, 0, 44],
+    ['the rest', 'bytes=44-', 206, 44, undefined],
+    ['the tail', 'bytes=-10', 206, -10, undefined],
+    ['past the end', 'bytes=40-99999999', 206, 40, undefined],
+    ['several', 'bytes=0-1,4-5', 200, 0, undefined],
+  ])('gives the recording: %s', async (_note, range, status, from, to) => {
+    const answer = await ask('/calls/c2/audio', undefined, range === undefined ? {} : { headers: { range } });
+    expect(answer.statusCode).toBe(status);
+    expect(Buffer.compare(answer.rawPayload, Buffer.from(wav).subarray(from < 0 ? wav.length + from : from, to))).toBe(0);
+    expect(answer.headers['content-type']).toBe('audio/wav');
+    if (status === 206) expect(answer.headers['content-range']).toMatch(new RegExp(`^bytes \\d+-\\d+/${wav.length}$`));
+  });
+
+  it('refuses a range of nothing, and has no recording where there is none', async () => {
+    const nothing = await ask('/calls/c2/audio', undefined, { headers: { range: `bytes=${wav.length}-` } });
+    expect([nothing.statusCode, nothing.headers['content-range']]).toEqual([416, `bytes */${wav.length}`]);
+    expect((await ask('/calls/c1/audio')).statusCode).toBe(404);
+  });
+
+  it('gives analyses, and queues another one by another profile once for each idempotency key', async () => {
+    expect((await ask('/calls/c1/analyses')).json()).toMatchObject({
+      analyses: [{ profile: 'default', score: 80, document: { a: 1 } }],
+    });
+    expect((await ask('/analyses?profile=default')).json()).toMatchObject({ analyses: [{ callId: 'c1' }], next: null });
+    const again = (wish?: string) =>
+      ask('/calls/c1/analyses', undefined, {
+        method: 'POST',
+        payload: { profile: 'sales' },
+        headers: wish === undefined ? {} : { 'idempotency-key': wish },
+      });
+    const answers = [await again('one'), await again('one'), await again(), await again()];
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([202, 202, 202, 202]);
+    expect(new Set(enqueued.map(({ id }) => id)).size).toBe(3);
+    expect(enqueued[0]).toMatchObject({ name: POST_CALL, payload: { tenantId: 'default', callId: 'c1', profile: 'sales' } });
+  });
+
+  it('exports everything that a search finds, with no formula in it', async () => {
+    const csv = await ask('/calls/export?format=csv');
+    const lines = csv.body.trim().split('\r\n');
+    expect([lines.length, csv.headers['content-type']]).toEqual([6, 'text/csv; charset=utf-8; header=present']);
+    expect(csv.body).toContain("c5,'=bad(),");
+    const jsonl = await ask('/calls/export?bot=clinic');
+    expect(
+      jsonl.body
+        .trim()
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { id: string }).id),
+    ).toEqual(['c4', 'c3', 'c2', 'c1']);
+  });
+
+  it('lists and retries the failed jobs of its own tenant', async () => {
+    failed.push(
+      { id: 'a', payload: { tenantId: 'default', callId: 'c1' }, attempts: 3, reason: 'x', failedAtMs: 1 },
+      { id: 'b', payload: { tenantId: 'other', callId: 'theirs' }, attempts: 3, reason: 'x', failedAtMs: 1 },
+    );
+    expect((await ask('/jobs/post-call/failed')).json<{ failed: unknown[] }>().failed).toHaveLength(1);
+    const retry = (payload: object) => ask('/jobs/post-call/retry', undefined, { method: 'POST', payload });
+    expect((await retry({ id: 'b' })).statusCode).toBe(404);
+    expect((await retry({})).json()).toEqual({ retried: 1 });
+    expect(retried).toEqual(['a']);
+  });
+
+  it("keeps every route from another tenant's key", async () => {
+    const other = keyFor(API_SCOPES, 'other');
+    for (const path of ['/calls/c2', '/calls/c2/audio']) expect((await ask(path, other)).statusCode).toBe(404);
+    expect((await ask('/calls', other)).json<{ calls: { id: string }[] }>().calls.map(({ id }) => id)).toEqual(['theirs']);
+    expect((await ask('/calls/c1/analyses', other)).json()).toEqual({ analyses: [] });
+    expect((await ask('/analyses', other)).json()).toMatchObject({ analyses: [] });
+    expect((await ask('/calls/export', other)).body).not.toContain('"c1"');
+    const post = await ask('/calls/c1/analyses', other, { method: 'POST', payload: { profile: 'sales' } });
+    expect(post.statusCode).toBe(404);
+  });
+
+  it('wants a key that is known and has the scope, and says so as a problem document', async () => {
+    const paths = app.inject({ url: '/api/openapi.json' }).then((answer) => Object.keys(answer.json<{ paths: object }>().paths));
+    for (const path of await paths) {
+      const url = `/api${path.replaceAll(/\{\w+\}/gu, 'post-call')}`;
+      for (const method of ['GET', 'POST'] as const) {
+        if (!app.hasRoute({ method, url: `/api${path.replaceAll(/\{(\w+)\}/gu, ':$1')}` })) continue;
+        const answer = await app.inject({ method, url, headers: { authorization: 'Bearer ohk_nobody' } });
+        expect([answer.statusCode, answer.headers['content-type']]).toEqual([401, 'application/problem+json; charset=utf-8']);
+      }
+    }
+    expect((await ask('/calls', keyFor(['analyses:read']))).statusCode).toBe(403);
+    const { key, secret } = keys.create({ name: 'gone', tenantId: 'default', scopes: ['calls:read'] }, 0);
+    expect((await ask('/calls', secret)).statusCode).toBe(200);
+    keys.revoke(key.id);
+    expect((await ask('/calls', secret)).statusCode).toBe(401);
+  });
+
+  test.each(['/calls?limit=0', '/calls?nonsense=1', '/calls?cursor=broken', '/calls?from=yesterday', '/jobs/nothing/failed'])(
+    'refuses %s with the reason',
+    async (path) => {
+      const answer = await ask(path);
+      expect(answer.statusCode).toBe(400);
+      expect(answer.json()).toMatchObject({ status: 400, detail: expect.any(String) as string });
+    },
+  );
+
+  it('limits a key to ten requests a second after sixty, and other keys are not held up', async () => {
+    clock.advance(60_000);
+    const key = keyFor(['calls:read']);
+    const codes: number[] = [];
+    for (let n = 0; n < 61; n += 1) codes.push((await ask('/calls?limit=1', key)).statusCode);
+    expect(codes.filter((code) => code === 429)).toHaveLength(1);
+    expect((await ask('/calls?limit=1')).statusCode).toBe(200);
+    clock.advance(1000);
+    expect((await ask('/calls?limit=1', key)).statusCode).toBe(200);
+  });
+});
