@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
@@ -27,8 +27,6 @@ const recordSchema = z.object({
 
 export type ApiKeyRecord = z.infer<typeof recordSchema>;
 
-const fileSchema = z.object({ keys: z.array(recordSchema) });
-
 /** A new secret, 256 random bits; `ofk_` tells it from a token at sight. */
 export function newApiKey(): string {
   return `ofk_${randomBytes(32).toString('base64url')}`;
@@ -46,7 +44,8 @@ export function apiKeyId(hash: string): string {
 
 /**
  * API keys in a file that the command line writes and a running platform reads: each look at `records` sees what the
- * file holds by then. A missing file holds no keys.
+ * file holds by then. A missing file holds no keys. A line a change, the key as it is from then on; lines are only ever
+ * added, each in one write, so that commands that run at once lose nothing of each other's.
  */
 export class ApiKeyFile {
   readonly #path: string;
@@ -60,7 +59,7 @@ export class ApiKeyFile {
   /** @returns all keys, oldest first; @throws ApiKeyFileError when the file is damaged */
   records(): readonly ApiKeyRecord[] {
     const stat = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    // Each write is a new file, so a change shows even within one tick of the file system's clock.
+    // Each change makes the file longer, so that it shows even within one tick of the file system's clock.
     const stamp = stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
     if (stamp === this.#stamp) return this.#records;
     this.#records = stat === undefined ? [] : this.#read();
@@ -80,7 +79,7 @@ export class ApiKeyFile {
       revokedAt: null,
       hasBalance: options.hasBalance,
     };
-    await this.#write([...this.records(), record]);
+    await this.#add(record);
     return { record, secret };
   }
 
@@ -88,7 +87,7 @@ export class ApiKeyFile {
   async revoke(id: string, nowMs: number): Promise<ApiKeyRecord> {
     const found = this.find(id);
     const revoked = { ...found, revokedAt: found.revokedAt ?? new Date(nowMs).toISOString() };
-    await this.#write(this.records().map((record) => (record.id === id ? revoked : record)));
+    await this.#add(revoked);
     return revoked;
   }
 
@@ -100,17 +99,30 @@ export class ApiKeyFile {
   }
 
   #read(): readonly ApiKeyRecord[] {
-    try {
-      return fileSchema.parse(JSON.parse(readFileSync(this.#path, 'utf8'))).keys;
-    } catch (error) {
-      throw new ApiKeyFileError(`the file of API keys cannot be read: ${errorText(error)}`, { cause: error });
+    const text = readFileSync(this.#path, 'utf8');
+    const keys = new Map<string, ApiKeyRecord>();
+    // What has no line end yet is still being written.
+    const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
+    for (const [index, line] of lines.entries()) {
+      if (line === '') continue;
+      const record = readRecord(line, index + 1);
+      // Of two revocations the first one counts.
+      keys.set(record.id, { ...record, revokedAt: keys.get(record.id)?.revokedAt ?? record.revokedAt });
     }
+    return [...keys.values()];
   }
 
-  async #write(keys: readonly ApiKeyRecord[]): Promise<void> {
+  async #add(record: ApiKeyRecord): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const fresh = `${this.#path}.${randomBytes(6).toString('hex')}`;
-    await writeFile(fresh, `${JSON.stringify({ keys }, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
-    await rename(fresh, this.#path);
+    // The line end before it keeps it apart from a line that a full disk cut off.
+    await appendFile(this.#path, `\n${JSON.stringify(record)}\n`, { mode: 0o600, flush: true });
+  }
+}
+
+function readRecord(line: string, number: number): ApiKeyRecord {
+  try {
+    return recordSchema.parse(JSON.parse(line));
+  } catch (error) {
+    throw new ApiKeyFileError(`line ${number} of the file of API keys cannot be read: ${errorText(error)}`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
@@ -67,6 +67,34 @@ describe('API keys in a file', () => {
     expect((await jwtVerify(token, jwks)).payload.sub).toBe(record.id);
     await file.revoke(record.id, systemClock.wallMs());
     await expect(consoleToken(dataDir, record.id, { lifeSeconds: 900, clock: systemClock })).rejects.toThrow('was revoked');
+  });
+
+  it('loses no key and no revocation of commands that run at once', async () => {
+    const opened = Array.from({ length: 16 }, () => new ApiKeyFile(paths.apiKeys));
+    const made = await Promise.all(opened.map((each, nowMs) => each.create({ nowMs, hasBalance: true })));
+    const ids = made.map(({ record }) => record.id);
+    expect(file.records().map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
+    const [first, ...others] = ids;
+    await Promise.all([
+      ...opened.map((each, nowMs) => each.revoke(first!, nowMs)),
+      ...opened.map((each) => each.create({ nowMs: 0, hasBalance: true })),
+    ]);
+    expect(file.find(first!).revokedAt).not.toBeNull();
+    expect(others.filter((id) => file.find(id).revokedAt !== null)).toEqual([]);
+    expect(file.records()).toHaveLength(new Set(file.records().map(({ id }) => id)).size);
+    // Revoked once more, a key keeps its time.
+    const { revokedAt } = file.find(first!);
+    expect((await file.revoke(first!, systemClock.wallMs())).revokedAt).toBe(revokedAt);
+  });
+
+  it('leaves out a line that is still being written, and refuses one that is none', async () => {
+    const path = join(dataDir, 'torn.jsonl');
+    const torn = new ApiKeyFile(path);
+    const { record } = await torn.create({ nowMs: 0, hasBalance: true });
+    appendFileSync(path, '{"id":"key_1","pre');
+    expect(torn.records()).toEqual([record]);
+    await torn.create({ nowMs: 0, hasBalance: true });
+    expect(() => torn.records()).toThrow('line 3 of the file');
   });
 
   it('it keeps the files for their owner alone, and the signing key as it is', async () => {
