@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { abortable } from './abortable.ts';
 import { SpeechRequestError } from './errors.ts';
 
 /** Where the secret of a request's header comes from. Implementations print neither key nor token, whatever is done to them. */
@@ -57,7 +58,7 @@ export class ProvidedTokens implements Tokens {
   /** @throws SpeechRequestError when the function gives no token; whatever the function throws */
   async get(signal?: AbortSignal): Promise<string> {
     signal?.throwIfAborted();
-    const token = await this.#provider(signal);
+    const token = await abortable(Promise.resolve(this.#provider(signal)), signal);
     if (typeof token !== 'string' || !headerSafe.test(token))
       throw new SpeechRequestError('the token provider gave no token that a header can carry');
     return token;

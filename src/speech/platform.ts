@@ -161,7 +161,8 @@ export class SpeechPlatform implements AsyncDisposable {
   recognise(options: RecognitionOptions, signal: AbortSignal): RecognitionStream {
     if (this.#settings.asrAltUrl === undefined) needed(this.#settings, 'asrUrl');
     else if (this.#settings.asrUrl === undefined) this.#connections.alt();
-    return new RecognitionStream(options, { recogniser: this.recogniser, clock: this.#deps.clock, signal });
+    const signals = [signal, this.#closing.signal];
+    return new RecognitionStream(options, { recogniser: this.recogniser, clock: this.#deps.clock, signals });
   }
 
   /** Transcribes with the medical model; needs `medUrl` and an API key. @throws SpeechError by status */

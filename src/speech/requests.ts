@@ -172,8 +172,13 @@ export class SpeechHttp {
       if (signal.aborted) throw signal.reason as Error;
       if (cause instanceof SpeechError && !(cause instanceof SpeechUnavailableError)) throw cause;
       if (isRedirect(cause)) throw new SpeechRequestError(`${request.what}: redirects are not followed`, { cause });
+      if (isUnreadableFile(cause))
+        throw new SpeechRequestError(`${request.what}: the file changed or went away while it was sent; send it again`, {
+          cause,
+        });
       breaker?.failed();
-      const said = `${request.what}: the platform cannot be reached`;
+      const why = cause instanceof SpeechUnavailableError ? cause.message : 'the platform cannot be reached, or hung up';
+      const said = `${request.what}: ${why}`;
       return { error: new SpeechUnavailableError(said, { cause }), mayMint: false, waitMs: undefined };
     } finally {
       if (!exchange.isKept) exchange.close();
@@ -200,6 +205,12 @@ export class SpeechHttp {
 /** The runtime's refusal to follow one, in the mode `error`. */
 function isRedirect(cause: unknown): boolean {
   return cause instanceof TypeError && cause.cause instanceof Error && cause.cause.message === 'unexpected redirect';
+}
+
+/** What the runtime says of a file on disk that is no longer what it was when it was opened. */
+function isUnreadableFile(cause: unknown): boolean {
+  for (let error = cause; error instanceof Error; error = error.cause) if (error.name === 'NotReadableError') return true;
+  return false;
 }
 
 /** A slot that is given back at the end of the block, unless somebody else has taken that over. */

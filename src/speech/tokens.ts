@@ -3,6 +3,7 @@ import { sleep } from '../kernel/abort.ts';
 import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { SingleFlight } from '../kernel/single-flight.ts';
+import { abortable } from './abortable.ts';
 import type { Tokens } from './credentials.ts';
 import { SpeechBusyError } from './errors.ts';
 import { type Minted, mintToken } from './mint.ts';
@@ -186,14 +187,4 @@ export class TokenSource implements Tokens {
   #sealingKey(): Uint8Array {
     return sealingKey(this.#options.apiKey, 'shared token');
   }
-}
-
-/** Leaves a shared run alone when one of those who wait for it goes away. */
-function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -1,4 +1,5 @@
-import { openAsBlob } from 'node:fs';
+import { constants, openAsBlob } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { SpeechRequestError } from '../errors.ts';
 
@@ -24,18 +25,30 @@ export async function openSource(source: TranscriptionSource, maxBytes: number):
   return 'url' in source ? publicAddress(source.url) : await openAudioFile(source, maxBytes);
 }
 
-/** @throws SpeechRequestError for more or less than one source, or one over the limit; the file system's error for a path */
+/** @throws SpeechRequestError for more or less than one source, one that cannot be read, is empty or over the limit */
 export async function openAudioFile(source: AudioFile, maxBytes: number): Promise<OpenedAudio> {
   requireOne(source);
   const audio =
     'path' in source
-      ? { blob: await openAsBlob(source.path), name: basename(source.path) }
+      ? { blob: await opened(source.path), name: basename(source.path) }
       : { blob: new Blob([Uint8Array.from('bytes' in source ? source.bytes : decode(source.base64))]), name: source.name };
+  if (audio.blob.size === 0) throw new SpeechRequestError(`the recording ${audio.name} is empty`);
   if (audio.blob.size > maxBytes)
     throw new SpeechRequestError(
       `a recording of ${audio.blob.size} bytes is over the platform's ${Math.floor(maxBytes / 1024 / 1024)} MB`,
     );
   return audio;
+}
+
+/** The runtime's own error names neither the file nor the reason. */
+async function opened(path: string): Promise<Blob> {
+  try {
+    await access(path, constants.R_OK);
+    return await openAsBlob(path);
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new SpeechRequestError(`the recording ${path} cannot be opened: ${said}`, { cause });
+  }
 }
 
 function requireOne(source: TranscriptionSource): void {

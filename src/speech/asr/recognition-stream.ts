@@ -5,8 +5,8 @@ import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSessi
 export interface RecognitionStreamOptions {
   readonly recogniser: Recogniser;
   readonly clock: Clock;
-  /** Aborting closes the socket, and ends the iteration with its reason. */
-  readonly signal?: AbortSignal;
+  /** Aborting any closes the socket, and ends the iteration with its reason. */
+  readonly signals?: readonly AbortSignal[];
   /** Events kept for a reader that is slow; 1,000 when absent. */
   readonly maxEvents?: number;
   /** A commit without an end mark is done when this long no final followed the last; 700 ms when absent. */
@@ -44,15 +44,17 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
   #wake: (() => void) | undefined;
   #failure: Error | undefined;
   #isOver = false;
+  readonly #signals: readonly AbortSignal[];
   readonly #commits: OpenCommit[] = [];
   #timer: Timer | undefined;
-  readonly #onAbort = (): void => this.#fail(asError(this.#options.signal?.reason));
+  readonly #onAbort = (): void => this.#fail(asError(this.#signals.find(({ aborted }) => aborted)?.reason));
 
   constructor(recognition: RecognitionOptions, options: RecognitionStreamOptions) {
     this.#options = options;
+    this.#signals = options.signals ?? [];
     this.#session = options.recogniser.open(recognition, (event) => this.#heard(event));
-    options.signal?.addEventListener('abort', this.#onAbort, { once: true });
-    if (options.signal?.aborted === true) this.#onAbort();
+    for (const signal of this.#signals) signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (this.#signals.some(({ aborted }) => aborted)) this.#onAbort();
   }
 
   /** @param pcm 16-bit mono samples at the declared rate; copied before the call returns */
@@ -164,7 +166,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
   #finish(): void {
     this.#isOver = true;
     this.#timer?.cancel();
-    this.#options.signal?.removeEventListener('abort', this.#onAbort);
+    for (const signal of this.#signals) signal.removeEventListener('abort', this.#onAbort);
     const failure = this.#failure ?? new SpeechUnavailableError('recognition: the session ended before the final');
     for (const commit of this.#commits.splice(0)) {
       if (commit.finals.length > 0 && this.#failure === undefined) commit.resolve(turnOf(commit));

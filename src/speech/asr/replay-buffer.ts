@@ -1,3 +1,5 @@
+import { pcm16Bytes } from '../../audio/codec.ts';
+
 const BLOCK_MS = 20;
 /** About -42 dB of full scale: above the noise of most lines, below any voice on them. */
 const VOICE_RMS = 260;
@@ -63,13 +65,14 @@ export class ReplayBuffer {
   /** Takes the next samples to send, at most up to `untilSample`, as little-endian bytes of their own. */
   take(untilSample: number): Uint8Array {
     const until = Math.min(untilSample, this.#end);
-    const bytes = new Uint8Array(Math.max(0, until - this.#next) * 2);
-    const view = new DataView(bytes.buffer);
-    for (let at = 0; this.#next < until; at += 2) {
-      view.setInt16(at, this.#ring[this.#next % this.#ring.length]!, true);
-      this.#next += 1;
-    }
-    return bytes;
+    const count = Math.max(0, until - this.#next);
+    const place = this.#next % this.#ring.length;
+    const before = Math.min(count, this.#ring.length - place);
+    const pcm = new Int16Array(count);
+    pcm.set(this.#ring.subarray(place, place + before));
+    if (before < count) pcm.set(this.#ring.subarray(0, count - before), before);
+    this.#next += count;
+    return pcm16Bytes(pcm);
   }
 
   /** Everything before this sample is in a final and need never be sent again. */
@@ -143,12 +146,17 @@ export class ReplayBuffer {
 
   #append(pcm: Int16Array): void {
     this.#dropBefore(this.#end + pcm.length - this.#ring.length);
-    for (const sample of pcm) {
+    for (let from = 0; from < pcm.length;) {
+      const place = this.#end % this.#ring.length;
+      const within = this.#end % this.#blockSamples;
+      const count = Math.min(pcm.length - from, this.#ring.length - place, this.#blockSamples - within);
+      let energy = 0;
+      for (let index = from; index < from + count; index += 1) energy += pcm[index]! * pcm[index]!;
       const block = this.#blockAt(this.#end);
-      if (this.#end % this.#blockSamples === 0) this.#energies[block] = 0;
-      this.#energies[block]! += sample * sample;
-      this.#ring[this.#end % this.#ring.length] = sample;
-      this.#end += 1;
+      this.#energies[block] = within === 0 ? energy : this.#energies[block]! + energy;
+      this.#ring.set(count === pcm.length ? pcm : pcm.subarray(from, from + count), place);
+      this.#end += count;
+      from += count;
     }
   }
 

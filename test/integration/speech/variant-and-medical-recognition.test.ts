@@ -45,6 +45,17 @@ describe('the recognition services beside the realtime one', () => {
     ]);
   });
 
+  it('ends the reading of a session, and its commits, when the client is closed', async () => {
+    const client = new SpeechPlatform({ authUrl, asrUrl, apiKey }, deps);
+    const stream = client.recognise({ language: 'en', sampleRateHz: 8_000 }, signal);
+    const read = async (): Promise<void> => {
+      for await (const event of stream) if (event.type === 'ready') await client[Symbol.asyncDispose]();
+    };
+    const commit = failureOf(stream.commit());
+    expect((await failureOf(read())).message).toBe('the speech client was closed');
+    expect((await commit).message).toBe('the speech client was closed');
+  });
+
   it('refuses to open a socket of Variant B without a key', async () => {
     await using client = new SpeechPlatform({ asrAltUrl, token: 'a-token' }, deps);
     expect(() => client.recognise({ language: 'en', sampleRateHz: 8_000 }, signal)).toThrow('API key');

@@ -159,6 +159,34 @@ describe('requests', () => {
     expect(slots.free).toBe(1);
   });
 
+  it('does not send again, nor blame the platform, when the file cannot be read on', async () => {
+    const gone = new DOMException('The blob could not be read', 'NotReadableError');
+    const breaker = new Breaker({ clock: new ManualClock(), service: 'transcription', failures: 1 });
+    const { http, asked } = sender([() => new TypeError('fetch failed', { cause: gone })], { breaker });
+    const error = await failureOf(http.send(request, never));
+    expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST', message: expect.stringContaining('file') });
+    expect(asked()).toHaveLength(1);
+    expect(breaker.isOpen).toBe(false);
+  });
+
+  it('says that it was time that ran out, where it was', async () => {
+    const { http, clock } = sender([() => new Promise<Response>(() => undefined)], { maxRetries: 0 });
+    const failure = failureOf(http.send({ ...request, timeoutMs: 7_000 }, never));
+    await settle();
+    clock.advance(7_000);
+    expect(await failure).toMatchObject({ message: expect.stringContaining('no answer within 7000 ms') });
+  });
+
+  it('leaves a token provider that never answers when it is aborted', async () => {
+    const tokens = new ProvidedTokens(() => new Promise<string>(() => undefined));
+    const { http } = sender([good], { tokens });
+    const aborting = new AbortController();
+    const failure = failureOf(http.send(request, aborting.signal));
+    await settle();
+    aborting.abort(new Error('the call is over'));
+    expect((await failure).message).toBe('the call is over');
+  });
+
   it('tells how many requests an answer took', async () => {
     const { http, clock } = sender([refusing(503), refusing(503), good]);
     const answer = http.send(request, never);

@@ -53,6 +53,15 @@ describe('batch transcription', () => {
     });
   });
 
+  it.each([
+    { note: 'is not there', source: { path: '/no/such/call.wav' } },
+    { note: 'is empty', source: { bytes: new Uint8Array(), name: 'call.wav' } },
+  ])('names a recording that $note, and sends nothing', async ({ source }) => {
+    const { result, requests } = await transcribing({ text: '' }, source);
+    expect(result).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST', message: expect.stringContaining('call.wav') });
+    expect(requests).toHaveLength(0);
+  });
+
   it('sends flags as words, lists as JSON text, and nothing for what is not set [86]', async () => {
     const { form } = await transcribing({ text: '' }, wav, {
       language: 'hi',

@@ -98,7 +98,7 @@ describe('a recognition stream', () => {
 
   it('closes the socket and ends with the reason when aborted, commits included', async () => {
     const leaving = new AbortController();
-    const { stream, did } = streaming({ signal: leaving.signal });
+    const { stream, did } = streaming({ signals: [leaving.signal] });
     const [turn, reading] = [stream.commit(), read(stream)];
     leaving.abort(new Error('hung up'));
     await expect(turn).rejects.toThrow('hung up');
