@@ -1,5 +1,5 @@
 import type { Encoding } from './format.ts';
-import { decodeAlaw, decodeMulaw, encodeAlaw, encodeMulaw } from './g711.ts';
+import { decodeAlaw, decodeAlawInto, decodeMulaw, decodeMulawInto, encodeAlaw, encodeMulaw } from './g711.ts';
 
 /** Every machine Node runs on is little-endian; kept as a fact to check, so that a surprise is slow instead of noise. */
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
@@ -16,6 +16,25 @@ export function decodeAudio(encoding: Encoding, bytes: Uint8Array): Int16Array {
       return decodeAlaw(bytes);
     case 'pcm16':
       return decodePcm16(bytes);
+  }
+}
+
+/**
+ * The same into memory that is used again.
+ * @param target at least as long as there are samples
+ * @returns how many samples there are
+ */
+export function decodeAudioInto(encoding: Encoding, bytes: Uint8Array, target: Int16Array): number {
+  switch (encoding) {
+    case 'mulaw':
+      return decodeMulawInto(bytes, target);
+    case 'alaw':
+      return decodeAlawInto(bytes, target);
+    case 'pcm16': {
+      const pcm = decodePcm16(bytes);
+      target.set(pcm);
+      return pcm.length;
+    }
   }
 }
 
@@ -41,6 +60,11 @@ function decodePcm16(bytes: Uint8Array): Int16Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let i = 0; i < samples.length; i++) samples[i] = view.getInt16(i * 2, true);
   return samples;
+}
+
+/** The samples as little-endian bytes: a view of them where the machine allows it, so only for samples that are given away. */
+export function pcm16Bytes(pcm: Int16Array): Uint8Array {
+  return LITTLE_ENDIAN ? new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength) : encodePcm16(pcm);
 }
 
 function encodePcm16(pcm: Int16Array): Uint8Array {

@@ -1,5 +1,5 @@
-import { decodeAudio } from '../audio/codec.ts';
-import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
+import { decodeAudioInto } from '../audio/codec.ts';
+import { bytesPerSample, FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import type { Recording } from './recording.ts';
@@ -28,6 +28,8 @@ export class Ear {
   readonly #sink: (event: TurnEvent) => void;
   readonly #frame = new Int16Array(FRAME_SAMPLES_8K);
   #filled = 0;
+  /** Used again for every message of the same length, as nearly all are. */
+  #pcm = new Int16Array(0);
 
   constructor(detector: VoiceDetector, recording: Recording | undefined, echo: EchoGuard, sink: (event: TurnEvent) => void) {
     this.#detector = detector;
@@ -45,7 +47,7 @@ export class Ear {
     recogniser: { send(pcm: Int16Array): void },
   ): void {
     const { nowMs, wallMs } = at;
-    const pcm = decodeAudio(format.encoding, payload);
+    const pcm = this.#decoded(format, payload);
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     this.#echo.arrived(pcm.length, timestampMs, nowMs);
@@ -65,6 +67,13 @@ export class Ear {
       this.#sink({ type: 'frame', frame: { atMs: frameMs, voiced, speechLike } });
       frameMs += FRAME_MS;
     }
+  }
+
+  #decoded({ encoding }: AudioFormat, payload: Uint8Array): Int16Array {
+    const samples = Math.floor(payload.length / bytesPerSample(encoding));
+    if (this.#pcm.length !== samples) this.#pcm = new Int16Array(samples);
+    decodeAudioInto(encoding, payload, this.#pcm);
+    return this.#pcm;
   }
 
   close(): void {

@@ -24,11 +24,14 @@ export class StereoWindow {
   /** Puts audio at a position; what lies before or beyond the window is dropped and counted. */
   put(channel: 'left' | 'right', atSample: number, pcm: Int16Array): void {
     const ring = channel === 'left' ? this.#left : this.#right;
-    for (let index = 0; index < pcm.length; index += 1) {
-      const position = atSample + index;
-      if (position < this.#start || position >= this.#start + this.#capacity) this.droppedSamples += 1;
-      else ring[position % this.#capacity] = pcm[index] ?? 0;
-    }
+    const first = Math.max(0, Math.min(pcm.length, this.#start - atSample));
+    const end = Math.max(first, Math.min(pcm.length, this.#start + this.#capacity - atSample));
+    this.droppedSamples += pcm.length - (end - first);
+    if (end === first) return;
+    const slot = (atSample + first) % this.#capacity;
+    const before = Math.min(end - first, this.#capacity - slot);
+    ring.set(pcm.subarray(first, first + before), slot);
+    if (first + before < end) ring.set(pcm.subarray(first + before, end), 0);
   }
 
   /** Silences a channel from a position on: audio that was taken back before it was played. */
@@ -43,14 +46,23 @@ export class StereoWindow {
   take(endSample: number): Int16Array {
     const count = Math.max(0, Math.min(this.#capacity, endSample - this.#start));
     const interleaved = new Int16Array(count * 2);
-    for (let index = 0; index < count; index += 1) {
-      const slot = (this.#start + index) % this.#capacity;
-      interleaved[index * 2] = this.#left[slot] ?? 0;
-      interleaved[index * 2 + 1] = this.#right[slot] ?? 0;
-      this.#left[slot] = 0;
-      this.#right[slot] = 0;
-    }
+    const slot = this.#start % this.#capacity;
+    const before = Math.min(count, this.#capacity - slot);
+    this.#move(slot, slot + before, interleaved, 0);
+    this.#move(0, count - before, interleaved, 2 * before);
     this.#start += count;
     return interleaved;
+  }
+
+  /** Interleaves these slots into `target` from `at` on, and leaves silence in them. */
+  #move(from: number, to: number, target: Int16Array, at: number): void {
+    const left = this.#left;
+    const right = this.#right;
+    for (let slot = from, place = at; slot < to; slot += 1, place += 2) {
+      target[place] = left[slot]!;
+      target[place + 1] = right[slot]!;
+    }
+    left.fill(0, from, to);
+    right.fill(0, from, to);
   }
 }
