@@ -203,7 +203,7 @@ export class CallRecorder {
       acts,
       spares,
       lostMarks: this.#attachments.flatMap(({ lostMarks }) => lostMarks),
-      decisions: this.#decisions.decisions.filter(({ atMs }) => truncatedAtMs === null || atMs <= truncatedAtMs),
+      decisions: this.#decisions.decisions.filter(({ atMs }) => truncatedAtMs === null || atMs < truncatedAtMs),
       turns: [...measuresOf(record)],
       digitsMasked: false,
       truncatedAtMs,

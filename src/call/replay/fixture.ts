@@ -117,7 +117,7 @@ export const fixtureBody = z.object({
   spares: z.array(z.boolean()),
   decisions: z.array(decisionSchema),
   turns: z.array(turnMeasureSchema),
-  /** Numbers were said or keyed that may be personal: every digit of the call is a 5, and what judges digits judges others. */
+  /** Numbers were said or keyed that may be personal: every digit of the call is a 9, and what judges digits judges others. */
   digitsMasked: z.boolean(),
   /** The call grew too large to be kept: nothing after this moment is there. */
   truncatedAtMs: time.nullable(),

@@ -101,10 +101,11 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
   schedule(fixture, time, session, change.attachment ?? ((attachment) => attachment));
   const untilMs = baseMs + (truncatedAtMs ?? (log.at(-1)?.t ?? 0) + BEYOND_MS);
   await time.run(untilMs, () => over !== undefined);
+  // Where the rest of the call is not there, its end is none of the call's.
+  const soFar = truncatedAtMs === null ? undefined : decisions.decisions.filter(({ atMs }) => atMs < truncatedAtMs);
   if (over === undefined) session.hangUp('the fixture is over');
   const record = await session.ended;
-  const kept = decisions.decisions.filter(({ atMs }) => truncatedAtMs === null || atMs <= truncatedAtMs);
-  return { decisions: kept, turns: measuresOf(record), standIns };
+  return { decisions: soFar ?? decisions.decisions, turns: measuresOf(record), standIns };
 }
 
 /** Puts everything that came by itself where it came: the caller's audio and keys, the carrier's ends. */

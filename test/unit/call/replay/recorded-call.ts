@@ -18,13 +18,15 @@ import { createMetrics } from '../../../../src/observability/metrics.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { SentenceCutter } from '../../../../src/speech/tts/sentences.ts';
 import type { Recogniser, Synthesizer } from '../../../../src/speech/port.ts';
-import { seededRandom } from '../../../../src/audio/tone.ts';
+import { encodeMulaw } from '../../../../src/audio/g711.ts';
+import { dtmf, seededRandom } from '../../../../src/audio/tone.ts';
 
 /** What a caller does, one after the other. `says` is what is recognised of the voice before it, `undefined` for nothing. */
 export type CallerAct =
   | { readonly quietMs: number }
   | { readonly voiceMs: number; readonly says?: string }
-  | { readonly key: string }
+  /** @param toneMs how long the tone of the key is heard before the carrier tells of it */
+  | { readonly key: string; readonly toneMs?: number }
   /** The carrier's socket dies, and another comes after a while. */
   | { readonly awayMs: number };
 
@@ -119,8 +121,10 @@ export async function recordCall(script: Script): Promise<CallFixture> {
     await settle();
   };
   for (const act of script.caller) {
-    if ('key' in act) attachment.emit({ type: 'digit', digit: act.key });
-    else if ('awayMs' in act) {
+    if ('key' in act) {
+      for (let passed = 0; passed < (act.toneMs ?? 0); passed += 20) await frame(encodeMulaw(dtmf(act.key, 20, 8_000)));
+      attachment.emit({ type: 'digit', digit: act.key });
+    } else if ('awayMs' in act) {
       attachment.emit({ type: 'closed', code: 1006, reason: 'connection lost' });
       for (let passed = 0; passed < act.awayMs; passed += 20) {
         clock.advance(20);

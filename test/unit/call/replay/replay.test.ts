@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { compareCalls } from '../../../../src/call/replay/compare.ts';
 import type { CallFixture } from '../../../../src/call/replay/fixture.ts';
 import { decodeFixture, encodeFixture } from '../../../../src/call/replay/fixture-file.ts';
@@ -61,5 +61,96 @@ describe('a call that is kept and run again', () => {
     const fixture = await recordCall(script);
     const read = await decodeFixture(await encodeFixture(fixture), 0);
     expect((await replay(read)).divergence).toBeUndefined();
+  });
+
+  it('is kept so far when it grows too large, and is compared so far', async () => {
+    const fixture = await recordCall({ ...script, mostBytes: 100_000 });
+    expect(fixture.truncatedAtMs).toBeGreaterThan(3_000);
+    expect(fixture.callerAudio.length + fixture.botAudio.length).toBeLessThan(120_000);
+    const report = await replay(fixture);
+    expect(report).toMatchObject({ equal: true, truncatedAtMs: fixture.truncatedAtMs });
+    expect(report.decisions.was).toBeGreaterThan(5);
+  });
+});
+
+describe('a kept call under other code', () => {
+  let fixture: CallFixture;
+  beforeAll(async () => {
+    fixture = await recordCall(script);
+  });
+
+  it('is exact up to the first difference, which is told; later turns are counterfactual', async () => {
+    const report = await replay(fixture, { bot: (bot) => ({ ...bot, endpointingMs: 900 }) });
+    const { divergence, turns } = report;
+    const commit = fixture.decisions.find(({ type }) => type === 'commit');
+    expect(report.equal).toBe(false);
+    expect(divergence).toMatchObject({ turn: 1, atMs: commit?.atMs, was: commit, is: { type: 'commit', turn: 1 } });
+    expect(divergence!.is!.atMs - divergence!.was!.atMs).toBeGreaterThan(220);
+    expect(fixture.decisions[divergence!.after]).toEqual(divergence!.was);
+    expect(turns.map(({ standing }) => standing).slice(0, 3)).toEqual(['equal', 'diverges', 'counterfactual']);
+    expect(turns[1]!.is!.endpointing! - turns[1]!.was!.endpointing!).toBeGreaterThan(220);
+    // The words were the same, so the same was answered: nothing had to be made up for this turn.
+    expect(report.standIns.filter(({ what }) => what === 'dialog')).toEqual([]);
+  });
+
+  it('says silence for a sentence that was not spoken then, and does so every time', async () => {
+    const whole: ReplayChange = {
+      services: (services) => ({
+        ...services,
+        createCutter: () => {
+          let text = '';
+          return { push: (part) => ((text += part), []), flush: () => [text] };
+        },
+      }),
+    };
+    const [first, second] = [await replay(fixture, whole), await replay(fixture, whole)];
+    expect(first.divergence?.is?.type).toBe('speak');
+    expect(first.standIns.map(({ what }) => what)).toContain('voice');
+    expect(first.standIns[0]!.said).toMatch(/was not spoken then; it is \d+ ms of silence/u);
+    expect(second).toEqual(first);
+    // The conversation goes on behind it, to the same end.
+    expect(first.turns.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('gives what was answered in a turn to other words in it', async () => {
+    const deaf: ReplayChange = {
+      services: (services) => ({
+        ...services,
+        recogniser: {
+          open: (options, listener) =>
+            services.recogniser.open(options, (event) =>
+              listener(event.type === 'final' ? { ...event, text: event.text.replace('tuesday', 'thursday') } : event),
+            ),
+        },
+      }),
+    };
+    const { divergence, standIns } = await replay(fixture, deaf);
+    expect(divergence).toMatchObject({ is: { type: 'ask' } });
+    expect(divergence!.is!.detail).toContain('next thursday please');
+    expect(standIns[0]).toMatchObject({ what: 'dialog' });
+    expect(standIns[0]!.said).toContain('what was answered in turn 1');
+  });
+
+  it('hears no words where nothing was committed then', async () => {
+    // 600 ms of voice where the caller was silent.
+    let frames = 0;
+    const imagines: ReplayChange = {
+      services: (services) => ({
+        ...services,
+        createDetector: () => {
+          const detector = services.createDetector();
+          return {
+            close: () => detector.close(),
+            process: (frame) => {
+              frames += 1;
+              return frames > 700 && frames <= 730 ? { voiced: true, speechLike: 1 } : detector.process(frame);
+            },
+          };
+        },
+      }),
+    };
+    const { divergence, standIns } = await replay(fixture, imagines);
+    expect(divergence!.atMs).toBeGreaterThan(13_000);
+    expect(standIns.map(({ what }) => what)).toContain('words');
   });
 });

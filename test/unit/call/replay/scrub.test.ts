@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { decodeMulaw } from '../../../../src/audio/g711.ts';
 import { compareCalls } from '../../../../src/call/replay/compare.ts';
 import { replayCall } from '../../../../src/call/replay/replay-call.ts';
 import type { DialogAction, DialogTurn } from '../../../../src/dialog/port.ts';
@@ -24,7 +25,7 @@ it('takes every digit out of a call in which a number was said, and the call dec
   const text = JSON.stringify({ ...fixture, callerAudio: 0, botAudio: 0 });
   for (const part of ['98765', '43210', 'room 7', '+1555010000', 'a secret', 'CA1', 'MZ1'])
     expect([part, text.includes(part)]).toEqual([part, false]);
-  expect(text.includes('55555 55555 room 5')).toBe(true);
+  expect(text.includes('99999 99999 room 9')).toBe(true);
   expect(compareCalls(fixture, await replayCall(fixture, parts)).divergence).toBeUndefined();
 });
 
@@ -34,10 +35,39 @@ it('takes keys out that may be a secret, and leaves those of a menu', async () =
     caller: [{ quietMs: 2_000 }, ...keys('4821#'), { quietMs: 3_000 }],
   });
   expect(JSON.stringify({ ...pin, callerAudio: 0, botAudio: 0 }).includes('4821')).toBe(false);
-  expect(pin.log.flatMap((entry) => (entry.k === 'digit' ? [entry.digit] : [])).join('')).toBe('5555#');
+  expect(pin.log.flatMap((entry) => (entry.k === 'digit' ? [entry.digit] : [])).join('')).toBe('9999#');
   expect(compareCalls(pin, await replayCall(pin, parts)).divergence).toBeUndefined();
 
   const menu = await recordCall({ dialog: asksNumber, caller: [{ quietMs: 2_000 }, ...keys('2'), { quietMs: 3_000 }] });
   expect(menu.digitsMasked).toBe(false);
   expect(menu.log.flatMap((entry) => (entry.k === 'digit' ? [entry.digit] : []))).toEqual(['2']);
+});
+
+it('keeps neither the keys nor the tones of a password', async () => {
+  const fixture = await recordCall({
+    async *dialog({ input }): AsyncIterable<DialogAction> {
+      if (input.kind === 'start') {
+        yield { type: 'gather', contract: { kind: 'otp', length: 6 } };
+        yield { type: 'say', text: 'Please key in the six digits that we sent to you.' };
+      } else yield { type: 'say', text: 'Thank you. That is all.' };
+    },
+    caller: [
+      { voiceMs: 200 },
+      { quietMs: 3_000 },
+      ...Array.from('730419', (key) => ({ key, toneMs: 100 })),
+      { quietMs: 3_000 },
+      { voiceMs: 400, says: 'thank you' },
+      { quietMs: 2_000 },
+    ],
+  });
+  expect(JSON.stringify({ ...fixture, callerAudio: 0, botAudio: 0 }).includes('730419')).toBe(false);
+  expect(fixture.decisions.some(({ type, detail }) => type === 'ask' && detail.includes('999999'))).toBe(true);
+  const loudAt = decodeMulaw(fixture.callerAudio).reduce<number[]>(
+    (ms, sample, index) => (Math.abs(sample) > 500 ? [...ms, index / 8] : ms),
+    [],
+  );
+  // From the question to the last key there is silence, and then the caller's own voice.
+  expect(loudAt.filter((ms) => ms < 6_700)).toEqual([]);
+  expect(loudAt.length).toBeGreaterThan(1_000);
+  expect(compareCalls(fixture, await replayCall(fixture, parts)).divergence).toBeUndefined();
 });
