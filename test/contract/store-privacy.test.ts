@@ -234,12 +234,45 @@ describe.each([
     expect((await store.calls.get(tenantId, 'held'))?.turns[1]?.callerText).toBe('मंगलवार');
   });
 
+  it.runIf(installed)('keeps deliveries of webhooks with their outcome, and those of no erased call', async () => {
+    const tenantId = 'hooks';
+    const delivery = (id: string, createdAtMs: number) =>
+      ({ tenantId, id, callId: 'hooked', endpoint: 'crm', type: 'call.ended', body: { said: 'hush' }, createdAtMs }) as const;
+    expect(await store.webhooks.add(delivery('m1', 1_000))).toBe(true);
+    expect(await store.webhooks.add({ ...delivery('m1', 5_000), body: 'another' })).toBe(true);
+    expect(await store.webhooks.add(delivery('m2', 2_000))).toBe(true);
+    expect(await store.webhooks.get(tenantId, 'm1')).toMatchObject({ ...delivery('m1', 1_000), state: 'pending', attempts: 0 });
+    expect(await store.webhooks.get('elsewhere', 'm1')).toBeUndefined();
+    const ref = { tenantId, id: 'm1' };
+    await store.webhooks.tried(ref, { state: 'pending', status: 500, reason: 'broken', atMs: 3_000 });
+    expect(await store.webhooks.pending({ untouchedSinceMs: 2_500, limit: 9 })).toEqual([{ tenantId, id: 'm2' }]);
+    await store.webhooks.tried(ref, { state: 'delivered', status: 204, reason: undefined, atMs: 4_000 });
+    expect(await store.webhooks.get(tenantId, 'm1')).toMatchObject({
+      state: 'delivered',
+      attempts: 2,
+      status: 204,
+      reason: undefined,
+    });
+    const first = await store.webhooks.page(tenantId, { limit: 1 });
+    const second = await store.webhooks.page(tenantId, { limit: 1, before: first.next });
+    expect([...first.deliveries, ...second.deliveries].map(({ id }) => id)).toEqual(['m2', 'm1']);
+    expect(second.next).toBeUndefined();
+    expect((await store.webhooks.page(tenantId, { limit: 5, state: 'pending', callId: 'hooked' })).deliveries).toHaveLength(1);
+    expect(await store.webhooks.replay(tenantId, 'm1', 6_000)).toBe(true);
+    expect((await store.webhooks.get(tenantId, 'm1'))?.state).toBe('pending');
+    await store.privacy.erase(tenantId, 'hooked', 7_000);
+    expect(await store.webhooks.add(delivery('m3', 8_000))).toBe(false);
+    expect((await store.webhooks.page(tenantId, { limit: 5 })).deliveries).toEqual([]);
+  });
+
   it.runIf(installed && place === 'a Postgres server')(
     "hides another tenant's rows even from a query that names no tenant",
     async () => {
       for (const tenantId of ['mine', 'theirs']) {
         await store.calls.upsert(callRecordOf({ tenantId, id: 'rls' }));
         await store.analyses.put({ tenantId, callId: 'rls', version: 1, createdAtMs: 1, document: {} });
+        const hook = { callId: 'rls', endpoint: 'crm', type: 'call.ended', body: {}, createdAtMs: 1 };
+        await store.webhooks.add({ ...hook, tenantId, id: 'rls' });
       }
       const tables = ['calls', 'legs', 'attachments', 'turns', 'events', 'analyses', 'call_keys', 'tenant_keys'];
       for (const table of tables) {
