@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { readingBack } from './contract/read-back-hook.ts';
 import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
 import { loadFlow, parseFlow } from './flow/load.ts';
@@ -38,7 +39,7 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
     }
     case 'http': {
       const { url, timeoutMs } = dialog;
-      return codeDecides(httpHooks({ url, timeoutMs, secret: bot.dialogSecret }, clock));
+      return codeDecides(readingBack(httpHooks({ url, timeoutMs, secret: bot.dialogSecret }, clock), clock, bot.timeZone));
     }
     case 'relay':
       return codeDecides(
@@ -48,7 +49,7 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
     case 'llm':
       return codeDecides(llmHooks({ ...dialog, secret: bot.dialogSecret }, clock), dialog.greeting);
     case 'module':
-      return codeDecides(await loadModuleHooks(resolve(bot.folder, dialog.file)));
+      return codeDecides(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), clock, bot.timeZone));
   }
 }
 

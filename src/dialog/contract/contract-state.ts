@@ -19,7 +19,8 @@ export interface ContractState {
 }
 
 export type ContractInput =
-  | { readonly kind: 'spoken'; readonly text: string }
+  /** `keys`: pressed behind the words, as a part of the same answer. */
+  | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
   /** `#` and `*` as they were pressed. */
   | { readonly kind: 'keyed'; readonly keys: string }
   | { readonly kind: 'no-input' };
@@ -32,7 +33,7 @@ export interface ContractStep {
   readonly state: ContractState;
   /** What the bot says next; empty when it is done. */
   readonly say: string;
-  /** What the next answer is expected to be: the value, or a yes or no. */
+  /** What the next answer is expected to be: the value, what is missing of it, or a yes or no. */
   readonly expect: AnswerContract;
   readonly done?: ContractOutcome;
 }

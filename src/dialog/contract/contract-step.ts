@@ -3,6 +3,7 @@ import type { AnswerContract } from './contract.ts';
 import type { ContractInput, ContractOutcome, ContractState, ContractStep } from './contract-state.ts';
 import { corrected } from './correction.ts';
 import { mostKeys } from './keys.ts';
+import { keyedIn, spokenIn } from './parts.ts';
 import { contractPhrases, givenAgain } from './phrases.ts';
 import { isSecure, readParts } from './read-answer.ts';
 import type { AnswerPart, Impossible } from './reading.ts';
@@ -23,14 +24,14 @@ const YES_NO: AnswerContract = { kind: 'yes-no' };
 export function contractStep(state: ContractState, input: ContractInput): ContractStep {
   if (state.stage === 'done') return { state, say: '', expect: state.contract };
   if (input.kind === 'no-input') return missed(state, repeated(state), 'no-input');
-  const part: AnswerPart = input.kind === 'spoken' ? { by: 'voice', text: input.text } : { by: 'keys', keys: input.keys };
+  const answer = partsOf(input);
   switch (state.stage) {
     case 'collecting':
-      return collect(state, part);
+      return collect(state, answer);
     case 'choosing':
-      return choose(state, part);
+      return choose(state, answer);
     case 'confirming':
-      return confirm(state, part);
+      return confirm(state, answer);
   }
 }
 
@@ -41,14 +42,20 @@ export function isReadBack(contract: AnswerContract): boolean {
   return contract.kind !== 'yes-no' && contract.kind !== 'choice';
 }
 
-function collect(state: ContractState, part: AnswerPart): ContractStep {
+function partsOf(input: Exclude<ContractInput, { kind: 'no-input' }>): AnswerPart[] {
+  if (input.kind === 'keyed') return [{ by: 'keys', keys: input.keys }];
+  const keys: AnswerPart[] = input.keys === undefined ? [] : [{ by: 'keys', keys: input.keys }];
+  return [{ by: 'voice', text: input.text }, ...keys];
+}
+
+function collect(state: ContractState, answer: readonly AnswerPart[]): ContractStep {
   const { contract, context } = state;
   const phrases = contractPhrases(context.language);
-  const parts = [...state.parts, part];
+  const parts = [...state.parts, ...answer];
   let reading = readParts(contract, context, parts);
   // A whole value said anew counts, whatever was kept of an earlier one.
   if (state.parts.length > 0 && reading.status !== 'complete') {
-    const alone = readParts(contract, context, [part]);
+    const alone = readParts(contract, context, answer);
     if (alone.status === 'complete') reading = alone;
   }
   switch (reading.status) {
@@ -71,12 +78,12 @@ function collect(state: ContractState, part: AnswerPart): ContractStep {
 }
 
 /** One of several values that were meant: named in some other way, or said yes to when it stands first. */
-function choose(state: ContractState, part: AnswerPart): ContractStep {
+function choose(state: ContractState, answer: readonly AnswerPart[]): ContractStep {
   const { contract, context, candidates } = state;
-  const reading = readParts(contract, context, [part]);
+  const reading = readParts(contract, context, answer);
   if (reading.status === 'complete') return propose(state, reading.value);
-  const text = part.by === 'voice' ? part.text : '';
-  const number = readParts({ kind: 'digits', length: 1 }, context, [part]);
+  const text = spokenIn(answer);
+  const number = readParts({ kind: 'digits', length: 1 }, context, answer);
   const ordinal = /\b(?:first|former)\b|पहला|पहली|पहले/iu.test(text)
     ? 1
     : /\b(?:second|latter)\b|दूसरा|दूसरी/iu.test(text)
@@ -87,16 +94,16 @@ function choose(state: ContractState, part: AnswerPart): ContractStep {
   return missed(state, repeated(state), 'not-understood');
 }
 
-function confirm(state: ContractState, part: AnswerPart): ContractStep {
+function confirm(state: ContractState, parts: readonly AnswerPart[]): ContractStep {
   const { contract, context } = state;
   const candidate = state.candidates[0]!;
-  const answer = agreed(part, state);
-  const reading = readParts(contract, context, [part]);
+  const answer = agreed(parts, state);
+  const reading = readParts(contract, context, parts);
   const said = reading.status === 'complete' ? reading.value : undefined;
   if (said !== undefined && said !== candidate) return propose(denied(state, candidate), said);
   // The same value said once more is a yes, unless a no came with it.
   if (answer === 'yes' || (said === candidate && answer === undefined)) return accept(state, candidate);
-  const better = part.by === 'voice' ? corrected(contract, candidate, part.text, context) : undefined;
+  const better = corrected(contract, candidate, spokenIn(parts), context);
   if (better !== undefined) return propose(denied(state, candidate), better);
   if (answer !== 'no') return missed(state, contractPhrases(context.language).yesOrNo, 'not-understood');
   if (state.readBacks >= MOST_READ_BACKS) return giveUp(state, 'too-many-corrections');
@@ -104,9 +111,10 @@ function confirm(state: ContractState, part: AnswerPart): ContractStep {
   return ask(next, againText(next));
 }
 
-function agreed(part: AnswerPart, state: ContractState): 'yes' | 'no' | undefined {
-  if (part.by === 'voice') return agreement(part.text, state.context);
-  return part.keys === '1' || part.keys === '1#' ? 'yes' : part.keys === '2' || part.keys === '2#' ? 'no' : undefined;
+function agreed(parts: readonly AnswerPart[], state: ContractState): 'yes' | 'no' | undefined {
+  const keys = keyedIn(parts);
+  if (keys === '') return agreement(spokenIn(parts), state.context);
+  return keys === '1' || keys === '1#' ? 'yes' : keys === '2' || keys === '2#' ? 'no' : undefined;
 }
 
 function denied(state: ContractState, value: string): ContractState {
@@ -141,7 +149,15 @@ function giveUp(state: ContractState, reason: 'no-input' | 'not-understood' | 't
 }
 
 function ask(state: ContractState, say: string): ContractStep {
-  return { state, say, expect: state.stage === 'confirming' ? YES_NO : state.contract };
+  return { state, say, expect: state.stage === 'confirming' ? YES_NO : missing(state) };
+}
+
+/** Digits that were said are not said again, so that the call need not wait for as many as the whole has. */
+function missing({ contract, context, parts }: ContractState): AnswerContract {
+  if (parts.length === 0 || (contract.kind !== 'digits' && contract.kind !== 'phone')) return contract;
+  const reading = readParts(contract, context, parts);
+  if (reading.status !== 'incomplete' || reading.missing === undefined) return contract;
+  return { kind: 'digits', length: reading.missing };
 }
 
 function missed(state: ContractState, say: string, reason: 'no-input' | 'not-understood'): ContractStep {
@@ -190,5 +206,7 @@ function impossibleText({ context }: ContractState, why: Impossible): string {
       return phrases.noSuchValue;
     case 'keypad-only':
       return phrases.keypadOnly;
+    case 'not-agreed':
+      return phrases.notUnderstood;
   }
 }

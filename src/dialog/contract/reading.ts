@@ -22,6 +22,8 @@ export type Impossible =
   | 'check-digit'
   /** No number, day, code of this form exists. */
   | 'no-such-value'
+  /** The caller did not agree to any value that was read back. */
+  | 'not-agreed'
   /** This kind of answer is taken from the keypad only. */
   | 'keypad-only';
 
