@@ -9,6 +9,7 @@ import { FixtureKeeping } from './call/replay/fixture-keeping.ts';
 import { Ticker } from './call/ticker.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
 import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
+import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
 import { createHttpServer } from './http/server.ts';
 import { TwilioControl } from './carriers/twilio/control.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
@@ -139,6 +140,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     metrics,
     intake: callIntake(calls),
     twilio,
+    api: { keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)), ...backlog, clock },
     redeem: (botSecret, token) => {
       const asking = bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret));
       return asking.map(({ name }) => vault.redeem(name, token)).find((value) => value !== undefined);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { addAnalyseCommand } from './analyse-command.ts';
+import { addApiKeysCommand } from './api-keys-command.ts';
 import { addCallCommand } from './call-command.ts';
 import { addConfigCommand } from './config-command.ts';
 import { addDemoCommand } from './demo-command.ts';
@@ -46,6 +47,7 @@ export function buildProgram(): Command {
   addSayCommand(program);
   addTranscribeCommand(program);
   addAnalyseCommand(program);
+  addApiKeysCommand(program);
   addSpeakersCommand(program);
   addVoicesCommand(program);
   addLanguagesCommand(program);

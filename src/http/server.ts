@@ -10,6 +10,8 @@ import { newId } from '../kernel/ids.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { apiRoutes } from './api/api.ts';
+import type { ApiDeps } from './api/api-deps.ts';
 import { ExpectedMedia } from './expected-media.ts';
 import type { CallIntake } from './intake.ts';
 import { sendProblem, useProblems } from './problem.ts';
@@ -31,6 +33,8 @@ export interface HttpServerDeps {
   readonly twilio: TwilioCredentials;
   readonly ready: () => Promise<Readiness>;
   readonly redeem: SecretRoutesDeps['redeem'];
+  /** What the API under `/api` serves; there is none when absent. */
+  readonly api?: ApiDeps;
   /** Signs stream tokens; new random bytes for this process when absent. */
   readonly streamKey?: Uint8Array;
 }
@@ -106,6 +110,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.register(async (scope) => {
     healthRoutes(scope, deps);
     scope.register(async (inner) => secretRoutes(inner, deps));
+    const { api } = deps;
+    if (api !== undefined) scope.register(async (inner) => apiRoutes(inner, api));
     const carrierDeps = {
       credentials: deps.twilio,
       events: deps.events,

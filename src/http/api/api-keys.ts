@@ -15,6 +15,9 @@ export const API_SCOPES = [
 ] as const;
 export type ApiScope = (typeof API_SCOPES)[number];
 
+/** The file's name in the data folder. */
+export const API_KEYS_FILE = 'api-keys.json';
+
 const apiKey = z.object({
   id: z.string(),
   name: z.string(),

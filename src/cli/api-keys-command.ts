@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { type Command, Option } from 'commander';
+import { API_KEYS_FILE, API_SCOPES, ApiKeys, type ApiScope } from '../http/api/api-keys.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { requireConfiguration } from './configuration.ts';
+import { EXIT, printJson, printLine, printNote, tableText } from './output.ts';
+
+interface KeyFlags {
+  readonly json?: boolean;
+}
+
+/** `offhook api-keys create | list | revoke`: who may ask the gateway's API, and for what. A running gateway sees changes at once. */
+export function addApiKeysCommand(program: Command): void {
+  const keys = program.command('api-keys').description("make, list and revoke keys of the gateway's API");
+  const command = (usage: string, description: string): Command =>
+    keys.command(usage).description(description).option('--json', 'print one JSON document');
+
+  command('create <name>', 'make a key; it is shown once')
+    .addOption(new Option('--scopes <scopes...>', 'what it may do').choices(API_SCOPES).default(['calls:read', 'analyses:read']))
+    .option('--tenant <id>', 'whose calls it sees', 'default')
+    .action((name: string, flags: KeyFlags & { scopes: ApiScope[]; tenant: string }) => {
+      const { secret, key } = keysFile().create({ name, tenantId: flags.tenant, scopes: flags.scopes }, systemClock.wallMs());
+      if (flags.json === true) printJson({ ok: true, key: secret, id: key.id, scopes: key.scopes, tenant: key.tenantId });
+      else {
+        printLine(secret);
+        printNote(`id ${key.id}, tenant ${key.tenantId}, scopes ${key.scopes.join(' ')}; the key is not shown again`);
+      }
+    });
+
+  command('list', 'show all keys').action((flags: KeyFlags) => {
+    const list = keysFile().list();
+    const rows = list.map(({ id, name, tenantId, scopes, createdAtMs }) => {
+      return { id, name, tenant: tenantId, scopes, createdAt: new Date(createdAtMs).toISOString() };
+    });
+    if (flags.json === true) printJson({ ok: true, keys: rows });
+    else {
+      const cells = rows.map(({ id, name, tenant, scopes, createdAt }) => [id, name, tenant, createdAt, scopes.join(' ')]);
+      printLine(tableText([['id', 'name', 'tenant', 'made', 'scopes'], ...cells]));
+    }
+  });
+
+  command('revoke <id>', 'end a key').action((id: string, flags: KeyFlags) => {
+    const revoked = keysFile().revoke(id);
+    if (flags.json === true) printJson({ ok: revoked, id });
+    else if (revoked) printLine(`revoked ${id}`);
+    if (revoked) return;
+    printNote(`offhook api-keys: there is no key ${id}`);
+    process.exit(EXIT.failed);
+  });
+}
+
+function keysFile(): ApiKeys {
+  const { config } = requireConfiguration();
+  return new ApiKeys(join(config.settings.dataDir, API_KEYS_FILE));
+}
