@@ -1,9 +1,9 @@
 // Holds the calls of test/fixtures/calls anew with a simulated caller, a whole gateway and the embedded platform, in real
-// time. Run it after a change that is meant to decide otherwise: `npm run record:fixtures`, with names for some of them.
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+// time. Run it after a change that is meant to decide otherwise: `npm run record:fixtures`, with names for some of them;
+// with --accept the calls stay, and what is decided in them now is what is expected from here on.
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { startGateway } from '../src/app.ts';
 import { noise, seededRandom } from '../src/audio/tone.ts';
 import { loadVoiceActivity } from '../src/audio/voice-activity.ts';
@@ -22,6 +22,7 @@ import { dialTwilio } from '../src/sim/twilio-carrier.ts';
 import type { StreamOptions } from '../src/sim/twilio-stream.ts';
 import { CallerVoice } from '../src/sim/voice.ts';
 import { SentenceCutter } from '../src/speech/tts/sentences.ts';
+import { acceptedPath, keptCall, keptCallsFolder } from '../test/unit/call/replay/kept-calls.ts';
 
 interface Scene {
   readonly name: string;
@@ -34,7 +35,6 @@ interface Scene {
 
 const BOOK = "I'd like to book an appointment";
 const WHEN = 'Tuesday at half past ten';
-const folder = fileURLToPath(new URL('../test/fixtures/calls', import.meta.url));
 const ATTEMPTS = 3;
 
 const random = seededRandom(11);
@@ -116,11 +116,13 @@ const scenes: readonly Scene[] = [
   },
 ];
 
-const wanted = process.argv.slice(2);
-mkdirSync(folder, { recursive: true });
+const accepts = process.argv.includes('--accept');
+const wanted = process.argv.slice(2).filter((name) => name !== '--accept');
+mkdirSync(keptCallsFolder, { recursive: true });
 const createDetector = await loadVoiceActivity();
 const parts = { createDetector, createCutter: () => new SentenceCutter(), readAction: parseAction };
-for (const profile of ['plain', 'hosted-like'] as const) {
+for (const { name } of scenes) if (accepts && (wanted.length === 0 || wanted.includes(name))) await accept(name);
+for (const profile of accepts ? [] : (['plain', 'hosted-like'] as const)) {
   const mine = scenes.filter((scene) => scene.profile === profile && (wanted.length === 0 || wanted.includes(scene.name)));
   if (mine.length === 0) continue;
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-record-'));
@@ -128,6 +130,18 @@ for (const profile of ['plain', 'hosted-like'] as const) {
   rmSync(dataDir, { recursive: true, force: true });
 }
 process.exit();
+
+/** What a call is decided like now is expected from here on, where nothing had to be made up for it. */
+async function accept(name: string): Promise<void> {
+  const fixture = await keptCall(name);
+  const { decisions, turns, standIns } = await replayCall(fixture, parts);
+  const { divergence } = compareCalls(fixture, { decisions, turns, standIns });
+  if (standIns.length > 0) process.exitCode = 1;
+  if (standIns.length === 0 && divergence !== undefined)
+    writeFileSync(acceptedPath(name), `${JSON.stringify({ decisions, turns }, null, 2)}\n`);
+  const outcome = standIns.length > 0 ? 'has to be held anew' : divergence === undefined ? 'is decided as before' : 'is accepted';
+  process.stdout.write(`${name}: ${outcome}\n`);
+}
 
 async function recordAll(profile: Scene['profile'], mine: readonly Scene[], dataDir: string): Promise<void> {
   const { config, bots } = requireConfiguration({
@@ -169,7 +183,8 @@ async function recordAll(profile: Scene['profile'], mine: readonly Scene[], data
       else if (divergence !== undefined) problem = `it does not replay: ${JSON.stringify(divergence)}`;
       // Nobody was recorded but the simulated caller: these may be read for ever.
       else {
-        const path = await writeFixture(folder, scene.name, { ...fixture, expiresAtMs: null });
+        const path = await writeFixture(keptCallsFolder, scene.name, { ...fixture, expiresAtMs: null });
+        rmSync(acceptedPath(scene.name), { force: true });
         const kb = Math.round(statSync(path).size / 1024);
         process.stdout.write(`${scene.name}: ${fixture.decisions.length} decisions, ${kb} KB\n`);
         break;

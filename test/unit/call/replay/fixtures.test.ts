@@ -1,16 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadVoiceActivity } from '../../../../src/audio/voice-activity.ts';
 import { compareCalls, type ReplayReport } from '../../../../src/call/replay/compare.ts';
-import { readFixture } from '../../../../src/call/replay/fixture-file.ts';
 import { replayCall, type ReplayChange, type ReplayParts } from '../../../../src/call/replay/replay-call.ts';
 import { TURN_MACHINE, type TurnMachine } from '../../../../src/call/turn-machine.ts';
 import type { TurnSettings } from '../../../../src/call/turn-state.ts';
 import type { Attachment, MediaEvent } from '../../../../src/carriers/port.ts';
+import { keptCall, keptCallsFolder } from './kept-calls.ts';
 import { parts as scriptedParts } from './recorded-call.ts';
 
-const folder = fileURLToPath(new URL('../../../fixtures/calls/', import.meta.url));
 /** Calls of a simulated caller with a whole gateway over real sockets; made anew by `npm run record:fixtures`. */
 const calls = ['appointment', 'interrupted', 'cough', 'keys', 'noisy'] as const;
 type Call = (typeof calls)[number];
@@ -22,7 +21,7 @@ beforeAll(async () => {
 });
 
 async function replay(call: Call, change?: ReplayChange): Promise<ReplayReport> {
-  const fixture = await readFixture(`${folder}${call}.fixture.gz`, Date.now());
+  const fixture = await keptCall(call);
   return compareCalls(fixture, await replayCall(fixture, parts, change));
 }
 
@@ -53,15 +52,15 @@ function losing(isLost: (event: MediaEvent) => boolean): ReplayChange {
 describe('the calls that are kept beside the tests', () => {
   it.each(calls)('%s: the code of today decides what it decided', async (call) => {
     const { divergence, standIns } = await replay(call);
-    // Meant to decide otherwise? `npm run record:fixtures` holds the calls anew.
+    // Meant to decide otherwise? See docs/replay.md, "Calls that are tests".
     expect(divergence).toBeUndefined();
     expect(standIns).toEqual([]);
   });
 
   it('are small, and no others', () => {
-    const names = readdirSync(folder).sort();
-    expect(names).toEqual([...calls].sort().map((call) => `${call}.fixture.gz`));
-    for (const name of names) expect(statSync(`${folder}${name}`).size).toBeLessThan(600 * 1024);
+    const names = readdirSync(keptCallsFolder).filter((name) => name.endsWith('.gz'));
+    expect(names.sort()).toEqual(calls.map((call) => `${call}.fixture.gz`).sort());
+    for (const name of names) expect(statSync(join(keptCallsFolder, name)).size).toBeLessThan(600 * 1024);
   });
 });
 
