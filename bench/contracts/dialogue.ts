@@ -1,5 +1,6 @@
 // Collecting a value from a caller whose words are misheard now and then, until it is taken or given up.
-import { type ContractInput, type ContractStep, contractStep, startContract } from '../../src/dialog/port-contracts.ts';
+import { type ContractInput, type ContractStep, startContract } from '../../src/dialog/contract/contract-state.ts';
+import { contractStep } from '../../src/dialog/contract/contract-step.ts';
 import { type Dictated, type Draw, type Group, spokenDigit, type SpokenLanguage } from './dictation.ts';
 import { TODAY } from './endpointing.ts';
 

@@ -1,4 +1,5 @@
 import type { AnswerContract } from './contract.ts';
+import { signsOf } from './read-code.ts';
 import { digitBounds } from './read-digits.ts';
 
 /** The most keys that an answer has; undefined where it is not typed on a keypad. A `#` ends it earlier. */
@@ -19,7 +20,7 @@ export function mostKeys(contract: AnswerContract): number | undefined {
     case 'choice':
       return Math.max(1, ...contract.options.map(({ key }) => key?.length ?? 0));
     case 'code':
-      return /[AX]/.test(contract.pattern) ? undefined : contract.pattern.replaceAll(/[-/]/g, '').length;
+      return /[AX]/.test(contract.pattern) ? undefined : signsOf(contract.pattern);
     case 'card':
       return 19;
     case 'otp':

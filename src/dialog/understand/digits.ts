@@ -1,3 +1,4 @@
+import { amountAt } from './amounts.ts';
 import { numberAt } from './numbers.ts';
 import { type Found, tokenise } from './tokens.ts';
 
@@ -76,15 +77,23 @@ export function pieceAt(tokens: readonly string[], index: number): Found<string>
   if (word === 'one' && THING.has(tokens[index - 1] ?? '')) return undefined;
   const number = numberAt(tokens, index);
   const next = number?.to ?? index + 1;
-  if (WAITING.has(tokens[next] ?? '')) return undefined;
+  if (WAITING.has(tokens[next] ?? '') || isCount(tokens, index, next)) return undefined;
   if (/^\d+$/.test(word)) return { value: word, from: index, to: index + 1 };
   if (number === undefined) return undefined;
-  if (THOUSAND.has(tokens[next] ?? '')) return { value: `${number.value}000`, from: index, to: next + 1 };
+  if (THOUSAND.has(tokens[next] ?? '')) {
+    const amount = amountAt(tokens, index);
+    if (amount !== undefined) return { value: String(amount.value), from: index, to: amount.to };
+  }
   if (number.value < 1 || !HUNDRED.has(tokens[next] ?? '')) return { ...number, value: String(number.value) };
   // "One hundred twenty three" is 123; "eight hundred five five" is 800 and then digits.
   const rest = numberAt(tokens, tokens[next + 1] === 'and' ? next + 2 : next + 1);
   if (rest !== undefined && rest.value >= 10) return { value: String(number.value * 100 + rest.value), from: index, to: rest.to };
   return { value: `${number.value}00`, from: index, to: next + 1 };
+}
+
+/** `The last four are 4271`: the four is none of them. */
+function isCount(tokens: readonly string[], from: number, to: number): boolean {
+  return /^(?:last|first|final)$/.test(tokens[from - 1] ?? '') && /^(?:are|is|digits?|numbers?)$/.test(tokens[to] ?? '');
 }
 
 function timed(words: string, times: number): (readonly [string, number])[] {

@@ -28,7 +28,7 @@ const SIGNS = phraseTable<string>(
 );
 /** Said in front of an address, and between its letters. */
 const LEAD_IN = new Set(
-  ['is its it my the email mail e-mail address id yes sure okay um uh', 'मेरा मेरी ईमेल मेल आईडी पता है एड्रेस हां']
+  ['is its it my the to use email mail e-mail address id yes sure okay um uh', 'मेरा मेरी ईमेल मेल आईडी पता है एड्रेस हां']
     .join(' ')
     .split(' ')
     .map(plainText),

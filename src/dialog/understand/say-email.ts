@@ -21,7 +21,7 @@ const SIGN_NAMES: Readonly<Record<Language, ReadonlyMap<string, string>>> = {
 };
 /** Words that mean something else when an address is read out. */
 const TAKEN = new Set(
-  'at dot period underscore dash hyphen minus plus is its it my the email mail address id yes sure okay um uh all small lowercase letters letter capital word double triple treble quadruple under full'.split(
+  'at dot to use period underscore dash hyphen minus plus is its it my the email mail address id yes sure okay um uh all small lowercase letters letter capital word double triple treble quadruple under full'.split(
     ' ',
   ),
 );

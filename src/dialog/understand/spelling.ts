@@ -35,7 +35,7 @@ const RUN = /^(?:[A-Z]{2,}|(?=.*\d)(?=.*[A-Za-z])[A-Za-z\d]+)$/;
 /** Words of a spelled value in their own case, with every single letter kept and `a m` left apart. */
 export function spelledWords(text: string): string[] {
   const plain = plainText(text)
-    .replaceAll(/\b(?:double|डबल)[\s-]+(?:you|यू)\b/giu, 'w')
+    .replaceAll(/\b(?:double|डबल)[\s-]+(?:you|u|यू)\b/giu, 'w')
     .replaceAll(/\bx[\s-]ray\b/giu, 'xray')
     // Abbreviations are written with dots: "B.T.S."
     .replaceAll(/(?<=\b[A-Za-z])\.(?=[A-Za-z]\b)/g, ' ');
