@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/call-ended.ts';
+import { Outbox } from '../../src/jobs/outbox.ts';
+import { OutboxPump } from '../../src/jobs/outbox-pump.ts';
+import { POST_CALL } from '../../src/jobs/post-call/job.ts';
+import { openQueue } from '../../src/jobs/queue.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import type { Database } from '../../src/store/database.ts';
+import { IMPORTED, type NewCallRecord } from '../../src/store/record.ts';
+import { storeOn } from '../../src/store/postgres-store.ts';
+import { callRecordOf } from '../../test/support/call-records.ts';
+
+/** Appends that wait for the disk together. */
+const AT_ONCE = 16;
+
+export interface QueueResult {
+  readonly files: number;
+  readonly outboxS: number;
+  readonly seconds: number;
+  readonly queued: number;
+}
+
+/** Files on their way into the queue: an fsynced entry of the outbox each, a row each, a job each. */
+export async function queueFiles(database: Database, redisUrl: string | undefined, files: number): Promise<QueueResult> {
+  const folder = await mkdtemp(join(tmpdir(), 'offhook-bench-'));
+  const onProblem = (error: Error): void => void process.stderr.write(`${error.message}\n`);
+  const retry = { attempts: 3, backoff: { firstMs: 1000, factor: 2, maxMs: 10_000, jitter: 0 } };
+  const store = storeOn(database);
+  const queue = openQueue({ redisUrl, database, clock: systemClock, onProblem, retry });
+  try {
+    const outbox = await Outbox.open(folder, () => systemClock.wallMs());
+    const beganMs = performance.now();
+    await using pump = new OutboxPump({
+      outbox,
+      deliver: deliverEndedCalls({ store, queue }),
+      clock: systemClock,
+      logger: silentLogger,
+    });
+    let next = 0;
+    const append = async (): Promise<void> => {
+      for (let index = next++; index < files; index = next++) {
+        await keepEndedCall(outbox, pump, fileRecord(`file_${String(index).padStart(6, '0')}`));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, append));
+    const outboxS = (performance.now() - beganMs) / 1000;
+    await pump.drained();
+    const seconds = (performance.now() - beganMs) / 1000;
+    const { waiting } = await queue.counts(POST_CALL);
+    return { files, outboxS: tenth(outboxS), seconds: tenth(seconds), queued: waiting };
+  } finally {
+    await queue.close();
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A recording from elsewhere has no legs, no sockets and no turns. */
+function fileRecord(id: string): NewCallRecord {
+  const recordingPath = `/recordings/${id}.wav`;
+  const nothing = { legs: [], attachments: [], turns: [], timeline: [] };
+  return callRecordOf({ id, carrier: IMPORTED, carrierCallId: id, recordingPath, ...nothing });
+}
+
+function tenth(value: number): number {
+  return Math.round(value * 10) / 10;
+}
