@@ -21,8 +21,9 @@ const files = numberAfter('--files', 10_000);
 const calls = numberAfter('--calls', 1_000_000);
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 
+const pinner = 'taskset';
 /** All threads of this process on one core, where the system has a way to say so. */
-const pinned = spawnSync('taskset', ['-a', '-c', '-p', '0', String(process.pid)], { stdio: 'ignore' }).status === 0;
+const pinned = spawnSync(pinner, ['-a', '-c', '-p', '0', String(process.pid)], { stdio: 'ignore' }).status === 0;
 
 const folder = await mkdtemp(join(tmpdir(), 'offhook-bench-'));
 try {
