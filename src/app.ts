@@ -52,7 +52,6 @@ export interface Gateway extends AsyncDisposable {
 
 /** The playout of all calls is looked after this often. */
 const TICK_MS = 20;
-const DAY_MS = 86_400_000;
 /** As many sentences tell how loud a voice is. */
 const TELLING_SENTENCES = 4;
 
@@ -107,7 +106,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const fixtures = new FixtureKeeping({
     folder: join(settings.dataDir, 'fixtures'),
     bots: settings.call.keepFixtures,
-    lifeMs: settings.call.fixtureDays * DAY_MS,
+    days: settings.call.fixtureDays,
+    retention: settings.retention,
     clock,
     logger,
   });

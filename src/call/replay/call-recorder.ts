@@ -43,6 +43,7 @@ export class CallRecorder {
   readonly #attachments: RecordedAttachment[] = [];
   readonly #recordedAtMs: number;
   #timers = 0;
+  #unwanted = false;
 
   constructor(options: CallRecorderOptions) {
     const { identity, services } = options;
@@ -142,6 +143,9 @@ export class CallRecorder {
   }
 
   #dialog(factory: DialogHookFactory): DialogHookFactory {
+    const unwanted = (): void => {
+      this.#unwanted = true;
+    };
     const [gate, draft, decisions] = [this.#gate, this.#draft, this.#decisions];
     return {
       create: (call) => {
@@ -157,7 +161,11 @@ export class CallRecorder {
             const answer = draft.answers.push(kept) - 1;
             decisions.note('dialog', askedText(turn));
             const notes = draft.answerNotes<DialogAction>(
-              (action, timing) => draft.add({ k: 'action', t: draft.t, ...timing, answer, action: { ...action } }),
+              (action, timing) => {
+                // The caller does not agree any more that the sound of the call is kept.
+                if (action.type === 'recording' && !action.on) unwanted();
+                draft.add({ k: 'action', t: draft.t, ...timing, answer, action: { ...action } });
+              },
               (timing, failure) => draft.add({ k: 'answered', t: draft.t, ...timing, answer, failure }),
               (afterMs) => void (kept.abortedAfterMs = afterMs),
             );
@@ -176,7 +184,7 @@ export class CallRecorder {
       await services.ended(record);
     } finally {
       try {
-        await keep(this.#fixture(record));
+        if (!this.#unwanted) await keep(this.#fixture(record));
       } catch (error) {
         services.logger.error({ callId: identity.callId, error }, 'the fixture of a call could not be kept');
       }

@@ -1,3 +1,4 @@
+import type { Bot } from '../../config/bots.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CallIdentity, CallServices, CallTiming } from '../services.ts';
@@ -8,18 +9,22 @@ export interface FixtureKeepingOptions {
   readonly folder: string;
   /** Names of bots with commas between, or `*`; undefined for none. */
   readonly bots: string | undefined;
-  /** How long each fixture may be looked into. */
-  readonly lifeMs: number;
+  /** How long each fixture may be looked into, where what is kept of the call is not erased sooner. */
+  readonly days: number;
+  /** Days after which calls are erased whose bot does not say; 0 for never. */
+  readonly retention: { readonly audioDays: number; readonly textDays: number };
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const CLEAN_EVERY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 /** Keeps the calls of some bots as fixtures, and deletes each when its time is over: at once, and every hour. */
 export class FixtureKeeping {
   readonly #options: FixtureKeepingOptions;
   readonly #bots: ReadonlySet<string>;
+  readonly #refused = new Set<string>();
   #timer: Timer | undefined;
   #closed = false;
 
@@ -31,8 +36,11 @@ export class FixtureKeeping {
 
   /** A recorder for a call that is to be kept. */
   readonly record = (identity: CallIdentity, services: CallServices, timing: CallTiming): CallRecorder | undefined => {
-    if (!this.#bots.has('*') && !this.#bots.has(identity.bot.name)) return undefined;
-    const { folder, lifeMs, logger } = this.#options;
+    const { bot } = identity;
+    if (!this.#bots.has('*') && !this.#bots.has(bot.name)) return undefined;
+    if (bot.recording !== 'always') return this.#refuse(bot);
+    const { folder, logger } = this.#options;
+    const lifeMs = this.#daysOf(bot) * DAY_MS;
     return new CallRecorder({
       identity,
       services,
@@ -47,6 +55,19 @@ export class FixtureKeeping {
       },
     });
   };
+
+  /** A fixture is the sound of a call from its first moment: where that may not be kept, there is none. */
+  #refuse({ name, recording }: Bot): undefined {
+    if (!this.#refused.has(name))
+      this.#options.logger.warn({ bot: name, recording }, 'the calls of a bot may not be kept as fixtures');
+    this.#refused.add(name);
+  }
+
+  #daysOf({ retention }: Bot): number {
+    const { days, retention: byDefault } = this.#options;
+    const erasedAfter = [retention.audioDays ?? byDefault.audioDays, retention.textDays ?? byDefault.textDays];
+    return Math.min(days, ...erasedAfter.filter((after) => after > 0));
+  }
 
   close(): void {
     this.#closed = true;

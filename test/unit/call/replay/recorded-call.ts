@@ -4,11 +4,11 @@ import { CallRecorder } from '../../../../src/call/replay/call-recorder.ts';
 import type { CallFixture } from '../../../../src/call/replay/fixture.ts';
 import type { ReplayParts } from '../../../../src/call/replay/replay-call.ts';
 import { SecretVault } from '../../../../src/call/secret-vault.ts';
-import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
+import { type CallIdentity, type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
 import { CallSession } from '../../../../src/call/session.ts';
 import { Ticker } from '../../../../src/call/ticker.ts';
 import type { Attachment, MediaEvent, StreamStarted } from '../../../../src/carriers/port.ts';
-import { botSettings } from '../../../../src/config/bots.ts';
+import { type BotSettings, botSettings } from '../../../../src/config/bots.ts';
 import { parseAction } from '../../../../src/dialog/action-schema.ts';
 import type { DialogAction, DialogTurn } from '../../../../src/dialog/port.ts';
 import { sleep } from '../../../../src/kernel/abort.ts';
@@ -51,8 +51,33 @@ const createDetector: CallServices['createDetector'] = () => ({
 
 export const parts: ReplayParts = { createDetector, createCutter: () => new SentenceCutter(), readAction: parseAction };
 
+/** A call of a bot. */
+export function identityOf(settings: BotSettings, dialog: Script['dialog']): CallIdentity {
+  return {
+    callId: 'call_kept',
+    tenantId: 'default',
+    inbound: {
+      carrier: 'bench',
+      carrierCallId: 'CA1',
+      from: '+15550100001',
+      to: '+15550100002',
+      direction: 'inbound',
+      botName: undefined,
+    },
+    bot: { ...settings, folder: '' },
+    dialog: { create: () => ({ respond: (turn) => dialog(turn) }) },
+  };
+}
+
 /** Holds a scripted call with uneven times, and keeps it. */
 export async function recordCall(script: Script): Promise<CallFixture> {
+  const fixture = await recordCallIfWanted(script);
+  if (fixture === undefined) throw new Error('no fixture was kept');
+  return fixture;
+}
+
+/** @returns undefined when the call may not be kept */
+export async function recordCallIfWanted(script: Script): Promise<CallFixture | undefined> {
   const clock = new ManualClock(5_000.25);
   const random = seededRandom(script.seed ?? 1);
   const uneven = (ms: number): number => ms + random() * (script.jitterMs ?? 6);
@@ -87,20 +112,7 @@ export async function recordCall(script: Script): Promise<CallFixture> {
     ...script.bot,
   });
   const recorder = new CallRecorder({
-    identity: {
-      callId: 'call_kept',
-      tenantId: 'default',
-      inbound: {
-        carrier: 'bench',
-        carrierCallId: 'CA1',
-        from: '+15550100001',
-        to: '+15550100002',
-        direction: 'inbound',
-        botName: undefined,
-      },
-      bot: { ...settings, folder: '' },
-      dialog: { create: () => ({ respond: (turn) => script.dialog(turn) }) },
-    },
+    identity: identityOf(settings, script.dialog),
     services,
     timing: DEFAULT_CALL_TIMING,
     lifeMs: null,
@@ -143,7 +155,6 @@ export async function recordCall(script: Script): Promise<CallFixture> {
   }
   recorder.told('carrier-ended', 'the script is over', () => session.carrierEnded('the script is over'));
   await session.ended;
-  if (fixture === undefined) throw new Error('no fixture was kept');
   return fixture;
 }
 
