@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { loadVoiceActivity } from './audio/voice-activity.ts';
 import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
+import { RecordingThread } from './call/recording-thread.ts';
 import { SecretVault } from './call/secret-vault.ts';
 import { EvenLoudness } from './call/loudness.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
@@ -83,6 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     accountSid === undefined || authToken === undefined
       ? undefined
       : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
+  const recordingFiles = new RecordingThread(clock);
   const vault = new SecretVault(clock);
   const voices = new EvenLoudness(speech.synthesizer);
   const services: CallServices = {
@@ -97,6 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     createCutter: () => new SentenceCutter(),
     vault,
     recordingsFolder,
+    recordingFiles,
     playout: settings.call,
     ...keepCall(journal, backlog, recordingsFolder, logger),
     activeCalls: () => calls.active,
@@ -155,6 +158,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await calls.drain('shutdown');
+    await recordingFiles[Symbol.asyncDispose]();
     fixtures.close();
     await http.close();
     await backlog.close();

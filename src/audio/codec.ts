@@ -63,11 +63,11 @@ function decodePcm16(bytes: Uint8Array): Int16Array {
 }
 
 /** The samples as little-endian bytes: a view of them where the machine allows it, so only for samples that are given away. */
-export function pcm16Bytes(pcm: Int16Array): Uint8Array {
+export function pcm16Bytes(pcm: Int16Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return LITTLE_ENDIAN ? new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength) : encodePcm16(pcm);
 }
 
-function encodePcm16(pcm: Int16Array): Uint8Array {
+function encodePcm16(pcm: Int16Array): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(pcm.length * 2);
   if (LITTLE_ENDIAN) {
     bytes.set(new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength));

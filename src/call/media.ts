@@ -37,7 +37,7 @@ export function openMedia(
   const { clock, recordingsFolder, createDetector, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const path = join(recordingsFolder, day, `${callId}.wav`);
-  const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording);
+  const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, services.recordingFiles);
   const echo = new EchoGuard();
   const line = new Line(attachment, services.playout, recording, echo, (unitId, atMs) => listener.unitStarted(unitId, atMs));
   const ear = new Ear(createDetector(), recording, echo, (event) => listener.feed(event));

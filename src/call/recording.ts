@@ -1,13 +1,11 @@
-import { mkdir, open, writeFile, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { wavHeader } from '../audio/wav.ts';
+import { writeFile } from 'node:fs/promises';
+import { pcm16Bytes } from '../audio/codec.ts';
 import { errorText } from '../kernel/errors.ts';
+import { directRecordingFiles, RECORDING_RATE_HZ, type RecordingFile, type RecordingFiles } from './recording-file.ts';
 import { SampleClock } from './sample-clock.ts';
 import { StereoWindow } from './stereo-window.ts';
 
-const RATE_HZ = 8000;
-const SAMPLES_PER_MS = RATE_HZ / 1000;
-const HEADER_BYTES = 44;
+const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
 /** A block is written when this much is ready; with the margin it bounds what dies with the process. */
 const BLOCK_MS = 300;
 /** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
@@ -60,9 +58,7 @@ export class Recording {
   readonly #gaps: RecordingGap[] = [];
   #openGap: { readonly fromMs: number; readonly reason: string } | undefined;
   readonly #callId: string;
-  #file: FileHandle | undefined;
-  #writing: Promise<void> = Promise.resolve();
-  #queuedBytes = 0;
+  readonly #file: RecordingFile;
   #dataBytes = 0;
   #failure: string | undefined;
   #startedAtWallMs: number | undefined;
@@ -71,8 +67,9 @@ export class Recording {
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
 
-  constructor(path: string, callId: string, rule: KeepRule = 'always') {
+  constructor(path: string, callId: string, rule: KeepRule = 'always', files: RecordingFiles = directRecordingFiles) {
     this.path = path;
+    this.#file = files.create(path);
     this.#callId = callId;
     this.#rule = rule;
     if (rule === 'always') this.#kept.push({ fromMs: 0, toMs: undefined });
@@ -95,7 +92,7 @@ export class Recording {
 
   /** Why the disk refused a block, if it did. */
   get failure(): string | undefined {
-    return this.#failure;
+    return this.#failure ?? this.#file.failure;
   }
 
   get gaps(): readonly RecordingGap[] {
@@ -159,13 +156,11 @@ export class Recording {
   async finish(nowMs: number): Promise<void> {
     const endMs = this.#clock.positionAt(nowMs);
     if (endMs !== undefined) this.#write(this.#window.take(Math.round(endMs * SAMPLES_PER_MS)));
-    await this.#writing;
+    const exists = await this.#file.finish();
     const durationMs = this.#dataBytes / 4 / SAMPLES_PER_MS;
     const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');
     try {
-      await this.#file?.sync();
-      await this.#file?.close();
-      if (this.#file !== undefined) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`);
+      if (exists) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`);
     } catch (error) {
       this.#failure ??= errorText(error);
     }
@@ -203,54 +198,26 @@ export class Recording {
     while (readySample - this.#window.startSample >= BLOCK_MS * SAMPLES_PER_MS) this.#write(this.#window.take(readySample));
   }
 
-  #write(interleaved: Int16Array): void {
-    if (interleaved.length === 0 || this.#failure !== undefined) return;
-    const block = Buffer.from(interleaved.buffer, interleaved.byteOffset, interleaved.byteLength);
-    if (this.#queuedBytes > MOST_QUEUED_BYTES) {
-      this.#failure = 'the disk is too slow: more than 30 s of audio were waiting to be written';
-      return;
-    }
-    if (this.#kept.length === 0) {
-      this.#writing = this.#writing.then(() => void (this.#dataBytes += block.length));
-      return;
-    }
-    this.#queuedBytes += block.length;
-    this.#writing = this.#writing.then(() => this.#writeBlock(block));
-  }
-
-  async #writeBlock(block: Buffer): Promise<void> {
-    try {
-      if (this.#file === undefined) {
-        await mkdir(dirname(this.path), { recursive: true });
-        this.#file = await open(this.path, 'w', 0o600);
-      }
-      const at = HEADER_BYTES + this.#dataBytes;
-      const dataBytes = this.#dataBytes + block.length;
-      await this.#file.write(block, 0, block.length, at);
-      const header = wavHeader({ rateHz: RATE_HZ, channels: 2, dataBytes, encoding: 'pcm16' });
-      await this.#file.write(header, 0, header.length, 0);
-      this.#dataBytes = dataBytes;
-    } catch (error) {
-      this.#failure ??= errorText(error);
-    } finally {
-      this.#queuedBytes -= block.length;
-    }
+  #write(interleaved: Int16Array<ArrayBuffer>): void {
+    if (interleaved.length === 0 || this.failure !== undefined) return;
+    const block = pcm16Bytes(interleaved);
+    // What was never to be kept has no file; one that is made later is silent up to there.
+    if (this.#kept.length > 0) this.#file.write(this.#dataBytes, block);
+    this.#dataBytes += block.length;
   }
 
   #sidecar(durationMs: number): RecordingSidecar {
     return {
       version: 1,
       callId: this.#callId,
-      rateHz: RATE_HZ,
+      rateHz: RECORDING_RATE_HZ,
       channels: ['caller', 'bot'],
       startedAtWallMs: this.#startedAtWallMs ?? 0,
       durationMs,
       gaps: this.#gaps,
       kept: this.#kept,
       lostSamples: this.#window.droppedSamples,
-      failure: this.#failure,
+      failure: this.failure,
     };
   }
 }
-
-const MOST_QUEUED_BYTES = 30 * RATE_HZ * 4;

@@ -8,6 +8,7 @@ import type { Recogniser, Synthesizer } from '../speech/port.ts';
 import type { CallRecord } from './call-record.ts';
 import type { VoiceDetector } from './ear.ts';
 import type { PlayoutLead } from './playout.ts';
+import type { RecordingFiles } from './recording-file.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { Ticker } from './ticker.ts';
 import type { TurnMachine } from './turn-machine.ts';
@@ -50,6 +51,8 @@ export interface CallServices {
   /** Where card numbers and passwords are, which nothing else keeps. */
   readonly vault: SecretVault;
   readonly recordingsFolder: string;
+  /** Where recordings are written; the calls' own thread when absent. */
+  readonly recordingFiles?: RecordingFiles;
   /** How far ahead of real time audio is sent, and how it is cut and marked. */
   readonly playout: PlayoutLead;
   /** Keeps the record of a call so far, so that a process that dies loses no turn. Never rejects. */

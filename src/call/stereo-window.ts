@@ -43,7 +43,7 @@ export class StereoWindow {
   }
 
   /** Takes out everything before `endSample`, interleaved left, right; at most the capacity at once. */
-  take(endSample: number): Int16Array {
+  take(endSample: number): Int16Array<ArrayBuffer> {
     const count = Math.max(0, Math.min(this.#capacity, endSample - this.#start));
     const interleaved = new Int16Array(count * 2);
     const slot = this.#start % this.#capacity;

@@ -7,7 +7,7 @@ import { backoffDelayMs, type BackoffPolicy } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errorText, OffhookError } from '../kernel/errors.ts';
 import type { Logger } from '../observability/logger.ts';
-import { entryFile } from '../platform/engines/entry-file.ts';
+import { entryFile } from '../kernel/entry-file.ts';
 import { type Handover, handoverLine } from '../platform/handover.ts';
 import type { PlatformAddresses } from '../platform/main.ts';
 import type { ProfileName } from '../platform/server/behaviour.ts';

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { startWorker } from '../engines/entry-file.ts';
+import { startWorker } from '../../kernel/entry-file.ts';
 import type { DecodeFileOptions } from './decode-file.ts';
 import { type DecodeWorkResult, decodeWorkResultSchema } from './decode-work.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from './errors.ts';

@@ -8,6 +8,7 @@ import type { CallRecord } from '../../../src/call/call-record.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews, CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/playout.ts';
+import { directRecordingFiles } from '../../../src/call/recording-file.ts';
 import { SecretVault } from '../../../src/call/secret-vault.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
 import type { Attachment, CallControl, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
@@ -158,6 +159,7 @@ export class CallBench {
       createCutter: () => new SentenceCutter(),
       vault: this.vault,
       recordingsFolder: this.folder,
+      recordingFiles: directRecordingFiles,
       playout: DEFAULT_LEAD,
       journal: (record) => void this.journal.push(record),
       ended: async (record) => void (this.record = record),

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
-import { startWorker } from '../entry-file.ts';
+import { startWorker } from '../../../kernel/entry-file.ts';
 import { espeakLanguage } from '../synth/spoken-language.ts';
 import { inReadableScript } from '../synth/readable.ts';
 import { formulaParts } from './formula-parts.ts';

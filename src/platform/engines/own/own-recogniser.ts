@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { errorText } from '../../../kernel/errors.ts';
-import { startWorker } from '../entry-file.ts';
+import { startWorker } from '../../../kernel/entry-file.ts';
 import { OwnModelError } from '../errors.ts';
 import type { RecognitionEngine } from '../port.ts';
 import { Recogniser } from '../recognise/recogniser.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Clock } from '../../../kernel/clock.ts';
-import { entryFile } from '../entry-file.ts';
+import { entryFile } from '../../../kernel/entry-file.ts';
 import { OwnModelError } from '../errors.ts';
 import type { ThreadData } from './thread-data.ts';
 

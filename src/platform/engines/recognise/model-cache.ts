@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '../../../observability/logger.ts';
-import { entryFile, startWorker } from '../entry-file.ts';
+import { entryFile, startWorker } from '../../../kernel/entry-file.ts';
 import { RecognitionUnavailableError } from '../errors.ts';
 import { readGrammar } from './grammar.ts';
 

@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import { startWorker } from '../entry-file.ts';
+import { startWorker } from '../../../kernel/entry-file.ts';
 import { RecognitionUnavailableError, UnknownLanguageError } from '../errors.ts';
 import type {
   RecognitionEngine,

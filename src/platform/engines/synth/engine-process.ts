@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import { entryFile } from '../entry-file.ts';
+import { entryFile } from '../../../kernel/entry-file.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
 import { type ChildAnswer, childAnswerSchema, type RenderRequest } from './child-protocol.ts';
 

@@ -1,0 +1,50 @@
+// Writes the recordings of all calls, so that no disk is waited for where calls are. One thread for all: blocks are small, and
+// the system takes them into memory.
+import { closeSync, fsync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parentPort } from 'node:worker_threads';
+import { errorText } from '../kernel/errors.ts';
+import { HEADER_BYTES, recordingHeader } from './recording-file.ts';
+import type { RecordingOrder, RecordingReport } from './recording-orders.ts';
+
+const open = new Map<number, number>();
+
+parentPort?.on('message', (order: RecordingOrder) => {
+  if (order.type === 'finish') return finish(order.id);
+  const failures: { id: number; error: string }[] = [];
+  for (const { id, path, atByte, bytes } of order.blocks) {
+    try {
+      write(id, path, atByte, bytes);
+    } catch (error) {
+      failures.push({ id, error: errorText(error) });
+    }
+  }
+  report({ type: 'done', count: order.blocks.length, failures });
+});
+
+function write(id: number, path: string, atByte: number, bytes: Uint8Array): void {
+  let file = open.get(id);
+  if (file === undefined) {
+    mkdirSync(dirname(path), { recursive: true });
+    file = openSync(path, 'w', 0o600);
+    open.set(id, file);
+  }
+  writeSync(file, bytes, 0, bytes.length, HEADER_BYTES + atByte);
+  writeSync(file, recordingHeader(atByte + bytes.length), 0, HEADER_BYTES, 0);
+}
+
+function finish(id: number): void {
+  const file = open.get(id);
+  open.delete(id);
+  if (file === undefined) return report({ type: 'finished', id, exists: false, error: undefined });
+  // A disk takes its time over this; the other calls' blocks do not wait for it.
+  fsync(file, (cause) => {
+    closeSync(file);
+    report({ type: 'finished', id, exists: true, error: cause === null ? undefined : errorText(cause) });
+  });
+}
+
+function report(message: RecordingReport): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+  parentPort?.postMessage(message);
+}
