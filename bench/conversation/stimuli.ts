@@ -40,6 +40,24 @@ const INTERRUPTIONS = [
   'how much does that cost',
   'my number is different now',
   'let me ask you something else',
+  'no no',
+  'actually I wanted to ask about the price',
+  'yes I know where that is',
+  'hello',
+  'that is wrong',
+  'could you repeat that',
+  'I need to talk to someone',
+  'what do you mean',
+  'okay but when',
+  'tomorrow would be better',
+  'not on Friday',
+  'the other one',
+  'never mind',
+  'go back please',
+  'but I have paid for it',
+  'how long does it take',
+  'is that free of charge',
+  'I want to cancel it',
 ];
 /** What the scripted caller says in turn, and to choose how the bot talks. */
 export const REQUESTS = [
@@ -120,13 +138,13 @@ function speech(kind: StimulusKind, pcm: Int16Array, text: string): Omit<Stimulu
 }
 
 function atSpeechLevel(pcm: Int16Array): Int16Array {
-  return trim(amplify(pcm, SPEECH_LEVEL_DB - activeLevelDb(pcm, RATE_HZ)));
+  return fromFirstSound(trim(amplify(pcm, SPEECH_LEVEL_DB - activeLevelDb(pcm, RATE_HZ))));
 }
 
-/** A room's noise before the first word is not its onset, which is within 25 dB of the speech. */
+/** Sound begins where it comes within 20 dB of the speech for 5 ms: what is quieter is not heard on a line of 20 dB. */
 function fromFirstSound(pcm: Int16Array): Int16Array {
-  for (let at = 0; at + 40 <= pcm.length; at += 40) {
-    if (rmsLevelDb(pcm.subarray(at, at + 40)) > SPEECH_LEVEL_DB - 25) return pcm.subarray(at);
+  for (let at = 0; at + 40 <= pcm.length; at += 8) {
+    if (rmsLevelDb(pcm.subarray(at, at + 40)) > SPEECH_LEVEL_DB - 20) return pcm.subarray(at);
   }
   return pcm;
 }
@@ -250,7 +268,7 @@ function humanClips(folder: string): Omit<Stimulus, 'id'>[] {
     .sort()
     .flatMap((name) => {
       const { samples, rateHz } = parseWav(readFileSync(join(folder, name)));
-      const whole = fromFirstSound(atSpeechLevel(resample(samples[0] ?? new Int16Array(), rateHz, RATE_HZ)));
+      const whole = atSpeechLevel(resample(samples[0] ?? new Int16Array(), rateHz, RATE_HZ));
       // A recogniser hears the words that are in what is left.
       const kept = shortened(whole);
       const text = texts.get(name) ?? '';

@@ -9,10 +9,14 @@ export interface InterruptionSettings {
   readonly holdAfterMs: number;
   /** Evidence of speech that decides the contest for the caller (clear). */
   readonly clearAfterMs: number;
-  /** How much a frame counts that is loud but has no pitch, against one that has: a cough is mostly such frames. */
+  /** How much a frame counts that is loud but has no pitch, against one that has: an s, or the most of a cough. */
   readonly unpitchedWeight: number;
+  /** Evidence that frames without pitch can make up together: nobody takes the floor by hissing. */
+  readonly mostUnpitchedMs: number;
   /** Quiet inside a contest that decides it for the bot (resume). */
   readonly resumeAfterQuietMs: number;
+  /** A sound without any pitch is no speech after this time: shorter than what the carrier plays on, so that it costs nothing. */
+  readonly hissForMs: number;
   /** A contest never lasts longer; undecided, the bot goes on. */
   readonly decideWithinMs: number;
   /** Time from the caller's first sound in which words may still turn what sound decided. */
@@ -24,17 +28,27 @@ export interface InterruptionSettings {
 export const DEFAULT_INTERRUPTION: InterruptionSettings = {
   holdAfterMs: 40,
   clearAfterMs: 120,
-  unpitchedWeight: 0.25,
+  unpitchedWeight: 0.5,
+  mostUnpitchedMs: 60,
   resumeAfterQuietMs: 160,
+  hissForMs: 240,
   decideWithinMs: 500,
   reverseWithinMs: 1_500,
   stopPhrases: [],
 };
 
-/** An open question of who has the floor. */
-export interface Contest {
-  readonly sinceMs: number;
+/** What speaks for speech so far. */
+export interface Evidence {
   readonly evidenceMs: number;
+  /** The part of it that frames without pitch made up. */
+  readonly unpitchedMs: number;
+}
+
+export const NO_EVIDENCE: Evidence = { evidenceMs: 0, unpitchedMs: 0 };
+
+/** An open question of who has the floor. */
+export interface Contest extends Evidence {
+  readonly sinceMs: number;
   readonly lastVoicedMs: number;
 }
 
@@ -48,14 +62,22 @@ export interface VoiceFrame {
 const FRAME_MS = 20;
 const PITCHED = 0.5;
 
-/** How many milliseconds of evidence for speech one 20 ms frame is worth. */
-export function frameEvidenceMs(settings: InterruptionSettings, frame: VoiceFrame): number {
-  if (!frame.voiced) return 0;
-  return frame.speechLike >= PITCHED ? FRAME_MS : FRAME_MS * settings.unpitchedWeight;
+export function isPitched({ voiced, speechLike }: VoiceFrame): boolean {
+  return voiced && speechLike >= PITCHED;
 }
 
-export function openContest(settings: InterruptionSettings, frame: VoiceFrame, evidenceBeforeMs: number): Contest {
-  return { sinceMs: frame.atMs, evidenceMs: evidenceBeforeMs + frameEvidenceMs(settings, frame), lastVoicedMs: frame.atMs };
+/** Adds what one 20 ms frame is worth. */
+export function addEvidence(settings: InterruptionSettings, before: Evidence, frame: VoiceFrame): Evidence {
+  const { evidenceMs, unpitchedMs } = before;
+  if (!frame.voiced) return { evidenceMs, unpitchedMs };
+  if (isPitched(frame)) return { evidenceMs: evidenceMs + FRAME_MS, unpitchedMs };
+  const worthMs = Math.max(0, Math.min(FRAME_MS * settings.unpitchedWeight, settings.mostUnpitchedMs - unpitchedMs));
+  return { evidenceMs: evidenceMs + worthMs, unpitchedMs: unpitchedMs + worthMs };
+}
+
+/** @param evidence that of the running burst, this frame included */
+export function openContest(frame: VoiceFrame, evidence: Evidence): Contest {
+  return { sinceMs: frame.atMs, ...evidence, lastVoicedMs: frame.atMs };
 }
 
 /** Adds a frame to a contest and says who has won it, if anyone has. */
@@ -66,12 +88,14 @@ export function stepContest(
 ): { contest: Contest; verdict: 'open' | 'clear' | 'resume' } {
   const next: Contest = {
     sinceMs: contest.sinceMs,
-    evidenceMs: contest.evidenceMs + frameEvidenceMs(settings, frame),
+    ...addEvidence(settings, contest, frame),
     lastVoicedMs: frame.voiced ? frame.atMs : contest.lastVoicedMs,
   };
   if (next.evidenceMs >= settings.clearAfterMs) return { contest: next, verdict: 'clear' };
   const quietMs = frame.atMs - next.lastVoicedMs;
   if (quietMs >= settings.resumeAfterQuietMs) return { contest: next, verdict: 'resume' };
+  const hissMs = next.evidenceMs > next.unpitchedMs ? 0 : frame.atMs - next.sinceMs;
+  if (hissMs >= settings.hissForMs) return { contest: next, verdict: 'resume' };
   if (frame.atMs - next.sinceMs >= settings.decideWithinMs) return { contest: next, verdict: 'resume' };
   return { contest: next, verdict: 'open' };
 }

@@ -1,4 +1,4 @@
-import { frameEvidenceMs, mayInterrupt, openContest, stepContest, type VoiceFrame } from './interruption.ts';
+import { addEvidence, isPitched, mayInterrupt, NO_EVIDENCE, openContest, stepContest, type VoiceFrame } from './interruption.ts';
 import { joinWords } from './transcript.ts';
 import { afterTime, NO_EFFECTS } from './turn-steps.ts';
 import type { Hearing, Phase, Step, TurnSettings, TurnState } from './turn-state.ts';
@@ -22,9 +22,10 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
       return isOnset(hearing) ? callerSpeaks(heard, frame, false) : afterTime(settings, heard, frame.atMs);
     case 'caller-speaking': {
       const voicedMs = phase.voicedMs + (frame.voiced ? FRAME_MS : 0);
-      const goesOn = hearing.pauseMs !== undefined && hearing.burstEvidenceMs >= GOING_ON_MS;
+      const evidenceMs = phase.evidenceMs + Math.max(0, hearing.burst.evidenceMs - state.hearing.burst.evidenceMs);
+      const goesOn = hearing.pauseMs !== undefined && hearing.burst.evidenceMs >= GOING_ON_MS;
       const speaking: TurnState = goesOn ? learnPause(heard) : heard;
-      return afterTime(settings, { ...speaking, phase: { ...phase, voicedMs } }, frame.atMs);
+      return afterTime(settings, { ...speaking, phase: { ...phase, voicedMs, evidenceMs } }, frame.atMs);
     }
     case 'settling': {
       const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs > phase.committedAtMs;
@@ -33,6 +34,7 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
         name: 'caller-speaking',
         sinceMs: hearing.burstSinceMs,
         voicedMs: phase.voicedMs,
+        evidenceMs: hearing.burst.evidenceMs,
         interrupted: phase.interrupted,
       };
       const next = { ...learnPause(heard), phase: speaking };
@@ -55,14 +57,15 @@ function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hear
   if (frame.voiced) {
     return {
       recent,
-      burstEvidenceMs: hearing.burstEvidenceMs + frameEvidenceMs(settings.interruption, frame),
+      burst: addEvidence(settings.interruption, hearing.burst, frame),
       burstSinceMs: hearing.burstSinceMs ?? frame.atMs,
       lastVoicedMs: frame.atMs,
+      lastPitchedMs: isPitched(frame) ? frame.atMs : hearing.lastPitchedMs,
       pauseMs: hearing.burstSinceMs === undefined ? frame.atMs - (hearing.lastVoicedMs ?? frame.atMs) : hearing.pauseMs,
     };
   }
   const over = hearing.lastVoicedMs !== undefined && frame.atMs - hearing.lastVoicedMs >= BURST_GAP_MS;
-  if (over) return { ...hearing, recent, burstEvidenceMs: 0, burstSinceMs: undefined };
+  if (over) return { ...hearing, recent, burst: NO_EVIDENCE, burstSinceMs: undefined };
   return recent === hearing.recent ? hearing : { ...hearing, recent };
 }
 
@@ -84,13 +87,15 @@ function callerSpeaks(before: TurnState, frame: VoiceFrame, interrupted: boolean
   const state: TurnState = { ...before, hearing: { ...before.hearing, pauseMs: undefined } };
   const sinceMs = state.hearing.burstSinceMs ?? frame.atMs;
   const voicedMs = Math.max(FRAME_MS, frame.atMs - sinceMs);
-  return { state: { ...state, phase: { name: 'caller-speaking', sinceMs, voicedMs, interrupted } }, effects: NO_EFFECTS };
+  const { evidenceMs } = state.hearing.burst;
+  const phase: Phase = { name: 'caller-speaking', sinceMs, voicedMs, evidenceMs, interrupted };
+  return { state: { ...state, phase }, effects: NO_EFFECTS };
 }
 
 /** The caller goes on before anything of the reply was heard: the turn was not over, so its words come back. */
 function speakingWhileThinking(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
   const { asked, hearing } = state;
-  const meant = hearing.burstEvidenceMs >= settings.interruption.clearAfterMs;
+  const meant = hearing.burst.evidenceMs >= settings.interruption.clearAfterMs;
   const mayCancel = asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input';
   const isNew = asked !== undefined && (hearing.burstSinceMs ?? 0) > asked.atMs - BURST_GAP_MS;
   if (!meant || !mayCancel || !isNew) return afterTime(settings, state, frame.atMs);
@@ -116,7 +121,7 @@ function speakingOverBot(
   if (phase.contest === undefined) {
     const voicedMs = state.hearing.burstSinceMs === undefined ? 0 : frame.atMs - state.hearing.burstSinceMs + FRAME_MS;
     if (!frame.voiced || voicedMs < interruption.holdAfterMs) return { state, effects: NO_EFFECTS };
-    const contest = openContest(interruption, frame, state.hearing.burstEvidenceMs - frameEvidenceMs(interruption, frame));
+    const contest = openContest(frame, state.hearing.burst);
     return { state: { ...state, phase: { ...phase, contest } }, effects: [{ type: 'hold' }] };
   }
   const { contest, verdict } = stepContest(interruption, phase.contest, frame);
@@ -125,7 +130,7 @@ function speakingOverBot(
       return { state: { ...state, phase: { ...phase, contest } }, effects: NO_EFFECTS };
     case 'resume': {
       // What did not convince does not count again: a rattle that goes on must not add up to speech.
-      const hearing = { ...state.hearing, burstEvidenceMs: 0, burstSinceMs: undefined };
+      const hearing = { ...state.hearing, burst: NO_EVIDENCE, burstSinceMs: undefined };
       return { state: { ...state, hearing, phase: { ...phase, contest: undefined } }, effects: [{ type: 'resume' }] };
     }
     case 'clear': {

@@ -1,7 +1,7 @@
 import type { AnswerContext, AnswerContract, AnswerReading } from '../dialog/port-contracts.ts';
 import type { Interruptible } from '../dialog/port.ts';
 import type { EndpointingSettings } from './endpointing.ts';
-import type { Contest, InterruptionSettings, VoiceFrame } from './interruption.ts';
+import type { Contest, Evidence, InterruptionSettings, VoiceFrame } from './interruption.ts';
 import type { TurnWords } from './transcript.ts';
 
 export interface TurnSettings {
@@ -101,10 +101,12 @@ export type AskedInput =
 export interface Hearing {
   /** Voiced flags of the last four frames, newest in bit 0. */
   readonly recent: number;
-  /** Evidence for speech in the running burst, in ms. */
-  readonly burstEvidenceMs: number;
+  /** Evidence for speech in the running burst. */
+  readonly burst: Evidence;
   readonly burstSinceMs: number | undefined;
   readonly lastVoicedMs: number | undefined;
+  /** The last voiced frame that had a pitch. */
+  readonly lastPitchedMs: number | undefined;
   /** Quiet before the running burst, until it has been judged; undefined before the first one. */
   readonly pauseMs: number | undefined;
 }
@@ -112,7 +114,14 @@ export interface Hearing {
 export type Phase =
   /** Nobody speaks; the caller is expected to. */
   | { readonly name: 'listening'; readonly sinceMs: number }
-  | { readonly name: 'caller-speaking'; readonly sinceMs: number; readonly voicedMs: number; readonly interrupted: boolean }
+  | {
+      readonly name: 'caller-speaking';
+      readonly sinceMs: number;
+      readonly voicedMs: number;
+      /** Evidence for speech since then. */
+      readonly evidenceMs: number;
+      readonly interrupted: boolean;
+    }
   /** Committed; the final is outstanding. */
   | {
       readonly name: 'settling';

@@ -1,6 +1,7 @@
 import { contractSilenceMs, DEFAULT_PATIENCE, readAnswer } from '../dialog/port-contracts.ts';
 import { isBackchannel } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
+import { NO_EVIDENCE } from './interruption.ts';
 import { finalText, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
 import { isUnfinished } from './unfinished.ts';
@@ -16,7 +17,12 @@ const MEANT_INTERRUPTION_MS = 600;
 /** Quiet after the last voiced frame before a final without an end mark counts as covering it. */
 const COVERED_MS = 120;
 /** Quiet after a "mm-hm" that shows that nothing follows it. */
-const BACKCHANNEL_OVER_MS = 300;
+const BACKCHANNEL_OVER_MS = 220;
+/** An interruption with less evidence for speech than this, and not a word, may have been a cough or a "mm-hm", … */
+const DOUBTFUL_EVIDENCE_MS = 480;
+/** … and was one when it is quiet for so long, or has had no pitch for so long: the bot speaks on, until words come. */
+const DOUBTFUL_OVER_MS = 220;
+const TONELESS_MS = 400;
 /** How many times longer the next key is waited for while the value is incomplete. */
 const INCOMPLETE_PATIENCE = 2.5;
 /** Words that have not changed for this long are asked about early, and so often in a turn. */
@@ -65,6 +71,7 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
     const next = nothingSaid(dropped.state, true, atMs);
     return { state: next.state, effects: [...dropped.effects, ...next.effects] };
   }
+  if (wordless && isDoubtful(state, phase, atMs)) return speakOn(state, lastVoicedMs, atMs);
   const endpointing =
     state.expectation.endpointingMs === undefined
       ? settings.endpointing
@@ -121,6 +128,21 @@ function early(settings: TurnSettings, step: Step, atMs: number): Step {
 function onlyListens(state: TurnState, atMs: number): boolean {
   const quietMs = atMs - (state.hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY);
   return quietMs >= BACKCHANNEL_OVER_MS && isBackchannel(provisionalText(state.words), state.expectation.asked === true);
+}
+
+function isDoubtful({ hearing }: TurnState, phase: Phase & { name: 'caller-speaking' }, atMs: number): boolean {
+  if (!phase.interrupted || phase.evidenceMs >= DOUBTFUL_EVIDENCE_MS) return false;
+  const since = (lastMs: number | undefined): number => atMs - (lastMs ?? phase.sinceMs);
+  return since(hearing.lastVoicedMs) >= DOUBTFUL_OVER_MS || since(hearing.lastPitchedMs) >= TONELESS_MS;
+}
+
+/** What was taken for an interruption is committed all the same: a recogniser may tell of a word on a commit alone. */
+function speakOn(state: TurnState, lastVoicedMs: number, atMs: number): Step {
+  // What did not convince does not count again.
+  const hearing = { ...state.hearing, burst: NO_EVIDENCE, burstSinceMs: undefined };
+  const asked = { ...state, hearing, commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: atMs };
+  const next = nothingSaid(asked, true, atMs);
+  return { state: next.state, effects: [{ type: 'commit', reason: 'doubtful', lastVoicedMs }, ...next.effects] };
 }
 
 /** The sound of listening is nobody's turn: committed, so that no later words join its segment. */

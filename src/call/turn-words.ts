@@ -46,7 +46,7 @@ function withWords(settings: TurnSettings, state: TurnState, atMs: number): Step
   const { phase, hearing } = state;
   if (phase.name === 'listening') {
     const lastVoicedMs = Math.max(hearing.lastVoicedMs ?? 0, atMs);
-    const speaking = { name: 'caller-speaking', sinceMs: atMs, voicedMs: 0, interrupted: false } as const;
+    const speaking = { name: 'caller-speaking', sinceMs: atMs, voicedMs: 0, evidenceMs: 0, interrupted: false } as const;
     return { state: { ...state, hearing: { ...hearing, lastVoicedMs }, phase: speaking }, effects: NO_EFFECTS };
   }
   if (phase.name !== 'bot-speaking' || !mayInterrupt(phase.policy, 'voice')) return { state, effects: NO_EFFECTS };
@@ -59,7 +59,16 @@ function withWords(settings: TurnSettings, state: TurnState, atMs: number): Step
   if (!wantsFloor && !containsPhrase(text, stopPhrases)) return { state, effects: NO_EFFECTS };
   const onsetMs = hearing.burstSinceMs ?? (voiced ? lastVoicedMs : atMs);
   return {
-    state: { ...state, phase: { name: 'caller-speaking', sinceMs: onsetMs, voicedMs: atMs - onsetMs, interrupted: true } },
+    state: {
+      ...state,
+      phase: {
+        name: 'caller-speaking',
+        sinceMs: onsetMs,
+        voicedMs: atMs - onsetMs,
+        evidenceMs: hearing.burst.evidenceMs,
+        interrupted: true,
+      },
+    },
     effects: [{ type: 'clear', by: 'words', onsetMs, atMs }],
   };
 }

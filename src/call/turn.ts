@@ -3,7 +3,7 @@ import { DEFAULT_ENDPOINTING } from './endpointing.ts';
 import { onFrame } from './turn-hearing.ts';
 import { onFinal, onPartial } from './turn-words.ts';
 import { afterTime, ask, keyed, NO_EFFECTS } from './turn-steps.ts';
-import { DEFAULT_INTERRUPTION, mayInterrupt } from './interruption.ts';
+import { DEFAULT_INTERRUPTION, mayInterrupt, NO_EVIDENCE } from './interruption.ts';
 import { hasWords, NO_WORDS } from './transcript.ts';
 import type { Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
@@ -23,7 +23,14 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
 export function initialTurn(): TurnState {
   return {
     phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY },
-    hearing: { recent: 0, burstEvidenceMs: 0, burstSinceMs: undefined, lastVoicedMs: undefined, pauseMs: undefined },
+    hearing: {
+      recent: 0,
+      burst: NO_EVIDENCE,
+      burstSinceMs: undefined,
+      lastVoicedMs: undefined,
+      lastPitchedMs: undefined,
+      pauseMs: undefined,
+    },
     words: NO_WORDS,
     wordsChangedMs: undefined,
     early: undefined,
@@ -99,7 +106,13 @@ function onBotFinished(state: TurnState, atMs: number): Step {
       state: {
         ...state,
         hearing: { ...state.hearing, lastVoicedMs },
-        phase: { name: 'caller-speaking', sinceMs, voicedMs: contest?.evidenceMs ?? 0, interrupted: false },
+        phase: {
+          name: 'caller-speaking',
+          sinceMs,
+          voicedMs: contest?.evidenceMs ?? 0,
+          evidenceMs: contest?.evidenceMs ?? 0,
+          interrupted: false,
+        },
       },
       effects: NO_EFFECTS,
     };

@@ -95,7 +95,7 @@ export const botSettings = z
         /** What may interrupt the bot where the dialog does not say. */
         allow: z.enum(['always', 'keypad', 'never']).default('always'),
         /** Voice above the predicted echo that turns a hold into a clear. */
-        clearAfterMs: wait(40, 2000, 140),
+        clearAfterMs: wait(40, 2000, 120),
         /** Time in which recognised words may still reverse a decision that sound made. */
         reverseWithinMs: wait(0, 10_000, 1500),
         /** Phrases that stop the bot whatever the sound level. */

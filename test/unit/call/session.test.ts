@@ -130,8 +130,8 @@ it('records the caller left and the bot right, silent where it was silenced', as
   using bench = new CallBench(parrot);
   await bench.start();
   await bench.quiet(900);
-  await bench.voice(200);
-  await bench.quiet(1_000);
+  await bench.voice(600);
+  await bench.quiet(600);
   bench.session.hangUp('done');
   const record = await bench.session.ended;
   const [caller, bot] = parseWav(readFileSync(record.recordingPath!)).samples;

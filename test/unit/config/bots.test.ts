@@ -27,7 +27,7 @@ describe('loadBots', () => {
       language: 'en',
       recording: 'always',
       retention: {},
-      interruption: { allow: 'always', clearAfterMs: 140 },
+      interruption: { allow: 'always', clearAfterMs: 120 },
     });
   });
 
