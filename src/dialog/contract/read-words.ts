@@ -26,7 +26,8 @@ const LEADS_TO_HOUR = new Set(tokenise('at quarter half past to साढ़े 
 
 /** A date, said, or keyed as day, month and year (`05032026`, the month first where the contract says so). */
 export function readDate(parts: readonly AnswerPart[], contract: ContractOf<'date'>, context: AnswerContext): AnswerReading {
-  const { order, tense, year } = contract;
+  const { tense, year } = contract;
+  const order = contract.order ?? context.order;
   const options = { today: context.today, language: context.language, order, tense, year };
   const keyed = keyedDigits(keyedIn(parts));
   if (keyed.length > 8) return impossible(keyed, 'too-long');

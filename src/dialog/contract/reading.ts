@@ -5,6 +5,8 @@ import type { Language } from '../understand/language.ts';
 export interface AnswerContext {
   readonly language: Language;
   readonly today: CalendarDay;
+  /** Which of day and month comes first in figures where this language is spoken; undefined: either. */
+  readonly order?: 'day-month' | 'month-day';
 }
 
 /** A piece of an answer, as it came: words, or keys. */

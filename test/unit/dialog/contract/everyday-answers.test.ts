@@ -63,6 +63,7 @@ const ANSWERS: readonly (readonly [AnswerContract, Language, string, string])[] 
   [{ kind: 'code', pattern: 'AA9999' }, 'en', 'it is bee tee forty two seventy seven', 'BT4277'],
   [{ kind: 'code', pattern: 'AAA-999' }, 'en', 'double a b, one two three', 'AAB-123'],
   [{ kind: 'code', pattern: 'AA9999' }, 'en', 'double u a one two three four', 'WA1234'],
+  [{ kind: 'code', pattern: 'AA9999' }, 'en', 'A B one two three three, sorry, A B one two three four', 'AB1234'],
   [{ kind: 'email' }, 'en', 'the email is john smith at example dot com', 'johnsmith@example.com'],
   [{ kind: 'email' }, 'en', 'john.smith at example dot co dot uk', 'john.smith@example.co.uk'],
   [{ kind: 'email' }, 'en', 'j smith 99 at g mail dot com', 'jsmith99@gmail.com'],

@@ -61,6 +61,8 @@ describe('digits', () => {
     ['बयालीस इकहत्तर निन्यानवे', '427199 no'],
     ['चार दो पाँच, सॉरी, चार दो सात एक नौ नौ', '427199 no'],
     ['एक मिनट', 'incomplete  6'],
+    ['what do you mean', 'incomplete  6'],
+    ['nau do char', 'incomplete 924 3'],
   ])('reads "%s" as %s', (heard, reading) => expect(read(six, hindi, heard)).toBe(reading));
 
   it.each([

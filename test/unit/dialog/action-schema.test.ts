@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { DialogAnswerError, parseAction } from '../../../src/dialog/action-schema.ts';
+
+describe('the contract of a gather', () => {
+  it('is taken as a dialog outside writes it', () => {
+    const gather = { type: 'gather', contract: { kind: 'digits', length: 6, check: 'luhn', readBack: 'always' } };
+    expect(parseAction(gather)).toEqual(gather);
+    expect(parseAction({ type: 'gather', contract: { kind: 'otp' } })).toEqual({
+      type: 'gather',
+      contract: { kind: 'otp', length: 6 },
+    });
+  });
+
+  it.each([{ kind: 'digits', length: 0 }, { kind: 'number' }, { kind: 'code', pattern: 'a' }, 'phone'])(
+    'is refused: %j',
+    (contract) => {
+      expect(() => parseAction({ type: 'gather', contract })).toThrow(DialogAnswerError);
+      expect(() => parseAction({ type: 'gather', contract })).toThrow(/contract/);
+    },
+  );
+});
