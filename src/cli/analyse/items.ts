@@ -64,7 +64,9 @@ const NOTHING_KNOWN = { version: undefined, recordedAtMs: undefined, metadata: {
 async function* localItems(input: string, options: ItemOptions): AsyncIterable<Item | BrokenItem> {
   const facts = await stat(input).catch(() => undefined);
   if (facts === undefined && isDynamicPattern(input)) {
-    const found = (await glob(input.replaceAll('\\', '/'), { dot: false, expandDirectories: false })).sort();
+    const found = (
+      await glob(input.replaceAll('\\', '/'), { dot: false, expandDirectories: false, absolute: isAbsolute(input) })
+    ).sort();
     if (found.length === 0) throw new UsageError(`nothing matches ${input}`);
     for (const path of found) if (isRecording(path)) yield await fileItem(path, path, {});
     return;
