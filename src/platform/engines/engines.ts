@@ -1,6 +1,8 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
-import { withOwnModels } from './own/own-recogniser.ts';
+import { openModels } from './own/open-models.ts';
+import { withOwnRecognition } from './own/own-recogniser.ts';
+import { withOwnVoices } from './own/own-voices.ts';
 import type { RecognitionEngine, SynthesisEngine } from './port.ts';
 import { startRecogniser } from './recognise/recogniser.ts';
 import { startSynthesizer } from './synth/synthesizer.ts';
@@ -20,17 +22,19 @@ export async function createEngines(options: {
   readonly logger?: Logger;
 }): Promise<{ synthesis: SynthesisEngine; recognition: RecognitionEngine }> {
   const { cacheFolder, vocabularyFolder, modelsFolder, clock, logger = silentLogger } = options;
-  const synthesis = await startSynthesizer({ clock, logger });
+  // First, so that what is missing is said before anything is started.
+  const own = modelsFolder === undefined ? undefined : await openModels(modelsFolder, clock, logger);
+  let synthesis: SynthesisEngine = await startSynthesizer({ clock, logger });
+  let recognition: RecognitionEngine | undefined;
   try {
-    const builtIn = await startRecogniser({ cacheFolder, vocabularyFolder, clock, logger });
-    if (modelsFolder === undefined) return { synthesis, recognition: builtIn };
-    try {
-      return { synthesis, recognition: await withOwnModels(builtIn, { modelsFolder, clock, logger }) };
-    } catch (error) {
-      await builtIn[Symbol.asyncDispose]();
-      throw error;
+    recognition = await startRecogniser({ cacheFolder, vocabularyFolder, clock, logger });
+    if (own !== undefined) {
+      synthesis = await withOwnVoices(synthesis, own);
+      recognition = await withOwnRecognition(recognition, own);
     }
+    return { synthesis, recognition };
   } catch (error) {
+    await recognition?.[Symbol.asyncDispose]();
     await synthesis[Symbol.asyncDispose]();
     throw error;
   }

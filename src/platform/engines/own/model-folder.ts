@@ -3,43 +3,83 @@ import { join } from 'node:path';
 import { errorText } from '../../../kernel/errors.ts';
 import { languages } from '../../languages.ts';
 import { OwnModelError } from '../errors.ts';
+import type { OwnModels } from './own-models.ts';
 
-/** A streaming transducer for one language; paths. */
-export interface RecognitionFiles {
-  readonly language: string;
-  readonly encoder: string;
-  readonly decoder: string;
-  readonly joiner: string;
-  readonly tokens: string;
-}
-
-const parts = { encoder: '.onnx', decoder: '.onnx', joiner: '.onnx', tokens: '.txt' } as const;
+type Kind = 'recognition' | 'voices' | 'speakers';
 
 /**
- * Finds the recognition models of a folder: one folder a language in `recognition/`, named by its code, with four files
- * whose names begin with encoder, decoder, joiner (.onnx) and tokens (.txt), as the models are published.
- * @throws OwnModelError when the folder cannot be read, names no language of ours, or lacks a file
+ * Finds the user's models: folders named by the code of a language in `recognition/` (a streaming transducer: encoder,
+ * decoder, joiner, tokens) and `voices/` (a VITS voice: model, tokens, and lexicon or espeak-ng-data where it has one), and
+ * `speakers/` (embedding, and segmentation for diarization). Files begin with these words, as models are published.
+ * @throws OwnModelError when there is none, a folder names no language of ours, or a file is missing
  */
-export async function findRecognitionModels(modelsFolder: string): Promise<RecognitionFiles[]> {
-  const folder = join(modelsFolder, 'recognition');
-  const names = await listed(folder);
-  if (names.length === 0) throw new OwnModelError(`no models: ${folder} is empty`);
-  return Promise.all(
-    names.map(async (language) => {
-      if (!languages.some(({ code }) => code === language)) {
-        throw new OwnModelError(`${join(folder, language)}: the folder's name is not the code of a language`);
-      }
-      const files = await listed(join(folder, language));
-      const find = (part: keyof typeof parts): string => {
-        const fitting = files.filter((file) => file.startsWith(part) && file.endsWith(parts[part]));
-        // The smaller variant is published beside the full one; it is the one for a processor.
-        const file = fitting.find((name) => name.includes('int8')) ?? fitting[0];
-        if (file === undefined) throw new OwnModelError(`${join(folder, language)}: no ${part}*${parts[part]}`);
-        return join(folder, language, file);
-      };
-      return { language, encoder: find('encoder'), decoder: find('decoder'), joiner: find('joiner'), tokens: find('tokens') };
-    }),
-  );
+export async function findModels(modelsFolder: string): Promise<OwnModels> {
+  const kinds = await listed(modelsFolder);
+  const inLanguages = async <Files>(kind: Kind, read: (folder: ModelFiles, language: string) => Files): Promise<Files[]> => {
+    if (!kinds.includes(kind)) return [];
+    const names = await listed(join(modelsFolder, kind));
+    if (names.length === 0) throw new OwnModelError(`no models: ${join(modelsFolder, kind)} is empty`);
+    return Promise.all(
+      names.map(async (language) => {
+        const folder = join(modelsFolder, kind, language);
+        if (!languages.some(({ code }) => code === language)) {
+          throw new OwnModelError(`${folder}: the folder's name is not the code of a language`);
+        }
+        return read(new ModelFiles(folder, await listed(folder)), language);
+      }),
+    );
+  };
+  const recognition = await inLanguages('recognition', (files, language) => ({
+    language,
+    encoder: files.need('encoder', '.onnx'),
+    decoder: files.need('decoder', '.onnx'),
+    joiner: files.need('joiner', '.onnx'),
+    tokens: files.need('tokens', '.txt'),
+  }));
+  const voices = await inLanguages('voices', (files, language) => ({
+    language,
+    // Voices carry their own names; one is the only model of its folder.
+    model: files.need('', '.onnx'),
+    tokens: files.need('tokens', '.txt'),
+    lexicon: files.find('lexicon', '.txt') ?? '',
+    dataDir: files.find('espeak-ng-data', '') ?? '',
+  }));
+  const models = { recognition, voices, ...(kinds.includes('speakers') ? await speakerModels(modelsFolder) : {}) };
+  if (recognition.length + voices.length === 0 && !('embedding' in models)) {
+    throw new OwnModelError(`no models: ${modelsFolder} holds none of recognition, voices and speakers`);
+  }
+  return models;
+}
+
+async function speakerModels(modelsFolder: string): Promise<Pick<OwnModels, 'embedding' | 'segmentation'>> {
+  const folder = join(modelsFolder, 'speakers');
+  const files = new ModelFiles(folder, await listed(folder));
+  const segmentation = files.find('segmentation', '.onnx');
+  return { embedding: files.need('embedding', '.onnx'), ...(segmentation === undefined ? {} : { segmentation }) };
+}
+
+class ModelFiles {
+  readonly #folder: string;
+  readonly #names: readonly string[];
+
+  constructor(folder: string, names: readonly string[]) {
+    this.#folder = folder;
+    this.#names = names;
+  }
+
+  find(beginning: string, ending: string): string | undefined {
+    const fitting = this.#names.filter((name) => name.startsWith(beginning) && name.endsWith(ending));
+    // The smaller variant is published beside the full one; it is the one for a processor.
+    const name = fitting.find((each) => each.includes('int8')) ?? fitting[0];
+    return name === undefined ? undefined : join(this.#folder, name);
+  }
+
+  /** @throws OwnModelError */
+  need(beginning: string, ending: string): string {
+    const path = this.find(beginning, ending);
+    if (path === undefined) throw new OwnModelError(`${this.#folder}: no ${beginning}*${ending}`);
+    return path;
+  }
 }
 
 async function listed(folder: string): Promise<string[]> {

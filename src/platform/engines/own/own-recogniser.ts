@@ -1,26 +1,21 @@
-import type { Clock } from '../../../kernel/clock.ts';
-import type { Logger } from '../../../observability/logger.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
 import { OwnModelError } from '../errors.ts';
 import type { RecognitionEngine } from '../port.ts';
 import { Recogniser } from '../recognise/recogniser.ts';
-import { findRecognitionModels } from './model-folder.ts';
-import { probeModels } from './probe-models.ts';
+import type { OpenedModels } from './open-models.ts';
 
 /**
  * Puts the user's own recognition models before the built-in recogniser: a language with a model goes to it, every other
  * one and `auto` go on as before. Both are disposed of together.
- * @throws OwnModelError saying what is missing: the package, a folder, a file, or a file that is no model
+ * @throws OwnModelError when the thread does not start
  */
-export async function withOwnModels(
+export async function withOwnRecognition(
   builtIn: RecognitionEngine,
-  options: { readonly modelsFolder: string; readonly clock: Clock; readonly logger: Logger },
+  { modelsFolder, models, clock, logger }: OpenedModels,
 ): Promise<RecognitionEngine> {
-  const { modelsFolder, clock, logger } = options;
-  const models = await findRecognitionModels(modelsFolder);
-  await probeModels({ modelsFolder, models }, clock);
-  const languages = models.map(({ language }) => language);
+  if (models.recognition.length === 0) return builtIn;
+  const languages = models.recognition.map(({ language }) => language);
   const own = new Recogniser({
     languages,
     startThread: () => startWorker(import.meta.url, 'sherpa-worker', { modelsFolder, models }),

@@ -1,12 +1,16 @@
 // Opens every model once and ends. The library ends its whole process when a file is no model: better this one than the
 // platform's.
-import { loadSherpa, openRecognizer } from './sherpa.ts';
-import { threadDataSchema } from './thread-data.ts';
+import { threadDataSchema } from './own-models.ts';
+import { loadSherpa, openDiarizer, openEmbedder, openRecognizer, openVoice } from './sherpa.ts';
 
 try {
   const { modelsFolder, models } = threadDataSchema.parse(JSON.parse(process.argv[2] ?? ''));
   const sherpa = loadSherpa(modelsFolder);
-  for (const files of models) openRecognizer(sherpa, files);
+  for (const files of models.recognition) openRecognizer(sherpa, files);
+  for (const files of models.voices) openVoice(sherpa, files);
+  if (models.embedding !== undefined) openEmbedder(sherpa, models.embedding);
+  if (models.embedding !== undefined && models.segmentation !== undefined)
+    openDiarizer(sherpa, models.segmentation, models.embedding);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Clock } from '../../../kernel/clock.ts';
 import { entryFile } from '../../../kernel/entry-file.ts';
 import { OwnModelError } from '../errors.ts';
-import type { ThreadData } from './thread-data.ts';
+import type { ThreadData } from './own-models.ts';
 
 /** Large models take tens of seconds from a slow disk. */
 const DEADLINE_MS = 120_000;

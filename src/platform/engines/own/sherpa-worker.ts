@@ -1,14 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { errorText } from '../../../kernel/errors.ts';
 import type { FromWorker, ToWorker } from '../recognise/worker-protocol.ts';
+import { threadDataSchema } from './own-models.ts';
 import { loadSherpa, openRecognizer } from './sherpa.ts';
 import { SherpaSession } from './sherpa-session.ts';
-import { threadDataSchema } from './thread-data.ts';
 
 // The thread of the user's recognition models: many sessions, one after another as their audio comes.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
 const sherpa = loadSherpa(modelsFolder);
-const recognizers = new Map(models.map((files) => [files.language, openRecognizer(sherpa, files)]));
+const recognizers = new Map(models.recognition.map((files) => [files.language, openRecognizer(sherpa, files)]));
 const sessions = new Map<number, SherpaSession>();
 
 function send(message: FromWorker): void {

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
 import { OwnModelError } from '../errors.ts';
-import type { RecognitionFiles } from './model-folder.ts';
+import type { RecognitionFiles, VoiceFiles } from './own-models.ts';
 
-/** What is used of the package `sherpa-onnx-node`, which is not installed with Offhook. */
-export interface Sherpa {
-  readonly OnlineRecognizer: new (config: unknown) => OnlineRecognizer;
-}
+/** The package `sherpa-onnx-node`, which is not installed with Offhook: classes by their names. */
+export type Sherpa = Readonly<Record<string, unknown>>;
 export interface OnlineRecognizer {
   createStream(): OnlineStream;
   isReady(stream: OnlineStream): boolean;
@@ -20,10 +18,20 @@ export interface OnlineStream {
   inputFinished(): void;
 }
 
+export interface OfflineVoice {
+  readonly numSpeakers: number;
+  generate(request: { text: string; sid: number; speed: number; enableExternalBuffer: boolean }): unknown;
+}
+export interface Embedder {
+  createStream(): OnlineStream;
+  compute(stream: OnlineStream, enableExternalBuffer: boolean): unknown;
+}
+export interface Diarizer {
+  setConfig(config: { clustering: { numClusters: number; threshold: number } }): void;
+  process(samples: Float32Array): unknown;
+}
+
 const packageName = 'sherpa-onnx-node';
-const packageSchema = z.object({
-  OnlineRecognizer: z.custom<Sherpa['OnlineRecognizer']>((value) => typeof value === 'function', 'has no OnlineRecognizer'),
-});
 
 /**
  * Loads the package, from beside the models or from beside Offhook.
@@ -47,20 +55,74 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
 }
 
-/**
- * Opens a streaming transducer.
- * @throws OwnModelError with the library's own words when a file is not a model
- */
-export function openRecognizer(sherpa: Sherpa, files: RecognitionFiles): OnlineRecognizer {
-  const { encoder, decoder, joiner, tokens } = files;
+const packageSchema = z.record(z.string(), z.unknown());
+type Constructor<Model> = new (config: unknown) => Model;
+
+const isClass = (value: unknown): boolean => typeof value === 'function';
+const classes = {
+  OnlineRecognizer: z.custom<Constructor<OnlineRecognizer>>(isClass),
+  OfflineTts: z.custom<Constructor<OfflineVoice>>(isClass),
+  SpeakerEmbeddingExtractor: z.custom<Constructor<Embedder>>(isClass),
+  OfflineSpeakerDiarization: z.custom<Constructor<Diarizer>>(isClass),
+};
+
+/** @throws OwnModelError with the library's own words when a file is not a model */
+function opened<Model>(
+  sherpa: Sherpa,
+  name: keyof typeof classes,
+  shape: z.ZodType<Constructor<Model>>,
+  what: string,
+  config: object,
+): Model {
+  const found = shape.safeParse(sherpa[name]);
+  if (!found.success) throw new OwnModelError(`the package ${packageName} has no ${name}`);
   try {
-    return new sherpa.OnlineRecognizer({
-      featConfig: { sampleRate: 16_000, featureDim: 80 },
-      modelConfig: { transducer: { encoder, decoder, joiner }, tokens, numThreads: 1, provider: 'cpu', debug: 0 },
-      decodingMethod: 'greedy_search',
-      enableEndpoint: 0,
-    });
+    return new found.data(config);
   } catch (error) {
-    throw new OwnModelError(`the models for ${files.language} could not be opened: ${errorText(error)}`, { cause: error });
+    throw new OwnModelError(`the models for ${what} could not be opened: ${errorText(error)}`, { cause: error });
   }
+}
+
+const onProcessor = { numThreads: 1, provider: 'cpu', debug: 0 };
+/** How far apart voices are that the library takes for two, where nobody says how many there are: its own default. */
+export const clusteringThreshold = 0.5;
+
+/** Opens a streaming transducer. @throws OwnModelError */
+export function openRecognizer(sherpa: Sherpa, files: RecognitionFiles): OnlineRecognizer {
+  const { language, encoder, decoder, joiner, tokens } = files;
+  return opened(sherpa, 'OnlineRecognizer', classes.OnlineRecognizer, language, {
+    featConfig: { sampleRate: 16_000, featureDim: 80 },
+    modelConfig: { transducer: { encoder, decoder, joiner }, tokens, ...onProcessor },
+    decodingMethod: 'greedy_search',
+    enableEndpoint: 0,
+  });
+}
+
+/** Opens a voice. @throws OwnModelError */
+export function openVoice(sherpa: Sherpa, files: VoiceFiles): OfflineVoice {
+  const { language, model, tokens, lexicon, dataDir } = files;
+  const vits = { model, tokens, lexicon, dataDir };
+  return opened(sherpa, 'OfflineTts', classes.OfflineTts, `the voice of ${language}`, {
+    model: { vits, ...onProcessor },
+    maxNumSentences: 1,
+  });
+}
+
+/** Opens what describes voices. @throws OwnModelError */
+export function openEmbedder(sherpa: Sherpa, model: string): Embedder {
+  return opened(sherpa, 'SpeakerEmbeddingExtractor', classes.SpeakerEmbeddingExtractor, 'speaker embedding', {
+    model,
+    ...onProcessor,
+  });
+}
+
+/** Opens what tells who speaks when. @throws OwnModelError */
+export function openDiarizer(sherpa: Sherpa, segmentation: string, embedding: string): Diarizer {
+  return opened(sherpa, 'OfflineSpeakerDiarization', classes.OfflineSpeakerDiarization, 'diarization', {
+    segmentation: { pyannote: { model: segmentation }, ...onProcessor },
+    embedding: { model: embedding, ...onProcessor },
+    clustering: { numClusters: -1, threshold: clusteringThreshold },
+    minDurationOn: 0.2,
+    minDurationOff: 0.5,
+  });
 }

@@ -59,11 +59,17 @@ const identifiers: Readonly<Record<string, string>> = { en: 'en-us', zh: 'cmn', 
  */
 export function espeakLanguage(text: string, asked: string | undefined, home: string): string {
   const script = mainScript(text);
-  const wanted = [asked?.toLowerCase().split(/[-_]/)[0], home].find((code) => code !== undefined && reads(script, code));
-  const language = wanted ?? script?.language ?? asked ?? home;
+  const language = spokenLanguage(text, asked, home);
   if (script?.language === 'hi' && inDevanagari.has(language)) return 'hi';
   const engine = neighbours[language] ?? language;
   return identifiers[engine] ?? engine;
+}
+
+/** The language itself, whether or not the engine has it: a code of ours. */
+export function spokenLanguage(text: string, asked: string | undefined, home: string): string {
+  const script = mainScript(text);
+  const wanted = [asked?.toLowerCase().split(/[-_]/)[0], home].find((code) => code !== undefined && reads(script, code));
+  return wanted ?? script?.language ?? asked ?? home;
 }
 
 function mainScript(text: string): (typeof scripts)[number] | undefined {

@@ -1,4 +1,3 @@
-import { peakLevel } from '../../../audio/level.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { defaultVoice, findVoice, voices } from './voices.ts';
@@ -8,14 +7,9 @@ import type { RenderRequest } from './child-protocol.ts';
 import { EngineProcess } from './engine-process.ts';
 import { soundLike, type VoiceLikeness } from './likeness.ts';
 import { inReadableScript, readable, soundsRead } from './readable.ts';
-import { sentences } from './sentences.ts';
-import { shapeSentence, speechGainDb } from './shape.ts';
+import { engineSpeed, speakSentences } from './speak-sentences.ts';
 import { espeakLanguage } from './spoken-language.ts';
 import { espeakSound } from './voice-sound.ts';
-
-const CHUNK_MS = 100;
-const PAUSE_BETWEEN_SENTENCES_MS = 120;
-const SPEED = { min: 0.5, max: 2 };
 
 /**
  * Starts the embedded synthesizer: espeak-ng where its (optional) package is installed, else flite, which speaks English.
@@ -54,47 +48,15 @@ class Synthesizer implements SynthesisEngine {
   async *synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncGenerator<SynthesisChunk, void, undefined> {
     const voice = findVoice(request.voice);
     if (voice === undefined) throw new SynthesisRefusedError('unknown voice', { facts: { voice: request.voice.slice(0, 40) } });
-    const parts = sentences(request.text);
-    if (request.levelWhole === true) {
-      yield* this.#asOne(parts, voice, request, signal);
-      return;
-    }
-    let next = parts.length > 0 ? this.#sentence(parts[0]!, voice, request) : undefined;
-    for (let index = 0; next !== undefined; index += 1) {
-      signal.throwIfAborted();
-      const { pcm, rateHz } = await untilAborted(next, signal);
-      // One sentence ahead: computed while this one is taken, and no more than that in memory.
-      next = index + 1 < parts.length ? this.#sentence(parts[index + 1]!, voice, request) : undefined;
-      next?.catch(() => undefined);
-      yield* chunks(shapeSentence(pcm, rateHz), rateHz, signal);
-      if (next !== undefined) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
-    }
-  }
-
-  /** All sentences first, then at one level: a soft one stays softer than a loud one. */
-  async *#asOne(
-    parts: readonly string[],
-    voice: EngineVoice,
-    request: SynthesisRequest,
-    signal: AbortSignal,
-  ): AsyncGenerator<SynthesisChunk> {
-    const made: SynthesisChunk[] = [];
-    for (const part of parts) {
-      signal.throwIfAborted();
-      made.push(await untilAborted(this.#sentence(part, voice, request), signal));
-    }
-    const rateHz = made[0]?.rateHz ?? 1;
-    // Of the sentences' own gains the least: none of them may clip.
-    const gainDb = Math.min(...made.map(({ pcm }) => (peakLevel(pcm) === 0 ? Infinity : speechGainDb(pcm, rateHz))));
-    for (const [index, { pcm }] of made.entries()) {
-      if (index > 0) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
-      yield* chunks(shapeSentence(pcm, rateHz, Number.isFinite(gainDb) ? gainDb : 0), rateHz, signal);
-    }
+    yield* speakSentences(request.text, (sentence) => this.#sentence(sentence, voice, request), {
+      together: request.levelWhole === true,
+      signal,
+    });
   }
 
   /** As the engine gives it, at no particular level. */
   async #sentence(text: string, voice: EngineVoice, request: SynthesisRequest): Promise<SynthesisChunk> {
-    const speed = Math.max(SPEED.min, Math.min(SPEED.max, request.speed));
+    const speed = engineSpeed(request.speed);
     const written = inReadableScript(text);
     const language = espeakLanguage(written, request.language, voice.language);
     const words = this.engine === 'espeak' ? readable(written, language) : written;
@@ -131,21 +93,4 @@ class Synthesizer implements SynthesisEngine {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process[Symbol.asyncDispose]();
   }
-}
-
-function* chunks(pcm: Int16Array, rateHz: number, signal: AbortSignal): Generator<SynthesisChunk, void, undefined> {
-  const size = Math.round((rateHz * CHUNK_MS) / 1000);
-  for (let at = 0; at < pcm.length; at += size) {
-    signal.throwIfAborted();
-    yield { pcm: pcm.slice(at, at + size), rateHz };
-  }
-}
-
-/** The computation goes on (it is milliseconds); its result is dropped. */
-function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason as Error);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -5,9 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { OwnModelError } from '../../../../src/platform/engines/errors.ts';
-import { withOwnModels } from '../../../../src/platform/engines/own/own-recogniser.ts';
+import { openModels } from '../../../../src/platform/engines/own/open-models.ts';
+import { withOwnRecognition } from '../../../../src/platform/engines/own/own-recogniser.ts';
+import { withOwnVoices } from '../../../../src/platform/engines/own/own-voices.ts';
 import type { RecognitionEngineEvent } from '../../../../src/platform/engines/port.ts';
-import { ToneRecogniser } from '../tone-engines.ts';
+import { ToneRecogniser, ToneSynthesizer } from '../tone-engines.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -32,11 +34,27 @@ function install(opening: string): void {
        isReady() { return false; }
        decode() {}
        getResult({ seconds }) { return { text: ' vanakkam'.repeat(seconds), tokens: [], timestamps: [] }; }
+     };
+     exports.OfflineTts = class {
+       numSpeakers = 2;
+       constructor() { ${opening} }
+       generate({ text, sid, speed }) {
+         if (text.includes('அழி')) process.exit(7);
+         if (text.includes('பிழை')) throw new Error('no such phoneme');
+         return { samples: new Float32Array(Math.round(text.length * 1600 / speed)).fill(sid === 0 ? 0.25 : -0.25), sampleRate: 16_000 };
+       }
      };`,
   );
 }
-const start = (builtIn = new ToneRecogniser()) =>
-  withOwnModels(builtIn, { modelsFolder: folder, clock: systemClock, logger: silentLogger });
+const opened = () => openModels(folder, systemClock, silentLogger);
+const start = async (builtIn = new ToneRecogniser()) => withOwnRecognition(builtIn, await opened());
+
+/** Voices stand where recognition stood. */
+function onlyVoices(): void {
+  rmSync(join(folder, 'recognition'), { recursive: true });
+  mkdirSync(join(folder, 'voices', 'ta'), { recursive: true });
+  for (const file of ['voice.onnx', 'tokens.txt']) writeFileSync(join(folder, 'voices', 'ta', file), '');
+}
 
 describe('models of the user', () => {
   it('hear their language in a thread of their own, and leave the others to the built-in recogniser', async () => {
@@ -63,5 +81,44 @@ describe('models of the user', () => {
   it('take no more than their own process along when the library ends it', async () => {
     install(`process.stderr.write('Load model from encoder.onnx failed: Protobuf parsing failed.\\n'); process.abort();`);
     await expect(start()).rejects.toThrow(/the models cannot be opened: Load model from encoder.onnx failed/);
+  });
+
+  it('speak their language, sentence by sentence, and leave the others to the built-in voices', async () => {
+    install('');
+    onlyVoices();
+    const builtIn = new ToneSynthesizer();
+    await using engine = await withOwnVoices(builtIn, await opened());
+    const say = async (text: string, voice: string, more: object = {}) => {
+      const parts = [];
+      const request = { text, voice, language: undefined, speed: 1, ...more };
+      for await (const { pcm, rateHz } of engine.synthesize(request, AbortSignal.timeout(20_000))) parts.push({ pcm, rateHz });
+      const samples = parts.reduce((sum, { pcm }) => sum + pcm.length, 0);
+      return { seconds: samples / (parts[0]?.rateHz ?? 1), sign: Math.sign(parts[0]?.pcm.at(-1) ?? 0) };
+    };
+    expect(engine.voices).toBe(builtIn.voices);
+    // Ten letters a second, and a pause between sentences.
+    expect(await say('வணக்கம்', 'Rajesh')).toEqual({ seconds: expect.closeTo(0.7, 1), sign: 1 });
+    expect(await say('வணக்கம்', 'nisha', { speed: 2 })).toEqual({ seconds: expect.closeTo(0.35, 1), sign: -1 });
+    const two = await say('வணக்கம். நன்றி.', 'Rajesh', { levelWhole: true });
+    expect(two.seconds).toBeGreaterThan(1.4);
+    expect(builtIn.requests).toEqual([]);
+    await say('Hello', 'Nisha');
+    await say('வணக்கம்', 'Rajesh', { likeness: { pitchHz: 120, range: 1 } });
+    expect(builtIn.requests.map(({ text }) => text)).toEqual(['Hello', 'வணக்கம்']);
+  });
+
+  it('say what a voice could not speak, and come back after the library ended their thread', async () => {
+    install('');
+    onlyVoices();
+    await using engine = await withOwnVoices(new ToneSynthesizer(), await opened());
+    const say = async (text: string): Promise<number> => {
+      let samples = 0;
+      const request = { text, voice: 'Rajesh', language: 'ta', speed: 1 };
+      for await (const { pcm } of engine.synthesize(request, AbortSignal.timeout(20_000))) samples += pcm.length;
+      return samples;
+    };
+    await expect(say('பிழை')).rejects.toThrow('no such phoneme');
+    await expect(say('அழி')).rejects.toMatchObject({ code: 'OFFHOOK_SYNTHESIS_UNAVAILABLE' });
+    expect(await say('வணக்கம்')).toBeGreaterThan(0);
   });
 });

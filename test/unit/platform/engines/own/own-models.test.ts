@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { OwnModelError } from '../../../../../src/platform/engines/errors.ts';
-import { findRecognitionModels } from '../../../../../src/platform/engines/own/model-folder.ts';
-import { loadSherpa, openRecognizer } from '../../../../../src/platform/engines/own/sherpa.ts';
+import { findModels } from '../../../../../src/platform/engines/own/model-folder.ts';
+import { loadSherpa, openRecognizer, openVoice } from '../../../../../src/platform/engines/own/sherpa.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -19,10 +19,35 @@ function model(language: string, files: readonly string[]): void {
 const whole = ['encoder-epoch-99.onnx', 'encoder-epoch-99.int8.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'];
 
 describe('the folder of models', () => {
+  it('holds voices and what tells speakers apart, each if it is there', async () => {
+    mkdirSync(join(folder, 'voices', 'hi', 'espeak-ng-data'), { recursive: true });
+    mkdirSync(join(folder, 'speakers'));
+    for (const file of ['voices/hi/hi_IN-voice.onnx', 'voices/hi/tokens.txt', 'speakers/embedding.onnx']) {
+      writeFileSync(join(folder, file), '');
+    }
+    const at = (...parts: string[]) => join(folder, ...parts);
+    const hindi = at('voices', 'hi');
+    expect(await findModels(folder)).toEqual({
+      recognition: [],
+      voices: [
+        {
+          language: 'hi',
+          model: join(hindi, 'hi_IN-voice.onnx'),
+          tokens: join(hindi, 'tokens.txt'),
+          lexicon: '',
+          dataDir: join(hindi, 'espeak-ng-data'),
+        },
+      ],
+      embedding: at('speakers', 'embedding.onnx'),
+    });
+    rmSync(at('speakers', 'embedding.onnx'));
+    await expect(findModels(folder)).rejects.toThrow(/speakers: no embedding\*\.onnx/);
+  });
+
   it('holds one model a language, the smaller variant where there are two', async () => {
     model('ta', whole);
     const at = (file: string) => join(folder, 'recognition', 'ta', file);
-    expect(await findRecognitionModels(folder)).toEqual([
+    expect((await findModels(folder)).recognition).toEqual([
       {
         language: 'ta',
         encoder: at('encoder-epoch-99.int8.onnx'),
@@ -34,18 +59,21 @@ describe('the folder of models', () => {
   });
 
   it.each([
-    ['a folder that is not there', () => undefined, /cannot be read.*ENOENT/],
+    ['a folder that is not there', () => rmSync(folder, { recursive: true }), /cannot be read.*ENOENT/],
+    ['one that holds none of them', () => undefined, /holds none of recognition, voices and speakers/],
     ['an empty one', () => mkdirSync(join(folder, 'recognition')), /is empty/],
     ['a file that is not there', () => model('ta', whole.slice(0, 3)), /recognition.ta: no joiner\*\.onnx/],
     ['a language that nobody knows', () => model('klingon', whole), /klingon: .*not the code of a language/],
   ])('says what is missing: %s', async (_, prepare, message) => {
     prepare();
-    await expect(findRecognitionModels(folder)).rejects.toThrow(OwnModelError);
-    await expect(findRecognitionModels(folder)).rejects.toThrow(message);
+    await expect(findModels(folder)).rejects.toThrow(OwnModelError);
+    await expect(findModels(folder)).rejects.toThrow(message);
   });
 });
 
 describe('the package for models', () => {
+  const voice = { language: 'ta', model: 'voice.onnx', tokens: 'tokens.txt', lexicon: '', dataDir: '' };
+
   function install(code: string): void {
     mkdirSync(join(folder, 'node_modules', 'sherpa-onnx-node'), { recursive: true });
     writeFileSync(join(folder, 'node_modules', 'sherpa-onnx-node', 'index.js'), code);
@@ -57,7 +85,7 @@ describe('the package for models', () => {
 
   it('is told apart from another package of its name', () => {
     install('module.exports = {};');
-    expect(() => loadSherpa(folder)).toThrow(/has no OnlineRecognizer/);
+    expect(() => openVoice(loadSherpa(folder), voice)).toThrow(/sherpa-onnx-node has no OfflineTts/);
   });
 
   it('says why it cannot be loaded', () => {
@@ -70,7 +98,7 @@ describe('the package for models', () => {
       throw new Error('cannot read ' + modelConfig.transducer.encoder);
     } } };`);
     model('ta', whole);
-    const [files] = await findRecognitionModels(folder);
+    const [files] = (await findModels(folder)).recognition;
     expect(() => openRecognizer(loadSherpa(folder), files!)).toThrow(
       /models for ta could not be opened: cannot read .*int8\.onnx/,
     );

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { startWorker } from '../../../kernel/entry-file.ts';
+import { SynthesisUnavailableError } from '../errors.ts';
+import type { EngineVoice, SynthesisChunk, SynthesisEngine, SynthesisRequest } from '../port.ts';
+import { engineSpeed, speakSentences } from '../synth/speak-sentences.ts';
+import { spokenLanguage } from '../synth/spoken-language.ts';
+import { ModelThread } from './model-thread.ts';
+import type { OpenedModels } from './open-models.ts';
+
+/** The longest sentence on a slow machine, and loading the models. */
+const DEADLINE_MS = 120_000;
+const madeSchema = z.object({ pcm: z.instanceof(Int16Array), rateHz: z.number() });
+
+/**
+ * Puts the user's own voices before the built-in ones: texts in a language with a model go to it, under the names that
+ * there are. Everything else, and cloning, goes on as before. Both are disposed of together.
+ * @throws OwnModelError when the thread does not start
+ */
+export async function withOwnVoices(builtIn: SynthesisEngine, opened: OpenedModels): Promise<SynthesisEngine> {
+  const { modelsFolder, models, clock, logger } = opened;
+  if (models.voices.length === 0) return builtIn;
+  const thread = new ModelThread({
+    name: 'the thread of own voices',
+    startThread: () => startWorker(import.meta.url, 'voice-worker', { modelsFolder, models }),
+    deadlineMs: DEADLINE_MS,
+    unavailable: (reason) => new SynthesisUnavailableError(reason),
+    clock,
+    logger,
+  });
+  try {
+    await thread.start();
+  } catch (error) {
+    await thread[Symbol.asyncDispose]();
+    throw error;
+  }
+  const languages = models.voices.map(({ language }) => language);
+  logger.info({ languages }, 'own voices ready');
+  return new OwnVoices(builtIn, thread, new Set(languages));
+}
+
+class OwnVoices implements SynthesisEngine {
+  readonly voices: readonly EngineVoice[];
+  readonly defaultVoice: string;
+  readonly #builtIn: SynthesisEngine;
+  readonly #thread: ModelThread;
+  readonly #languages: ReadonlySet<string>;
+
+  constructor(builtIn: SynthesisEngine, thread: ModelThread, languages: ReadonlySet<string>) {
+    this.voices = builtIn.voices;
+    this.defaultVoice = builtIn.defaultVoice;
+    this.#builtIn = builtIn;
+    this.#thread = thread;
+    this.#languages = languages;
+  }
+
+  synthesize(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<SynthesisChunk> {
+    const wanted = request.voice.trim().toLowerCase();
+    const voice = this.voices.find(({ name }) => name.toLowerCase() === wanted);
+    const language = voice && spokenLanguage(request.text, request.language, voice.language);
+    if (voice === undefined || language === undefined || !this.#languages.has(language) || request.likeness !== undefined) {
+      return this.#builtIn.synthesize(request, signal);
+    }
+    const render = async (text: string): Promise<SynthesisChunk> => {
+      // A model of several speakers is asked for its first one for men and for its second one for women: it does not say.
+      const question = { language, text, speed: engineSpeed(request.speed), voice: voice.gender === 'male' ? 0 : 1 };
+      return madeSchema.parse(await this.#thread.ask(question));
+    };
+    return speakSentences(request.text, render, { together: request.levelWhole === true, signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#thread[Symbol.asyncDispose]();
+    await this.#builtIn[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,76 @@
+import { peakLevel } from '../../../audio/level.ts';
+import type { SynthesisChunk } from '../port.ts';
+import { sentences } from './sentences.ts';
+import { shapeSentence, speechGainDb } from './shape.ts';
+
+const CHUNK_MS = 100;
+const PAUSE_BETWEEN_SENTENCES_MS = 120;
+const SPEED = { min: 0.5, max: 2 };
+
+/** The pace that an engine is asked for: the rest is done to the sound afterwards. */
+export function engineSpeed(asked: number): number {
+  return Math.max(SPEED.min, Math.min(SPEED.max, asked));
+}
+
+/** Makes one sentence, at no particular level. */
+type Render = (sentence: string) => Promise<SynthesisChunk>;
+
+/**
+ * Speaks a text sentence by sentence, each at the level of speech, with pauses between them.
+ * @param options.together level all sentences as one, which has to wait for the last of them
+ * @throws what `render` throws, or the signal's reason
+ */
+export async function* speakSentences(
+  text: string,
+  render: Render,
+  { together, signal }: { readonly together: boolean; readonly signal: AbortSignal },
+): AsyncGenerator<SynthesisChunk, void, undefined> {
+  const parts = sentences(text);
+  if (together) {
+    yield* asOne(parts, render, signal);
+    return;
+  }
+  let next = parts.length > 0 ? render(parts[0]!) : undefined;
+  for (let index = 0; next !== undefined; index += 1) {
+    signal.throwIfAborted();
+    const { pcm, rateHz } = await untilAborted(next, signal);
+    // One sentence ahead: computed while this one is taken, and no more than that in memory.
+    next = index + 1 < parts.length ? render(parts[index + 1]!) : undefined;
+    next?.catch(() => undefined);
+    yield* chunks(shapeSentence(pcm, rateHz), rateHz, signal);
+    if (next !== undefined) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
+  }
+}
+
+/** All sentences first, then at one level: a soft one stays softer than a loud one. */
+async function* asOne(parts: readonly string[], render: Render, signal: AbortSignal): AsyncGenerator<SynthesisChunk> {
+  const made: SynthesisChunk[] = [];
+  for (const part of parts) {
+    signal.throwIfAborted();
+    made.push(await untilAborted(render(part), signal));
+  }
+  const rateHz = made[0]?.rateHz ?? 1;
+  // Of the sentences' own gains the least: none of them may clip.
+  const gainDb = Math.min(...made.map(({ pcm }) => (peakLevel(pcm) === 0 ? Infinity : speechGainDb(pcm, rateHz))));
+  for (const [index, { pcm }] of made.entries()) {
+    if (index > 0) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
+    yield* chunks(shapeSentence(pcm, rateHz, Number.isFinite(gainDb) ? gainDb : 0), rateHz, signal);
+  }
+}
+
+function* chunks(pcm: Int16Array, rateHz: number, signal: AbortSignal): Generator<SynthesisChunk, void, undefined> {
+  const size = Math.round((rateHz * CHUNK_MS) / 1000);
+  for (let at = 0; at < pcm.length; at += size) {
+    signal.throwIfAborted();
+    yield { pcm: pcm.slice(at, at + size), rateHz };
+  }
+}
+
+/** The computation goes on (it is milliseconds); its result is dropped. */
+function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
