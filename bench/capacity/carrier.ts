@@ -1,0 +1,195 @@
+// Many calls as Twilio would deliver them, from one process: one wheel of 20 slots paces all of them against the clock.
+import twilio from 'twilio';
+import { WebSocket } from 'ws';
+import { CallLedger, type Ledger } from './ledger.ts';
+import { FRAME_MS } from './sounds.ts';
+
+export interface CarrierTarget {
+  readonly url: string;
+  /** What the voice webhook is signed with; undefined for a server that has none and takes any socket. */
+  readonly authToken: string | undefined;
+}
+
+/** What a caller says: for each frame its audio on the wire, and whether it begins or ends speech. */
+export interface CallerScript {
+  base64(call: number, frame: number): string;
+  /** Whether speech ends with this frame, or begins with it over the bot. */
+  event(call: number, frame: number): 'speech-ends' | 'talks-over' | undefined;
+}
+
+const SLOTS = FRAME_MS;
+
+/** One call's socket, and the playout buffer at the carrier's end of it. */
+class Call {
+  readonly number: number;
+  readonly ledger = new CallLedger();
+  readonly #socket: WebSocket;
+  readonly #sid: string;
+  readonly #shared: Ledger;
+  readonly #script: CallerScript;
+  readonly #marks: { readonly dueMs: number; readonly name: string }[] = [];
+  #playsUntilMs = 0;
+  #endedSpeechMs: number | undefined;
+  #talkedOverMs: number | undefined;
+  holes = 0;
+  clears = 0;
+
+  constructor(number: number, socket: WebSocket, shared: Ledger, script: CallerScript) {
+    this.number = number;
+    this.#socket = socket;
+    this.#shared = shared;
+    this.#script = script;
+    this.#sid = `MZ${number.toString(16).padStart(32, '0')}`;
+    shared.calls[number] = this.ledger;
+    socket.on('message', (data: Buffer) => this.#message(data));
+    const ids = { streamSid: this.#sid, accountSid: `AC${'0'.repeat(32)}`, callSid: sidOf(number) };
+    socket.send('{"event":"connected","protocol":"Call","version":"1.0.0"}');
+    const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
+    const start = { ...ids, tracks: ['inbound'], mediaFormat, customParameters: {} };
+    socket.send(JSON.stringify({ event: 'start', sequenceNumber: '1', start, streamSid: this.#sid }));
+  }
+
+  get open(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  sendFrame(nowMs: number): void {
+    const frame = this.ledger.frames;
+    const payload = this.#script.base64(this.number, frame);
+    this.#socket.send(
+      `{"event":"media","sequenceNumber":"${frame + 2}","media":{"track":"inbound","chunk":"${frame + 1}","timestamp":"${frame * FRAME_MS}","payload":"${payload}"},"streamSid":"${this.#sid}"}`,
+    );
+    this.ledger.sentAtMs[frame % this.ledger.sentAtMs.length] = nowMs;
+    this.ledger.frames = frame + 1;
+    const event = this.#script.event(this.number, frame);
+    if (event === 'speech-ends') this.#endedSpeechMs = nowMs;
+    if (event === 'talks-over' && nowMs < this.#playsUntilMs) this.#talkedOverMs = nowMs;
+    while (this.#marks[0] !== undefined && this.#marks[0].dueMs <= nowMs) {
+      const { name } = this.#marks.shift()!;
+      this.#socket.send(JSON.stringify({ event: 'mark', sequenceNumber: '0', streamSid: this.#sid, mark: { name } }));
+    }
+  }
+
+  close(): void {
+    this.#socket.send(JSON.stringify({ event: 'stop', sequenceNumber: '0', streamSid: this.#sid, stop: {} }));
+    this.#socket.close();
+  }
+
+  #message(data: Buffer): void {
+    const nowMs = performance.now();
+    const message = JSON.parse(data.toString('latin1')) as {
+      event: string;
+      media?: { payload: string };
+      mark?: { name: string };
+    };
+    if (message.media !== undefined) this.#play(Buffer.from(message.media.payload, 'base64'), nowMs);
+    else if (message.mark !== undefined) this.#marks.push({ dueMs: this.#playsUntilMs, name: message.mark.name });
+    else if (message.event === 'clear') this.#clear(nowMs);
+  }
+
+  #play(audio: Buffer, nowMs: number): void {
+    const dryMs = nowMs - this.#playsUntilMs;
+    if (this.#shared.measuring && dryMs > FRAME_MS && dryMs < 500 && this.#playsUntilMs > 0) this.holes += 1;
+    this.#shared.played(this.number, audio, dryMs > 0);
+    if (this.#endedSpeechMs !== undefined && this.#shared.measuring) this.#shared.turnMs.push(nowMs - this.#endedSpeechMs);
+    this.#endedSpeechMs = undefined;
+    this.#playsUntilMs = Math.max(nowMs, this.#playsUntilMs) + audio.length / 8;
+  }
+
+  #clear(nowMs: number): void {
+    this.clears += 1;
+    if (this.#talkedOverMs !== undefined && this.#shared.measuring) this.#shared.clearMs.push(nowMs - this.#talkedOverMs);
+    this.#talkedOverMs = undefined;
+    this.#playsUntilMs = nowMs;
+    this.ledger.got = 0;
+    for (const { name } of this.#marks.splice(0))
+      this.#socket.send(JSON.stringify({ event: 'mark', sequenceNumber: '0', streamSid: this.#sid, mark: { name } }));
+  }
+}
+
+/** The calls of one run. */
+export class Carrier {
+  readonly calls: Call[] = [];
+  /** How late frames were sent, in ms: the generator's own health. */
+  readonly lateMs: number[] = [];
+  readonly #target: CarrierTarget;
+  readonly #ledger: Ledger;
+  readonly #script: CallerScript;
+  #timer: NodeJS.Timeout | undefined;
+  #startedMs = 0;
+  #ticks = 0;
+
+  constructor(target: CarrierTarget, ledger: Ledger, script: CallerScript) {
+    this.#target = target;
+    this.#ledger = ledger;
+    this.#script = script;
+  }
+
+  /** Places calls, a few at a time, so that nobody's first second is everybody's. */
+  async place(count: number): Promise<void> {
+    this.#startedMs = performance.now();
+    this.#tick();
+    for (let number = 0; number < count; number += 1) {
+      const u = await this.#streamUrl(number);
+      const socket = new WebSocket(u, { perMessageDeflate: false, skipUTF8Validation: true });
+      await new Promise<void>((resolve, reject) => {
+        socket.once('open', resolve);
+        socket.once('error', reject);
+      });
+      this.calls.push(new Call(number, socket, this.#ledger, this.#script));
+    }
+  }
+
+  async hangUp(): Promise<void> {
+    clearTimeout(this.#timer);
+    for (const call of this.calls) call.close();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+
+  get holes(): number {
+    return this.calls.reduce((sum, { holes }) => sum + holes, 0);
+  }
+
+  /** Calls whose socket was closed on them. */
+  get lost(): number {
+    return this.calls.filter(({ open }) => !open).length;
+  }
+
+  #tick(): void {
+    const dueTicks = Math.floor(performance.now() - this.#startedMs);
+    for (; this.#ticks <= dueTicks; this.#ticks += 1) {
+      const dueMs = this.#startedMs + this.#ticks;
+      for (let at = this.#ticks % SLOTS; at < this.calls.length; at += SLOTS) {
+        const nowMs = performance.now();
+        if (this.#ledger.measuring) this.lateMs.push(nowMs - dueMs);
+        this.calls[at]!.sendFrame(nowMs);
+      }
+    }
+    this.#timer = setTimeout(() => this.#tick(), 1);
+  }
+
+  async #streamUrl(number: number): Promise<string> {
+    const { url, authToken } = this.#target;
+    if (authToken === undefined) return url;
+    const address = `${url}/carriers/twilio/voice`;
+    const fields = {
+      CallSid: sidOf(number),
+      AccountSid: `AC${'0'.repeat(32)}`,
+      From: `+1555${String(number).padStart(7, '0')}`,
+      To: '+15550100002',
+      Direction: 'inbound',
+      CallStatus: 'ringing',
+      ApiVersion: '2010-04-01',
+    };
+    const headers = { 'x-twilio-signature': twilio.getExpectedTwilioSignature(authToken, address, fields) };
+    const answer = await fetch(address, { method: 'POST', headers, body: new URLSearchParams(fields) });
+    const document = await answer.text();
+    const stream = /<Stream url="([^"]+)"/u.exec(document)?.[1];
+    if (stream === undefined) throw new Error(`call ${number} was refused: ${document}`);
+    return stream;
+  }
+}
+
+function sidOf(number: number): string {
+  return `CA${number.toString(16).padStart(32, '0')}`;
+}

@@ -1,0 +1,47 @@
+// The gateway that is measured, alone in its process, with recording, timeline and metrics on as they are by default.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startGateway } from '../../src/app.ts';
+import { loadBots } from '../../src/config/bot-files.ts';
+import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createLogger } from '../../src/observability/logger.ts';
+import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
+import { serveOrders } from './child.ts';
+
+serveOrders(async (speech: SpeechPlatformSettings) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-capacity-'));
+  const env = {
+    OFFHOOK_DATA_DIR: dataDir,
+    OFFHOOK_PORT: '0',
+    OFFHOOK_CALL__MAXIMUM: '10000',
+    OFFHOOK_HTTP__PENDING_STREAMS_PER_ADDRESS: '10000',
+  };
+  const config = loadConfig({ env, files: [] });
+  const { bots, problems } = loadBots(new URL('bots', import.meta.url).pathname);
+  if (problems.length > 0 || config.problems.length > 0) throw new Error(JSON.stringify([...problems, ...config.problems]));
+  const gateway = await startGateway({
+    config,
+    bots,
+    speech,
+    clock: systemClock,
+    logger: createLogger({ level: 'warn', stream: process.stderr }),
+    worker: false,
+  });
+  await gateway.prepared;
+  return {
+    url: gateway.url,
+    authToken: readDevSecrets(dataDir).twilioAuthToken.reveal(),
+    facts: async () => {
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      const starvedByGateway = Number(/offhook_underruns_total\{cause="gateway"\} (\d+)/u.exec(metrics)?.[1] ?? 0);
+      return { starvedByGateway };
+    },
+    close: async () => {
+      await gateway.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+});

@@ -1,0 +1,89 @@
+// A speech platform that costs next to nothing: it hears every sample and understands none, and speaks the same sound for every text.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
+import type { Ledger } from './ledger.ts';
+import { numberIn, type Sound } from './sounds.ts';
+
+/** Audio of one message: as much as hosted synthesizers send at once. */
+const CHUNK_MS = 200;
+/** A little faster than it is spoken. */
+const CHUNK_EVERY_MS = 180;
+
+export interface StandInOptions {
+  /** What every sentence sounds like. */
+  readonly voice: Sound;
+  readonly ledger: Ledger;
+}
+
+/** Recognition, synthesis and tokens on three loopback ports. @returns their addresses, and what closes them */
+export async function startStandIn(options: StandInOptions): Promise<{ speech: SpeechPlatformSettings; close: () => void }> {
+  const auth = await listen((_, response) => response.end(JSON.stringify({ token: 'stand-in', expires_in: 3600 })));
+  const asr = await listen((_, response) => response.end('{"ok":true}'));
+  const tts = await listen((_, response) => response.end('{"status":"ok","voices":["Nisha"]}'));
+  const plain = { perMessageDeflate: false, skipUTF8Validation: true } as const;
+  new WebSocketServer({ server: asr.server, ...plain }).on('connection', (socket) => hear(socket, options.ledger));
+  new WebSocketServer({ server: tts.server, ...plain }).on('connection', (socket) => speak(socket, options));
+  const speech = { authUrl: auth.url, asrUrl: asr.url, ttsUrl: tts.url, apiKey: 'stand-in-key', slotsPerKey: 10_000 };
+  return {
+    speech,
+    close() {
+      for (const { server } of [auth, asr, tts]) server.close().closeAllConnections();
+    },
+  };
+}
+
+function hear(socket: WebSocket, ledger: Ledger): void {
+  let call: number | undefined;
+  let heard = 0;
+  let seg = 0;
+  socket.on('message', (data: Buffer, isBinary: boolean) => {
+    if (isBinary) {
+      call ??= numberIn(data);
+      ledger.heard(call, heard, data);
+      heard += data.length / 2;
+      return;
+    }
+    const text = data.toString('latin1');
+    if (text === 'commit') {
+      socket.send(JSON.stringify({ type: 'final', seg, text: `words ${seg} of call ${call}`, end_of_utterance: true }));
+      seg += 1;
+    } else if (text === 'end') socket.close(1000);
+    else socket.send('{"type":"ready"}');
+  });
+}
+
+function speak(socket: WebSocket, { voice, ledger }: StandInOptions): void {
+  const framesOfChunk = CHUNK_MS / 20;
+  const chunks = Array.from({ length: Math.floor(voice.frames.length / framesOfChunk) }, (_, at) =>
+    Buffer.concat(voice.frames.slice(at * framesOfChunk, (at + 1) * framesOfChunk)),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  socket.on('close', () => clearTimeout(timer));
+  socket.on('message', (data: Buffer) => {
+    const { input } = JSON.parse(data.toString('utf8')) as { input?: string };
+    if (input === undefined) return;
+    const call = Number(/call (\d+)/u.exec(input)?.[1] ?? -1);
+    const startedMs = performance.now();
+    const next = (index: number): void => {
+      const chunk = chunks[index];
+      // What is not said in a call is prepared before any, and nobody hears it.
+      if (chunk === undefined || (call === -1 && index === 1)) {
+        socket.send(JSON.stringify({ type: 'completion', status: 'completed', total_chunks: index }));
+        return;
+      }
+      if (index === 0) ledger.speaks(call);
+      socket.send(JSON.stringify({ type: 'chunk', chunk_index: index, format: 'mulaw', sample_rate: 8000 }));
+      socket.send(chunk);
+      timer = setTimeout(() => next(index + 1), startedMs + (index + 1) * CHUNK_EVERY_MS - performance.now());
+    };
+    next(0);
+  });
+}
+
+async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
