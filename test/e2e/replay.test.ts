@@ -8,8 +8,8 @@ vi.setConfig({ testTimeout: 120_000 });
 const call = fileURLToPath(new URL('../fixtures/calls/interrupted.fixture.gz', import.meta.url));
 
 it('runs a kept call again, and says where other settings would have decided otherwise', async () => {
-  const [same, other, none, wrong] = await Promise.all([
-    runOffhook(['replay', call]),
+  const same = await runOffhook(['replay', call]);
+  const [other, none, wrong] = await Promise.all([
     runOffhook(['replay', call, '--json', '--set', 'endpointingMs=900', 'interruption.clearAfterMs=200']),
     runOffhook(['replay', fileURLToPath(import.meta.url), '--json']),
     runOffhook(['replay', call, '--set', 'endpointingMs']),

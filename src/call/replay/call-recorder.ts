@@ -184,7 +184,8 @@ export class CallRecorder {
       await services.ended(record);
     } finally {
       try {
-        if (!this.#unwanted) await keep(this.#fixture(record));
+        const hasSound = this.#attachments.length > 0;
+        if (hasSound && !this.#unwanted) await keep(this.#fixture(record));
       } catch (error) {
         services.logger.error({ callId: identity.callId, error }, 'the fixture of a call could not be kept');
       }
