@@ -1,8 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { fromPackage } from '../../../../src/cli/package-root.ts';
 import { AnalysisProfileError } from '../../../../src/jobs/analysis/errors.ts';
 import { ProfileBook } from '../../../../src/jobs/analysis/profile-book.ts';
+import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';
 import { parseProfile, profileHash } from '../../../../src/jobs/analysis/profile-file.ts';
 
 const folder = fromPackage('config/analysis');
@@ -16,6 +17,21 @@ describe('the profiles that come with the program', () => {
     // What the plain book has for a process without the folder.
     const { loaded } = ProfileBook.plain().forBot('any');
     expect(loaded.profile.channels.roles).toEqual(book.named('default')?.loaded.profile.channels.roles);
+  });
+});
+
+describe('docs/analysis.md', () => {
+  it('shows profiles that can be used: every key with a value it takes', () => {
+    const page = readFileSync(fromPackage('docs/analysis.md'), 'utf8');
+    const blocks = [...page.matchAll(/```yaml\n(.*?)```/gsu)].map(([, yaml = '']) => yaml);
+    expect(blocks).toHaveLength(2);
+    const [keys = '', fields = ''] = blocks;
+    // Told of further down.
+    const whole = keys.replaceAll(/^(?:fields|checklist|disposition): # see below$/gmu, '');
+    const { profile } = parseProfile(`${whole}\n${fields}`, 'docs/analysis.md', { MODEL_KEY: 'k' });
+    const told = new Set([...Object.keys(profile), 'disposition']);
+    expect(Object.keys(analysisProfile.shape).filter((key) => !told.has(key))).toEqual([]);
+    expect(profile.fields.map(({ name }) => name)).toEqual(['order', 'reason']);
   });
 });
 
