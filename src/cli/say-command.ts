@@ -12,7 +12,7 @@ import {
 import type { BatchSpeechOptions } from '../speech/tts/batch.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
 import { printLine } from './output.ts';
-import { readInput, writeOutput } from './speech/files.ts';
+import { readInput, requireFolderOf, writeOutput } from './speech/files.ts';
 import { Progress } from './speech/progress.ts';
 import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
 import { numberOption, UsageError } from './speech/usage.ts';
@@ -78,19 +78,37 @@ async function say(words: readonly string[], flags: SayFlags, session: SpeechSes
   const { output } = flags;
   if (output === '-' && flags.json === true)
     throw new UsageError('stdout holds either the audio or the JSON document: give -o a file');
+  requireFolderOf(output);
   const isFromStdin = words.length === 0 || (words.length === 1 && words[0] === '-');
   const text = (isFromStdin ? await readText(process.stdin) : words.join(' ')).trim();
   if (text === '') throw new UsageError('there is nothing to say: give a text, or one on stdin');
   const options = await optionsOf(text, flags, session);
-  using progress = new Progress('speaking');
-  const spoken = flags.stream === true ? await streamed(options, flags, session) : await inBatch(options, progress, session);
-  const bytes = await writeOutput(output, spoken.audio, (written) => progress.update(`${Math.round(written / 1024)} KB`));
+  const { spoken, bytes } = await written(options, flags, session);
   const { format, sampleRateHz, requestId } = spoken;
   if (flags.json !== true && output !== '-')
     printLine(
       `${output}  ${format}${sampleRateHz === undefined ? '' : `, ${sampleRateHz} Hz`}, ${Math.ceil(bytes / 1024)} KB, ${options.voice}`,
     );
   return { file: output, bytes, format, sampleRateHz, requestId, voice: options.voice };
+}
+
+/** Speaks into the output; the progress is gone from the screen afterwards. */
+async function written(options: BatchSpeechOptions, flags: SayFlags, session: SpeechSession): Promise<Written> {
+  using progress = new Progress('speaking');
+  let share: number | undefined;
+  const onPiece = (done: number, pieces: number): void => {
+    if (pieces === 1) return;
+    share = done / pieces;
+    progress.update(`part ${done} of ${pieces}`, share);
+  };
+  const spoken = flags.stream === true ? await streamed(options, flags, session) : await inBatch(options, onPiece, session);
+  const onBytes = (bytes: number): void => progress.update(`${Math.round(bytes / 1024)} KB`, share);
+  return { spoken, bytes: await writeOutput(flags.output, spoken.audio, onBytes) };
+}
+
+interface Written {
+  readonly spoken: Spoken;
+  readonly bytes: number;
 }
 
 interface Spoken {
@@ -100,11 +118,14 @@ interface Spoken {
   readonly audio: AsyncIterable<Uint8Array>;
 }
 
-function inBatch(options: BatchSpeechOptions, progress: Progress, { speech, signal }: SpeechSession): Promise<Spoken> {
+function inBatch(
+  options: BatchSpeechOptions,
+  onPiece: NonNullable<BatchSpeechOptions['onPiece']>,
+  { speech, signal }: SpeechSession,
+): Promise<Spoken> {
   const { format = 'wav' } = options;
   // What cannot be joined is sent as one text, which may have up to 10,000 characters.
   const splitLong = format !== 'flac' && format !== 'ogg_opus';
-  const onPiece = (done: number, pieces: number): void => progress.update(`part ${done} of ${pieces}`, done / pieces);
   return speech.synthesize({ ...options, splitLong, onPiece }, signal);
 }
 

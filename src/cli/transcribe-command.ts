@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { TranscriptionOptions, TranscriptionResult, TranscriptionSource } from '../speech/asr/batch.ts';
 import { printNote } from './output.ts';
-import { readInput, requireFile, writeOutput } from './speech/files.ts';
+import { readInput, requireFile, requireFolderOf, writeOutput } from './speech/files.ts';
 import { Progress } from './speech/progress.ts';
 import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
 import { cuesOf, srtOf, vttOf } from './speech/subtitles.ts';
@@ -67,11 +67,15 @@ export function addTranscribeCommand(program: Command): void {
 
 async function transcribe(audio: string, flags: TranscribeFlags, { speech, signal }: SpeechSession): Promise<JsonAnswer> {
   const { output, format, srt, vtt } = flags;
+  for (const file of [output, srt, vtt]) if (file !== undefined) requireFolderOf(file);
   const source = await sourceOf(audio, flags);
   const result = await (async () => {
-    using _progress = new Progress(`transcribing ${basename(audio)}`);
-    return await speech.transcribe(source, optionsOf(flags), signal);
+    using progress = new Progress(`transcribing ${basename(audio)}`);
+    const onProgress = (sentBytes: number, totalBytes: number): void => showUpload(progress, sentBytes, totalBytes);
+    return await speech.transcribe(source, optionsOf(flags), signal, { onProgress });
   })();
+  if (result.attempts > 1) printNote(`the recording was sent ${result.attempts} times, and may be paid for as often`);
+  if (result.text.trim() === '') printNote('no words were heard in it');
   const cues = cuesOf(result);
   if (srt !== undefined) await writeFile(srt, srtOf(cues));
   if (vtt !== undefined) await writeFile(vtt, vttOf(cues));
@@ -81,6 +85,13 @@ async function transcribe(audio: string, flags: TranscribeFlags, { speech, signa
     for (const file of [output, srt, vtt]) if (file !== undefined && file !== '-') printNote(`written: ${file}`);
   const { raw: _raw, ...facts } = result;
   return { ...facts, files: [output, srt, vtt].filter((file) => file !== undefined && file !== '-') };
+}
+
+/** A bar while the recording goes out; what the platform does then takes a time that nobody knows. */
+function showUpload(progress: Progress, sentBytes: number, totalBytes: number): void {
+  const mb = (bytes: number): string => (bytes / 1e6).toFixed(1);
+  if (sentBytes < totalBytes) progress.update(`${mb(sentBytes)} of ${mb(totalBytes)} MB sent`, sentBytes / totalBytes);
+  else progress.update(`${mb(totalBytes)} MB sent, waiting for the transcript`);
 }
 
 function rendered(result: TranscriptionResult, format: TranscribeFlags['format']): string {

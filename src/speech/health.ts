@@ -40,7 +40,8 @@ export async function serviceHealth(
     });
   } catch (cause) {
     signal.throwIfAborted();
-    throw new SpeechUnavailableError('the speech platform does not answer its health check', { cause });
+    const { origin } = new URL(baseUrl);
+    throw new SpeechUnavailableError(`${origin} does not answer its health check; check the address and the network`, { cause });
   }
   if (!response.ok) return { healthy: false, voices: [], defaultVoice: undefined };
   const parsed = answer.safeParse(parseJson(text));

@@ -71,7 +71,10 @@ export async function mintToken(options: MintOptions): Promise<Minted | MintRefu
     });
   } catch (cause) {
     closing?.throwIfAborted();
-    return { error: new SpeechUnavailableError('the token service cannot be reached', { cause }), waitMs: undefined };
+    return {
+      error: new SpeechUnavailableError(`${url.origin} gives no token: ${reasonOf(cause)}`, { cause }),
+      waitMs: undefined,
+    };
   }
   if (!response.ok) {
     const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());
@@ -96,6 +99,11 @@ function refusal(status: number, text: string): SpeechError {
   if (status === 401 || status === 402 || status === 403)
     return new SpeechAuthError(`${said}; the API key is wrong, revoked, or its account has no balance`, facts);
   return errorOfAnswer('token request', status, text, undefined);
+}
+
+/** Why there is no answer, and what to do. */
+function reasonOf(cause: unknown): string {
+  return cause instanceof SpeechUnavailableError ? cause.message : 'it cannot be reached; check the address and the network';
 }
 
 function parseJson(text: string): unknown {

@@ -177,7 +177,7 @@ export class SpeechHttp {
           cause,
         });
       breaker?.failed();
-      const why = cause instanceof SpeechUnavailableError ? cause.message : 'the platform cannot be reached, or hung up';
+      const why = cause instanceof SpeechUnavailableError ? cause.message : unreachable(request.url, cause);
       const said = `${request.what}: ${why}`;
       return { error: new SpeechUnavailableError(said, { cause }), mayMint: false, waitMs: undefined };
     } finally {
@@ -205,6 +205,14 @@ export class SpeechHttp {
 /** The runtime's refusal to follow one, in the mode `error`. */
 function isRedirect(cause: unknown): boolean {
   return cause instanceof TypeError && cause.cause instanceof Error && cause.cause.message === 'unexpected redirect';
+}
+
+/** The runtime says only that it failed; what it was stands further down. */
+function unreachable({ origin }: URL, cause: unknown): string {
+  let code: unknown;
+  for (let error = cause; error instanceof Error && code === undefined; error = error.cause) code = Reflect.get(error, 'code');
+  const why = typeof code === 'string' ? ` (${code})` : '';
+  return `${origin} cannot be reached, or hung up${why}; check the address and the network`;
 }
 
 /** What the runtime says of a file on disk that is no longer what it was when it was opened. */

@@ -64,7 +64,11 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
     signal.addEventListener('abort', onAbort, { once: true });
     socket.on('unexpected-response', (_request, response) => void refusedUpgrade(response).then(fail));
     // Once it is open, an error is always followed by `close`.
-    socket.on('error', (cause) => fail(new SpeechUnavailableError('the speech platform cannot be reached', { cause })));
+    socket.on('error', (cause) =>
+      fail(
+        new SpeechUnavailableError(`${new URL(baseUrl).origin} cannot be reached; check the address and the network`, { cause }),
+      ),
+    );
     socket.once('open', () => {
       settled();
       resolve(new PlatformSocket(socket, listener, clock));

@@ -1,6 +1,7 @@
 import { createWriteStream, existsSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { once } from 'node:events';
+import { basename, dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Writable } from 'node:stream';
 import { UsageError } from './usage.ts';
@@ -15,6 +16,12 @@ export async function readInput(path: string): Promise<Uint8Array> {
 /** @throws UsageError when there is no such file */
 export function requireFile(path: string): void {
   if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
+}
+
+/** For a file that is to be written, before anything is paid for. @throws UsageError when there is no folder for it */
+export function requireFolderOf(path: string): void {
+  const folder = dirname(path);
+  if (path !== '-' && !existsSync(folder)) throw new UsageError(`there is no folder ${folder} for ${basename(path)}`);
 }
 
 /**

@@ -61,8 +61,8 @@ export async function runSpeechCommand(
 
 function factsOf(error: unknown): JsonAnswer {
   if (typeof error !== 'object' || error === null) return {};
-  const { code, status, requestId, retryable } = error as Readonly<Record<string, unknown>>;
-  return { code, status, requestId, retryable };
+  const { code, platformCode, status, requestId, retryable, attempts } = error as Readonly<Record<string, unknown>>;
+  return { code, platformCode, status, requestId, retryable, attempts };
 }
 
 /** Waits until a pipe has taken what was written: an exit would cut it off. */
