@@ -55,6 +55,18 @@ export async function* itemsOf(inputs: readonly string[], options: ItemOptions):
   }
 }
 
+/** The same for the same recording, from whichever folder and by whichever list it was named. */
+export function placeName({ place }: Item): string {
+  switch (place.kind) {
+    case 'file':
+      return resolve(place.path);
+    case 'url':
+      return place.url;
+    case 's3':
+      return `s3://${place.bucket}/${place.key}`;
+  }
+}
+
 export function isBroken(item: Item | BrokenItem): item is BrokenItem {
   return 'reason' in item;
 }

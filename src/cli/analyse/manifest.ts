@@ -6,7 +6,8 @@ const entrySchema = z.object({
   sha256: z.string(),
   /** Name and hash of the profile, as `profileKey` has them. */
   profile: z.string(),
-  name: z.string(),
+  /** Where it was, see `placeName`. */
+  place: z.string(),
   version: z.string().optional(),
   /** File name of the document, in the same folder. */
   result: z.string(),
@@ -23,7 +24,7 @@ export const MANIFEST = 'manifest.jsonl';
 export class Manifest implements AsyncDisposable {
   readonly #file: FileHandle;
   readonly #byContent = new Map<string, ManifestEntry>();
-  readonly #byName = new Map<string, ManifestEntry>();
+  readonly #byPlace = new Map<string, ManifestEntry>();
 
   private constructor(file: FileHandle) {
     this.#file = file;
@@ -48,9 +49,9 @@ export class Manifest implements AsyncDisposable {
     return this.#byContent.get(contentKey(sha256, profile));
   }
 
-  /** By name and version and profile: it need not even be read again. */
-  byName(name: string, version: string | undefined, profile: string): ManifestEntry | undefined {
-    const entry = this.#byName.get(JSON.stringify([name, profile]));
+  /** By place, version and profile: it need not even be read again. */
+  byPlace(place: string, version: string | undefined, profile: string): ManifestEntry | undefined {
+    const entry = this.#byPlace.get(JSON.stringify([place, profile]));
     return entry !== undefined && entry.version === version ? entry : undefined;
   }
 
@@ -73,7 +74,7 @@ export class Manifest implements AsyncDisposable {
   #remember(entry: ManifestEntry): void {
     const key = contentKey(entry.sha256, entry.profile);
     if (!this.#byContent.has(key)) this.#byContent.set(key, entry);
-    this.#byName.set(JSON.stringify([entry.name, entry.profile]), entry);
+    this.#byPlace.set(JSON.stringify([entry.place, entry.profile]), entry);
   }
 }
 

@@ -7,7 +7,7 @@ import { writeFileAtomic } from '../../jobs/write-file-atomic.ts';
 import { SpeechAuthError } from '../../speech/errors.ts';
 import type { BatchCounts } from './batch-progress.ts';
 import type { ItemFetcher } from './fetch-item.ts';
-import { type BrokenItem, isBroken, type Item } from './items.ts';
+import { type BrokenItem, isBroken, type Item, placeName } from './items.ts';
 import type { Manifest } from './manifest.ts';
 
 export interface BatchFailure {
@@ -86,7 +86,7 @@ export class Batch {
     }
     try {
       const { manifest, profileKey } = this.#parts;
-      const known = manifest.byName(item.name, item.version, profileKey);
+      const known = manifest.byPlace(placeName(item), item.version, profileKey);
       if (known !== undefined && this.#isThere(known.result)) this.#skip(known.result);
       else await this.#fetchAndAnalyse(item, signal);
     } catch (error) {
@@ -110,8 +110,8 @@ export class Batch {
       await other.catch(() => undefined);
     const known = manifest.byContent(local.sha256, profileKey);
     if (known !== undefined && this.#isThere(known.result)) {
-      const { name, version } = item;
-      await manifest.add({ ...known, name, ...(version === undefined ? {} : { version }) });
+      const { version } = item;
+      await manifest.add({ ...known, place: placeName(item), ...(version === undefined ? {} : { version }) });
       this.#skip(known.result);
       return;
     }
@@ -135,7 +135,8 @@ export class Batch {
     const result = `${resultStem(item, sha256)}.${profileKey}.json`;
     await writeFileAtomic(join(outFolder, result), `${JSON.stringify(document, null, 2)}\n`);
     await onDone?.(document, join(outFolder, result));
-    await manifest.add({ sha256, profile: profileKey, name, ...(version === undefined ? {} : { version }), result });
+    const place = placeName(item);
+    await manifest.add({ sha256, profile: profileKey, place, ...(version === undefined ? {} : { version }), result });
     this.#done += 1;
     this.#results.add(join(outFolder, result));
   }

@@ -82,3 +82,9 @@ export function fieldsIn({ field, all = [], any = [], not }: Condition): string[
   const inner = [...all, ...any, ...(not === undefined ? [] : [not])];
   return [...(field === undefined ? [] : [field.name]), ...inner.flatMap(fieldsIn)];
 }
+
+/** Roles that a condition looks at. */
+export function rolesIn({ said, measure, all = [], any = [], not }: Condition): string[] {
+  const inner = [...all, ...any, ...(not === undefined ? [] : [not])];
+  return [...[said?.by, measure?.of].filter((role) => role !== undefined), ...inner.flatMap(rolesIn)];
+}

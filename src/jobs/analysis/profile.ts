@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Condition, condition, fieldsIn, understanding } from './profile-conditions.ts';
+import { type Condition, condition, fieldsIn, rolesIn, understanding } from './profile-conditions.ts';
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/u, 'lower-case letters, digits and hyphens, at most 63');
 const fieldName = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,62}$/u, 'a letter, then letters, digits and _, at most 63 in all');
@@ -196,7 +196,12 @@ export const analysisProfile = z
       issue('a field from a model needs a model', 'model');
     const used = (condition: Condition, ...path: (string | number)[]): void => {
       for (const field of fieldsIn(condition)) if (!names.includes(field)) issue(`there is no field ${field}`, ...path);
+      for (const role of rolesIn(condition)) if (!roles.has(role)) issue(`there is no role ${role}`, ...path);
     };
+    const { channels, speakers } = profile;
+    const roles = new Set([...channels.roles, ...channels.mono.roles, ...Object.values(speakers.roles)]);
+    for (const [index, { by }] of profile.fields.entries())
+      if (by !== undefined && !roles.has(by)) issue(`there is no role ${by}`, 'fields', index, 'by');
     for (const [index, { applies, pass }] of profile.checklist.entries()) {
       used(pass, 'checklist', index, 'pass');
       if (applies !== undefined) used(applies, 'checklist', index, 'applies');

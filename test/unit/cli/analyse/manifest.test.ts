@@ -9,7 +9,7 @@ import { OutputFolder } from '../../../../src/cli/analyse/output-folder.ts';
 const entry = (n: number, more: object = {}) => ({
   sha256: `hash-${n}`,
   profile: 'sales-1',
-  name: `rec-${n}.wav`,
+  place: `/in/rec-${n}.wav`,
   version: `v${n}`,
   result: `rec-${n}.json`,
   ...more,
@@ -25,7 +25,7 @@ async function inFolder(task: (folder: string) => Promise<void>): Promise<void> 
 }
 
 describe('Manifest', () => {
-  it('knows what was done by content, and by name while its version is the same, for one profile', () =>
+  it('knows what was done by content, and by place while its version is the same, for one profile', () =>
     inFolder(async (folder) => {
       {
         await using manifest = await Manifest.open(folder);
@@ -34,8 +34,8 @@ describe('Manifest', () => {
       await using again = await Manifest.open(folder);
       expect(again.byContent('hash-1', 'sales-1')?.result).toBe('rec-1.json');
       expect(again.byContent('hash-1', 'sales-2')).toBeUndefined();
-      expect(again.byName('rec-1.wav', 'v1', 'sales-1')?.result).toBe('rec-1.json');
-      expect(again.byName('rec-1.wav', 'v2', 'sales-1')).toBeUndefined();
+      expect(again.byPlace('/in/rec-1.wav', 'v1', 'sales-1')?.result).toBe('rec-1.json');
+      expect(again.byPlace('/in/rec-1.wav', 'v2', 'sales-1')).toBeUndefined();
       expect(again.entries('sales-1')).toHaveLength(1);
     }));
 

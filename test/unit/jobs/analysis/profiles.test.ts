@@ -83,6 +83,11 @@ describe('parseProfile', () => {
       problem: /:3 there is no field nobody/,
     },
     {
+      note: 'a condition on an unknown role',
+      yaml: 'name: p\nchecklist:\n  - { id: i, question: q, pass: { not: { said: { phrases: [a], by: seller } } } }',
+      problem: /:3 there is no role seller/,
+    },
+    {
       note: 'insights of the medical route',
       yaml: 'name: p\nroute: medical\ninsights: { sentiment: true }',
       problem: /:3 the medical route has no insights/,
