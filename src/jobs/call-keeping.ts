@@ -40,7 +40,7 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
       teller.seen(stored);
     },
     ended: async (record: CallRecord): Promise<void> => {
-      await keepEndedCall(outbox, pump, storedCall(record, next(record)));
+      await keepEndedCall(outbox, pump, storedCall(withFileThatIs(record), next(record)));
       revisions.delete(record.id);
       teller.forget(record.id);
       try {
@@ -51,6 +51,13 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
       await journal.forget(record.id);
     },
   };
+}
+
+/** A disk that refused from the first block on has left no file to name. */
+function withFileThatIs(record: CallRecord): CallRecord {
+  const { recordingPath, recordingFailure } = record;
+  if (recordingPath === undefined || recordingFailure === undefined || existsSync(recordingPath)) return record;
+  return { ...record, recordingPath: undefined };
 }
 
 async function writeRecordFile(record: CallRecord, recordingsFolder: string): Promise<void> {

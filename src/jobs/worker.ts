@@ -16,6 +16,8 @@ export interface WorkerOptions {
   readonly clock: Clock;
   /** Jobs of one kind at once. */
   readonly concurrency: number;
+  /** Between two looks of the watchdog, in ms; its own when absent. */
+  readonly watchEveryMs?: number;
 }
 
 /** Does what is queued, until stopped; work that stands still is started anew. Queue and store stay open. */
@@ -31,8 +33,9 @@ export function startWorker(options: WorkerOptions): Work {
     await works.get(name)?.stop();
     if (handler !== undefined) start(name, handler);
   };
-  const { sweep = async () => {} } = options;
-  const watchdog = new Watchdog({ queue, names: Object.keys(handlers), restart, sweep, clock, logger });
+  const { sweep = async () => {}, watchEveryMs } = options;
+  const everyMs = watchEveryMs === undefined ? {} : { everyMs: watchEveryMs };
+  const watchdog = new Watchdog({ queue, names: Object.keys(handlers), restart, sweep, clock, logger, ...everyMs });
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { ensureMasterKey } from '../config/master-key.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -8,6 +8,7 @@ import { StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
 import type { DatabaseConnection } from './connection.ts';
 import { migrateDatabase } from './migrate.ts';
+import { openPool } from './open-pool.ts';
 import { MasterKeys } from './privacy/master-keys.ts';
 import { sealOldRows } from './privacy/seal-old-rows.ts';
 import { Tenancy } from './tenancy.ts';
@@ -69,8 +70,7 @@ async function openServer(
   url: string,
 ): Promise<Pick<Database, 'place' | 'pool' | 'connection' | 'close'>> {
   const connection: DatabaseConnection = { connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true };
-  const pool = new Pool({ ...connection, max: 10 });
-  pool.on('error', options.onProblem);
+  const pool = openPool({ ...connection, max: 10 }, options.onProblem);
   try {
     await migrateDatabase(pool);
   } catch (error) {

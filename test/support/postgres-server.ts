@@ -5,12 +5,17 @@ import { Client } from 'pg';
 import { freePort, run, until } from './processes.ts';
 import type { TestServer } from './redis-server.ts';
 
+export interface PostgresServer extends TestServer {
+  /** Stops it, with every connection, and starts it again with its data. */
+  restart(): Promise<void>;
+}
+
 /**
  * A PostgreSQL server of its own on a free loopback port, gone with its data when disposed. Postgres refuses to run as
  * root: there it runs as the system's `postgres` user.
  * @param program from `requireTool('postgres')`; `initdb` is expected beside it
  */
-export async function startPostgres(program: string): Promise<TestServer> {
+export async function startPostgres(program: string): Promise<PostgresServer> {
   const user = process.getuid?.() === 0 ? await systemUser('postgres') : undefined;
   const folder = await mkdtemp(join(tmpdir(), 'offhook-postgres-'));
   if (user !== undefined) await chown(folder, user.uid, user.gid);
@@ -24,17 +29,23 @@ export async function startPostgres(program: string): Promise<TestServer> {
   if (made.child.exitCode !== 0) throw new Error(`initdb failed: ${made.output()}`);
   const port = await freePort();
   const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: folder, fsync: 'off', max_connections: 60 };
-  const server = run(
-    program,
-    ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-    user,
-  );
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await until('postgres to answer', () => answers(url), 30_000).catch((error: unknown) => {
-    throw new Error(`postgres did not start: ${server.output()}`, { cause: error });
-  });
+  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const start = async () => {
+    const started = run(program, ['-D', data, ...options], user);
+    await until('postgres to answer', () => answers(url), 30_000).catch((error: unknown) => {
+      throw new Error(`postgres did not start: ${started.output()}`, { cause: error });
+    });
+    return started;
+  };
+  let server = await start();
   return {
     url,
+    async restart() {
+      // "Fast" shutdown.
+      await server.stop('SIGINT');
+      server = await start();
+    },
     async [Symbol.asyncDispose]() {
       // "Immediate" shutdown: the data goes with it.
       await server.stop('SIGQUIT');

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { z } from 'zod';
 import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { DatabaseConnection } from '../connection.ts';
 import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
 import { migrateDatabase, migrationTexts } from '../migrate.ts';
+import { openPool } from '../open-pool.ts';
 import { EngineHost } from './engine-host.ts';
 import { dialGate } from './loopback.ts';
 import { SessionGate } from './session-gate.ts';
@@ -114,8 +115,7 @@ async function runEngine(clusterDir: string, clock: Clock, onProblem: (error: Er
   const engine = await EngineHost.start(clusterDir, clock, onProblem);
   const gate = new SessionGate(engine, clock, GATE_LIMITS);
   const connection: DatabaseConnection = { stream: () => dialGate(gate), user: 'postgres', ssl: false, keepAlive: true };
-  const pool = new Pool({ ...connection, max: MAX_SESSIONS });
-  pool.on('error', onProblem);
+  const pool = openPool({ ...connection, max: MAX_SESSIONS }, onProblem);
   return {
     pool,
     connection,
@@ -138,8 +138,7 @@ async function joinOwner(socketDir: string, onProblem: (error: Error) => void): 
     keepAlive: true,
     connectionTimeoutMillis: 5_000,
   };
-  const pool = new Pool({ ...connection, max: MAX_SESSIONS });
-  pool.on('error', onProblem);
+  const pool = openPool({ ...connection, max: MAX_SESSIONS }, onProblem);
   try {
     await pool.query('SELECT 1');
     return { place: 'peer', pool, connection, close: () => pool.end() };
