@@ -6,6 +6,7 @@ import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiDeps } from './api-deps.ts';
 import type { ApiKey } from './api-keys.ts';
 import type { ApiRoute } from './api-route.ts';
+import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { callRoutes } from './call-routes.ts';
 import { jobRoutes } from './job-routes.ts';
 import { openApiDocument } from './open-api.ts';
@@ -28,6 +29,10 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps): void {
     }
   });
   app.get('/api/openapi.json', (_request, reply) => reply.send(openApiDocument(routes, '/api')));
+  const page = browsePage(routes);
+  app.get('/api', (_request, reply) =>
+    reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(page),
+  );
   for (const route of routes) {
     app.route({
       method: route.method,

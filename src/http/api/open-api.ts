@@ -58,7 +58,8 @@ function parametersOf(schema: z.ZodType, where: 'path' | 'query'): Record<string
   }));
 }
 
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+/** @param io what a client sends, or what it gets */
+export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   return rest;
 }

@@ -219,6 +219,20 @@ describe('the API', () => {
     expect((await ask('/calls', secret)).statusCode).toBe(401);
   });
 
+  it('describes every route to programs and to people, without a key', async () => {
+    const description = await app.inject({ url: '/api/openapi.json' });
+    const { openapi, paths } = description.json<{ openapi: string; paths: Record<string, object> }>();
+    expect([openapi, Object.keys(paths).length]).toEqual(['3.1.0', 8]);
+    expect(paths['/calls/{callId}/analyses']).toMatchObject({
+      get: { parameters: [{ name: 'callId', in: 'path', required: true }] },
+      post: { requestBody: {}, responses: { 202: {}, default: {} } },
+    });
+    const page = await app.inject({ url: '/api' });
+    expect(page.headers['content-security-policy']).toContain("default-src 'none'");
+    for (const path of Object.keys(paths)) expect(page.body).toContain(`/api${path.replaceAll(/\{(\w+)\}/gu, ':$1')}<`);
+    expect(page.body).not.toContain('<script');
+  });
+
   test.each(['/calls?limit=0', '/calls?nonsense=1', '/calls?cursor=broken', '/calls?from=yesterday', '/jobs/nothing/failed'])(
     'refuses %s with the reason',
     async (path) => {
