@@ -102,7 +102,9 @@ export const settingsSchema = z.object({
       .string()
       .min(1)
       .optional()
-      .register(settingFacts, { description: 'Folder of your own speech models, recognition/<language>/ and voices/<language>/ below it' }),
+      .register(settingFacts, {
+        description: 'Folder of your own speech models, recognition/<language>/, voices/<language>/ and speakers/ below it',
+      }),
     audioHosts: z.string().min(1).optional().register(settingFacts, {
       description: 'Hosts, name or name:port with commas between, that a transcription url may name on this machine or over http',
     }),

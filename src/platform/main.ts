@@ -67,6 +67,7 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
   const engines = await options.createEngines(join(folder, 'cache'));
   await using _synthesis = engines.synthesis;
   await using _recognition = engines.recognition;
+  await using _speakers = engines.speakers;
   if (stopped) return;
   const paths = keyPaths(options.dataDir);
   await using platform = await startPlatform({

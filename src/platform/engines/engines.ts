@@ -2,9 +2,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
 import { openModels } from './own/open-models.ts';
 import { withOwnRecognition } from './own/own-recogniser.ts';
+import { ownSpeakers } from './own/own-speakers.ts';
 import { withOwnVoices } from './own/own-voices.ts';
 import type { RecognitionEngine, SynthesisEngine } from './port.ts';
 import { startRecogniser } from './recognise/recogniser.ts';
+import { builtInSpeakers } from './speaker/built-in-speakers.ts';
+import type { SpeakerEngine } from './speaker/speaker-engine.ts';
 import { startSynthesizer } from './synth/synthesizer.ts';
 
 /**
@@ -20,7 +23,7 @@ export async function createEngines(options: {
   readonly modelsFolder?: string | undefined;
   readonly clock: Clock;
   readonly logger?: Logger;
-}): Promise<{ synthesis: SynthesisEngine; recognition: RecognitionEngine }> {
+}): Promise<{ synthesis: SynthesisEngine; recognition: RecognitionEngine; speakers: SpeakerEngine }> {
   const { cacheFolder, vocabularyFolder, modelsFolder, clock, logger = silentLogger } = options;
   // First, so that what is missing is said before anything is started.
   const own = modelsFolder === undefined ? undefined : await openModels(modelsFolder, clock, logger);
@@ -32,7 +35,8 @@ export async function createEngines(options: {
       synthesis = await withOwnVoices(synthesis, own);
       recognition = await withOwnRecognition(recognition, own);
     }
-    return { synthesis, recognition };
+    const speakers = (own && (await ownSpeakers(own))) ?? builtInSpeakers;
+    return { synthesis, recognition, speakers };
   } catch (error) {
     await recognition?.[Symbol.asyncDispose]();
     await synthesis[Symbol.asyncDispose]();

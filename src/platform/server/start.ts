@@ -7,7 +7,9 @@ import { type Logger, silentLogger } from '../../observability/logger.ts';
 import type { Analyser } from '../engines/analyse/analyser.ts';
 import { builtInAnalyser } from '../engines/analyse/built-in-analyser.ts';
 import type { RecognitionEngine, SynthesisEngine } from '../engines/port.ts';
+import { builtInSpeakers } from '../engines/speaker/built-in-speakers.ts';
 import type { SpeakerProfiles } from '../engines/speaker/profiles.ts';
+import type { SpeakerEngine } from '../engines/speaker/speaker-engine.ts';
 import { type ApiKeyFile, newApiKey } from '../keys/key-file.ts';
 import { MediaDecoder, type MediaDecoderOptions } from '../media/media-decoder.ts';
 import { altErrorBody } from './alt/alt-error.ts';
@@ -36,6 +38,8 @@ export interface PlatformEngines {
   readonly recognition: RecognitionEngine;
   /** The built-in one when absent. */
   readonly analyser?: Analyser;
+  /** Describes voices and tells them apart; the built-in way when absent. */
+  readonly speakers?: SpeakerEngine;
   /** Whose voices are known; those registered with this platform when absent. */
   readonly profiles?: SpeakerProfiles;
 }
@@ -123,6 +127,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const asrEngines = {
     recognition: engines.recognition,
     analyser: engines.analyser ?? builtInAnalyser,
+    speakers: engines.speakers ?? builtInSpeakers,
     profiles: engines.profiles ?? speakers,
   };
   const uploadFolder = join(options.dataDir, 'uploads');

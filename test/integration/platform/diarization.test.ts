@@ -14,7 +14,7 @@ const profiles: SpeakerProfiles = {
   list: async (project) => {
     asked.push(project);
     const embedding = embedSpeaker(amplify(buzz({ ...bright, seconds: 3, wobble: 2 }), -6));
-    return project === 'clinic' ? [{ name: 'Asha', project, embedding }] : [];
+    return project === 'clinic' ? [{ name: 'Asha', project, kind: 'built-in', embedding }] : [];
   },
 };
 let test: TestPlatform;

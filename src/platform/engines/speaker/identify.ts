@@ -1,5 +1,6 @@
-import { SAME_VOICE, similarity } from './embedding.ts';
+import { SAME_VOICE } from './embedding.ts';
 import type { SpeakerProfile } from './profiles.ts';
+import type { SpeakerEngine } from './speaker-engine.ts';
 
 export interface Identified {
   /** Undefined when nobody registered sounds like it. */
@@ -8,17 +9,18 @@ export interface Identified {
   readonly confidence: number;
 }
 
-/** Finds the registered voice nearest to this one, if it is at least `threshold` like it. */
+/** Finds the registered voice nearest to this one, if it is one voice with it; profiles of another kind do not count. */
 export function identifySpeaker(
   embedding: Float32Array,
   profiles: readonly SpeakerProfile[],
-  threshold = SAME_VOICE,
+  { kind, similarity }: Pick<SpeakerEngine, 'kind' | 'similarity'>,
 ): Identified {
   let name: string | undefined;
   let confidence = 0;
   for (const profile of profiles) {
+    if (profile.kind !== kind) continue;
     const alike = similarity(embedding, profile.embedding);
     if (alike > confidence) [name, confidence] = [profile.name, alike];
   }
-  return confidence >= threshold ? { name, confidence } : { name: undefined, confidence };
+  return confidence >= SAME_VOICE ? { name, confidence } : { name: undefined, confidence };
 }

@@ -3,7 +3,8 @@ export interface SpeakerProfile {
   readonly name: string;
   /** Groups profiles; empty when none was named. */
   readonly project: string;
-  /** From `embedSpeaker`. */
+  /** Kind of the embedding: `SpeakerEngine.kind`. */
+  readonly kind: string;
   readonly embedding: Float32Array;
 }
 

@@ -51,8 +51,9 @@ export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): 
     const body = await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
     return { success: true, ...body };
   });
-  addSpeakerRoutes(app, { speakers, intake, clock, onRequest });
-  addSpeakerQueries(app, { speakers, intake, clock, onRequest });
+  const speakerRoutes = { speakers, engine: engines.speakers, intake, clock, onRequest };
+  addSpeakerRoutes(app, speakerRoutes);
+  addSpeakerQueries(app, speakerRoutes);
   addSocketRoutes(app, {
     service: 'asrAlt',
     clock,

@@ -63,7 +63,7 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
     const form = await readTranscriptionForm(request, intake, signal);
     return await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
   });
-  addSpeakerRoutes(app, { speakers: options.speakers, intake, clock, onRequest });
+  addSpeakerRoutes(app, { speakers: options.speakers, engine: engines.speakers, intake, clock, onRequest });
   addSocketRoutes(app, {
     service: 'asr',
     clock,

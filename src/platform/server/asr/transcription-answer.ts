@@ -1,13 +1,14 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Analyser } from '../../engines/analyse/analyser.ts';
 import { medicalCorrections } from '../../engines/analyse/medical-terms.ts';
-import { diarise } from '../../engines/diarise/diarise.ts';
 import { VoiceTrack } from '../../engines/diarise/voice-track.ts';
 import type { RecognitionEngine, RecognitionResult } from '../../engines/port.ts';
 import { prosodyOf } from '../../engines/speaker/emotion.ts';
 import { codeswitch } from '../../engines/script/codeswitch.ts';
 import { transliterate } from '../../engines/script/transliterate.ts';
 import type { SpeakerProfiles } from '../../engines/speaker/profiles.ts';
+import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
+import { SpeechTape } from '../../engines/speaker/speech-tape.ts';
 import { hashKeywords } from './hash-keywords.ts';
 import { maskPieces } from './masking.ts';
 import { profanity } from './profanity.ts';
@@ -23,6 +24,7 @@ import { segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wir
 export interface TranscriptionEngines {
   readonly recognition: RecognitionEngine;
   readonly analyser: Analyser;
+  readonly speakers: SpeakerEngine;
   /** Nobody is known when absent. */
   readonly profiles?: SpeakerProfiles | undefined;
 }
@@ -56,16 +58,23 @@ export async function answerTranscription(
   // The short answer has no room for features, but emotion (ASR doc, parameters response_format and emotion).
   const speakers = asked.verbose ? asked.numSpeakers : undefined;
   const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
+  const tape = new SpeechTape(speakers === undefined ? 0 : engines.speakers.tapeSeconds);
   const heard = await transcribe(audio, {
     engine: engines.recognition,
     language,
     boostPhrases,
     boostWeight,
     signal,
-    hearSpeech: track && (({ pcm, startSample }) => track.add(pcm, startSample / recognitionRateHz)),
+    hearSpeech:
+      track &&
+      (({ pcm, startSample }) => {
+        track.add(pcm, startSample / recognitionRateHz);
+        tape.add(pcm, startSample / recognitionRateHz);
+      }),
   });
   const results = heard.map((result) => corrected(result, asked));
-  const diarization = track === undefined || speakers === undefined ? undefined : diarise(track.windows, speakers);
+  const told = track !== undefined && speakers !== undefined;
+  const diarization = told ? await engines.speakers.diarise({ windows: track.windows, tape }, speakers) : undefined;
   const facts = { requestId, language, durationSeconds, inferenceMs: 0 };
   const spoken = diarization && bySpeaker(results, diarization.turns);
   const transcribed = verboseTranscription(results, facts, spoken);
@@ -78,7 +87,7 @@ export async function answerTranscription(
   const answer: VerboseTranscription = {
     ...body,
     ...(diarization && wireSpeakers(diarization, durationSeconds)),
-    ...(diarization && profiles && { speakers_identified: wireIdentified(diarization, profiles) }),
+    ...(diarization && profiles && { speakers_identified: wireIdentified(diarization, profiles, engines.speakers) }),
     ...(asked.analysis.size > 0 && { nlp_analysis: await analyse(body, asked, engines.analyser, signal) }),
   };
   return { ...shown(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs) };

@@ -3,6 +3,7 @@ import type { VoiceWindow } from '../../engines/diarise/voice-track.ts';
 import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speaker/emotion.ts';
 import { identifySpeaker } from '../../engines/speaker/identify.ts';
 import type { SpeakerProfile } from '../../engines/speaker/profiles.ts';
+import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
 import { milli, share } from './wire-numbers.ts';
 
 /** What diarization adds to a verbose answer (ASR doc, verbose transcription result). */
@@ -35,9 +36,13 @@ export interface WireIdentified {
   readonly confidence: number;
 }
 
-export function wireIdentified({ embeddings }: Diarization, profiles: readonly SpeakerProfile[]): WireIdentified[] {
+export function wireIdentified(
+  { embeddings }: Diarization,
+  profiles: readonly SpeakerProfile[],
+  speakers: SpeakerEngine,
+): WireIdentified[] {
   return embeddings.map((embedding, speaker) => {
-    const { name, confidence } = identifySpeaker(embedding, profiles);
+    const { name, confidence } = identifySpeaker(embedding, profiles, speakers);
     return { speaker: speakerLabel(speaker), name: name ?? 'unknown', confidence: share(confidence) };
   });
 }

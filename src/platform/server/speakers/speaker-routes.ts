@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
 import { Resampler } from '../../../audio/resample.ts';
-import { embedSpeaker } from '../../engines/speaker/embedding.ts';
 import { identifySpeaker } from '../../engines/speaker/identify.ts';
+import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
 import { type AudioIntake, openAudio } from '../asr/open-audio.ts';
 import { recognitionRateHz } from '../asr/transcribe.ts';
 import { readUploadForm, type UploadForm } from '../asr/upload-form.ts';
@@ -27,6 +27,7 @@ type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 export interface SpeakerRoutesOptions {
   readonly speakers: SpeakerStore;
+  readonly engine: SpeakerEngine;
   readonly intake: AudioIntake;
   readonly clock: Clock;
   /** Lets requests in, and counts them. */
@@ -43,7 +44,7 @@ export function addSpeakerRoutes(app: FastifyInstance, options: SpeakerRoutesOpt
     if (name.toLowerCase() === nobody) throw new Refusal(400, `name: ${nobody} is what nobody is called`);
     const embedding = await embeddingOf(form, reply, options);
     if (embedding.every((value) => value === 0)) throw new Refusal(400, 'file: no voice is heard in the clip');
-    await speakers.register({ name, project: projectOf(form), embedding });
+    await speakers.register({ name, project: projectOf(form), kind: options.engine.kind, embedding });
     return { success: true, speaker: name, message: `Speaker ${name} is registered` };
   });
 
@@ -80,7 +81,7 @@ export function addSpeakerQueries(app: FastifyInstance, options: SpeakerRoutesOp
   app.post('/v1/speakers/identify', { onRequest }, async (request, reply) => {
     await using form = await readUploadForm(request, options.intake.limits.audioBytes, options.intake.uploadFolder);
     const embedding = await embeddingOf(form, reply, options);
-    const { name, confidence } = identifySpeaker(embedding, await speakers.list(projectOf(form)));
+    const { name, confidence } = identifySpeaker(embedding, await speakers.list(projectOf(form)), options.engine);
     return { success: true, speaker: name ?? nobody, confidence: Math.round(confidence * 1000) / 1000 };
   });
 }
@@ -102,10 +103,10 @@ function projectOf(form: UploadForm): string {
 async function embeddingOf(form: UploadForm, reply: FastifyReply, options: SpeakerRoutesOptions): Promise<Float32Array> {
   const { file } = form;
   if (file === undefined) throw new Refusal(400, 'file is required');
-  const { intake, clock } = options;
+  const { intake, clock, engine } = options;
   return await withDeadline(clock, intake.limits.batchMs, clientSignal(reply), async (signal) => {
     await using audio = await openAudio(file, intake, signal);
-    return embedSpeaker(await firstSeconds(audio));
+    return engine.embed(await firstSeconds(audio));
   });
 }
 

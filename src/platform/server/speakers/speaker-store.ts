@@ -16,7 +16,14 @@ export interface StoredProfile extends SpeakerProfile {
 
 const fileSchema = z.object({
   profiles: z.array(
-    z.object({ name: z.string(), project: z.string(), registered_at: z.string(), embedding: z.array(z.number()) }),
+    z.object({
+      name: z.string(),
+      project: z.string(),
+      registered_at: z.string(),
+      // Files of before there were others have none.
+      kind: z.string().default('built-in'),
+      embedding: z.array(z.number()),
+    }),
   ),
 });
 
@@ -92,9 +99,9 @@ async function load(path: string): Promise<Map<string, StoredProfile>> {
   }
   const { profiles } = fileSchema.parse(JSON.parse(text));
   return new Map(
-    profiles.map(({ name, project, registered_at: registeredAt, embedding }) => [
+    profiles.map(({ name, project, registered_at: registeredAt, kind, embedding }) => [
       keyOf(project, name),
-      { name, project, registeredAt, embedding: Float32Array.from(embedding) },
+      { name, project, registeredAt, kind, embedding: Float32Array.from(embedding) },
     ]),
   );
 }
@@ -103,10 +110,11 @@ async function load(path: string): Promise<Map<string, StoredProfile>> {
 async function save(path: string, profiles: readonly StoredProfile[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.${randomUUID()}`;
-  const rows = profiles.map(({ name, project, registeredAt, embedding }) => ({
+  const rows = profiles.map(({ name, project, registeredAt, kind, embedding }) => ({
     name,
     project,
     registered_at: registeredAt,
+    kind,
     embedding: [...embedding],
   }));
   try {

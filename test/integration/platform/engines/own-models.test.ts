@@ -7,7 +7,13 @@ import { silentLogger } from '../../../../src/observability/logger.ts';
 import { OwnModelError } from '../../../../src/platform/engines/errors.ts';
 import { openModels } from '../../../../src/platform/engines/own/open-models.ts';
 import { withOwnRecognition } from '../../../../src/platform/engines/own/own-recogniser.ts';
+import { ownSpeakers } from '../../../../src/platform/engines/own/own-speakers.ts';
 import { withOwnVoices } from '../../../../src/platform/engines/own/own-voices.ts';
+import { amplify } from '../../../../src/audio/level.ts';
+import { VoiceTrack } from '../../../../src/platform/engines/diarise/voice-track.ts';
+import { SpeechTape } from '../../../../src/platform/engines/speaker/speech-tape.ts';
+import { buzz } from '../../../support/buzz.ts';
+import { bright, deep } from '../post-transcription.ts';
 import type { RecognitionEngineEvent } from '../../../../src/platform/engines/port.ts';
 import { ToneRecogniser, ToneSynthesizer } from '../tone-engines.ts';
 
@@ -34,6 +40,19 @@ function install(opening: string): void {
        isReady() { return false; }
        decode() {}
        getResult({ seconds }) { return { text: ' vanakkam'.repeat(seconds), tokens: [], timestamps: [] }; }
+     };
+     // Bright voices cross zero more often than deep ones.
+     const bright = (samples) => { let n = 0; for (let i = 1; i < samples.length; i++) n += samples[i - 1] < 0 && samples[i] >= 0; return n / samples.length > 0.11; };
+     exports.SpeakerEmbeddingExtractor = class {
+       createStream() { return { acceptWaveform({ samples }) { this.bright = bright(samples); }, inputFinished() {} }; }
+       compute(stream) { return Float32Array.from(stream.bright ? [3, 0, 0] : [0, 0, 5]); }
+     };
+     exports.OfflineSpeakerDiarization = class {
+       setConfig(config) { if (config.clustering.numClusters !== 2) throw new Error('asked for ' + config.clustering.numClusters); }
+       process(samples) {
+         const half = samples.length / 2;
+         return [0, 1].map((part) => ({ start: part * half / 16_000, end: (part + 1) * half / 16_000, speaker: 7 - part }));
+       }
      };
      exports.OfflineTts = class {
        numSpeakers = 2;
@@ -120,5 +139,45 @@ describe('models of the user', () => {
     await expect(say('பிழை')).rejects.toThrow('no such phoneme');
     await expect(say('அழி')).rejects.toMatchObject({ code: 'OFFHOOK_SYNTHESIS_UNAVAILABLE' });
     expect(await say('வணக்கம்')).toBeGreaterThan(0);
+  });
+
+  const speech = (voice: typeof deep) => amplify(buzz({ ...voice, seconds: 2, wobble: 1 }), -6);
+
+  it.each([
+    ['alone, beside the built-in diarization', ['embedding.onnx']],
+    ['with a model of who speaks when', ['embedding.onnx', 'segmentation.onnx']],
+  ])('describe voices and tell them apart: %s', async (_, files) => {
+    install('');
+    rmSync(join(folder, 'recognition'), { recursive: true });
+    mkdirSync(join(folder, 'speakers'));
+    for (const file of files) writeFileSync(join(folder, 'speakers', file), '');
+    await using engine = (await ownSpeakers(await opened()))!;
+    expect(engine.kind).toBe('own:embedding.onnx');
+    expect([...(await engine.embed(speech(deep)))]).toEqual([0, 0, 5]);
+    expect([...(await engine.embed(new Int16Array(16_000)))]).toEqual([0]);
+    expect(engine.similarity(Float32Array.of(0, 5), Float32Array.of(0, 2))).toBeGreaterThan(0.9);
+    expect(engine.similarity(Float32Array.of(0, 5), Float32Array.of(2, 0))).toBeLessThan(0.1);
+    expect(engine.similarity(Float32Array.of(0), Float32Array.of(2, 0))).toBe(0);
+
+    const track = new VoiceTrack();
+    const tape = new SpeechTape(engine.tapeSeconds);
+    for (const [voice, startS] of [[deep, 3] as const, [bright, 8] as const]) {
+      track.add(speech(voice), startS);
+      tape.add(speech(voice), startS);
+    }
+    const { turns, embeddings } = await engine.diarise({ windows: track.windows, tape }, 2);
+    expect(turns).toEqual([
+      { startS: 3, endS: 5, speaker: 0 },
+      { startS: 8, endS: 10, speaker: 1 },
+    ]);
+    expect(embeddings.map((embedding) => [...embedding])).toEqual([
+      [0, 0, 5],
+      [3, 0, 0],
+    ]);
+  });
+
+  it('leave voices to the built-in way where there is no model of them', async () => {
+    install('');
+    expect(await ownSpeakers(await opened())).toBeUndefined();
   });
 });

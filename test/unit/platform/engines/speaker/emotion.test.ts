@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { emotionOf, emotions, prosodyOf } from '../../../../../src/platform/engines/speaker/emotion.ts';
+import { builtInSpeakers } from '../../../../../src/platform/engines/speaker/built-in-speakers.ts';
 import { identifySpeaker } from '../../../../../src/platform/engines/speaker/identify.ts';
 import { SHAPE } from '../../../../../src/platform/engines/speaker/voice-frames.ts';
 import { STATISTICS } from '../../../../../src/platform/engines/speaker/voice-statistics.ts';
@@ -34,18 +35,21 @@ describe('the emotion of a stretch of speech', () => {
 describe('identification', () => {
   const [right, up] = [Float32Array.from([1, 0]), Float32Array.from([0, 1])];
   const profiles = [
-    { name: 'Asha', project: '', embedding: right },
-    { name: 'Ravi', project: '', embedding: up },
+    { name: 'Asha', project: '', kind: 'built-in', embedding: right },
+    { name: 'Ravi', project: '', kind: 'built-in', embedding: up },
   ];
 
   it('names the nearest profile', () => {
-    expect(identifySpeaker(Float32Array.from([0.05, 0.999]), profiles).name).toBe('Ravi');
+    expect(identifySpeaker(Float32Array.from([0.05, 0.999]), profiles, builtInSpeakers).name).toBe('Ravi');
   });
 
   it('names nobody below the threshold, nor where nobody is registered', () => {
     const between = Float32Array.from([Math.SQRT1_2, Math.SQRT1_2]);
-    expect(identifySpeaker(between, profiles)).toEqual({ name: undefined, confidence: expect.any(Number) });
-    expect(identifySpeaker(right, [])).toEqual({ name: undefined, confidence: 0 });
-    expect(identifySpeaker(between, profiles, 0.01).name).toBe('Asha');
+    expect(identifySpeaker(between, profiles, builtInSpeakers)).toEqual({ name: undefined, confidence: expect.any(Number) });
+    expect(identifySpeaker(right, [], builtInSpeakers)).toEqual({ name: undefined, confidence: 0 });
+    const easy = { kind: 'built-in', similarity: () => 0.7 };
+    expect(identifySpeaker(between, profiles, easy).name).toBe('Asha');
+    // Of another kind, a voice is like none.
+    expect(identifySpeaker(between, profiles, { ...easy, kind: 'own' })).toEqual({ name: undefined, confidence: 0 });
   });
 });
