@@ -9,6 +9,7 @@ import { readPhone, saysPlus } from './read-phone.ts';
 import { readDate, readEmail, readName, readTime } from './read-words.ts';
 import { type AnswerContext, type AnswerPart, type AnswerReading, impossible } from './reading.ts';
 
+const MOST_CHARACTERS = 1_000;
 const LEADS_IN = new Set(tokenise("is it's its number code email mail date amount name नंबर है हैं कोड ईमेल तारीख नाम"));
 
 /**
@@ -25,12 +26,19 @@ export function readAnswer(contract: AnswerContract, context: AnswerContext, hea
 
 /** The same for words and keys in the order in which they came: four digits spoken, four typed. */
 export function readParts(contract: AnswerContract, context: AnswerContext, parts: readonly AnswerPart[]): AnswerReading {
-  const reading = readKind(contract, context, parts);
+  const reading = readKind(contract, context, parts.map(shortened));
   const last = parts.at(-1);
   if (reading.status === 'incomplete' && !reading.begun && last?.by === 'voice') return { ...reading, begun: leadsIn(last.text) };
   const ended = last?.by === 'keys' && last.keys.endsWith('#');
   // The caller said that this is all.
   return ended && reading.status === 'complete' ? { ...reading, more: 'no' } : reading;
+}
+
+/** A value is said in far fewer words than this; of more the last ones count, since people correct themselves forwards. */
+function shortened(part: AnswerPart): AnswerPart {
+  if (part.by === 'keys' || part.text.length <= MOST_CHARACTERS) return part;
+  const end = part.text.slice(-MOST_CHARACTERS);
+  return { by: 'voice', text: end.slice(end.indexOf(' ') + 1) };
 }
 
 /** `My number is`, `it's`, `मेरा नंबर है`: the value itself comes next. */

@@ -113,6 +113,8 @@ export function readName(text: string): string[] {
 
 /** At least three letters in a row, said one by one; two are initials. */
 function spelledOut(shown: readonly string[], index: number): { word: string; to: number } | undefined {
+  const first = plainText(shown[index]!).toLowerCase();
+  if (letterNamed(first) === undefined && first !== 'double') return undefined;
   const words = spelledWords(shown.slice(index).join(' '));
   if (words.length !== shown.length - index) return undefined;
   let word = '';

@@ -9,6 +9,7 @@ export interface Spelled extends Found<string> {
   readonly weak: boolean;
 }
 
+const LONGEST_NUMBER = 12;
 const AS_IN = new Set(['for', 'as', 'like', ...tokenise('फॉर फ़ॉर फार से जैसे')]);
 const TIMES: ReadonlyMap<string, number> = new Map([
   ['double', 2],
@@ -73,12 +74,17 @@ export function spelledAt(words: readonly string[], index: number): Spelled | un
     const weak = named.weak && !/^[A-HJ-Z]$/.test(written);
     return { readings: [named.letter], value: named.letter, weak, from: index, to: index + 1 };
   }
-  const digits = pieceAt(
-    words.map((each) => each.toLowerCase()),
-    index,
-  );
+  const digits = digitsNear(words, index);
   if (digits !== undefined) return { readings: [digits.value], weak: false, ...digits };
   return RUN.test(written) ? { readings: [word], value: word, weak: false, from: index, to: index + 1 } : undefined;
+}
+
+/** Digits at `index`; only the words around it are looked at, since this is asked for every word. */
+function digitsNear(words: readonly string[], index: number): Found<string> | undefined {
+  const start = Math.max(0, index - 1);
+  const near = words.slice(start, index + LONGEST_NUMBER).map((word) => word.toLowerCase());
+  const piece = pieceAt(near, index - start);
+  return piece === undefined ? undefined : { value: piece.value, from: index, to: start + piece.to };
 }
 
 /** `for Bombay`, `as in boy`, `फ़ॉर बॉम्बे`: the first letter of the word. */

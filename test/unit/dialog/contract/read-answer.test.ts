@@ -161,3 +161,8 @@ it('gives a recogniser ten hints at most, and knows how many keys an answer has'
   expect(contractHints(six, 'hi')).toHaveLength(10);
   expect([six, indian, either, { kind: 'yes-no' } as const].map(mostKeys)).toEqual([6, 14, 1, 1]);
 });
+
+it('reads the end of an endless answer', () => {
+  const rambling = 'so I was thinking about the weather and other things '.repeat(200);
+  expect(read(six, english, `one two three, ${rambling} it is four two seven one nine nine`)).toBe('427199 no');
+});
