@@ -98,13 +98,9 @@ export const settingsSchema = z.object({
       .default('plain')
       .register(settingFacts, { description: 'How the embedded platform behaves; hosted-like is slower and less tidy' }),
     vocabularyFolder: text('config/platform', "Folder of the recogniser's vocabulary.<language>.yaml files"),
-    modelsFolder: z
-      .string()
-      .min(1)
-      .optional()
-      .register(settingFacts, {
-        description: 'Folder of your own speech models, recognition/<language>/, voices/<language>/ and speakers/ below it',
-      }),
+    modelsFolder: z.string().min(1).optional().register(settingFacts, {
+      description: 'Folder of your own speech models, recognition/<language>/, voices/<language>/ and speakers/ below it',
+    }),
     audioHosts: z.string().min(1).optional().register(settingFacts, {
       description: 'Hosts, name or name:port with commas between, that a transcription url may name on this machine or over http',
     }),
