@@ -52,7 +52,9 @@ function configured({ settings, secrets }: LoadedConfig, common: SpeechPlatformS
   const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
   const given = Object.entries({ authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl }).filter(([, url]) => url !== undefined);
   const url = secrets.redisUrl?.reveal();
-  const tokenStore = url === undefined ? undefined : new RedisTokenStore({ url, clock: systemClock, logger });
+  // Behind a sentinel or in a cluster each process mints its own: the store of tokens knows one server.
+  const isOneServer = url !== undefined && /^rediss?:\/\//u.test(url);
+  const tokenStore = !isOneServer ? undefined : new RedisTokenStore({ url, clock: systemClock, logger });
   return {
     settings: {
       ...common,
