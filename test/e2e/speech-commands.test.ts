@@ -43,12 +43,15 @@ it('tells a wrong use (2) from a failure (1), as JSON too, and says what to do',
     OFFHOOK_ASR_URL: 'http://127.0.0.1:9',
     OFFHOOK_TTS_URL: 'http://127.0.0.1:9',
   };
-  const [usage, failure] = await Promise.all([
+  const [usage, refused, failure] = await Promise.all([
     runOffhook(['transcribe', at('none.wav'), '--json'], { ...unreachable, ...urls }),
+    runOffhook(['say', 'hello', '--voice', 'Nisha', '--speed', '9', '-o', at('b.wav'), '--json'], { ...unreachable, ...urls }),
     runOffhook(['doctor', '--json'], { ...unreachable, ...urls }),
   ]);
   expect(usage.code).toBe(2);
   expect(lastJson(usage)).toMatchObject({ ok: false });
+  expect(refused.code).toBe(2);
+  expect(lastJson(refused)).toMatchObject({ ok: false, code: 'OFFHOOK_SPEECH_REQUEST' });
   expect(failure.code).toBe(1);
   expect(failure.stdout).toContain('check OFFHOOK_ASR_URL');
   expect(failure.stdout + failure.stderr).not.toContain('the-key-itself');

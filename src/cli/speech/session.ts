@@ -2,6 +2,7 @@ import type { Settings } from '../../config/schema.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
+import { SpeechRequestError } from '../../speech/errors.ts';
 import { SpeechPlatform } from '../../speech/platform.ts';
 import { requireConfiguration } from '../configuration.ts';
 import { EXIT, printJson, printNote } from '../output.ts';
@@ -50,13 +51,19 @@ export async function runSpeechCommand(
     if (flags.json === true) printJson({ ok: true, ...answer });
     if (answer['ok'] === false) code = EXIT.failed;
   } catch (error) {
-    code = error instanceof UsageError ? EXIT.usage : thrownCode;
+    code = isWrongUse(error) ? EXIT.usage : thrownCode;
     if (flags.json === true) printJson({ ok: false, error: errorText(error), ...factsOf(error) });
     printNote(`offhook ${name}: ${errorText(error)}`);
   }
   clearInterval(alive);
   await flushed(process.stdout);
   process.exit(code);
+}
+
+/** The command or its options are wrong: nothing was sent. */
+function isWrongUse(error: unknown): boolean {
+  if (error instanceof UsageError) return true;
+  return error instanceof SpeechRequestError && error.status === undefined && error.cause === undefined;
 }
 
 function factsOf(error: unknown): JsonAnswer {
