@@ -18,6 +18,8 @@ export class Line {
   readonly #onStarted: (unitId: string, atMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
+  /** The carrier's timestamp of the caller's last frame. */
+  #lineMs: number | undefined;
 
   /** @param onStarted told when the first audio of a sentence went out */
   constructor(
@@ -77,14 +79,22 @@ export class Line {
   }
 
   markReturned(name: string, nowMs: number): void {
-    this.playout.markReturned(name, nowMs);
+    this.playout.markReturned(name, nowMs, this.#lineMs);
+    for (const { unitId, sureBytes, likelyBytes } of this.playout.takePlaced()) this.ledger.cut(unitId, sureBytes, likelyBytes);
     this.pump(nowMs);
+  }
+
+  /** Audio of the caller came. @param timestampMs the carrier's, if it gives any */
+  arrived(timestampMs: number | undefined): void {
+    this.#lineMs = timestampMs;
   }
 
   /** Takes back everything not yet played, at the carrier too. */
   clear(nowMs: number): void {
-    if (this.#attachment?.capabilities.clear === 'native') this.#attachment.sendClear();
+    const { clear, marks } = this.#attachment?.capabilities ?? {};
+    if (clear === 'native') this.#attachment?.sendClear();
     this.#cut(nowMs);
+    if (clear === 'native' && marks === 'native') this.#attachment?.sendMark(this.playout.cutMark);
   }
 
   detach(nowMs: number, reason: string): void {

@@ -1,6 +1,7 @@
 import { decodeAudio, encodeAudio } from '../audio/codec.ts';
 import { bytesPerSample, idleByte, type AudioFormat } from '../audio/format.ts';
 import { PlayoutUnit } from './playout-unit.ts';
+import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
 
 export interface PlayoutLead {
   /** Audio is sent when less than this is queued at the carrier, … */
@@ -47,13 +48,6 @@ export interface PlayoutCounters {
   marksUnknown: number;
 }
 
-interface Sent {
-  readonly unit: PlayoutUnit;
-  readonly fromBytes: number;
-  readonly toBytes: number;
-  readonly startMs: number;
-}
-
 interface OutstandingMark {
   readonly name: string;
   readonly unit: PlayoutUnit;
@@ -69,6 +63,7 @@ const REWIND_MS = 400;
 const FADE_SAMPLES = 80;
 /** Marks whose lateness is compared: about two seconds of speech. */
 const MARKS_COMPARED = 4;
+const CUT = '.cut';
 /** A held carrier that has no more than this left is given a fading end of this length. */
 const FADE_OUT_LEAD_MS = 45;
 const FADE_OUT_MS = 20;
@@ -96,6 +91,9 @@ export class Playout {
   #cut: PlayoutUnit[] = [];
   #suspended = false;
   #starvedAt = '';
+  readonly #playing = new PlayingClock();
+  #pendingCut: PendingCut | undefined;
+  #placed: HeardPosition[] = [];
   /** How much later than they were due the last marks came back, newest last. */
   #lateMs: number[] = [];
 
@@ -167,10 +165,15 @@ export class Playout {
    * @returns where each unit that was not heard to its end stood, oldest first; empty when nothing was playing
    */
   clear(nowMs: number): readonly HeardPosition[] {
-    const cut = this.#position(nowMs);
-    this.#cut = [...new Set([...cut.map(({ unit }) => unit), ...this.#units])];
-    for (const { unit, likelyBytes } of cut) unit.sentBytes = likelyBytes;
+    const cut = placesAt(this.#sent, nowMs, this.#bytesPerMs);
+    const unheard = cut.filter(({ unit, likelyBytes }) => !(unit.complete && likelyBytes >= unit.byteLength));
+    this.#cut = [...new Set([...unheard.map(({ unit }) => unit), ...this.#units])];
+    // A sentence that is over by the clock alone, without its mark, is placed as well: nobody will tell of its end any more.
+    const unproven = new Set(this.#marks.map(({ unit }) => unit));
+    const units = [...new Set([...cut.map(({ unit }) => unit).filter((unit) => unproven.has(unit)), ...this.#cut])];
+    for (const { unit, likelyBytes } of unheard) unit.sentBytes = likelyBytes;
     this.#generation += 1;
+    this.#pendingCut = units.length === 0 ? undefined : { mark: this.cutMark, sent: this.#sent, units };
     this.#suspended = true;
     this.#marks = [];
     this.#units = [];
@@ -178,11 +181,22 @@ export class Playout {
     this.#held = false;
     this.#fadedOut = false;
     this.#carrierEndMs = nowMs;
-    return this.#cut.map((unit) => ({
-      unitId: unit.id,
-      sureBytes: this.#proven.get(unit.id) ?? 0,
-      likelyBytes: cut.find((entry) => entry.unit === unit)?.likelyBytes ?? 0,
-    }));
+    return this.#heardOf(units, cut);
+  }
+
+  /**
+   * Name of the mark to send right behind the carrier's clear: it finds an empty queue and comes back at once, which tells
+   * when the clear was obeyed.
+   */
+  get cutMark(): string {
+    return `${this.#generation}${CUT}`;
+  }
+
+  /** Where the last clear really cut, once its mark has told; each cut once. */
+  takePlaced(): readonly HeardPosition[] {
+    const placed = this.#placed;
+    this.#placed = [];
+    return placed;
   }
 
   /** Gives up what the last clear took back; what is begun from here on is played. */
@@ -194,6 +208,7 @@ export class Playout {
   /** Undoes the last clear: what was not heard is queued again, from the start of the word that was cut. */
   restore(): boolean {
     this.#suspended = false;
+    this.#pendingCut = undefined;
     if (this.#cut.length === 0) return false;
     const first = this.#cut[0];
     if (first !== undefined && first.sentBytes > 0) first.rewindTo(first.sentBytes, this.#settings.format, REWIND_MS);
@@ -212,13 +227,22 @@ export class Playout {
     return this.#lateMs.length === 0 ? 0 : Math.min(...this.#lateMs);
   }
 
-  /** The carrier says that everything before this mark was played. Marks from before a clear are unknown. */
-  markReturned(name: string, nowMs: number): void {
+  /**
+   * The carrier says that everything before this mark was played. Marks from before a clear are unknown.
+   * @param lineMs the carrier's timestamp of the caller's frame before it: both came the same way, so that the network's delay
+   * is in neither
+   */
+  markReturned(name: string, nowMs: number, lineMs?: number): void {
+    if (name.endsWith(CUT)) {
+      if (name === this.#pendingCut?.mark) this.#place(this.#pendingCut, lineMs);
+      return;
+    }
     const index = this.#marks.findIndex((mark) => mark.name === name);
     if (index === -1) {
       this.counters.marksUnknown += 1;
       return;
     }
+    this.#playing.markReturned(lineMs, this.#marks[index]!.dueMs);
     this.#lateMs = [...this.#lateMs.slice(1 - MARKS_COMPARED), nowMs - this.#marks[index]!.dueMs];
     // Marks come back in order, so one that came back proves those before it.
     for (const mark of this.#marks.splice(0, index + 1)) this.#prove(mark, true);
@@ -244,7 +268,7 @@ export class Playout {
   /** How far the unit was heard: proven by marks, and likely by the clock. */
   heard(unitId: string, nowMs: number): HeardPosition {
     const sureBytes = this.#proven.get(unitId) ?? 0;
-    const entry = this.#position(nowMs).find(({ unit }) => unit.id === unitId);
+    const entry = placesAt(this.#sent, nowMs, this.#bytesPerMs).find(({ unit }) => unit.id === unitId);
     return { unitId, sureBytes, likelyBytes: Math.max(sureBytes, entry?.likelyBytes ?? sureBytes) };
   }
 
@@ -300,6 +324,7 @@ export class Playout {
   /** Puts one message behind what the carrier has. */
   #emit(unit: PlayoutUnit, payload: Uint8Array, takenBytes: number, nowMs: number, commands: PlayoutCommand[]): void {
     const startMs = Math.max(nowMs, this.#carrierEndMs);
+    if (startMs > this.#carrierEndMs) this.#playing.startedAnew();
     const offsetBytes = unit.sentBytes;
     unit.sentBytes += takenBytes;
     this.#carrierEndMs = startMs + payload.length / this.#bytesPerMs;
@@ -355,17 +380,21 @@ export class Playout {
     this.#starvedAt = `${unit.id}.${unit.sentBytes}`;
   }
 
-  /** Units of which something may not have been heard yet, with how far each was, by the clock. */
-  #position(nowMs: number): { unit: PlayoutUnit; likelyBytes: number }[] {
-    const heard = new Map<PlayoutUnit, number>();
-    for (const sent of this.#sent) {
-      const playedBytes = Math.floor(Math.max(0, nowMs - sent.startMs) * this.#bytesPerMs);
-      const likely = Math.min(sent.toBytes, sent.fromBytes + playedBytes);
-      if (nowMs >= sent.startMs || !heard.has(sent.unit))
-        heard.set(sent.unit, Math.max(heard.get(sent.unit) ?? 0, nowMs >= sent.startMs ? likely : 0));
-    }
-    return [...heard.entries()]
-      .filter(([unit, likelyBytes]) => !(unit.complete && likelyBytes >= unit.byteLength))
-      .map(([unit, likelyBytes]) => ({ unit, likelyBytes }));
+  /** Places a cut by the moment at which the carrier obeyed it, on our clock of its playing. */
+  #place({ sent, units }: PendingCut, lineMs: number | undefined): void {
+    this.#pendingCut = undefined;
+    const atMs = this.#playing.at(lineMs);
+    if (atMs === undefined) return;
+    const places = placesAt(sent, atMs, this.#bytesPerMs);
+    for (const { unit, likelyBytes } of places) if (this.#cut.includes(unit)) unit.sentBytes = likelyBytes;
+    this.#placed.push(...this.#heardOf(units, places));
+  }
+
+  #heardOf(units: readonly PlayoutUnit[], places: readonly Place[]): readonly HeardPosition[] {
+    return units.map((unit) => {
+      const sureBytes = this.#proven.get(unit.id) ?? 0;
+      const likelyBytes = places.find((place) => place.unit === unit)?.likelyBytes ?? 0;
+      return { unitId: unit.id, sureBytes, likelyBytes: Math.max(sureBytes, likelyBytes) };
+    });
   }
 }

@@ -18,10 +18,7 @@ import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from 
 /** Sound of before a secret was asked for that goes with it: keys that were pressed too early. */
 const EARLIER_TONES_MS = 250;
 
-/**
- * One call. Wires the line, the ear, the turn machine and the dialog together and has no rule of its own: it feeds the
- * machine and carries out its effects.
- */
+/** One call: wires line, ear, turn machine and dialog together, and carries the machine's effects out; no rule is its own. */
 export class CallSession {
   readonly id: string;
   readonly identity: CallIdentity;
@@ -144,6 +141,7 @@ export class CallSession {
     switch (event.type) {
       case 'audio': {
         const at = { nowMs, wallMs: clock.wallMs(), silent: this.#secret.isSilent(nowMs) };
+        this.#media.line.arrived(event.timestampMs);
         this.#media.ear.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#listening);
         return;
       }

@@ -128,6 +128,71 @@ describe('marks', () => {
   });
 });
 
+describe('a cut', () => {
+  /** The line's clock, 5 s ahead of ours; audio takes 80 ms to the carrier, and marks are sent 30 ms late. */
+  const lineMs = (dueMs: number): number => dueMs + 5_000 + 80 + 30;
+
+  /** Plays up to a moment, with the marks coming back. */
+  function playedUntil(untilMs: number): Playout {
+    const playout = loaded(3_000);
+    const due: { name: string; dueMs: number }[] = [];
+    let endMs = 0;
+    for (let nowMs = 0; nowMs <= untilMs; nowMs += 20) {
+      for (const command of playout.pump(nowMs)) {
+        if (command.type === 'mark') due.push({ name: command.name, dueMs: endMs });
+        else endMs = command.startMs + command.payload.length / BYTES_PER_MS;
+      }
+      while (due[0] !== undefined && due[0].dueMs + 150 <= nowMs) {
+        const { name, dueMs } = due.shift()!;
+        playout.markReturned(name, nowMs, lineMs(dueMs));
+      }
+    }
+    return playout;
+  }
+
+  it('is placed anew when its mark tells when the carrier obeyed', () => {
+    const playout = playedUntil(1_200);
+    expect(playout.clear(1_200)).toEqual([{ unitId: 'a', sureBytes: 1_000 * 8, likelyBytes: 1_200 * 8 }]);
+    expect(playout.takePlaced()).toEqual([]);
+    // The clear took 200 ms to the carrier, 120 ms longer than the audio had taken.
+    playout.markReturned(playout.cutMark, 1_500, lineMs(1_200 + 120));
+    expect(playout.takePlaced()).toEqual([{ unitId: 'a', sureBytes: 1_000 * 8, likelyBytes: 1_320 * 8 }]);
+    expect(playout.takePlaced()).toEqual([]);
+    expect(playout.counters.marksUnknown).toBe(0);
+  });
+
+  it('stays where the clock put it without timestamps, before any mark, and when speech goes on', () => {
+    for (const [playout, atMs] of [
+      [playedUntil(1_200), undefined],
+      [playedUntil(300), lineMs(400)],
+    ] as const) {
+      playout.clear(1_200);
+      playout.markReturned(playout.cutMark, 1_500, atMs);
+      expect(playout.takePlaced()).toEqual([]);
+    }
+    const restored = playedUntil(1_200);
+    restored.clear(1_200);
+    restored.restore();
+    restored.markReturned(restored.cutMark, 1_500, lineMs(1_320));
+    expect(restored.takePlaced()).toEqual([]);
+  });
+
+  it('is told of a sentence that was over by the clock, though its last mark was not back', () => {
+    const playout = loaded(300);
+    playout.pump(0);
+    playout.begin('b');
+    playout.push('b', speech(1_000));
+    playout.pump(20);
+    const places = playout.clear(350);
+    expect(places).toEqual([
+      { unitId: 'a', sureBytes: 0, likelyBytes: 300 * 8 },
+      { unitId: 'b', sureBytes: 0, likelyBytes: 50 * 8 },
+    ]);
+    playout.restore();
+    expect(marks(playout.pump(350)).some((name) => name.includes('.a.'))).toBe(false);
+  });
+});
+
 describe('an interruption', () => {
   it('yields how far the caller heard: proven by marks, likely by the clock', () => {
     const playout = loaded(2_000);
