@@ -106,7 +106,7 @@ function silenceOfValue({ words, expectation }: TurnState, baseMs: number, quiet
   const { value } = expectation;
   if (value === undefined || quietMs < DEFAULT_PATIENCE.wholeMs) return undefined;
   const reading = readAnswer(value.contract, value.context, provisionalText(words));
-  const saysNothing = reading.status === 'impossible' || (reading.status === 'incomplete' && reading.soFar === '');
+  const saysNothing = reading.status === 'impossible' || (reading.status === 'incomplete' && !reading.begun);
   return saysNothing ? undefined : contractSilenceMs(reading, baseMs);
 }
 
