@@ -67,7 +67,7 @@ export class RealtimeProtocol {
   #state: State;
   #endUntilMs: number | undefined;
   #endSent = false;
-  /** A final came after the end was sent. */
+  /** A final came for the end, after those for the commits before it. */
   #endHeard = false;
   #pumpAtMs: number | undefined;
   /** Where in the caller's audio the socket's first sample stands, and when it was sent. */
@@ -128,7 +128,7 @@ export class RealtimeProtocol {
     if (name !== 'handshaking' && name !== 'ready') return [];
     const said = reason === '' ? `the socket closed (${code})` : reason;
     const message = `recognition: ${said}`;
-    if (this.#endSent && (code === 1000 || code === 1005)) this.#finish(undefined);
+    if (this.#endSent && (code === 1000 || code === 1005)) this.#finish(undefined, this.#endHeard);
     else
       this.#died(at, {
         error: isRecoverableClose(code) ? new SpeechUnavailableError(message) : new SpeechFailedError(message),
@@ -215,9 +215,11 @@ export class RealtimeProtocol {
         const { text, endOfUtterance, language, endS } = event;
         const seg = this.#segments.final(event.seg, text);
         if (seg === undefined) return;
-        this.#endHeard = this.#endSent;
+        const answersEnd = this.#endSent && this.#commits.outstanding === 0;
+        this.#endHeard ||= answersEnd;
         const endSample = endS === undefined ? undefined : this.#sessionStart + Math.round(endS * this.#options.sampleRateHz);
         this.#commits.heard({ text, endOfUtterance, endSample }, at.nowMs);
+        if (answersEnd && endOfUtterance === true) this.#audio.settle(this.#audio.end);
         this.#emit({ type: 'final', seg, text, endOfUtterance, language });
         return;
       }
@@ -358,10 +360,10 @@ export class RealtimeProtocol {
     this.#effects.push({ type: 'connect', freshToken });
   }
 
-  /** What is in no final by now is told, unless a final answered the end and the platform then closed as it should. */
-  #finish(error: Error | undefined): void {
+  /** @param isAnswered a final came for the end, and the platform then closed as it should: else what is in no final is told */
+  #finish(error: Error | undefined, isAnswered = false): void {
     this.#state = { name: 'over' };
-    if (error !== undefined || !this.#endHeard) {
+    if (!isAnswered) {
       const lost = this.#everReady ? 'the session was over before it was in a final' : 'the recogniser was never ready for it';
       this.#audio.abandon();
       this.#tellLost(lost);

@@ -440,6 +440,31 @@ describe('recognition session: a lost socket', () => {
     expect(driver.of('closed')).toEqual([{ type: 'closed', error: undefined }]);
   });
 
+  it('names a turn that was not answered before the time for the end was over, though another was', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    for (const from of [0, 400]) {
+      driver.speak(voice(400, from));
+      driver.commit();
+    }
+    driver.end();
+    driver.hear({ type: 'final', seg: 0, text: 'alpha', end_of_utterance: true, end: 0.4 });
+    driver.advance(5_000);
+    expect(driver.of('audio-lost')).toMatchObject([{ fromMs: 400, lostMs: 400 }]);
+    expect(driver.of('closed')).toEqual([{ type: 'closed', error: undefined }]);
+  });
+
+  it('knows that the end was answered by its mark, though nobody closes', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    driver.speak(voice(400));
+    driver.end();
+    driver.advance(100);
+    driver.hear({ type: 'final', seg: 0, text: 'alpha', end_of_utterance: true });
+    driver.advance(5_000);
+    expect(driver.of('audio-lost')).toEqual([]);
+  });
+
   it('loses nothing when the line was silent for long', () => {
     const driver = new ProtocolDriver();
     driver.ready();
