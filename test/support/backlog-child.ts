@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { readEnvironment } from '../../src/config/env.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { postCallJob } from '../../src/jobs/post-call-job.ts';
+import { sweep } from '../../src/jobs/sweep.ts';
+import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
+import { startWorker } from '../../src/jobs/worker.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { createEvents } from '../../src/observability/events.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { openRecords } from '../../src/records.ts';
+
+/** A worker as `offhook worker` starts it, but for a platform that answers at once, and a sweep each second. */
+const config = loadConfig({ env: readEnvironment(), files: [] });
+const { store, queue, desk, recordings } = await openRecords({ config, clock: systemClock, logger: silentLogger });
+const transcribe = async (): Promise<never> => ({ text: 'hello', segments: [], words: [] }) as never;
+const transcriber = { transcribe, transcribeMedical: transcribe };
+const workFolder = join(config.settings.dataDir, 'work');
+startWorker({
+  queue,
+  handlers: {
+    'post-call': postCallJob({ store, recordings, desk, transcriber, clock: systemClock, workFolder }),
+    webhooks: deliverWebhook({ store, desk, clock: systemClock, timeoutMs: 5_000 }),
+  },
+  sweep: () => sweep({ store, queue, desk, clock: systemClock, settledMs: 3_000 }),
+  watchEveryMs: 1_000,
+  logger: silentLogger,
+  events: createEvents(silentLogger, createMetrics()),
+  clock: systemClock,
+  concurrency: 4,
+});
+process.stdout.write('working\n');
