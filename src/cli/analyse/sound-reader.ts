@@ -8,10 +8,11 @@ import { containerOf } from '../../platform/media/container.ts';
 import { decodedRateHz } from '../../platform/media/decode-file.ts';
 import { MediaNeedsFfmpegError } from '../../platform/media/errors.ts';
 import { MediaDecoder } from '../../platform/media/media-decoder.ts';
+import { decodeStereo } from './stereo-decoder.ts';
 
 const CONTAINERS = ['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm', 'aac', 'asf', 'avi'] as const;
 
-/** The embedded platform's decoders, for measuring recordings that are no WAV. */
+/** Recordings that are no WAV: by a system's ffmpeg with their channels apart, else by the embedded platform's decoders as one. */
 export function soundReader(): SoundReader {
   const decoder = new MediaDecoder();
   return {
@@ -19,6 +20,7 @@ export function soundReader(): SoundReader {
     async decode(inputPath, named, wavPath, signal) {
       const container = CONTAINERS.find((each) => each === named);
       if (container === undefined) return false;
+      if (await decodeStereo(inputPath, container, wavPath, PLATFORM_LIMITS.seconds, signal)) return true;
       const outputPath = `${wavPath}.pcm`;
       try {
         await decoder.decode({ inputPath, container, outputPath, maxSeconds: PLATFORM_LIMITS.seconds }, signal);

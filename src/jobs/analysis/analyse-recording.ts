@@ -17,7 +17,7 @@ export interface SoundReader {
   /** @param head the file's first 16 bytes or more. @returns undefined for what is no audio */
   containerOf(head: Uint8Array): string | undefined;
   /**
-   * Decodes into a mono WAV of 16 bits.
+   * Decodes into a WAV of 16 bits, its channels apart where that can be done here, else mixed into one.
    * @returns false where nothing here can, although the platform may
    * @throws OffhookError for what is damaged or too long
    */

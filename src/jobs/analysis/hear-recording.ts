@@ -28,9 +28,11 @@ export async function hearRecording(parts: Parts, file: RecordingFile, signal: A
   const { profile } = parts.loaded;
   const wavPath = file.container === 'wav' ? file.path : await decoded(parts, file, signal);
   const targets = [join(file.folder, 'left.wav'), join(file.folder, 'right.wav')];
-  const separable = file.container === 'wav' && profile.channels.stereo === 'separate';
+  const separable = profile.channels.stereo === 'separate';
   const sound = wavPath === undefined ? undefined : await separateChannels(wavPath, separable ? targets : []);
   if (sound !== undefined) requireSpeech(sound);
+  if (sound !== undefined && file.container !== 'wav' && sound.totalS > PLATFORM_LIMITS.seconds)
+    throw new RecordingRefusedError('too-long', 'longer than the four hours that the platform takes; only WAV files are split');
   if (sound !== undefined && separable && sound.channels === 2 && !sound.isTwice)
     return hearSeparately(parts, file, sound, targets, signal);
   return hearTogether(parts, file, sound, signal);
@@ -63,7 +65,7 @@ function requireSpeech({ speech, totalS }: SeparatedRecording): void {
 
 async function hearSeparately(
   { transcriber, loaded: { profile } }: Parts,
-  { path, folder }: RecordingFile,
+  { path, folder, container }: RecordingFile,
   sound: SeparatedRecording,
   targets: readonly string[],
   signal: AbortSignal,
@@ -85,7 +87,7 @@ async function hearSeparately(
   const problems: string[] = [];
   let insights = recognised[0]?.answer.analysis;
   if (everybody) {
-    const whole = await splitRecording(path, join(folder, 'whole'), signal);
+    const whole = container === 'wav' ? await splitRecording(path, join(folder, 'whole'), signal) : [{ path, startS: 0 }];
     if (whole.length > 1) problems.push('the insights are drawn from the first part of a recording that had to be split');
     const options = { language: profile.language, verbose: true, recognition: insightOptions(profile), signal };
     insights = (await transcriber.transcribe(whole[0]!.path, options)).analysis;
@@ -115,8 +117,6 @@ async function hearTogether(
 ): Promise<HeardRecording> {
   const { speakers, roles } = profile.channels.mono;
   const isWav = container === 'wav';
-  if (sound !== undefined && !isWav && sound.totalS > PLATFORM_LIMITS.seconds)
-    throw new RecordingRefusedError('too-long', 'longer than the four hours that the platform takes; only WAV files are split');
   const pieces = isWav ? await splitRecording(path, join(folder, 'whole'), signal) : [{ path, startS: 0 }];
   const speech: readonly Stretch[] | undefined = sound?.speech[0];
   const channel: ChannelSound = {

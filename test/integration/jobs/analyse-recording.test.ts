@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,11 +20,13 @@ import { splitRecording } from '../../../src/jobs/analysis/split-recording.ts';
 import { inspectWav } from '../../../src/jobs/analysis/wav-recording.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';
+import { requireTool } from '../../support/requires.ts';
 import { S3_CREDENTIALS, startS3 } from '../../support/s3-server.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
 
 const RATE_HZ = 16_000;
+const ffmpeg = requireTool('ffmpeg');
 
 /** Each word of the left in turn with one of the right, side by side or mixed into one. */
 function conversation(left: readonly ToneWord[], right: readonly ToneWord[], channels: 1 | 2): Uint8Array {
@@ -182,10 +185,28 @@ describe('recordings from elsewhere', () => {
 
   it('measures compressed recordings too', async () => {
     const path = new URL('../../fixtures/audio/tones.mp3', import.meta.url).pathname;
-    const { documents, failed } = await run('channels: { mono: { speakers: 1 } }', [item('tones.mp3', { kind: 'file', path })]);
+    const { documents, failed } = await run('channels: { stereo: mixed, mono: { speakers: 1 } }', [
+      item('tones.mp3', { kind: 'file', path }),
+    ]);
     expect(failed).toEqual([]);
-    expect(documents[0]).toMatchObject({ recording: { container: 'mp3', channels: 1 }, measuredFrom: 'sound' });
+    expect(documents[0]).toMatchObject({ recording: { container: 'mp3' }, measuredFrom: 'sound' });
     expect(documents[0]!.durations.totalS).toBeGreaterThan(0.5);
+  });
+
+  it.runIf(ffmpeg !== undefined)("keeps the channels of compressed recordings apart, where the system's ffmpeg can", async () => {
+    const { place } = await file('stereo.wav', conversation(['alpha', 'bravo'], ['charlie'], 2));
+    const path = join(folder, 'stereo.mp3');
+    const made = spawnSync(ffmpeg!, ['-loglevel', 'quiet', '-i', (place as { path: string }).path, '-b:a', '128k', path]);
+    expect(made.status).toBe(0);
+    const { documents, failed } = await run('insights: { of: everybody, sentiment: true }', [
+      item('stereo.mp3', { kind: 'file', path }),
+    ]);
+    expect(failed).toEqual([]);
+    expect(documents[0]).toMatchObject({ recording: { container: 'mp3', channels: 2 }, measuredFrom: 'sound' });
+    expect(texts(documents[0]!)).toEqual([
+      ['customer', 'alpha bravo'],
+      ['agent', 'charlie'],
+    ]);
   });
 
   it('fetches from public addresses alone, other hosts only where they are allowed', async () => {

@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+
+/** The demuxer is named, never guessed: a playlist would make it open other files. */
+const DEMUXERS: Readonly<Record<string, string>> = {
+  mp3: 'mp3',
+  flac: 'flac',
+  ogg: 'ogg',
+  mp4: 'mov',
+  webm: 'matroska',
+  aac: 'aac',
+};
+
+/** The platform hears no higher ones. */
+const RATE_HZ = 16_000;
+
+/**
+ * Decodes with the system's `ffmpeg`, channels kept apart, which the own decoders do not: in a process that sees no network and
+ * no other file.
+ * @returns false where there is no such program, or it could not
+ */
+export async function decodeStereo(
+  path: string,
+  container: string,
+  wavPath: string,
+  maxSeconds: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const demuxer = DEMUXERS[container];
+  if (demuxer === undefined) return false;
+  signal.throwIfAborted();
+  const input = ['-protocol_whitelist', 'file', '-f', demuxer, '-i', `file:${path}`];
+  // A little more than is allowed, so that too much can be told from just enough.
+  const output = [
+    '-map',
+    '0:a:0',
+    '-t',
+    `${maxSeconds + 1}`,
+    '-ar',
+    `${RATE_HZ}`,
+    '-c:a',
+    'pcm_s16le',
+    '-f',
+    'wav',
+    `file:${wavPath}`,
+  ];
+  const child = spawn('ffmpeg', ['-nostdin', '-y', '-loglevel', 'quiet', '-threads', '1', ...input, ...output], {
+    stdio: 'ignore',
+    signal,
+    killSignal: 'SIGKILL',
+  });
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null));
+    child.once('close', resolve);
+  });
+  signal.throwIfAborted();
+  if (code === 0) return true;
+  await rm(wavPath, { force: true });
+  return false;
+}
