@@ -19,7 +19,7 @@ describe.runIf(program !== undefined)('the job queue on Redis elsewhere', () => 
     sentinel = await startSentinel(program!, { name: 'main', server: server.url, password: 'pass:word' });
     const node = new Redis(cluster.url, { maxRetriesPerRequest: 1 });
     await node.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until('the cluster to be whole', async () => String(await node.cluster('INFO')).includes('cluster_state:ok'));
+    await until('the cluster to be whole', async () => (await node.cluster('INFO')).includes('cluster_state:ok'));
     node.disconnect();
   });
 
