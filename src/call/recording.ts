@@ -104,8 +104,10 @@ export class Recording {
     this.#startedAtWallMs ??= wallMs;
     const stampMs = this.#believed(timestampMs, nowMs);
     this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
-    if (this.#attached) this.#clock.observe(stampMs, nowMs);
-    else this.#attach(stampMs, nowMs);
+    // A frame arrives when its last sample is over, and its timestamp is its first one's.
+    const beganMs = nowMs - pcm.length / SAMPLES_PER_MS;
+    if (this.#attached) this.#clock.observe(stampMs, beganMs);
+    else this.#attach(stampMs, beganMs);
     if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
     this.#flushUntil(nowMs);
   }
@@ -183,9 +185,9 @@ export class Recording {
     for (const channel of ['left', 'right'] as const) this.#window.silenceFrom(channel, Math.round(atMs * SAMPLES_PER_MS));
   }
 
-  #attach(stampMs: number, nowMs: number): void {
-    const resumesAtMs = this.#clock.positionAt(nowMs) ?? 0;
-    this.#clock.attach(resumesAtMs, stampMs, nowMs);
+  #attach(stampMs: number, beganMs: number): void {
+    const resumesAtMs = this.#clock.positionAt(beganMs) ?? 0;
+    this.#clock.attach(resumesAtMs, stampMs, beganMs);
     this.#attached = true;
     if (this.#openGap !== undefined) this.#gaps.push({ ...this.#openGap, toMs: resumesAtMs });
     this.#openGap = undefined;

@@ -51,7 +51,7 @@ describe('what is kept of a call', () => {
 
   it('is what follows the announcement, on the clock of the whole call', async () => {
     const { kept, wav } = await record('after-announcement', { 1_000: (recording, nowMs) => recording.announced(nowMs) });
-    expect(kept).toEqual([{ fromMs: 1_000 }]);
+    expect(kept).toEqual([{ fromMs: 1_020 }]);
     expect(wav?.lengthMs).toBeGreaterThan(1_900);
     expect(wav?.caller(0, 980)).toBe(false);
     expect(wav?.caller(1_000, 1_900)).toBe(true);
@@ -64,7 +64,7 @@ describe('what is kept of a call', () => {
       600: (recording, nowMs) => recording.consent(true, nowMs),
       1_200: (recording, nowMs) => recording.consent(false, nowMs),
     });
-    expect(kept).toEqual([{ fromMs: 600, toMs: 1_200 }]);
+    expect(kept).toEqual([{ fromMs: 620, toMs: 1_220 }]);
     expect(wav?.caller(0, 580)).toBe(false);
     expect(wav?.caller(620, 1_180)).toBe(true);
     expect(wav?.caller(1_220, 1_900)).toBe(false);
@@ -76,4 +76,18 @@ describe('what is kept of a call', () => {
     expect(wav?.caller(0, 980)).toBe(true);
     expect(wav?.caller(1_020, 1_900)).toBe(false);
   });
+});
+
+it('puts the bot where the ear hears it, though a frame arrives when it is over', async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'call.wav');
+  const recording = new Recording(path, 'call', 'always');
+  for (let frame = 0; frame < 100; frame += 1) {
+    recording.caller(new Int16Array(160), 102 + 20 * frame, 5_000 + 20 * (frame + 1), 0);
+    if (frame === 40) recording.bot(new Int16Array(800).fill(9_000), 6_000);
+  }
+  await recording.finish(7_000);
+  const [, bot] = parseWav(readFileSync(path)).samples;
+  expect(bot!.findIndex((sample) => sample !== 0)).toBe(1_000 * 8);
+  expect(bot).toHaveLength(2_000 * 8);
 });
