@@ -11,6 +11,8 @@ const DEMUXERS: Readonly<Record<string, string>> = {
   aac: 'aac',
 };
 
+const PROGRAM = 'ffmpeg';
+
 /** The platform hears no higher ones. */
 const RATE_HZ = 16_000;
 
@@ -44,7 +46,7 @@ export async function decodeStereo(
     'wav',
     `file:${wavPath}`,
   ];
-  const child = spawn('ffmpeg', ['-nostdin', '-y', '-loglevel', 'quiet', '-threads', '1', ...input, ...output], {
+  const child = spawn(PROGRAM, ['-nostdin', '-y', '-loglevel', 'quiet', '-threads', '1', ...input, ...output], {
     stdio: 'ignore',
     signal,
     killSignal: 'SIGKILL',
