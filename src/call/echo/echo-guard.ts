@@ -7,7 +7,7 @@ import { SpokenText } from './spoken-text.ts';
 import { echoWorkbench } from './workbench.ts';
 
 /** Two voices are hardly ever so alike by chance; while a call may still turn out to have an echo, this is one. */
-const ALIKE = 0.5;
+const ALIKE = 0.46;
 /** The same on a line from which the bot has not come back in all the time it could have. */
 const ALIKE_LATE = 0.65;
 const QUIET_FRAMES = 125;
@@ -16,8 +16,12 @@ const ALIKE_NEAR = 0.6;
 const ALIKE_SEEMS = 0.35;
 /** A new delay must be this much more alike than the old one. */
 const BETTER = 0.1;
-/** One place of the reference and nothing else, so nobody speaks into it. */
+/** So much alike is one place of the reference and nothing else; or so much more than this line's echo usually is. */
 const PURE = 0.95;
+const LEAST_PURE = 0.75;
+const PURER = 0.05;
+const FIRST_USUAL = 0.9;
+const USUAL_PACE = 0.1;
 /** Samples compared when a new delay is looked for near the old one (25 ms), and how far it is looked for (100 ms). */
 const NEAR_SAMPLES = 200;
 const NEAR_REACH = 800;
@@ -34,6 +38,7 @@ const WARM_UP_FRAMES = 15;
 /** An echo is at least so much alike where it is known to come from; this many times not, and it was none. */
 const STILL_ALIKE = 0.35;
 const MOST_DOUBTS = 3;
+const MOST_LATER_DOUBTS = 8;
 /** A search takes about 2 ms: a few at once, then one in this many frames. */
 const MOST_SEARCHES = 8;
 const FRAMES_PER_SEARCH = 12;
@@ -41,7 +46,7 @@ const FRAMES_PER_SEARCH = 12;
 const TRACK_EVERY_FRAMES = 25;
 const TRACK_REACH = 40;
 /** How long a voice that was heard over the echo makes the next frames likely to be one, too. */
-const LAX_FRAMES = 15;
+const LAX_FRAMES = 25;
 /** After this much quiet a sentence starts, and where exactly is not known for this long. */
 const PAUSE_FRAMES = 8;
 const ONSET_FRAMES = 8;
@@ -72,6 +77,8 @@ export class EchoGuard {
   #matches = 0;
   #firstMatchAt = 0;
   #doubts = 0;
+  /** How alike a short piece of this line's echo is to its source. */
+  #usual = FIRST_USUAL;
   #matchedAt = Number.NEGATIVE_INFINITY;
   #trackAt = 0;
   #pause = 0;
@@ -163,13 +170,14 @@ export class EchoGuard {
       return false;
     }
     const lax = this.#frame - this.#voiceAt < LAX_FRAMES;
-    if (this.#model.explains(lax)) {
-      if ((this.#warmUp > 0 || this.#frame >= this.#trackAt) && !this.#isStillAt(lag)) return false;
+    const unsure = this.#warmUp > 0 || this.#frame >= this.#trackAt;
+    if (this.#model.explains(lax) && (!unsure || this.#isStillAt(lag))) {
       this.#model.learn();
       this.#model.learnSpread();
       if (this.#warmUp > 0) this.#warmUp -= 1;
       return true;
     }
+    if (this.#lag === undefined) return false;
     return (this.#frame - this.#pauseAt < ONSET_FRAMES && this.#startsAround(lag)) || this.#comesFromElsewhere(lag);
   }
 
@@ -213,7 +221,8 @@ export class EchoGuard {
       this.#aim(nearLag);
       return true;
     }
-    if (here >= (this.#warmUp > 0 ? ALIKE : PURE)) {
+    const pure = Math.min(PURE, Math.max(LEAST_PURE, this.#usual + PURER));
+    if (here >= (this.#warmUp > 0 ? ALIKE : pure)) {
       this.#model.learn();
       return true;
     }
@@ -241,9 +250,10 @@ export class EchoGuard {
     this.#clock.copyBefore(0, history);
     const { lag: found, likeness } = search.findNear(this.#line, history, lag, TRACK_REACH, SEGMENT_SAMPLES);
     if (likeness > ALIKE) this.#lag = found;
+    this.#usual += USUAL_PACE * (search.findNear(this.#line, history, found, SAME_REACH, NEAR_SAMPLES).likeness - this.#usual);
     this.#doubts = likeness < STILL_ALIKE ? this.#doubts + 1 : 0;
     if (this.#doubts === 0) return true;
-    if (this.#doubts >= MOST_DOUBTS) this.#lag = undefined;
+    if (this.#doubts >= (this.#warmUp > 0 ? MOST_DOUBTS : MOST_LATER_DOUBTS)) this.#lag = undefined;
     return this.#warmUp === 0 && this.#lag !== undefined;
   }
 }

@@ -18,10 +18,10 @@ const MARGIN_PER_SPREAD = 4;
 /** 12 dB: more is never taken for the echo's own ups and downs. */
 const MOST_MARGIN = 16;
 /** What exceeds the margin counts from this share of the whole, times the margin: −22 dB for a clean echo, −13 for a rough one. */
-const STRICT_SHARE = 10 ** -2.5;
-/** Once a voice is likely, the margin shrinks by this, and what exceeds it must be twice as much. */
-const LAX_MARGIN = 0.3;
-const LAX_SHARE = 2 * STRICT_SHARE;
+const EXCESS_SHARE = 10 ** -2.5;
+/** Once a voice is likely, the margin is this part of itself, but 2 dB at least. */
+const LAX_MARGIN = 0.2;
+const LEAST_LAX_MARGIN = 1.6;
 /** The line's noise is followed at this pace while no voice is heard, and by no more than 9 dB at once. */
 const NOISE_PACE = 0.05;
 const MOST_NOISE_RISE = 8;
@@ -125,23 +125,23 @@ export class EchoModel {
   /** Whether echo and noise are all there is in this frame. @param lax a voice was heard just before */
   explains(lax: boolean): boolean {
     this.#expected.set(this.#played);
-    return this.#explained(lax ? LAX_MARGIN * this.#margin : this.#margin, (lax ? LAX_SHARE : STRICT_SHARE) * this.#margin);
+    return this.#explained(lax ? Math.max(LEAST_LAX_MARGIN, LAX_MARGIN * this.#margin) : this.#margin);
   }
 
   /** The same with the echo coming from another place of the reference: its powers there, now and 20 ms before. */
   explainsFrom(now: Float64Array, before: Float64Array): boolean {
     for (let band = 0; band < BANDS; band += 1) this.#expected[band] = now[band]! + TAIL * before[band]!;
-    return this.#explained(this.#margin, STRICT_SHARE * this.#margin);
+    return this.#explained(this.#margin);
   }
 
   /** The same with each band as loud as at the loudest of three places. */
   explainsAround(earlier: Float64Array, later: Float64Array): boolean {
     for (let band = 0; band < BANDS; band += 1)
       this.#expected[band] = Math.max(this.#played[band]!, earlier[band]!, later[band]!);
-    return this.#explained(this.#margin, STRICT_SHARE * this.#margin);
+    return this.#explained(this.#margin);
   }
 
-  #explained(margin: number, share: number): boolean {
+  #explained(margin: number): boolean {
     let known = 0;
     let excess = 0;
     for (let band = 0; band < BANDS; band += 1) {
@@ -149,6 +149,6 @@ export class EchoModel {
       known += power;
       excess += Math.max(0, this.line[band]! - margin * power);
     }
-    return excess <= share * known;
+    return excess <= EXCESS_SHARE * this.#margin * known;
   }
 }

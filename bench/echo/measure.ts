@@ -1,0 +1,107 @@
+// How well the bot's echo is told from a caller. Run: npm run bench:echo -- [--json] [--calls 48] [--speech human]
+// Calls of eight sentences, offline, through the real detector, guard and turn machine; the same calls every time.
+import { parseArgs } from 'node:util';
+import { seededRandom } from '../../src/audio/tone.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { rateOf, summarise } from '../conversation/statistics.ts';
+import { type CallOutcome, type CallPlan, runCall } from './call.ts';
+import type { EchoPath } from './path.ts';
+import { humanSpeech, synthesizedSpeech } from './speech.ts';
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    calls: { type: 'string', default: '48' },
+    speech: { type: 'string', default: 'synthesized' },
+  },
+});
+const calls = Number(values.calls);
+/** An interruption that has not cleared by then is missed. */
+const CLEAR_WITHIN_MS = 500;
+
+type Random = () => number;
+const between = (least: number, most: number, random: Random): number => least + (most - least) * random();
+
+const linear = (random: Random): EchoPath => ({ gainDb: between(-30, -6, random), delayMs: between(40, 1_200, random) });
+
+function realistic(random: Random, callMs: number): EchoPath {
+  const jump = (): number => (random() < 0.5 ? 60 : -60);
+  return {
+    gainDb: between(-24, -6, random),
+    delayMs: between(100, 1_140, random),
+    roomMs: between(150, 400, random),
+    clipAt: between(0.3, 0.7, random),
+    gateDb: -50,
+    codec: true,
+    driftPpm: random() < 0.5 ? 100 : -100,
+    jumps: [
+      { atMs: callMs * between(0.2, 0.5, random), byMs: jump() },
+      { atMs: callMs * between(0.6, 0.9, random), byMs: jump() },
+    ],
+  };
+}
+
+/** Loud enough that a caller 6 dB under it is one that the detector hears without an echo. */
+const loud = (path: EchoPath, random: Random): EchoPath => ({ ...path, gainDb: between(-18, -6, random) });
+const against = (random: Random, echoDb: number): number => echoDb + between(-6, 6, random);
+
+const plans: Readonly<Record<string, Omit<CallPlan, 'guarded'>>> = {
+  noEcho: { path: undefined, callerDb: undefined },
+  linear: { path: linear, callerDb: undefined },
+  realistic: { path: realistic, callerDb: undefined },
+  interruptedNoEcho: { path: undefined, callerDb: (random) => against(random, between(-18, -6, random)) },
+  doubleTalkLinear: { path: (random) => loud(linear(random), random), callerDb: against },
+  doubleTalkRealistic: { path: (random, callMs) => loud(realistic(random, callMs), random), callerDb: against },
+};
+
+const speech =
+  values.speech === 'human'
+    ? humanSpeech(new URL('../../../shared/audio/human', import.meta.url).pathname)
+    : await synthesizedSpeech();
+if (speech === undefined) throw new Error('the recordings are not there');
+const makeDetector = await loadVoiceActivity();
+
+function run(plan: CallPlan, call: number): CallOutcome {
+  const detector = makeDetector();
+  const outcome = runCall(plan, speech!, seededRandom(31 * call + 7), detector);
+  detector.close();
+  return outcome;
+}
+
+function measure(plan: Omit<CallPlan, 'guarded'>, guarded: boolean) {
+  const outcomes = Array.from({ length: calls }, (_, call) => run({ ...plan, guarded }, call));
+  const sentences = outcomes.flatMap((outcome) => outcome.sentences);
+  // Where the bot was paused before the caller spoke, nothing was left to be interrupted.
+  const interrupted = sentences.filter((sentence) => sentence.interrupted && !sentence.paused);
+  const cleared = interrupted.flatMap(({ clearMs }) => (clearMs === undefined ? [] : [clearMs]));
+  const held = interrupted.flatMap(({ holdMs }) => (holdMs === undefined ? [] : [holdMs]));
+  const frames = outcomes.reduce((sum, outcome) => sum + outcome.frames, 0);
+  const missed = interrupted.length - cleared.filter((ms) => ms <= CLEAR_WITHIN_MS).length;
+  const mean = (of: (outcome: CallOutcome) => number): number =>
+    Math.round((outcomes.reduce((sum, outcome) => sum + of(outcome), 0) / frames) * 10) / 10;
+  return {
+    paused: rateOf(sentences.filter(({ paused }) => paused).length, sentences.length),
+    pausedFirst: rateOf(sentences.filter(({ first, paused }) => first && paused).length, calls),
+    falseTurns: sentences.filter(({ falseTurn }) => falseTurn).length,
+    missed: interrupted.length === 0 ? undefined : rateOf(missed, interrupted.length),
+    onsetToHoldMs: held.length === 0 ? undefined : summarise(held),
+    onsetToClearMs: cleared.length === 0 ? undefined : summarise(cleared),
+    detectorUsPerFrame: mean(({ detectorUs }) => detectorUs),
+    guardUsPerFrame: mean(({ guardUs }) => guardUs),
+  };
+}
+
+const report: Record<string, ReturnType<typeof measure>> = {};
+for (const [name, plan] of Object.entries(plans)) {
+  report[name] = measure(plan, true);
+  if (!values.json) console.log(name, report[name]);
+}
+const unguarded = measure(plans['interruptedNoEcho']!, false);
+const guarded = report['interruptedNoEcho']!;
+const noEchoCost = {
+  missed: { guarded: guarded.missed, unguarded: unguarded.missed },
+  onsetToHoldMs: { guarded: guarded.onsetToHoldMs, unguarded: unguarded.onsetToHoldMs },
+  onsetToClearMs: { guarded: guarded.onsetToClearMs, unguarded: unguarded.onsetToClearMs },
+};
+if (values.json) console.log(JSON.stringify({ speech: values.speech, calls, conditions: report, noEchoCost }));
+else console.log('no echo', noEchoCost);
