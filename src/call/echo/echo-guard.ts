@@ -42,6 +42,9 @@ const MOST_LATER_DOUBTS = 8;
 /** A search takes about 2 ms: a few at once, then one in this many frames. */
 const MOST_SEARCHES = 8;
 const FRAMES_PER_SEARCH = 12;
+/** On a line that has shown no echo it is looked for half as often after so many searches, and again, down to this. */
+const VAIN_SEARCHES = 8;
+const MOST_HALVINGS = 5;
 /** Clocks drift: the delay is measured again this often, this far around. */
 const TRACK_EVERY_FRAMES = 25;
 const TRACK_REACH = 40;
@@ -71,6 +74,9 @@ export class EchoGuard {
   #lag: number | undefined;
   #warmUp = 0;
   #searches = MOST_SEARCHES;
+  /** Searches since anything like an echo was found. */
+  #vain = 0;
+  #nowMs = 0;
   /** Frames without a voice while the bot could have been heard, before any echo was. */
   #quiet = 0;
   #candidate = 0;
@@ -111,6 +117,7 @@ export class EchoGuard {
 
   /** Caller audio arrives, before its frames are judged. @param timestampMs the carrier's, or undefined to count samples */
   arrived(samples: number, timestampMs: number | undefined, nowMs: number): void {
+    this.#nowMs = nowMs;
     if (!this.#clock.arrived(samples, timestampMs, nowMs)) this.#lag = undefined;
   }
 
@@ -124,7 +131,8 @@ export class EchoGuard {
     this.#clock.framed();
     this.#line.copyWithin(0, FRAME_SAMPLES_8K);
     this.#line.set(frame, SEGMENT_SAMPLES - FRAME_SAMPLES_8K);
-    if (this.#searches < MOST_SEARCHES) this.#searches += 1 / FRAMES_PER_SEARCH;
+    const halvings = this.#lag === undefined ? Math.min(MOST_HALVINGS, Math.floor(this.#vain / VAIN_SEARCHES)) : 0;
+    if (this.#searches < MOST_SEARCHES) this.#searches += 1 / (FRAMES_PER_SEARCH * 2 ** halvings);
     if (!this.#clock.soundedWithin(MOST_LAG_SAMPLES + 2 * SEGMENT_SAMPLES)) return false;
     const explained = this.#lag === undefined ? this.#unlocked(voiced) : this.#locked(this.#lag, voiced);
     if (explained) this.#explainedAt = this.#frame;
@@ -140,13 +148,15 @@ export class EchoGuard {
       this.#quiet += 1;
       return false;
     }
-    if (this.#searches < 1) return false;
+    const { search, history, budget } = this.#bench;
+    if (this.#searches < 1 || (this.#matches === 0 && !budget.take(this.#nowMs))) return false;
     this.#searches -= 1;
-    const { search, history } = this.#bench;
+    this.#vain += 1;
     this.#clock.copyBefore(0, history);
     const { lag, likeness } = search.find(this.#line, history);
     if (likeness < (this.#quiet < QUIET_FRAMES ? ALIKE : ALIKE_LATE)) return false;
     this.#searches += 1;
+    this.#vain = 0;
     const again = Math.abs(lag - this.#candidate) < ABOUT_SAMPLES && this.#frame - this.#matchedAt < MATCH_MEMORY_FRAMES;
     if (!again) this.#firstMatchAt = this.#frame;
     this.#matches = again ? this.#matches + 1 : 1;
