@@ -19,27 +19,21 @@ export function gatewayShareMs({ turns, timeline }: CallRecord): readonly number
       if (asked === undefined) return [];
       const committed = timeline.findLast((event) => event.type === 'caller-committed' && event.atMs <= asked.atMs);
       const final = timeline.findLast(({ type, atMs }) => type === 'final' && atMs <= asked.atMs);
-      const after = (type: TimelineEvent['type']) => mine.find((event) => event.type === type && event.atMs >= asked.atMs);
-      const [answered, ttsAsked, firstByte, firstFrame] = [
-        after('dialog-answered'),
-        after('tts-asked'),
-        after('tts-first-byte'),
-        after('first-frame'),
-      ];
-      if (
-        committed?.type !== 'caller-committed' ||
-        committed.reason !== 'silence' ||
-        final === undefined ||
-        final.atMs < committed.atMs
-      )
-        return [];
+      // An answer that was asked for early had its speech made while the silence was waited for.
+      const early = mine.find(({ type, atMs }) => type === 'asked-early' && atMs < asked.atMs);
+      const fromMs = early?.atMs ?? asked.atMs;
+      const first = (type: TimelineEvent['type']) => mine.find((event) => event.type === type && event.atMs >= fromMs);
+      const [answered, ttsAsked, firstByte] = [first('dialog-answered'), first('tts-asked'), first('tts-first-byte')];
+      const firstFrame = mine.find(({ type, atMs }) => type === 'first-frame' && atMs >= asked.atMs);
+      if (committed?.type !== 'caller-committed' || committed.reason !== 'silence') return [];
+      if (final === undefined || final.atMs < committed.atMs) return [];
       if (answered === undefined || ttsAsked === undefined || firstByte === undefined || firstFrame === undefined) return [];
+      const askingMs = early === undefined ? ttsAsked.atMs - asked.atMs : 0;
       return [
         Math.max(0, committed.atMs - committed.lastVoicedMs - ENDPOINTING_MS - FRAMING_MS) +
           (asked.atMs - final.atMs) +
-          (answered.atMs - asked.atMs) +
-          (ttsAsked.atMs - answered.atMs) +
-          (firstFrame.atMs - firstByte.atMs),
+          askingMs +
+          (firstFrame.atMs - Math.max(asked.atMs, firstByte.atMs)),
       ];
     });
 }

@@ -34,7 +34,8 @@ const MARK_DELAY_MS = 120;
 const MARK_JITTER_MS = 30;
 const TAIL_SAMPLES = 4_000;
 const MOST_BEHIND_MS = 2_500;
-const MOST_AHEAD_MS = 300;
+/** News of a reply comes here through another process, and may be late. */
+const MOST_AHEAD_MS = 2_000;
 const WATCHED_AFTER_MS = 300;
 
 /** Interruptions on a network with jitter, with marks that come late: where the ledger puts the cut, and where it was. */

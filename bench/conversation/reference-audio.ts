@@ -1,7 +1,7 @@
 const SAMPLES_PER_MS = 8;
 const TEMPLATE_SAMPLES = 60 * SAMPLES_PER_MS;
-/** A match is the same sound at any level; a fade in the middle of the template is less. */
-const LEAST_LIKENESS = 0.9;
+/** A match is the same sound at any level; a fade in the middle of the template is less, and so is another vowel. */
+const LEAST_LIKENESS = 0.97;
 
 /**
  * Finds where in what was said a stretch of sound was, whatever its level.
