@@ -169,6 +169,34 @@ describe('what the caller does', () => {
     await call.hangUp();
   });
 
+  it('runs on the clock it is given, loses the frames it is told to, and tells when each was sent', async () => {
+    await using standIn = await StandIn.start();
+    const sent: number[] = [];
+    let asked = 0;
+    const { call, socket } = await connected(standIn, {
+      stream: {
+        // A clock twice as fast, so that it shows.
+        skewPpm: 1_000_000,
+        background: new Int16Array(400).fill(1_000),
+        loses: () => ++asked % 5 === 0,
+        encode: (frame, fromSample) => encodeMulaw(frame).fill(0x42, 0, fromSample === 320 ? 8 : 0),
+        tap: { sent: (frame) => sent.push(frame), received: () => undefined },
+      },
+    });
+    const sinceMs = systemClock.nowMs();
+    await until(call.stream, () => call.stream.nowMs > 600);
+    expect(systemClock.nowMs() - sinceMs).toBeLessThan(590);
+    await call.hangUp();
+    await once(socket.socket, 'close');
+    const media = socket.messages.filter(is('media'));
+    expect(sent.slice(0, 6)).toEqual([0, 1, 2, 3, 5, 6]);
+    expect(sent).toHaveLength(media.length);
+    const pcm = decodeMulaw(Buffer.concat(media.map(payloadOf)));
+    const [background] = decodeMulaw(encodeMulaw(Int16Array.of(1_000)));
+    expect(pcm.slice(328, 800).every((sample) => sample === background)).toBe(true);
+    expect(pcm.slice(320, 328)).toEqual(decodeMulaw(new Uint8Array(8).fill(0x42)));
+  });
+
   it('presses keys', async () => {
     await using standIn = await StandIn.start();
     const { call, socket, streamSid } = await connected(standIn);
