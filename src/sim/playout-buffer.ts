@@ -34,6 +34,8 @@ export class PlayoutBuffer {
   readonly #encoding: Encoding;
   readonly #queue: Queued[] = [];
   #queuedSamples = 0;
+  /** The sample before which everything had been played when a mark was reached, by its name. */
+  readonly markSamples = new Map<string, number>();
   /** Marks reached while something else was done; the next `advance` hands them out. */
   #reached: string[] = [];
   #heard = new Int16Array(60_000 * SAMPLES_PER_MS);
@@ -107,6 +109,7 @@ export class PlayoutBuffer {
       if (item !== undefined && 'mark' in item) {
         this.#queue.shift();
         this.#reached.push(item.mark);
+        this.markSamples.set(item.mark, this.#heardSamples);
         continue;
       }
       const due = untilSample - this.#heardSamples;
