@@ -74,7 +74,7 @@ export class EchoGuard {
   #lag: number | undefined;
   #warmUp = 0;
   #searches = MOST_SEARCHES;
-  /** Searches since anything like an echo was found. */
+  /** Searches since one found what another had. */
   #vain = 0;
   #nowMs = 0;
   /** Frames without a voice while the bot could have been heard, before any echo was. */
@@ -149,16 +149,19 @@ export class EchoGuard {
       return false;
     }
     const { search, history, budget } = this.#bench;
-    if (this.#searches < 1 || (this.#matches === 0 && !budget.take(this.#nowMs))) return false;
+    // Of a delay that has been found twice a third match is waited for; anything else can be chance.
+    const promising = this.#matches > 1 && this.#frame - this.#matchedAt < MATCH_MEMORY_FRAMES;
+    if (this.#searches < 1 || (!promising && !budget.take(this.#nowMs))) return false;
     this.#searches -= 1;
     this.#vain += 1;
     this.#clock.copyBefore(0, history);
     const { lag, likeness } = search.find(this.#line, history);
     if (likeness < (this.#quiet < QUIET_FRAMES ? ALIKE : ALIKE_LATE)) return false;
-    this.#searches += 1;
-    this.#vain = 0;
     const again = Math.abs(lag - this.#candidate) < ABOUT_SAMPLES && this.#frame - this.#matchedAt < MATCH_MEMORY_FRAMES;
-    if (!again) this.#firstMatchAt = this.#frame;
+    if (again) {
+      this.#searches += 1;
+      this.#vain = 0;
+    } else this.#firstMatchAt = this.#frame;
     this.#matches = again ? this.#matches + 1 : 1;
     this.#candidate = lag;
     this.#matchedAt = this.#frame;
