@@ -1,3 +1,4 @@
+import { joinSamples } from '../../src/audio/join-samples.ts';
 import { activeLevelDb, amplify } from '../../src/audio/level.ts';
 import type { CallerScript } from './carrier.ts';
 import { numberFrame, quiet, type Sound, soundOf, speech } from './sounds.ts';
@@ -36,7 +37,7 @@ export function workload(name: WorkloadName): Workload {
     ends.add(frames - 1);
     add(quiet(turn === TURNS - 2 ? SHORT_QUIET_MS : QUIET_MS, 71 + turn));
   }
-  const loop = soundOf(concat(parts));
+  const loop = soundOf(joinSamples(parts));
   const lead = 50;
   const numbers = new Map<number, Sound>();
   const numberOf = (call: number): Sound => {
@@ -65,14 +66,4 @@ export function workload(name: WorkloadName): Workload {
 /** The level at which the gateway plays every voice, so that it changes no byte of this one. */
 function atTelephoneLevel(pcm: Int16Array): Int16Array {
   return amplify(pcm, -20 - activeLevelDb(pcm, 8_000));
-}
-
-function concat(parts: readonly Int16Array[]): Int16Array {
-  const all = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

@@ -1,9 +1,9 @@
 import type { CallRecord } from '../../src/call/call-record.ts';
 import type { CallNews } from '../../src/call/services.ts';
 import { encodeMulaw } from '../../src/audio/g711.ts';
+import { joinSamples } from '../../src/audio/join-samples.ts';
 import type { SimulatedCall } from '../../src/sim/twilio-carrier.ts';
 import type { SimulatedStream, StreamOptions, WireTap } from '../../src/sim/twilio-stream.ts';
-import { joined } from './bot-voice.ts';
 import { monotonicOffsetMs } from './loop-watch.ts';
 import type { Stimulus } from './stimuli.ts';
 import { stamp } from './watermark.ts';
@@ -88,7 +88,7 @@ export class BenchCall {
 
   /** Begins to make a sound, anywhere in a frame. @param lead samples of the frame that are still quiet, 0 to 159 */
   say(stimulus: Stimulus, lead = 0): Said {
-    const pcm = lead === 0 ? stimulus.pcm : joined([new Int16Array(lead), stimulus.pcm]);
+    const pcm = lead === 0 ? stimulus.pcm : joinSamples([new Int16Array(lead), stimulus.pcm]);
     const atSample = Math.round(this.stream.say(pcm) * SAMPLES_PER_MS) + lead;
     if (stimulus.words.length > 0) this.#marks.set(Math.ceil(atSample / FRAME_SAMPLES), stimulus.id);
     const frame = Math.floor(atSample / FRAME_SAMPLES);

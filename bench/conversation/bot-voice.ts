@@ -1,3 +1,4 @@
+import { joinSamples } from '../../src/audio/join-samples.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { hump, voicedSound } from './speech-sound.ts';
 
@@ -51,19 +52,9 @@ function make(text: string): BotSpeech {
     parts.push(pause(gapMs, random));
     atMs += durationMs + gapMs;
   }
-  return { pcm: joined(parts), words };
+  return { pcm: joinSamples(parts), words };
 }
 
 function pause(durationMs: number, random: () => number): Int16Array {
   return Int16Array.from({ length: durationMs * SAMPLES_PER_MS }, () => Math.round((random() * 2 - 1) * BREATH_PEAK));
-}
-
-export function joined(parts: readonly Int16Array[]): Int16Array {
-  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

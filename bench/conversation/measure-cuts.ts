@@ -1,9 +1,10 @@
 import type { CallRecord } from '../../src/call/call-record.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
+import { joinSamples } from '../../src/audio/join-samples.ts';
 import type { StreamOptions } from '../../src/sim/twilio-stream.ts';
 import type { Batches } from './batches.ts';
 import type { BenchCall } from './bench-call.ts';
-import { botSpeech, joined } from './bot-voice.ts';
+import { botSpeech } from './bot-voice.ts';
 import { interrupt } from './measure-interruptions.ts';
 import type { Stretch } from './loop-watch.ts';
 import { locate } from './reference-audio.ts';
@@ -103,7 +104,7 @@ function compare({ turn, tail, elapsedMs }: HeardCut, record: CallRecord): reado
   if (record.turns[turn]?.interrupted !== true) return [];
   const sentences = record.sentences.filter(({ turnIndex }) => turnIndex === turn);
   const parts = sentences.map(({ text }) => botSpeech(text));
-  const whole = joined(parts.map(({ pcm }) => pcm));
+  const whole = joinSamples(parts.map(({ pcm }) => pcm));
   // A hold and what follows it only ever take the ear back.
   const earMs = locate(whole, tail, elapsedMs - MOST_BEHIND_MS, elapsedMs + MOST_AHEAD_MS);
   if (earMs === undefined) return undefined;

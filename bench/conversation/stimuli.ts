@@ -2,10 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { activeLevelDb, amplify, rmsLevelDb } from '../../src/audio/level.ts';
 import { resample } from '../../src/audio/resample.ts';
+import { joinSamples } from '../../src/audio/join-samples.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
 import { CallerVoice, trim } from '../../src/sim/voice.ts';
-import { joined, type SpokenWord } from './bot-voice.ts';
+import type { SpokenWord } from './bot-voice.ts';
 import { atLevel, hump, voicedSound } from './speech-sound.ts';
 import { WATERMARK_CODES } from './watermark.ts';
 
@@ -158,7 +159,7 @@ function shortened(pcm: Int16Array): Int16Array {
 
 /** A mark must fit in. */
 function longEnough(pcm: Int16Array): Int16Array {
-  return pcm.length >= WATERMARK_CODES ? pcm : joined([pcm, new Int16Array(WATERMARK_CODES - pcm.length)]);
+  return pcm.length >= WATERMARK_CODES ? pcm : joinSamples([pcm, new Int16Array(WATERMARK_CODES - pcm.length)]);
 }
 
 /** "Mm-hm": two hummed syllables, the second one higher, through a closed mouth. */
@@ -172,7 +173,7 @@ function backchannel(seed: number): Omit<Stimulus, 'id'> {
   const syllable = (durationMs: number, hz: number): Int16Array =>
     muffled(voicedSound({ ...hum, durationMs, pitchHz: hz }, hump(0.3, 0.4)), hum.levelDb);
   const pcm = trim(
-    joined([syllable(first, pitchHz), new Int16Array(gap * 8), syllable(second, pitchHz * (1.1 + 0.2 * random()))]),
+    joinSamples([syllable(first, pitchHz), new Int16Array(gap * 8), syllable(second, pitchHz * (1.1 + 0.2 * random()))]),
   );
   return { kind: 'backchannel', pcm, words: [{ word: 'mm-hm', fromMs: 0, toMs: pcm.length / 8 }] };
 }
@@ -210,7 +211,7 @@ function coughSound(seed: number): Int16Array {
   };
   const parts = [once()];
   if (random() < 0.35) parts.push(new Int16Array(Math.round((60 + 120 * random()) * 8)), once());
-  return joined(parts);
+  return joinSamples(parts);
 }
 
 function clickSound(seed: number): Int16Array {
@@ -237,7 +238,7 @@ function knockSound(seed: number): Int16Array {
     });
     parts.push(atLevel(sound, levelDb), new Int16Array(Math.round((90 + 80 * random()) * 8)));
   }
-  return joined(parts);
+  return joinSamples(parts);
 }
 
 /** Breath into the microphone: noise that swells and fades. */

@@ -2,6 +2,7 @@ import { sleep } from '../kernel/abort.ts';
 import { dtmf } from '../audio/tone.ts';
 import { encodeAudio } from '../audio/codec.ts';
 import type { AudioFormat } from '../audio/format.ts';
+import { joinSamples } from '../audio/join-samples.ts';
 import type { Attachment, CallControl } from '../carriers/port.ts';
 import type { CallBook } from './call-book.ts';
 import type { Line } from './line.ts';
@@ -142,11 +143,5 @@ function tones(digits: string, format: AudioFormat): Uint8Array {
     const silence = (ms: number): Int16Array => new Int16Array((ms * format.rateHz) / 1000);
     return key === 'w' ? [silence(WAIT_MS)] : [dtmf(key, TONE_MS, format.rateHz), silence(PAUSE_MS)];
   }).flat();
-  const pcm = new Int16Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    pcm.set(part, at);
-    at += part.length;
-  }
-  return encodeAudio(format.encoding, pcm);
+  return encodeAudio(format.encoding, joinSamples(parts));
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { encodeMulaw } from '../audio/g711.ts';
+import { joinSamples } from '../audio/join-samples.ts';
 import { noise, seededRandom } from '../audio/tone.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { type GatewayMessage, judgeMessage } from './carrier-message.ts';
@@ -135,7 +136,7 @@ export class SimulatedStream {
 
   /** What the caller's side sent so far, line noise included, on the same clock as the ear. */
   get spoken(): Int16Array {
-    return concat(this.#sent);
+    return joinSamples(this.#sent);
   }
 
   /** Whether everything given to `say` has been sent. */
@@ -312,14 +313,4 @@ export class SimulatedStream {
       sent();
     });
   }
-}
-
-function concat(parts: readonly Int16Array[]): Int16Array {
-  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

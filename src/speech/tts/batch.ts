@@ -1,3 +1,4 @@
+import { joinSamples } from '../../audio/join-samples.ts';
 import { parseWav, wavFile } from '../../audio/wav.ts';
 import { eitherSignal } from '../either-signal.ts';
 import { SpeechError, SpeechProtocolError, SpeechRequestError, SpeechUnavailableError } from '../errors.ts';
@@ -210,11 +211,5 @@ async function* oneWav(parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
     rateHz = wav.rateHz;
     samples.push(wav.samples[0] ?? new Int16Array());
   }
-  const joined = new Int16Array(samples.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of samples) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  yield wavFile(joined, rateHz ?? 8_000);
+  yield wavFile(joinSamples(samples), rateHz ?? 8_000);
 }

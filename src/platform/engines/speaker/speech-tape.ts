@@ -1,3 +1,5 @@
+import { joinSamples } from '../../../audio/join-samples.ts';
+
 const RATE_HZ = 16_000;
 /** Between two stretches of speech on the tape. */
 const GAP_S = 0.5;
@@ -76,12 +78,6 @@ export class SpeechTape {
         room -= to - from;
       }
     }
-    const cut = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      cut.set(part, at);
-      at += part.length;
-    }
-    return cut;
+    return joinSamples(parts);
   }
 }

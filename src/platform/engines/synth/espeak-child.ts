@@ -1,4 +1,5 @@
 // The process of its own that espeak-ng (GPL-3.0, optional) lives in: nothing but messages passes between it and us.
+import { joinSamples } from '../../../audio/join-samples.ts';
 import { type Render, serveRequests } from './child-loop.ts';
 import type { RenderRequest } from './child-protocol.ts';
 
@@ -41,13 +42,7 @@ function speak(worker: EspeakWorker, request: RenderRequest): Int16Array<ArrayBu
     if (pcm !== undefined) chunks.push(Int16Array.from(pcm));
     return false;
   });
-  const whole = new Int16Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.length;
-  }
-  return whole;
+  return joinSamples(chunks);
 }
 
 /** espeak reads its input as SSML, always. */

@@ -1,4 +1,4 @@
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
 
 export interface SpeechSegment {

@@ -9,7 +9,7 @@ import { recognitionRateHz } from '../asr/transcribe.ts';
 import { readUploadForm, type UploadForm } from '../asr/upload-form.ts';
 import type { DecodedAudio } from '../asr/wav-stream.ts';
 import { withDeadline } from '../deadline.ts';
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 import { clientSignal } from '../occupancy.ts';
 import { Refusal } from '../refusal.ts';
 import type { SpeakerStore } from './speaker-store.ts';

@@ -1,4 +1,4 @@
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 
 /**
  * Gathers samples into chunks for the socket: a short first one so that playing can start, then longer ones (TTS doc,

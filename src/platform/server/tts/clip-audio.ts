@@ -7,7 +7,7 @@ import { bytesInMemory } from '../../media/byte-source.ts';
 import { oggHead } from '../../media/ogg-packets.ts';
 import { isOpusHead } from '../../media/opus-packets.ts';
 import { turnTaken } from '../../turn-taken.ts';
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 import { decodeOggOpus } from './opus.ts';
 
 /** Bytes of a clip that hold no audio we can read. */

@@ -1,6 +1,6 @@
 import { encodeAudio } from '../../../audio/codec.ts';
 import { wavFile, wavHeader } from '../../../audio/wav.ts';
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 import type { SpeechFormat } from './audio-formats.ts';
 import { encodeFlac } from './flac.ts';
 import { encodeMp3, Mp3Stream } from './mp3.ts';

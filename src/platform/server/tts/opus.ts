@@ -3,7 +3,7 @@ import { encodeAudio } from '../../../audio/codec.ts';
 import { bytesInMemory } from '../../media/byte-source.ts';
 import { oggOpusBlocks } from '../../media/ogg-opus.ts';
 import { turnTaken } from '../../turn-taken.ts';
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 import { type OggPacket, OggWriter } from './ogg-writer.ts';
 
 const RATE_HZ = 24_000;

@@ -1,4 +1,4 @@
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 
 /** −40 dB of full scale (TTS doc, trim_silence). */
 const threshold = Math.round(32_768 * 10 ** (-40 / 20));

@@ -7,7 +7,7 @@ import { admit, bearerOf, Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import { withDeadline } from '../deadline.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
-import { joinSamples } from '../join-samples.ts';
+import { joinSamples } from '../../../audio/join-samples.ts';
 import type { PlatformLimits } from '../limits.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
 import { Slots } from '../slots.ts';
