@@ -1,5 +1,6 @@
 // Turn-taking, interruptions and what was heard, measured over real sockets in real time.
 // Run: npm run bench:conversation -- [--json] [--quick] [--calls N] [--only SETS]
+import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Batches } from './batches.ts';
@@ -10,7 +11,7 @@ import { measureFalseAlarmSet } from './measure-false-alarms.ts';
 import { measureHoleSet } from './measure-holes.ts';
 import { measureInterruptionSet } from './measure-interruptions.ts';
 import { measureTurnSet } from './measure-turns.ts';
-import { measureElsewhere } from './elsewhere.ts';
+import { measureContracts, measureEcho } from './elsewhere.ts';
 import { makeStimuli } from './stimuli.ts';
 
 const SETS = ['interruptions', 'false-alarms', 'cuts', 'turns', 'holes', 'echo', 'contracts'];
@@ -51,9 +52,11 @@ if (sets.has('turns')) {
 }
 if (sets.has('holes')) Object.assign(measured, await measureHoleSet(batches, stimuli, size(40, batches.calls)));
 await harness[Symbol.asyncDispose]();
-for (const other of ['echo', 'contracts']) {
-  if (sets.has(other)) measured[other] = await measureElsewhere(other, values.quick);
+if (sets.has('echo')) {
+  measured['echo'] = await measureEcho('synthesized', values.quick);
+  if (existsSync(values.human)) measured['echoHuman'] = await measureEcho('human', values.quick);
 }
+if (sets.has('contracts')) measured['contracts'] = await measureContracts(values.quick);
 
 const result = {
   machine: { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.version, calls: batches.calls },
