@@ -4,13 +4,11 @@ import { pipeline } from 'node:stream/promises';
 import { wavHeader } from '../../audio/wav.ts';
 import type { SoundReader } from '../../jobs/analysis/analyse-recording.ts';
 import { PLATFORM_LIMITS } from '../../jobs/analysis/split-recording.ts';
-import { containerOf } from '../../platform/media/container.ts';
+import { CONTAINERS, containerOf } from '../../platform/media/container.ts';
 import { decodedRateHz } from '../../platform/media/decode-file.ts';
 import { MediaNeedsFfmpegError } from '../../platform/media/errors.ts';
 import { MediaDecoder } from '../../platform/media/media-decoder.ts';
 import { decodeStereo } from './stereo-decoder.ts';
-
-const CONTAINERS = ['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm', 'aac', 'asf', 'avi'] as const;
 
 /** Recordings that are no WAV: by a system's ffmpeg with their channels apart, else by the embedded platform's decoders as one. */
 export function soundReader(): SoundReader {

@@ -1,15 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-
-/** The demuxer is named, never guessed: a playlist would make it open other files. */
-const DEMUXERS: Readonly<Record<string, string>> = {
-  mp3: 'mp3',
-  flac: 'flac',
-  ogg: 'ogg',
-  mp4: 'mov',
-  webm: 'matroska',
-  aac: 'aac',
-};
+import type { Container } from '../../platform/media/container.ts';
+import { ffmpegInput } from '../../platform/media/ffmpeg.ts';
 
 const PROGRAM = 'ffmpeg';
 
@@ -23,15 +15,12 @@ const RATE_HZ = 16_000;
  */
 export async function decodeStereo(
   path: string,
-  container: string,
+  container: Container,
   wavPath: string,
   maxSeconds: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const demuxer = DEMUXERS[container];
-  if (demuxer === undefined) return false;
   signal.throwIfAborted();
-  const input = ['-protocol_whitelist', 'file', '-f', demuxer, '-i', `file:${path}`];
   // A little more than is allowed, so that too much can be told from just enough.
   const output = [
     '-map',
@@ -46,11 +35,15 @@ export async function decodeStereo(
     'wav',
     `file:${wavPath}`,
   ];
-  const child = spawn(PROGRAM, ['-nostdin', '-y', '-loglevel', 'quiet', '-threads', '1', ...input, ...output], {
-    stdio: 'ignore',
-    signal,
-    killSignal: 'SIGKILL',
-  });
+  const child = spawn(
+    PROGRAM,
+    ['-nostdin', '-y', '-loglevel', 'quiet', '-threads', '1', ...ffmpegInput(container, path), ...output],
+    {
+      stdio: 'ignore',
+      signal,
+      killSignal: 'SIGKILL',
+    },
+  );
   const code = await new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null));
     child.once('close', resolve);

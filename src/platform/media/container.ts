@@ -1,5 +1,7 @@
+export const CONTAINERS = ['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm', 'aac', 'asf', 'avi'] as const;
+
 /** A container by its own first bytes; a file's name and declared type are never asked. */
-export type Container = 'wav' | 'mp3' | 'flac' | 'ogg' | 'mp4' | 'webm' | 'aac' | 'asf' | 'avi';
+export type Container = (typeof CONTAINERS)[number];
 
 /**
  * Tells what a file is.

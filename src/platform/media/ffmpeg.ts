@@ -7,7 +7,7 @@ import { type DecodeFileOptions, decodedRateHz } from './decode-file.ts';
 import { MediaTooLongError, MediaUnreadableError } from './errors.ts';
 
 /** The demuxer is named, never guessed: a playlist would make it open other files. */
-const demuxers: Readonly<Record<Container, string>> = {
+const DEMUXERS: Readonly<Record<Container, string>> = {
   wav: 'wav',
   mp3: 'mp3',
   flac: 'flac',
@@ -18,6 +18,11 @@ const demuxers: Readonly<Record<Container, string>> = {
   asf: 'asf',
   avi: 'avi',
 };
+
+/** Arguments by which `ffmpeg` reads this file and nothing else: no network, and no file that it names. */
+export function ffmpegInput(container: Container, path: string): readonly string[] {
+  return ['-protocol_whitelist', 'file', '-f', DEMUXERS[container], '-i', `file:${path}`];
+}
 
 /** @returns whether this machine has an `ffmpeg` that starts */
 export async function hasFfmpeg(command: string): Promise<boolean> {
@@ -35,14 +40,17 @@ export async function hasFfmpeg(command: string): Promise<boolean> {
 export async function decodeWithFfmpeg(command: string, options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
   const { inputPath, container, outputPath, maxSeconds } = options;
   signal.throwIfAborted();
-  const input = `-protocol_whitelist file -f ${demuxers[container]} -i`.split(' ');
   // A little more than is allowed, so that too much can be told from just enough.
   const output = `-map 0:a:0 -t ${maxSeconds + 1} -ac 1 -ar ${decodedRateHz} -f s16le pipe:1`.split(' ');
-  const child = spawn(command, ['-nostdin', '-loglevel', 'quiet', '-threads', '1', ...input, `file:${inputPath}`, ...output], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    signal,
-    killSignal: 'SIGKILL',
-  });
+  const child = spawn(
+    command,
+    ['-nostdin', '-loglevel', 'quiet', '-threads', '1', ...ffmpegInput(container, inputPath), ...output],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+      signal,
+      killSignal: 'SIGKILL',
+    },
+  );
   const ended = new Promise<number | null>((resolve) => {
     child.once('error', () => resolve(null));
     child.once('close', (code) => resolve(code));
