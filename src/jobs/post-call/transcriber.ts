@@ -1,6 +1,7 @@
 import type { TranscriptionOptions } from '../../speech/asr/transcription-options.ts';
 import type { TranscriptionResult } from '../../speech/asr/transcription-result.ts';
 import type { MedicalResult } from '../../speech/medical/medical-result.ts';
+import type { Segment } from '../analysis/transcript.ts';
 
 /** What the platform understood; what was not asked for is not there. */
 export interface Transcription
@@ -19,16 +20,7 @@ export interface Transcription
         | 'durationS'
       >
     > {
-  readonly segments: readonly TranscribedSegment[];
-}
-
-export interface TranscribedSegment {
-  readonly startS: number;
-  readonly endS: number;
-  readonly text: string;
-  readonly speaker?: string | undefined;
-  readonly confidence?: number | undefined;
-  readonly emotion?: string | undefined;
+  readonly segments: readonly Segment[];
 }
 
 export interface TranscriptionRequest {

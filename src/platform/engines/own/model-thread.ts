@@ -42,9 +42,14 @@ export class ModelThread implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Resolves when its models are loaded. @throws the error of `unavailable` */
+  /** Resolves when its models are loaded; what cannot start is closed. @throws the error of `unavailable` */
   async start(): Promise<void> {
-    await (this.#worker ??= this.#started());
+    try {
+      await (this.#worker ??= this.#started());
+    } catch (error) {
+      await this[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** @throws the error of `unavailable` when the thread is gone, is too slow, or says that it failed */

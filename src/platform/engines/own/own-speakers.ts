@@ -40,12 +40,7 @@ export async function ownSpeakers({ modelsFolder, models, clock, logger }: Opene
     clock,
     logger,
   });
-  try {
-    await thread.start();
-  } catch (error) {
-    await thread[Symbol.asyncDispose]();
-    throw error;
-  }
+  await thread.start();
   logger.info({ diarization: segmentation !== undefined }, 'own speaker models ready');
   return new OwnSpeakers(thread, basename(embedding), segmentation !== undefined);
 }

@@ -27,12 +27,7 @@ export async function withOwnVoices(builtIn: SynthesisEngine, opened: OpenedMode
     clock,
     logger,
   });
-  try {
-    await thread.start();
-  } catch (error) {
-    await thread[Symbol.asyncDispose]();
-    throw error;
-  }
+  await thread.start();
   const languages = models.voices.map(({ language }) => language);
   logger.info({ languages }, 'own voices ready');
   return new OwnVoices(builtIn, thread, new Set(languages));
