@@ -2,6 +2,7 @@
 // What a call costs the gateway, beside a bare echo server in the same run, and how many of them a core carries.
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { compileChildren } from './compiled.ts';
 import { machine } from './processor.ts';
 import { measureRow, type Row, type RowOrder, type SubjectName } from './row.ts';
 
@@ -31,14 +32,15 @@ interface Spread {
   readonly n: number;
 }
 
+const folder = compileChildren();
 const rows: Row[] = [];
 
 async function run(subject: SubjectName, calls: number, workload: RowOrder['workload'] = 'W2'): Promise<Row> {
-  const row = await measureRow({ subject, workload, calls, warmUpMs: WARM_UP_MS, measureMs });
+  const row = await measureRow({ folder, subject, workload, calls, warmUpMs: WARM_UP_MS, measureMs });
   rows.push(row);
-  const { usPerCallSecond, loopP99Ms, generatorCpu, waited } = row;
+  const { usPerCallSecond, loopP99Ms, generatorCpu, others } = row;
   const facts = `${subject} ${workload} ${calls}: ${usPerCallSecond} us a call-second, ${Math.round(100 * row.cpu)} % of a core`;
-  const health = `loop p99 ${loopP99Ms} ms, generator ${Math.round(100 * generatorCpu)} %, waited ${Math.round(100 * waited)} %`;
+  const health = `loop p99 ${loopP99Ms} ms, generator ${Math.round(100 * generatorCpu)} %, others ${Math.round(100 * others)} %, ${row.rssPerCallKb} KB a call`;
   console.error(`${facts}, ${health}${row.void.length === 0 ? '' : ` — void: ${row.void.join('; ')}`}`);
   return row;
 }

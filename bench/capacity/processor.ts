@@ -8,7 +8,7 @@ const TICKS_A_SECOND = 100;
 export interface Usage {
   readonly atMs: number;
   readonly cpuMs: number;
-  /** Time that the main thread was ready to run and had no processor. */
+  /** Time that the main thread was ready to run and had no processor, for whatever reason: also to threads of its own process. */
   readonly waitedMs: number;
   readonly rssKb: number;
 }
@@ -20,6 +20,15 @@ export function usageOf(pid: number): Usage {
   const [, waitedNs = '0'] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ');
   const rssKb = Number(/VmRSS:\s+(\d+)/u.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0);
   return { atMs: performance.now(), cpuMs: (ticks * 1000) / TICKS_A_SECOND, waitedMs: Number(waitedNs) / 1e6, rssKb };
+}
+
+/** Time that a processor was not idle since the machine started, stolen time included. */
+export function busyMsOf(processor: number): number {
+  const line = readFileSync('/proc/stat', 'latin1')
+    .split('\n')
+    .find((text) => text.startsWith(`cpu${processor} `));
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = (line ?? '').split(' ').slice(1).map(Number);
+  return ((user + nice + system + irq + softirq + steal) * 1000) / TICKS_A_SECOND;
 }
 
 /** Pins a process, all its threads, to one processor. @returns false where that cannot be done */

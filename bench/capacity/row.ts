@@ -1,14 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
 import { Carrier } from './carrier.ts';
 import type { ChildReady, ChildReport } from './child.ts';
 import { Ledger } from './ledger.ts';
-import { pin, usageOf } from './processor.ts';
+import { busyMsOf, pin, usageOf } from './processor.ts';
 import { startStandIn } from './stand-in.ts';
 import { workload, type WorkloadName } from './workload.ts';
 
-export type SubjectName = 'echo' | 'gateway' | 'peer';
+export type SubjectName = 'echo' | 'gateway';
 
 export interface RowOrder {
+  /** Where the compiled children are. */
+  readonly folder: string;
   readonly subject: SubjectName;
   readonly workload: WorkloadName;
   readonly calls: number;
@@ -27,7 +30,10 @@ export interface Row {
   readonly loopP99Ms: number;
   readonly longestGcMs: number;
   readonly rssPerCallKb: number;
+  /** Share of the time in which the main thread was ready to run and another thread, its own process's or not, had the processor. */
   readonly waited: number;
+  /** Share of the processor that went to anything but the subject: other processes, and the machine's host. */
+  readonly others: number;
   readonly generatorCpu: number;
   readonly generatorLateP99Ms: number;
   readonly holes: number;
@@ -49,13 +55,16 @@ export interface Quantiles {
   readonly n: number;
 }
 
+const SUBJECT_PROCESSOR = 0;
+const GENERATOR_PROCESSOR = 1;
+
 /** Runs a subject on processor 0 with this process, generator and stand-ins, on processor 1. */
 export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order }: RowOrder): Promise<Row> {
   const work = workload(order.workload);
   const ledger = new Ledger(work.voice, (call, frame) => work.pcm(call, frame));
   const standIn = await startStandIn({ voice: work.voice, ledger });
-  const child = startChild(subject, order.workload);
-  const pinned = pin(child.pid!, 0) && pin(process.pid, 1);
+  const child = startChild(order.folder, subject, order.workload);
+  const pinned = pin(child.pid!, SUBJECT_PROCESSOR) && pin(process.pid, GENERATOR_PROCESSOR);
   child.send({ order: 'start', argument: standIn.speech });
   const ready = await answer<ChildReady>(child, 'ready');
   const idle = usageOf(child.pid!);
@@ -66,8 +75,10 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
   ledger.measuring = true;
   const generatorBefore = process.cpuUsage();
   const before = usageOf(child.pid!);
+  const busyBeforeMs = busyMsOf(SUBJECT_PROCESSOR);
   await new Promise((resolve) => setTimeout(resolve, measureMs));
   const after = usageOf(child.pid!);
+  const busyMs = busyMsOf(SUBJECT_PROCESSOR) - busyBeforeMs;
   const generator = process.cpuUsage(generatorBefore);
   ledger.measuring = false;
   child.send({ order: 'report' });
@@ -80,6 +91,7 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
   const wallMs = after.atMs - before.atMs;
   const cpuMs = after.cpuMs - before.cpuMs;
   const waited = (after.waitedMs - before.waitedMs) / wallMs;
+  const others = Math.max(0, busyMs - cpuMs) / wallMs;
   const generatorCpu = (generator.user + generator.system) / 1000 / wallMs;
   const generatorLateP99Ms = quantiles(carrier.lateMs).p99;
   const isGateway = subject === 'gateway';
@@ -90,7 +102,7 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
     pinned ? undefined : 'could not be pinned to a processor',
     generatorLateP99Ms > 10 ? `the generator was late: ${generatorLateP99Ms} ms` : undefined,
     generatorCpu > 0.8 ? `the generator was busy: ${round(100 * generatorCpu)} %` : undefined,
-    waited > 0.05 ? `the server waited for its processor: ${round(100 * waited)} %` : undefined,
+    others > 0.05 ? `others had ${round(100 * others)} % of the server's processor` : undefined,
     lost > 0 ? `${lost} calls were lost` : undefined,
     checksumOk
       ? undefined
@@ -105,6 +117,7 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
     longestGcMs: round(longestGcMs),
     rssPerCallKb: Math.round((after.rssKb - idle.rssKb) / calls),
     waited: round(waited, 3),
+    others: round(others, 3),
     generatorCpu: round(generatorCpu, 3),
     generatorLateP99Ms,
     holes: order.workload === 'W2' ? holes : 0,
@@ -119,9 +132,9 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
   };
 }
 
-function startChild(subject: SubjectName, workloadName: WorkloadName): ChildProcess {
-  return fork(new URL(`${subject}-child.ts`, import.meta.url).pathname, [], {
-    execArgv: ['--no-warnings', '--import', import.meta.resolve('tsx'), ...extraArguments()],
+function startChild(folder: string, subject: SubjectName, workloadName: WorkloadName): ChildProcess {
+  return fork(join(folder, `${subject}-child.js`), [], {
+    execArgv: ['--no-warnings', ...extraArguments()],
     env: { ...process.env, BENCH_WORKLOAD: workloadName },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
