@@ -3,6 +3,10 @@ const HALF_TAPS = 16;
 const KAISER_BETA = 8;
 /** Pass band as a share of the lower rate's Nyquist frequency. */
 const CUTOFF = 0.92;
+/** Rates in use need 640 at the most. Odd ones, which files and clients may name, share these: 70 dB below a 1 kHz tone. */
+const MOST_PHASES = 1024;
+/** A filter may take megabytes; the one not used for longest is forgotten. */
+const MOST_FILTERS = 16;
 
 interface Filter {
   /** Output samples for every `down` input samples, in lowest terms. */
@@ -10,7 +14,7 @@ interface Filter {
   readonly down: number;
   /** Input samples on each side of an output position. */
   readonly reach: number;
-  /** For each of the `up` phases, 2 × reach coefficients. */
+  /** For each of the `up` phases, or of fewer that stand for them, 2 × reach coefficients. */
   readonly phases: readonly Float64Array[];
 }
 
@@ -65,7 +69,7 @@ export class Resampler {
     const out = new Int16Array(Math.max(0, untilOutput - this.#produced));
     for (let index = 0; index < out.length; index += 1) {
       const position = (this.#produced + index) * down;
-      const phase = phases[position % up]!;
+      const phase = phases[Math.floor(((position % up) * phases.length) / up)]!;
       const first = Math.floor(position / up) - reach + 1 - this.#start;
       let sum = 0;
       for (let tap = 0; tap < phase.length; tap += 1) sum += phase[tap]! * (this.#history[first + tap] ?? 0);
@@ -95,24 +99,32 @@ export function resample(pcm: Int16Array, fromHz: number, toHz: number): Int16Ar
 
 function filterFor(fromHz: number, toHz: number): Filter {
   const key = `${fromHz}-${toHz}`;
-  const known = filters.get(key);
-  if (known !== undefined) return known;
+  const filter = filters.get(key) ?? makeFilter(fromHz, toHz);
+  filters.delete(key);
+  filters.set(key, filter);
+  const [oldest] = filters.keys();
+  if (filters.size > MOST_FILTERS && oldest !== undefined) filters.delete(oldest);
+  return filter;
+}
+
+function makeFilter(fromHz: number, toHz: number): Filter {
   const divisor = greatestCommonDivisor(fromHz, toHz);
   const up = toHz / divisor;
   const down = fromHz / divisor;
   const scale = Math.min(1, toHz / fromHz);
   const reach = Math.ceil(HALF_TAPS / scale);
-  const phases = Array.from({ length: up }, (_, phase) => {
+  const count = Math.min(up, MOST_PHASES);
+  // One that stands for others stands in their middle.
+  const middle = count < up ? 0.5 : 0;
+  const phases = Array.from({ length: count }, (_, phase) => {
     const taps = Float64Array.from({ length: 2 * reach }, (__, tap) => {
-      const distance = tap - reach + 1 - phase / up;
+      const distance = tap - reach + 1 - (phase + middle) / count;
       return CUTOFF * scale * sinc(CUTOFF * scale * distance) * kaiser(distance / reach);
     });
     const gain = taps.reduce((sum, tap) => sum + tap, 0);
     return taps.map((tap) => tap / gain);
   });
-  const filter = { up, down, reach, phases };
-  filters.set(key, filter);
-  return filter;
+  return { up, down, reach, phases };
 }
 
 function sinc(x: number): number {

@@ -30,6 +30,22 @@ test.each(ratePairs)('a 1 kHz tone at %d Hz is the same tone at %d Hz, in the sa
   expect(errorDb(got, expected)).toBeLessThan(-75);
 });
 
+test.each([
+  [44_101, 16_000],
+  [8000, 47_999],
+  [191_999, 8000],
+] as const)('a 1 kHz tone stays one between rates as odd as %d and %d Hz', (fromHz, toHz) => {
+  const got = resample(sine(1000, 500, fromHz, 0.5), fromHz, toHz);
+  const expected = sine(1000, 500, toHz, 0.5).subarray(0, got.length);
+  expect(errorDb(got, expected)).toBeLessThan(-70);
+});
+
+it('makes no filter for each phase of odd rates, and keeps the filters of few rates', () => {
+  const before = process.memoryUsage().arrayBuffers;
+  for (let rateHz = 44_101; rateHz < 44_101 + 2 * 24; rateHz += 2) resample(Int16Array.of(0), rateHz, 16_000);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40e6);
+});
+
 test.each([16_000, 24_000, 48_000])('a 5 kHz tone at %d Hz does not come through as an alias at 8 kHz', (fromHz) => {
   const tone = sine(5000, 500, fromHz, 0.9);
   const got = resample(tone, fromHz, 8000).subarray(200, -200);
