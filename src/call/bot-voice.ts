@@ -98,6 +98,19 @@ export class BotVoice {
     reply.close();
   }
 
+  /** Says words that are not the dialog's, behind what is being said now; with nothing being said, as a reply of their own. */
+  interject(text: string, turnIndex: number, interruptible: Interruptible): void {
+    const running = this.speaking ? this.#reply : undefined;
+    const reply = running ?? this.start(turnIndex);
+    const cutter = this.#services.createCutter();
+    const style = { voice: this.#voice, language: this.language, speed: this.#bot.speed, interruptible };
+    for (const sentence of [...cutter.push(text), ...cutter.flush()]) {
+      const spoken = speakable(sentence);
+      if (spoken !== '') reply.say({ ...style, text: spoken });
+    }
+    if (running === undefined) reply.close();
+  }
+
   /** Covers a wait with a short sentence that belongs to no turn; the reply follows behind it. */
   filler(): void {
     const filler = this.#newReply(NO_TURN, () => undefined);

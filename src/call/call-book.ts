@@ -187,6 +187,11 @@ export class CallBook {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
   }
 
+  /** Somebody outside the call had it do something. */
+  ordered(order: string, by: string): void {
+    this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn: Math.max(0, this.conversation.current), order, by });
+  }
+
   /** The carrier would not do what it was asked. */
   actFailed(what: 'transfer' | 'digits', error: unknown): void {
     this.#services.logger.error({ callId: this.#callId, what, error }, 'a carrier did not do what it was asked');

@@ -6,6 +6,7 @@ import type { CallRecord } from './call-record.ts';
 import { CallSession } from './session.ts';
 import type { CallRecorder } from './replay/call-recorder.ts';
 import type { CallIdentity, CallServices, CallTiming } from './services.ts';
+import type { CallOrder } from './supervision.ts';
 
 /** A promise of the speech platform to serve one more call; taken when the call is answered, before `start`. */
 export interface SpeechReservation {
@@ -109,6 +110,16 @@ export class CallRegistry {
   carrierEnded(carrierCallId: string, reason: string): void {
     const session = this.#byCarrierId.get(carrierCallId);
     if (session !== undefined) this.#tell(session, 'carrier-ended', reason);
+  }
+
+  /**
+   * Has a live call of this process do what somebody outside it wants.
+   * @param by who that is, for the record
+   * @throws OrderRefusedError, CarrierControlError
+   */
+  order(session: CallSession, order: CallOrder, by: string): Promise<void> {
+    const obey = (): Promise<void> => session.order(order, by);
+    return this.#recorders.get(session.id)?.ordered(order, obey) ?? obey();
   }
 
   /** Says goodbye to every call and waits for their ends. */

@@ -63,6 +63,11 @@ export class DialogDesk {
     this.#book.askedEarly(turn);
   }
 
+  /** A turn came and went without this dialog: what it asked for is the next one's. */
+  kept(turn: number): void {
+    if (this.#expected?.turn === turn) this.#expected = { ...this.#expected, turn: turn + 1 };
+  }
+
   /** When the call nears its longest duration, the next reply begins with saying so, once. */
   timeLeft(leftMs: number): void {
     const isShort = leftMs <= LAST_MINUTE_MS && this.#identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;

@@ -6,14 +6,17 @@ import { CarrierDesk } from './carrier-desk.ts';
 import type { CallRecord } from './call-record.ts';
 import { DialogDesk, type DialogFloor } from './dialog-desk.ts';
 import { Farewell } from './farewell.ts';
+import { carryOutFloor, isFloorEffect } from './floor-effects.ts';
 import { ListeningPost } from './listening-post.ts';
 import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { SilenceWatch } from './silence-watch.ts';
-import { initialTurn, nothingIsSaid } from './turn.ts';
-import { TURN_MACHINE, type TurnMachine } from './turn-machine.ts';
-import type { AskedInput, TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
+import { type CallOrder, Supervision } from './supervision.ts';
+import { nothingIsSaid } from './turn.ts';
+import { TurnLoop } from './turn-loop.ts';
+import { TURN_MACHINE } from './turn-machine.ts';
+import type { AskedInput, TurnEffect, TurnEvent, TurnState } from './turn-state.ts';
 
 /** Sound of before a secret was asked for that goes with it: keys that were pressed too early. */
 const EARLIER_TONES_MS = 250;
@@ -26,21 +29,18 @@ export class CallSession {
   readonly ended: Promise<CallRecord>;
   readonly #services: CallServices;
   readonly #timing: CallTiming;
-  readonly #machine: TurnMachine;
-  readonly #settings: TurnSettings;
+  readonly #turns: TurnLoop;
   readonly #book: CallBook;
   readonly #dialog: DialogDesk;
   readonly #carrier: CarrierDesk;
   #resolveEnded: (record: CallRecord) => void = () => undefined;
-  #turn: TurnState = initialTurn();
-  readonly #pending: TurnEvent[] = [];
-  #stepping = false;
   #attachment: Attachment | undefined;
   #media: Media | undefined;
   readonly #listening: ListeningPost;
   readonly #farewell: Farewell;
   readonly #stall: SilenceWatch;
   readonly #secret: SecretInput;
+  readonly #supervision: Supervision;
   #waitForLine: Timer | undefined;
   /** Keys to be pressed once the reply was heard. */
   #keys = '';
@@ -51,20 +51,29 @@ export class CallSession {
     this.identity = identity;
     this.#services = services;
     this.#timing = timing;
-    this.#machine = services.machine ?? TURN_MACHINE;
-    this.#settings = this.#machine.settingsOf(identity.bot);
-    this.#stall = new SilenceWatch(timing.stalledMs, this.#settings.thinkingLimitMs);
+    this.#turns = new TurnLoop(services.machine ?? TURN_MACHINE, identity.bot, (effect) => {
+      if (this.#media !== undefined) this.#carryOut(effect, this.#media);
+    });
+    this.#stall = new SilenceWatch(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#book = new CallBook(identity, services);
     this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
-    this.#carrier = new CarrierDesk(identity, services, this.#book, {
-      transferred: () => {
-        this.#waitForLine = services.clock.after(timing.stopGraceMs, () => this.hangUp('transferred'));
-      },
-      transferFailed: () => this.apologise('transfer-failed'),
-    });
+    const transferred = (): void => {
+      this.#waitForLine = services.clock.after(timing.stopGraceMs, () => this.hangUp('transferred'));
+    };
+    const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
+    this.#carrier = new CarrierDesk(identity, services, this.#book, carrierFloor);
     this.#listening = new ListeningPost(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     this.#farewell = new Farewell(services.clock, timing.hangupAfterMarkMs, (reason) => this.hangUp(reason));
+    this.#supervision = new Supervision(identity, services, this.#book, {
+      media: () => this.#media,
+      turn: () => this.#turns.state,
+      farewell: this.#farewell,
+      forgetKeys: () => void (this.#keys = ''),
+      feed: (event) => this.#feed(event),
+      hangUp: (reason) => this.hangUp(reason),
+      transferred,
+    });
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -73,6 +82,16 @@ export class CallSession {
   /** Whether a carrier's socket is attached now. */
   get attached(): boolean {
     return this.#attachment !== undefined;
+  }
+
+  /** Who has the floor, and the record as it stands. */
+  get standing(): { readonly turn: TurnState; readonly record: CallRecord } {
+    return { turn: this.#turns.state, record: this.#record('in-progress') };
+  }
+
+  /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */
+  order(order: CallOrder, by: string): Promise<void> {
+    return this.#supervision.obey(order, by);
   }
 
   /** Takes a started carrier socket: the first one opens the conversation, a later one carries it on. */
@@ -195,11 +214,12 @@ export class CallSession {
     media.line.pump(nowMs);
     media.recording?.tick(nowMs);
     this.#feed({ type: 'tick', atMs: nowMs });
+    this.#supervision.tick();
     if (media.voice.played) this.#onReplyPlayed(media, nowMs);
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     this.#dialog.timeLeft(leftMs);
     if (leftMs <= 0 && this.#farewell.reason === undefined) this.#sayLast('goodbye', 'max-duration');
-    if (this.#stall.tick(this.#turn, media, this.#farewell.last, nowMs)) this.#onStalled(media);
+    if (this.#stall.tick(this.#turns.state, media, this.#farewell.last, nowMs)) this.#onStalled(media);
   }
 
   /** The reply stopped in its middle. */
@@ -228,7 +248,8 @@ export class CallSession {
     const policy = voice.reply?.policyOf(unitId);
     if (voice.reply === undefined || policy === undefined) return;
     this.#book.replyStarted(voice.reply.turnIndex, line, atMs);
-    this.#feed(this.#turn.phase.name === 'thinking' ? { type: 'bot-started', atMs, policy } : { type: 'bot-policy', policy });
+    const { name } = this.#turns.state.phase;
+    this.#feed(name === 'thinking' ? { type: 'bot-started', atMs, policy } : { type: 'bot-policy', policy });
   }
 
   /** A fault of ours ends the call it happened in, and no other. */
@@ -241,27 +262,20 @@ export class CallSession {
     }
   }
 
-  /** Runs the machine; events that its effects give rise to wait their turn. Nothing takes the floor from last words. */
+  /** Nothing takes the floor from last words. */
   #feed(event: TurnEvent): void {
-    if (this.#farewell.last) return;
-    this.#pending.push(event);
-    if (this.#stepping) return;
-    this.#stepping = true;
-    try {
-      for (let next = this.#pending.shift(); next !== undefined && !this.#over; next = this.#pending.shift()) {
-        const { state, effects } = this.#machine.step(this.#settings, this.#turn, next);
-        this.#turn = state;
-        for (const effect of effects) if (this.#media !== undefined) this.#carryOut(effect, this.#media);
-      }
-    } finally {
-      this.#stepping = false;
-    }
+    if (!this.#farewell.last) this.#turns.feed(event);
   }
 
   #carryOut(effect: TurnEffect, media: Media): void {
-    const { line, voice, recording } = media;
     const nowMs = this.#services.clock.nowMs();
     const { conversation } = this.#book;
+    if (isFloorEffect(effect)) {
+      carryOutFloor(effect, media, this.#book, nowMs);
+      // With nothing left to say, no mark will ever tell the machine that the bot has finished.
+      if (effect.type === 'restore' && !media.voice.speaking) this.#feed({ type: 'bot-finished', atMs: nowMs });
+      return;
+    }
     switch (effect.type) {
       case 'commit':
         this.#listening.commit();
@@ -272,7 +286,7 @@ export class CallSession {
       case 'ask':
         this.#farewell.answered();
         this.#keys = '';
-        this.#book.turnOver(conversation.current, line);
+        this.#book.turnOver(conversation.current, media.line);
         return this.#ask(this.#secret.hide(effect.input, nowMs), media);
       case 'ask-again':
         conversation.amend(effect.input);
@@ -281,34 +295,15 @@ export class CallSession {
       case 'amend-history':
         conversation.amend({ kind: 'spoken', text: effect.text });
         return;
-      case 'hold':
-        line.playout.hold();
-        this.#book.floor('hold', 'voice');
-        return;
-      case 'resume':
-        line.playout.resume(nowMs);
-        line.pump(nowMs);
-        this.#book.floor('resume', 'quiet');
-        return;
-      case 'clear':
-        line.clear(nowMs);
-        this.#book.interrupted(effect, recording?.positionMs(effect.onsetMs));
-        return;
-      case 'restore':
-        line.playout.restore();
-        line.pump(nowMs);
-        this.#book.floor('restore', 'words');
-        // With nothing left to say, no mark will ever tell the machine that the bot has finished.
-        if (!voice.speaking) this.#feed({ type: 'bot-finished', atMs: nowMs });
-        return;
-      case 'cancel-reply':
-        voice.abort();
-        line.clear(nowMs);
-        line.playout.discardCut();
-        if (effect.takesBack) conversation.takeBack();
-        return;
+      case 'keep-turn':
+        carryOutFloor({ type: 'silence' }, media, this.#book, nowMs);
+        this.#book.turnOver(conversation.current, media.line);
+        this.#dialog.kept(conversation.open(this.#secret.hide(effect.input, nowMs), this.#services.clock.wallMs()));
+        // What was asked for is still expected, and as secret as it was.
+        this.#secret.expect(this.#turns.state.expectation);
+        return this.#services.journal(this.#record('in-progress'));
       case 'filler':
-        voice.filler();
+        media.voice.filler();
         this.#book.filler(effect.waitingFor);
         return;
       case 'give-up':
@@ -340,7 +335,7 @@ export class CallSession {
       pressAfterThis: (digits) => {
         this.#keys += digits;
       },
-      listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turn)),
+      listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turns.state)),
       sayAgain: () => {
         if (!this.#farewell.last) this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
       },
@@ -368,6 +363,8 @@ export class CallSession {
     if (this.#over) return;
     this.#over = true;
     this.#carrier.close();
+    this.#supervision.close();
+    this.#turns.stop();
     this.#farewell.cancel();
     this.#waitForLine?.cancel();
     this.#media?.stop();

@@ -57,8 +57,10 @@ export type TurnEvent =
   | { readonly type: 'reattached'; readonly atMs: number }
   /** The call opens: the bot has the floor first. */
   | { readonly type: 'call-started'; readonly atMs: number }
-  /** The reply's first audio went out. */
+  /** The reply's first audio went out, or words that nobody asked for are about to. */
   | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible }
+  /** Somebody who looks after the call silences the bot, or gives it its voice back. */
+  | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean }
   /** A later sentence of the same reply has another policy. */
   | { readonly type: 'bot-policy'; readonly policy: Interruptible }
   /** The reply is complete and all of it has been played. */
@@ -85,6 +87,10 @@ export type TurnEffect =
   /** The interruption was nothing: speak on from the word that was cut. */
   | { readonly type: 'restore' }
   | { readonly type: 'filler'; readonly waitingFor: 'words' | 'dialog' }
+  /** The bot is muted: what it says now, or has still to say, is taken back. */
+  | { readonly type: 'silence' }
+  /** The caller's turn is complete while the bot is muted: it is kept, and the dialog is not asked. */
+  | { readonly type: 'keep-turn'; readonly input: AskedInput; readonly atMs: number }
   | { readonly type: 'dialog-failed'; readonly reason: string }
   /** Nobody is there. */
   | { readonly type: 'give-up'; readonly reason: 'no-input' };
@@ -165,6 +171,8 @@ export interface TurnState {
   /** Keys pressed where they could not interrupt, kept for the next turn. */
   readonly pendingDigits: string;
   readonly expectation: Expectation;
+  /** The bot neither speaks nor acts, and nobody is asked. */
+  readonly muted: boolean;
   /** Pauses of this caller inside their turns, in ms, newest last, at most 20. */
   readonly pauses: readonly number[];
   /** Commit-to-final times of this session, newest last, at most 20. */

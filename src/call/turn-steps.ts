@@ -36,6 +36,7 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
   const { phase } = state;
   switch (phase.name) {
     case 'listening': {
+      if (state.muted) return { state, effects: NO_EFFECTS };
       const limitMs = state.expectation.noInputMs ?? settings.noInputMs;
       if (atMs - phase.sinceMs < limitMs) return { state, effects: NO_EFFECTS };
       const attempt = state.noInputs + 1;
@@ -114,7 +115,8 @@ function silenceOfValue({ words, expectation }: TurnState, baseMs: number, quiet
 function early(settings: TurnSettings, step: Step, atMs: number): Step {
   const { state, effects } = step;
   const { phase, hearing, wordsChangedMs } = state;
-  if (settings.askEarlyMs === undefined || (phase.name !== 'caller-speaking' && phase.name !== 'settling')) return step;
+  if (settings.askEarlyMs === undefined || state.muted || (phase.name !== 'caller-speaking' && phase.name !== 'settling'))
+    return step;
   const quietMs = atMs - (hearing.lastVoicedMs ?? atMs);
   if (quietMs < settings.askEarlyMs || wordsChangedMs === undefined || atMs - wordsChangedMs < EARLY_STILL_MS) return step;
   const times = state.early?.times ?? 0;
@@ -173,7 +175,7 @@ function afterCommit(settings: TurnSettings, state: TurnState, phase: Phase & { 
     return completeTurn(state, phase, text, true, atMs);
   }
   if (waitedMs >= settings.endpointing.settleAbandonMs) return completeTurn(state, phase, text, true, atMs);
-  if (!phase.fillerSaid && waitedMs >= settings.settlingFillerMs && phase.voicedMs >= UNCLEAR_SPEECH_MS) {
+  if (!phase.fillerSaid && !state.muted && waitedMs >= settings.settlingFillerMs && phase.voicedMs >= UNCLEAR_SPEECH_MS) {
     return { state: { ...state, phase: { ...phase, fillerSaid: true } }, effects: [{ type: 'filler', waitingFor: 'words' }] };
   }
   return { state, effects: NO_EFFECTS };
@@ -216,6 +218,7 @@ function whileThinking(settings: TurnSettings, state: TurnState, phase: Phase & 
 
 /** Hands the turn to the dialog; words that come late for it are known by their segment. */
 export function ask(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
+  if (state.muted) return keepTurn(state, input, atMs);
   const answered = input.kind === 'spoken' || input.kind === 'keyed';
   return {
     state: {
@@ -230,6 +233,22 @@ export function ask(state: TurnState, input: AskedInput, atMs: number, provision
       expectation: {},
     },
     effects: [{ type: 'ask', input, provisional, atMs }],
+  };
+}
+
+/** The turn of a caller whose bot is muted; what the bot had asked for is still expected once it is not. */
+function keepTurn(state: TurnState, input: AskedInput, atMs: number): Step {
+  return {
+    state: {
+      ...state,
+      phase: { name: 'listening', sinceMs: atMs },
+      asked: { input, words: state.words, atMs, segBefore: state.askedSeg },
+      askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
+      words: NO_WORDS,
+      wordsChangedMs: undefined,
+      early: undefined,
+    },
+    effects: input.kind === 'spoken' && input.text === '' ? NO_EFFECTS : [{ type: 'keep-turn', input, atMs }],
   };
 }
 

@@ -43,6 +43,7 @@ export function initialTurn(): TurnState {
     marksEndOfUtterance: false,
     pendingDigits: '',
     expectation: {},
+    muted: false,
     pauses: [],
     settlings: [],
   };
@@ -80,6 +81,8 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
         : { state, effects: NO_EFFECTS };
     case 'bot-finished':
       return onBotFinished(state, event.atMs);
+    case 'muted':
+      return event.on ? mute(state, event.atMs) : unmute(state, event.atMs);
   }
 }
 
@@ -90,7 +93,8 @@ export function nothingIsSaid({ phase, words, commitsOutstanding, hearing }: Tur
 }
 
 function onBotStarted(state: TurnState, policy: Interruptible): Step {
-  if (state.phase.name !== 'thinking') return { state, effects: NO_EFFECTS };
+  const { name } = state.phase;
+  if (name !== 'thinking' && name !== 'listening') return { state, effects: NO_EFFECTS };
   return { state: { ...state, phase: { name: 'bot-speaking', policy, contest: undefined } }, effects: NO_EFFECTS };
 }
 
@@ -118,6 +122,25 @@ function onBotFinished(state: TurnState, atMs: number): Step {
     };
   }
   return { state: { ...state, phase: { name: 'listening', sinceMs: atMs } }, effects: NO_EFFECTS };
+}
+
+/** The bot falls silent at once; a caller who is speaking goes on. */
+function mute(before: TurnState, atMs: number): Step {
+  if (before.muted) return { state: before, effects: NO_EFFECTS };
+  const { phase } = before;
+  const state: TurnState = { ...before, muted: true };
+  const silenced: Step =
+    phase.name === 'caller-speaking' || phase.name === 'settling'
+      ? { state: { ...state, phase: { ...phase, interrupted: false } }, effects: NO_EFFECTS }
+      : onBotFinished(state, atMs);
+  return { state: silenced.state, effects: [{ type: 'silence' }, ...silenced.effects] };
+}
+
+/** The bot listens again: the caller has all the time to speak, as after a reply. */
+function unmute(state: TurnState, atMs: number): Step {
+  const { phase } = state;
+  const waiting = phase.name === 'listening' ? { ...phase, sinceMs: atMs } : phase;
+  return { state: { ...state, muted: false, noInputs: 0, phase: waiting }, effects: NO_EFFECTS };
 }
 
 function onDigit(settings: TurnSettings, before: TurnState, atMs: number, key: string): Step {

@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { CallRecord } from '../call-record.ts';
 import type { PlayoutLead } from '../playout.ts';
 import type { CallIdentity, CallServices, CallTiming } from '../services.ts';
+import type { CallOrder } from '../supervision.ts';
 import { TURN_MACHINE } from '../turn-machine.ts';
 import { askedText, inputText } from './asked-text.ts';
 import { DecisionLog } from './decision.ts';
@@ -74,6 +75,16 @@ export class CallRecorder {
     this.#gate.let(() => {
       this.#draft.add({ k: 'told', t: this.#draft.t, what, reason });
       tell();
+    });
+  }
+
+  /** @param obey has the call do it */
+  ordered(order: CallOrder, obey: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#gate.let(() => {
+        this.#draft.add({ k: 'ordered', t: this.#draft.t, order: { ...order } });
+        obey().then(resolve, reject);
+      });
     });
   }
 

@@ -72,7 +72,7 @@ export class DecisionLog {
   }
 
   #effect(effect: TurnEffect, eventMs: number | undefined): void {
-    if (effect.type === 'ask') this.#turn += 1;
+    if (effect.type === 'ask' || effect.type === 'keep-turn') this.#turn += 1;
     // What the caller says is the beginning of the turn that will be asked.
     const isNext = effect.type === 'commit' || effect.type === 'ask-early';
     this.note(effect.type, detailOf(effect, eventMs), isNext ? this.#turn + 1 : this.#turn);

@@ -69,6 +69,17 @@ const entry = z.discriminatedUnion('k', [
   z.object({ k: z.literal('sound'), ...answer, speech: index, n: index }),
   z.object({ k: z.literal('spoken'), ...answer, speech: index, failure }),
   z.object({ k: z.literal('acted'), ...answer, act: index, failure }),
+  /** Somebody who looks after the call had it do something. */
+  z.object({
+    k: z.literal('ordered'),
+    t: time,
+    order: z.discriminatedUnion('type', [
+      z.object({ type: z.literal('hang-up') }),
+      z.object({ type: z.literal('transfer'), to: z.string() }),
+      z.object({ type: z.literal('say'), text: z.string(), interruptible: z.enum(['always', 'keypad', 'never']).optional() }),
+      z.object({ type: z.literal('mute'), on: z.boolean() }),
+    ]),
+  }),
   /** Something outside the call ended it. */
   z.object({ k: z.literal('told'), t: time, what: z.enum(['carrier-ended', 'apologise']), reason: z.string() }),
 ]);

@@ -130,6 +130,9 @@ function schedule(
       at(() => attachments.get(entry.a)?.emit({ type: 'audio', payload, timestampMs: entry.ts ?? undefined }));
     } else if (entry.k === 'digit' || entry.k === 'stopped' || entry.k === 'closed') {
       at(() => attachments.get(entry.a)?.emit(carrierEvent(entry)));
+    } else if (entry.k === 'ordered') {
+      // Refused then, it is refused again.
+      at(() => void session.order(entry.order, 'replay').catch(() => undefined));
     } else if (entry.k === 'told') {
       at(() => (entry.what === 'apologise' ? session.apologise(entry.reason) : session.carrierEnded(entry.reason)));
     }

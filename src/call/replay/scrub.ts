@@ -72,6 +72,8 @@ function scrubEntry(entry: Entry, hide: (text: string) => string): Entry {
     case 'closed':
     case 'told':
       return { ...entry, reason: hideLong(entry.reason) };
+    case 'ordered':
+      return { ...entry, order: scrubOrder(entry.order, hide) };
     case 'attached':
     case 'audio':
     case 'mark':
@@ -108,6 +110,11 @@ function scrubAction(action: Extract<Entry, { k: 'action' }>['action'], hide: (t
     default:
       return action;
   }
+}
+
+function scrubOrder(order: Extract<Entry, { k: 'ordered' }>['order'], hide: (text: string) => string): typeof order {
+  if (order.type === 'say') return { ...order, text: hide(order.text) };
+  return order.type === 'transfer' ? { ...order, to: SOMEBODY } : order;
 }
 
 function withoutDigits(text: string): string {

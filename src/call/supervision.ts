@@ -1,0 +1,140 @@
+import { OffhookError } from '../kernel/errors.ts';
+import type { Interruptible } from '../dialog/port.ts';
+import type { CallBook } from './call-book.ts';
+import type { Farewell } from './farewell.ts';
+import type { Media } from './media.ts';
+import type { CallIdentity, CallServices } from './services.ts';
+import { nothingIsSaid } from './turn.ts';
+import type { TurnEvent, TurnState } from './turn-state.ts';
+
+/** What somebody who looks after a live call may have it do. */
+export type CallOrder =
+  | { readonly type: 'hang-up' }
+  /** `to`: a number in E.164 form, or a `sip:` address. */
+  | { readonly type: 'transfer'; readonly to: string }
+  /** Spoken with the bot's voice as soon as the caller is not speaking, behind what the bot is saying. */
+  | { readonly type: 'say'; readonly text: string; readonly interruptible?: Interruptible | undefined }
+  /** A muted bot is silent and does nothing: the caller's turns are heard and kept, and the dialog is not asked. */
+  | { readonly type: 'mute'; readonly on: boolean };
+
+/** The call cannot do what it is ordered to, and goes on as it was. */
+export class OrderRefusedError extends OffhookError {
+  readonly code = 'OFFHOOK_ORDER_REFUSED';
+  readonly retryable = false;
+}
+
+/** What supervision may do to its call. */
+export interface SupervisedFloor {
+  /** Undefined before the first socket. */
+  media(): Media | undefined;
+  turn(): TurnState;
+  readonly farewell: Farewell;
+  /** What the bot meant to press after this reply is not pressed. */
+  forgetKeys(): void;
+  feed(event: TurnEvent): void;
+  hangUp(reason: string): void;
+  /** The carrier has taken the caller over. */
+  transferred(): void;
+}
+
+/** Texts that may wait for the caller to stop speaking. */
+const MOST_WAITING = 20;
+
+/** Orders from outside a call: each one is written to its timeline, with who gave it. */
+export class Supervision {
+  readonly #identity: CallIdentity;
+  readonly #services: CallServices;
+  readonly #book: CallBook;
+  readonly #floor: SupervisedFloor;
+  readonly #ending = new AbortController();
+  readonly #waiting: (CallOrder & { type: 'say' })[] = [];
+
+  constructor(identity: CallIdentity, services: CallServices, book: CallBook, floor: SupervisedFloor) {
+    this.#identity = identity;
+    this.#services = services;
+    this.#book = book;
+    this.#floor = floor;
+  }
+
+  /**
+   * Resolves when it is done; a text when it is queued.
+   * @param by who orders it, for the record
+   * @throws OrderRefusedError
+   * @throws CarrierControlError when the carrier does not take the caller over
+   */
+  async obey(order: CallOrder, by: string): Promise<void> {
+    if (this.#ending.signal.aborted) throw new OrderRefusedError('The call is over.');
+    if (order.type !== 'hang-up') this.#mustBeTalking();
+    switch (order.type) {
+      case 'hang-up':
+        this.#book.ordered('hang-up', by);
+        return this.#floor.hangUp('operator-hangup');
+      case 'transfer':
+        return this.#transfer(order.to, by);
+      case 'say':
+        if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too much waits to be said already.');
+        this.#book.ordered('say', by);
+        this.#waiting.push(order);
+        return this.tick();
+      case 'mute':
+        this.#book.ordered(order.on ? 'mute' : 'unmute', by);
+        return this.#mute(order.on);
+    }
+  }
+
+  /** Says what waits, once the caller does not speak. */
+  tick(): void {
+    const [next] = this.#waiting;
+    const media = this.#floor.media();
+    const turn = this.#floor.turn();
+    if (next === undefined || media === undefined || this.#floor.farewell.last) return;
+    const { phase } = turn;
+    const contested = phase.name === 'bot-speaking' && phase.contest !== undefined;
+    if (contested || !nothingIsSaid(turn)) return;
+    this.#waiting.shift();
+    const policy = next.interruptible ?? this.#identity.bot.interruption.allow;
+    if (phase.name === 'listening') this.#floor.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
+    media.voice.interject(next.text, this.#book.conversation.current, policy);
+  }
+
+  /** The call is over: nothing waits any more. */
+  close(): void {
+    this.#waiting.length = 0;
+    this.#ending.abort(new Error('the call is over'));
+  }
+
+  #mustBeTalking(): void {
+    if (this.#floor.media() === undefined) throw new OrderRefusedError('The call has no sound yet.');
+    if (this.#floor.farewell.last) throw new OrderRefusedError('The bot is saying its last words.');
+  }
+
+  #mute(on: boolean): void {
+    if (on) {
+      // What the bot meant to do after this reply is not done.
+      this.#floor.farewell.answered();
+      this.#floor.forgetKeys();
+    }
+    this.#floor.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on });
+  }
+
+  /** The bot is silent while the carrier decides; where it refuses, the call goes on as it was. */
+  async #transfer(to: string, by: string): Promise<void> {
+    const { carrier, carrierCallId } = this.#identity.inbound;
+    const control = this.#services.controlOf(carrier);
+    if (control === undefined) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
+    this.#book.ordered('transfer', by);
+    const wasMuted = this.#floor.turn().muted;
+    this.#mute(true);
+    try {
+      await control.transfer(carrierCallId, to, this.#ending.signal);
+    } catch (error) {
+      if (this.#ending.signal.aborted) throw new OrderRefusedError('The call is over.', { cause: error });
+      this.#book.actFailed('transfer', error);
+      if (!wasMuted) this.#mute(false);
+      throw error;
+    }
+    if (this.#ending.signal.aborted) return;
+    this.#floor.farewell.afterThis('transferred');
+    this.#floor.transferred();
+  }
+}

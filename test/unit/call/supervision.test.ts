@@ -1,0 +1,161 @@
+import { expect, it } from 'vitest';
+import type { CallControl } from '../../../src/carriers/port.ts';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { CallBench } from './call-bench.ts';
+
+async function* answers(turn: DialogTurn): AsyncIterable<DialogAction> {
+  if (turn.input.kind === 'start') yield { type: 'say', text: 'Hello there.' };
+  else yield { type: 'say', text: 'This is what I have to say about that.' };
+}
+
+/** A call whose greeting, 12 characters of 60 ms, was heard. */
+async function greeted(bench: CallBench): Promise<void> {
+  await bench.start();
+  await bench.quiet(1_000);
+}
+
+async function spoken(bench: CallBench, seg: number, text: string): Promise<void> {
+  await bench.voice(600);
+  await bench.quiet(660);
+  bench.recognised(seg, text);
+  await bench.quiet(200);
+}
+
+it('says what it is told to with nobody asked, and the next question to the dialog knows of it', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'say', text: 'A colleague will join us.' }, 'key_1');
+  await bench.quiet(2_000);
+  expect(bench.asked).toHaveLength(1);
+  await spoken(bench, 0, 'fine');
+  expect(bench.asked.at(-1)?.history).toEqual([{ role: 'bot', text: 'Hello there. A colleague will join us.' }]);
+  expect(bench.session.standing.record.timeline).toContainEqual(
+    expect.objectContaining({ type: 'ordered', order: 'say', by: 'key_1', turn: 0 }),
+  );
+});
+
+it.each([
+  ['always', true],
+  ['never', false],
+] as const)('lets a caller interrupt such words, or not: %s', async (interruptible, isCut) => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'say', text: 'Please hold the line for one more moment.', interruptible }, 'key_1');
+  await bench.quiet(400);
+  await bench.voice(600);
+  expect(bench.attachment.clears > 0).toBe(isCut);
+});
+
+it('waits for a caller who is speaking, and speaks behind what the bot is saying', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.voice(600);
+  await bench.session.order({ type: 'say', text: 'One thing more.' }, 'key_1');
+  await bench.voice(400);
+  expect(bench.attachment.playing).toBe(false);
+  await bench.quiet(660);
+  bench.recognised(0, 'my question');
+  await bench.quiet(5_000);
+  expect(bench.session.standing.record.turns.at(-1)?.botHeardText).toContain('One thing more.');
+  expect(bench.session.standing.record.turns.at(-1)?.botHeardText).toContain('This is what I have to say about that.');
+});
+
+it('falls silent when it is muted, keeps what the caller says, asks nobody, and knows it afterwards', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await spoken(bench, 0, 'tell me');
+  await bench.quiet(400);
+  expect(bench.attachment.playing).toBe(true);
+  await bench.session.order({ type: 'mute', on: true }, 'key_1');
+  expect(bench.attachment.playing).toBe(false);
+  await bench.quiet(500);
+  await spoken(bench, 1, 'are you there');
+  // No reprompt, no goodbye, however long it lasts.
+  await bench.quiet(40_000);
+  expect(bench.asked).toHaveLength(2);
+  expect(bench.attachment.closedBecause).toBeUndefined();
+  expect(bench.attachment.playing).toBe(false);
+  await bench.session.order({ type: 'mute', on: false }, 'key_1');
+  await bench.quiet(500);
+  await spoken(bench, 2, 'good');
+  const [, , last] = bench.asked;
+  expect(last?.input).toMatchObject({ text: 'good' });
+  expect(last?.history.map(({ role, text }) => (role === 'caller' ? text : 'bot'))).toEqual([
+    'bot',
+    'tell me',
+    'bot',
+    'are you there',
+  ]);
+});
+
+it('does not do what a bot that was muted had still meant to do', async () => {
+  async function* leaves(): AsyncIterable<DialogAction> {
+    yield { type: 'say', text: 'Goodbye then, it was nice to talk to you.' };
+    yield { type: 'hangup', reason: 'done' };
+  }
+  using bench = new CallBench(leaves);
+  await bench.start();
+  await bench.quiet(500);
+  await bench.session.order({ type: 'mute', on: true }, 'key_1');
+  await bench.quiet(10_000);
+  expect(bench.attachment.closedBecause).toBeUndefined();
+});
+
+it('still says what it is told to while it is muted', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'mute', on: true }, 'key_1');
+  await bench.session.order({ type: 'say', text: 'This is the supervisor.' }, 'key_1');
+  await bench.quiet(500);
+  expect(bench.attachment.playing).toBe(true);
+  await bench.quiet(2_000);
+  expect(bench.session.standing.record.turns.at(-1)?.botHeardText).toContain('This is the supervisor.');
+});
+
+it('keeps a secret answer secret that comes while the bot is muted, and after it', async () => {
+  async function* asksForCard(): AsyncIterable<DialogAction> {
+    yield { type: 'say', text: 'Your card?' };
+    yield { type: 'gather', contract: { kind: 'card' } };
+  }
+  using bench = new CallBench(asksForCard);
+  await greeted(bench);
+  await bench.session.order({ type: 'mute', on: true }, 'key_1');
+  for (const digit of '4111111111111111') bench.attachment.emit({ type: 'digit', digit });
+  await bench.quiet(8_000);
+  for (const digit of '4222') bench.attachment.emit({ type: 'digit', digit });
+  await bench.quiet(8_000);
+  const { record } = bench.session.standing;
+  expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', '************1111', '****']);
+});
+
+it('connects the caller to somebody else; when the carrier refuses, the bot is back', async () => {
+  using bench = new CallBench(answers);
+  const transfers: string[] = [];
+  const control = (transfer: CallControl['transfer']): CallControl => ({
+    hangUp: async () => undefined,
+    transfer,
+    sendDigits: async () => undefined,
+  });
+  await greeted(bench);
+  await expect(bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1')).rejects.toMatchObject({
+    code: 'OFFHOOK_ORDER_REFUSED',
+  });
+  bench.control = control(() => Promise.reject(new Error('HTTP 404')));
+  await expect(bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1')).rejects.toThrow('HTTP 404');
+  expect(bench.session.standing.turn.muted).toBe(false);
+  bench.control = control(async (_call, to) => void transfers.push(to));
+  await bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');
+  expect(transfers).toEqual(['+15550100']);
+  bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
+  expect((await bench.session.ended).endReason).toBe('transferred');
+});
+
+it('hangs up, and takes no order after that', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'hang-up' }, 'key_1');
+  expect((await bench.session.ended).endReason).toBe('operator-hangup');
+  await expect(bench.session.order({ type: 'say', text: 'Hello?' }, 'key_1')).rejects.toMatchObject({
+    code: 'OFFHOOK_ORDER_REFUSED',
+  });
+});
