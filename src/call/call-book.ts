@@ -231,11 +231,18 @@ export class CallBook {
     this.#tell({ type: 'ended', callId: this.#callId, reason: endReason });
   }
 
+  /** What was written before is kept; the rest of the call is missing from its recording. */
+  #recordingFailed(cause: string): void {
+    this.#services.logger.error({ callId: this.#callId, cause }, 'the recording of a call is not whole');
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
+  }
+
   /** The record as it stands. @param reason why the call ended, or `in-progress` */
   record(reason: string, language: string, line: Line | undefined, recording: Recording | undefined): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
     const ledger = line?.ledger ?? new HeardLedger({ encoding: 'mulaw', rateHz: 8000 });
     const endedAtWallMs = this.#services.clock.wallMs();
+    if (recording?.failure !== undefined && reason !== 'in-progress') this.#recordingFailed(recording.failure);
     return {
       version: 1,
       id: this.#callId,

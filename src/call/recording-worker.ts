@@ -29,8 +29,13 @@ function write(id: number, path: string, atByte: number, bytes: Uint8Array): voi
     file = openSync(path, 'w', 0o600);
     open.set(id, file);
   }
-  writeSync(file, bytes, 0, bytes.length, HEADER_BYTES + atByte);
-  writeSync(file, recordingHeader(atByte + bytes.length), 0, HEADER_BYTES, 0);
+  writeWhole(file, bytes, HEADER_BYTES + atByte);
+  writeWhole(file, recordingHeader(atByte + bytes.length), 0);
+}
+
+/** A disk that is nearly full takes a part of a block, and refuses the rest: the header must not count that. */
+function writeWhole(file: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done, bytes.length - done, position + done);
 }
 
 function finish(id: number): void {
