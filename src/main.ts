@@ -1,3 +1,4 @@
 import { buildProgram } from './cli/program.ts';
 
-await buildProgram().parseAsync();
+const program = await buildProgram(process.argv.slice(2));
+await program.parseAsync();

@@ -1,30 +1,40 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { addAnalyseCommand } from './analyse-command.ts';
-import { addApiKeysCommand } from './api-keys-command.ts';
-import { addCallCommand } from './call-command.ts';
-import { addConfigCommand } from './config-command.ts';
-import { addDemoCommand } from './demo-command.ts';
-import { addDoctorCommand } from './doctor-command.ts';
-import { addLanguagesCommand } from './languages-command.ts';
-import { addEraseCommand } from './erase-command.ts';
-import { addJobsCommand } from './jobs-command.ts';
 import { EXIT } from './output.ts';
 import { fromPackage } from './package-root.ts';
-import { addPlatformCommand } from './platform-command.ts';
-import { addReplayCommand } from './replay-command.ts';
-import { addSayCommand } from './say-command.ts';
-import { addSpeakersCommand } from './speakers-command.ts';
-import { addStartCommand } from './start-command.ts';
-import { addTokenCommand } from './token-command.ts';
-import { addTranscribeCommand } from './transcribe-command.ts';
-import { addVoicesCommand } from './voices-command.ts';
-import { addWebhooksCommand } from './webhooks-command.ts';
-import { addWorkerCommand } from './worker-command.ts';
 
-/** The command line: one file a command. Exit 0 is success, 1 failure, 2 wrong usage. */
-export function buildProgram(): Command {
+type AddCommand = (program: Command) => void;
+
+/** Every command, in the order of the help text. A command's file, and all that it needs, is read only when it is called for. */
+const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  start: async () => (await import('./start-command.ts')).addStartCommand,
+  demo: async () => (await import('./demo-command.ts')).addDemoCommand,
+  call: async () => (await import('./call-command.ts')).addCallCommand,
+  platform: async () => (await import('./platform-command.ts')).addPlatformCommand,
+  worker: async () => (await import('./worker-command.ts')).addWorkerCommand,
+  jobs: async () => (await import('./jobs-command.ts')).addJobsCommand,
+  webhooks: async () => (await import('./webhooks-command.ts')).addWebhooksCommand,
+  erase: async () => (await import('./erase-command.ts')).addEraseCommand,
+  replay: async () => (await import('./replay-command.ts')).addReplayCommand,
+  config: async () => (await import('./config-command.ts')).addConfigCommand,
+  doctor: async () => (await import('./doctor-command.ts')).addDoctorCommand,
+  token: async () => (await import('./token-command.ts')).addTokenCommand,
+  say: async () => (await import('./say-command.ts')).addSayCommand,
+  transcribe: async () => (await import('./transcribe-command.ts')).addTranscribeCommand,
+  analyse: async () => (await import('./analyse-command.ts')).addAnalyseCommand,
+  'api-keys': async () => (await import('./api-keys-command.ts')).addApiKeysCommand,
+  speakers: async () => (await import('./speakers-command.ts')).addSpeakersCommand,
+  voices: async () => (await import('./voices-command.ts')).addVoicesCommand,
+  languages: async () => (await import('./languages-command.ts')).addLanguagesCommand,
+};
+
+/**
+ * The command line: one file a command. Exit 0 is success, 1 failure, 2 wrong usage.
+ * @param asked what follows the program's name: when it begins with a command, the program knows that one alone; else all,
+ *   for the help text and for the nearest name of a word that is no command
+ */
+export async function buildProgram(asked: readonly string[]): Promise<Command> {
   const manifest = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(fromPackage('package.json'), 'utf8')));
   const program = new Command('offhook')
     .description('answers the phone for a bot: a voice-bot gateway for telephony media streams')
@@ -32,24 +42,10 @@ export function buildProgram(): Command {
     .exitOverride((error) => {
       process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage);
     });
-  addStartCommand(program);
-  addDemoCommand(program);
-  addCallCommand(program);
-  addPlatformCommand(program);
-  addWorkerCommand(program);
-  addJobsCommand(program);
-  addWebhooksCommand(program);
-  addEraseCommand(program);
-  addReplayCommand(program);
-  addConfigCommand(program);
-  addDoctorCommand(program);
-  addTokenCommand(program);
-  addSayCommand(program);
-  addTranscribeCommand(program);
-  addAnalyseCommand(program);
-  addApiKeysCommand(program);
-  addSpeakersCommand(program);
-  addVoicesCommand(program);
-  addLanguagesCommand(program);
+  const [name = ''] = asked;
+  const all = name === '-V' || name === '--version' ? [] : Object.values(COMMANDS);
+  const needed = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]!] : all;
+  // Read at once, added in order.
+  for (const add of await Promise.all(needed.map((load) => load()))) add(program);
   return program;
 }
