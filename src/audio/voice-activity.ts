@@ -129,19 +129,40 @@ class PitchMeter {
       recent[HALF_RATE_SAMPLES + index] = (frame[2 * index]! + frame[2 * index + 1]!) / 2;
     }
     if (!wanted) return 0;
-    let energy = 0;
-    for (let index = HALF_RATE_SAMPLES; index < recent.length; index += 1) energy += recent[index]! * recent[index]!;
-    let best = 0;
+    const from = HALF_RATE_SAMPLES;
+    const energy = energyOf(recent, from, recent.length);
+    if (energy === 0) return 0;
+    let lagged = energyOf(recent, from - LEAST_LAG, recent.length - LEAST_LAG);
+    let bestShare = 0;
     for (let lag = LEAST_LAG; lag <= MOST_LAG; lag += 1) {
-      let product = 0;
-      let lagged = 0;
-      for (let index = HALF_RATE_SAMPLES; index < recent.length; index += 1) {
-        const earlier = recent[index - lag]!;
-        product += recent[index]! * earlier;
-        lagged += earlier * earlier;
-      }
-      if (energy > 0 && lagged > 0) best = Math.max(best, product / Math.sqrt(energy * lagged));
+      const product = productAt(recent, lag);
+      if (product > 0 && product * product > bestShare * lagged) bestShare = (product * product) / lagged;
+      // The next lag's window begins one sample earlier. Samples are whole halves, so that nothing is lost by adding and taking away.
+      const enters = recent[from - lag - 1]!;
+      const leaves = recent[recent.length - lag - 1]!;
+      lagged += enters * enters - leaves * leaves;
     }
-    return best;
+    return Math.sqrt(bestShare / energy);
   }
+}
+
+function energyOf(samples: Float64Array, from: number, until: number): number {
+  let energy = 0;
+  for (let index = from; index < until; index += 1) energy += samples[index]! * samples[index]!;
+  return energy;
+}
+
+/** The newest frame times what came `lag` samples before it, four at a time: the sums do not wait for one another. */
+function productAt(samples: Float64Array, lag: number): number {
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  for (let index = HALF_RATE_SAMPLES; index < 2 * HALF_RATE_SAMPLES; index += 4) {
+    a += samples[index]! * samples[index - lag]!;
+    b += samples[index + 1]! * samples[index + 1 - lag]!;
+    c += samples[index + 2]! * samples[index + 2 - lag]!;
+    d += samples[index + 3]! * samples[index + 3 - lag]!;
+  }
+  return a + b + c + d;
 }

@@ -9,7 +9,9 @@ export const HISTORY_SAMPLES = MOST_LAG_SAMPLES + SEGMENT_SAMPLES;
 
 /** Flattens a voice's spectrum: unrelated voices are less alike then, and an echo remains one. */
 const EMPHASIS = 0.95;
-const SIZE = 16_384;
+/** Samples of the reference in one transform, and the places that it tells of: what is compared there lies within them. */
+const BLOCK_SAMPLES = 4_096;
+const BLOCK_PLACES = BLOCK_SAMPLES - SEGMENT_SAMPLES + 1;
 /** Power of a reference sample that counts for nothing, so that silence is like nothing. */
 const QUIET_POWER = 400;
 
@@ -25,9 +27,14 @@ export interface EchoMatch {
  * its memory is large, and nothing is kept between searches.
  */
 export class EchoSearch {
-  readonly #fft = new Fft(SIZE);
-  readonly #re = new Float64Array(SIZE);
-  readonly #im = new Float64Array(SIZE);
+  readonly #fft = new Fft(BLOCK_SAMPLES);
+  readonly #re = new Float64Array(BLOCK_SAMPLES);
+  readonly #im = new Float64Array(BLOCK_SAMPLES);
+  readonly #segmentRe = new Float64Array(BLOCK_SAMPLES);
+  readonly #segmentIm = new Float64Array(BLOCK_SAMPLES);
+  readonly #reference = new Float64Array(HISTORY_SAMPLES);
+  /** How the segment correlates with the reference at each place of it. */
+  readonly #products = new Float64Array(MOST_LAG_SAMPLES + 1);
   readonly #match: EchoMatch = { lag: 0, likeness: 0 };
 
   /**
@@ -36,32 +43,32 @@ export class EchoSearch {
    * @returns the best match; valid until the next search
    */
   find(segment: Int16Array, history: Int16Array): EchoMatch {
-    const re = this.#re.fill(0);
-    const im = this.#im.fill(0);
+    const sound = this.#segmentRe.fill(0);
+    this.#segmentIm.fill(0);
     let segmentEnergy = 0;
     for (let index = 1; index < SEGMENT_SAMPLES; index += 1) {
       const sample = segment[index]! - EMPHASIS * segment[index - 1]!;
-      re[index] = sample;
+      sound[index] = sample;
       segmentEnergy += sample * sample;
     }
-    for (let index = 1; index < HISTORY_SAMPLES; index += 1) im[index] = history[index]! - EMPHASIS * history[index - 1]!;
+    const reference = this.#reference;
+    for (let index = 1; index < HISTORY_SAMPLES; index += 1) reference[index] = history[index]! - EMPHASIS * history[index - 1]!;
     let energy = SEGMENT_SAMPLES * QUIET_POWER;
-    for (let index = 0; index < SEGMENT_SAMPLES; index += 1) energy += im[index]! * im[index]!;
+    for (let index = 0; index < SEGMENT_SAMPLES; index += 1) energy += reference[index]! * reference[index]!;
     this.#correlate();
-    // The correlation is in `re`; `im` holds the reference still.
     const match = this.#match;
     match.lag = 0;
     match.likeness = 0;
     let best = 0;
     for (let at = 0; at <= MOST_LAG_SAMPLES; at += 1) {
-      const product = re[at]!;
+      const product = this.#products[at]!;
       const square = (product * product) / energy;
       if (square > best) {
         best = square;
         match.lag = MOST_LAG_SAMPLES - at;
       }
-      const leaves = this.#reference[at]!;
-      const enters = this.#reference[at + SEGMENT_SAMPLES] ?? 0;
+      const leaves = reference[at]!;
+      const enters = at < MOST_LAG_SAMPLES ? reference[at + SEGMENT_SAMPLES]! : 0;
       energy += enters * enters - leaves * leaves;
     }
     if (segmentEnergy > 0) match.likeness = Math.sqrt(best / (segmentEnergy + QUIET_POWER));
@@ -77,8 +84,8 @@ export class EchoSearch {
     const start = SEGMENT_SAMPLES - length;
     const from = Math.max(0, lag - reach);
     const until = Math.min(MOST_LAG_SAMPLES, lag + reach);
-    const sound = this.#re;
-    const played = this.#im;
+    const sound = this.#segmentRe;
+    const played = this.#re;
     let soundEnergy = QUIET_POWER;
     for (let index = 1; index < length; index += 1) {
       const sample = segment[start + index]! - EMPHASIS * segment[start + index - 1]!;
@@ -111,30 +118,37 @@ export class EchoSearch {
     return match;
   }
 
-  readonly #reference = new Float64Array(HISTORY_SAMPLES);
-
-  /** Replaces segment and reference by their correlation at each place of the reference. */
+  /** Block by block, two at once: the segment is real, so that what one adds to the other's half is nothing. */
   #correlate(): void {
     const re = this.#re;
     const im = this.#im;
-    this.#reference.set(im.subarray(0, HISTORY_SAMPLES));
-    this.#fft.forward(re, im);
-    // Two real transforms in one: the segment's is the even part, the reference's the odd one.
-    const half = SIZE / 2;
-    for (let bin = 0; bin <= half; bin += 1) {
-      const mirror = (SIZE - bin) % SIZE;
-      const segmentRe = (re[bin]! + re[mirror]!) / 2;
-      const segmentIm = (im[bin]! - im[mirror]!) / 2;
-      const referenceRe = (im[bin]! + im[mirror]!) / 2;
-      const referenceIm = (re[mirror]! - re[bin]!) / 2;
-      const productRe = segmentRe * referenceRe + segmentIm * referenceIm;
-      const productIm = segmentRe * referenceIm - segmentIm * referenceRe;
-      // Conjugated, so that a second forward transform is the inverse; its result is real.
-      re[bin] = productRe / SIZE;
-      im[bin] = -productIm / SIZE;
-      re[mirror] = productRe / SIZE;
-      im[mirror] = productIm / SIZE;
+    const segmentRe = this.#segmentRe;
+    const segmentIm = this.#segmentIm;
+    this.#fft.toBins(segmentRe, segmentIm);
+    for (let first = 0; first <= MOST_LAG_SAMPLES; first += 2 * BLOCK_PLACES) {
+      this.#copyBlock(first, re);
+      this.#copyBlock(first + BLOCK_PLACES, im);
+      this.#fft.toBins(re, im);
+      for (let bin = 0; bin < BLOCK_SAMPLES; bin += 1) {
+        const blockRe = re[bin]! / BLOCK_SAMPLES;
+        const blockIm = im[bin]! / BLOCK_SAMPLES;
+        re[bin] = blockRe * segmentRe[bin]! + blockIm * segmentIm[bin]!;
+        im[bin] = blockIm * segmentRe[bin]! - blockRe * segmentIm[bin]!;
+      }
+      this.#fft.fromBins(re, im);
+      this.#takeProducts(re, first);
+      this.#takeProducts(im, first + BLOCK_PLACES);
     }
-    this.#fft.forward(re, im);
+  }
+
+  #copyBlock(first: number, block: Float64Array): void {
+    const piece = this.#reference.subarray(first, first + BLOCK_SAMPLES);
+    block.set(piece);
+    block.fill(0, piece.length);
+  }
+
+  #takeProducts(block: Float64Array, first: number): void {
+    const count = Math.min(BLOCK_PLACES, this.#products.length - first);
+    if (count > 0) this.#products.set(block.subarray(0, count), first);
   }
 }

@@ -22,6 +22,19 @@ describe('a Fourier transform', () => {
     }
   });
 
+  it.each([2, 8, 64, 256])('of %i samples leads to bins and back', (size) => {
+    const random = seededRandom(size);
+    const [re, im] = [0, 1].map(() => Float64Array.from({ length: size }, () => random() - 0.5)) as [Float64Array, Float64Array];
+    const [backRe, backIm] = [re.slice(), im.slice()];
+    const fft = new Fft(size);
+    fft.toBins(backRe, backIm);
+    fft.fromBins(backRe, backIm);
+    for (let index = 0; index < size; index += 1) {
+      expect(backRe[index]! / size).toBeCloseTo(re[index]!, 12);
+      expect(backIm[index]! / size).toBeCloseTo(im[index]!, 12);
+    }
+  });
+
   it.each([0, 1, 3, 100])('cannot have %i samples', (size) => {
     expect(() => new Fft(size)).toThrow(RangeError);
   });
