@@ -5,26 +5,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const HERE = 'bench/capacity';
-const CHILDREN = ['echo-child', 'gateway-child'] as const;
 
 /**
  * Compiles what is measured as `npm run build` does, into a folder of its own that is removed when this process ends: a loader of
  * TypeScript adds code to every function, and users run none.
- * @returns where the children's files are
+ * @param children files that start a process, from the root of the repository, without their extension
+ * @param besides what they read, from the root
+ * @returns the root of what was compiled
  */
-export function compileChildren(): string {
+export function compile(children: readonly string[], besides: readonly string[] = []): string {
   const out = mkdtempSync(join(tmpdir(), 'offhook-bench-'));
   process.once('exit', () => rmSync(out, { recursive: true, force: true }));
   for (const name of ['node_modules', 'migrations', 'package.json']) symlinkSync(join(ROOT, name), join(out, name));
   const project = join(out, 'tsconfig.json');
   const compilerOptions = { rootDir: ROOT, outDir: out, noCheck: true, declaration: false, types: [] };
-  const files = CHILDREN.map((name) => join(ROOT, HERE, `${name}.ts`));
+  const files = children.map((name) => join(ROOT, `${name}.ts`));
   const include = [join(ROOT, 'src')];
   writeFileSync(project, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions, files, include }));
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', project], { encoding: 'utf8' });
   if (status !== 0) throw new Error(`what is measured does not compile: ${stdout}`);
-  cpSync(join(ROOT, HERE, 'bots'), join(out, HERE, 'bots'), { recursive: true });
-  return join(out, HERE);
+  for (const path of besides) cpSync(join(ROOT, path), join(out, path), { recursive: true });
+  return out;
 }

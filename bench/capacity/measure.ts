@@ -1,8 +1,9 @@
 // npm run bench:capacity -- [--json] [--pairs 7] [--seconds 30] [--sizes 200,500] [--no-limit]
 // What a call costs the gateway, beside a bare echo server in the same run, and how many of them a core carries.
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileChildren } from './compiled.ts';
+import { compile } from './compiled.ts';
 import { machine } from './processor.ts';
 import { measureRow, type Row, type RowOrder, type SubjectName } from './row.ts';
 
@@ -32,7 +33,8 @@ interface Spread {
   readonly n: number;
 }
 
-const folder = compileChildren();
+const HERE = 'bench/capacity';
+const folder = join(compile([`${HERE}/echo-child`, `${HERE}/gateway-child`], [`${HERE}/bots`]), HERE);
 const rows: Row[] = [];
 
 async function run(subject: SubjectName, calls: number, workload: RowOrder['workload'] = 'W2'): Promise<Row> {

@@ -1,0 +1,138 @@
+import { decodeMulaw, decodeMulawInto } from '../../src/audio/g711.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { EchoGuard } from '../../src/call/echo/echo-guard.ts';
+import { EchoSearch, HISTORY_SAMPLES, SEGMENT_SAMPLES } from '../../src/call/echo/echo-search.ts';
+import { Recording } from '../../src/call/recording.ts';
+import { stepTurn, DEFAULT_TURN_SETTINGS, initialTurn } from '../../src/call/turn.ts';
+import type { TurnState } from '../../src/call/turn-state.ts';
+import { JsonReader } from '../../src/carriers/json-reader.ts';
+import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';
+import { RealtimeProtocol } from '../../src/speech/asr/realtime-protocol.ts';
+import { quiet, soundOf, speech } from '../capacity/sounds.ts';
+
+export interface Cost {
+  readonly what: string;
+  /** Processor time: the middle of the rounds, and the least, since other work on the machine only ever adds. */
+  readonly ns: number;
+  readonly leastNs: number;
+}
+
+const ROUNDS = 25;
+/** Speech and quiet by turns, as a caller's line is. */
+const parts = [speech(2_400, 11), quiet(4_600, 71), speech(2_400, 12), quiet(4_600, 72)];
+const sounds = parts.map(soundOf);
+const frames = sounds.flatMap(({ frames: own }) => own);
+const pcm = frames.map(decodeMulaw);
+const bot = soundOf(speech(20_000, 3)).frames.map(decodeMulaw);
+const texts = sounds
+  .flatMap(({ base64 }) => base64)
+  .map(
+    (payload, at) =>
+      `{"event":"media","sequenceNumber":"${at + 2}","media":{"track":"inbound","chunk":"${at + 1}","timestamp":"${at * 20}","payload":"${payload}"},"streamSid":"MZ0123456789abcdef0123456789abcdef"}`,
+  );
+const detectorOf = await loadVoiceActivity();
+
+/** @param perRound how often the work is done in one round */
+function cost(what: string, perRound: number, work: (at: number) => void): Cost {
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS + 2; round += 1) {
+    globalThis.gc?.();
+    const before = process.cpuUsage();
+    for (let at = 0; at < perRound; at += 1) work(at);
+    const { user, system } = process.cpuUsage(before);
+    rounds.push(((user + system) * 1000) / perRound);
+  }
+  const sorted = rounds.slice(2).sort((a, b) => a - b);
+  return { what, ns: Math.round(sorted[sorted.length >> 1]!), leastNs: Math.round(sorted[0]!) };
+}
+
+function of<Value>(values: readonly Value[], at: number): Value {
+  return values[at % values.length]!;
+}
+
+function readJson(): Cost {
+  const reader = new JsonReader(twilioDialect);
+  const start = { streamSid: 'MZ0', callSid: 'CA0', mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 } };
+  reader.read(JSON.stringify({ event: 'start', start, streamSid: 'MZ0' }));
+  return cost('json-reader: a media message', 7_000, (at) => reader.read(of(texts, at)));
+}
+
+function decode(): Cost {
+  const target = new Int16Array(160);
+  return cost('mu-law: a frame decoded', 21_000, (at) => decodeMulawInto(of(frames, at), target));
+}
+
+function voiceActivity(): Cost {
+  const detector = detectorOf();
+  return cost('voice activity: a frame', 7_000, (at) => detector.process(of(pcm, at)));
+}
+
+/** A line without echo on which the bot talks all the time, as most are: searches are what the budget of a process allows. */
+function echoGuard(): Cost {
+  const guard = new EchoGuard();
+  let nowMs = 0;
+  return cost('echo guard: a frame', 7_000, (at) => {
+    const frame = of(pcm, at);
+    guard.sent(of(bot, at), nowMs, 0);
+    guard.arrived(frame.length, nowMs, nowMs);
+    guard.explains(frame, at % 700 < 240);
+    nowMs += 20;
+  });
+}
+
+function echoSearch(): Cost {
+  const search = new EchoSearch();
+  const history = Int16Array.from(bot.flatMap((frame) => [...frame]).slice(0, HISTORY_SAMPLES));
+  const segment = Int16Array.from(pcm.slice(20).flatMap((frame) => [...frame])).subarray(0, SEGMENT_SAMPLES);
+  return cost('echo search: one', 20, () => search.find(segment, history));
+}
+
+function turnMachine(name: string, before: (state: TurnState) => TurnState): Cost {
+  let state = before(initialTurn());
+  let atMs = 0;
+  return cost(`turn machine: a frame, ${name}`, 14_000, (at) => {
+    atMs += 20;
+    const frame = { atMs, voiced: at % 700 < 120, speechLike: 0.8 };
+    const next = stepTurn(DEFAULT_TURN_SETTINGS, state, { type: 'frame', frame });
+    if (next.effects.length === 0) state = next.state;
+  });
+}
+
+function recorder(): Cost {
+  const files = { create: () => ({ failure: undefined, write: () => undefined, finish: async () => true }) };
+  const recording = new Recording('unused', 'call', 'always', files);
+  let nowMs = 0;
+  return cost('recording: a frame of each side', 7_000, (at) => {
+    recording.caller(of(pcm, at), nowMs, nowMs, nowMs);
+    recording.bot(of(bot, at), nowMs + 300);
+    recording.tick(nowMs + 10);
+    nowMs += 20;
+  });
+}
+
+function recognition(): Cost {
+  const protocol = new RealtimeProtocol({ language: 'en', sampleRateHz: 8_000, random: () => 0.5 }, 0);
+  let nowMs = 0;
+  const at = (): { nowMs: number; bufferedBytes: number } => ({ nowMs, bufferedBytes: 0 });
+  protocol.start();
+  protocol.opened(at(), 'token');
+  protocol.text(at(), '{"type":"ready"}');
+  return cost('recognition: a frame', 7_000, (index) => {
+    nowMs += 20;
+    protocol.send(at(), of(pcm, index));
+  });
+}
+
+const bots = initialTurn();
+const costs = [
+  readJson(),
+  decode(),
+  voiceActivity(),
+  echoGuard(),
+  echoSearch(),
+  turnMachine('nobody speaks', () => ({ ...bots, phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY } })),
+  turnMachine('the bot speaks', () => ({ ...bots, phase: { name: 'bot-speaking', policy: 'never', contest: undefined } })),
+  recorder(),
+  recognition(),
+];
+process.send?.(costs);
