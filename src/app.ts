@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { loadVoiceActivity } from './audio/voice-activity.ts';
 import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
+import { LoadWatch } from './call/load-watch.ts';
 import { RecordingThread } from './call/recording-thread.ts';
 import { SecretVault } from './call/secret-vault.ts';
 import { EvenLoudness } from './call/loudness.ts';
@@ -18,6 +19,7 @@ import { endOrphans, keepCall } from './jobs/call-keeping.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
+import { measureLoopLag } from './observability/loop-lag.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from './speech/platform.ts';
 import type { SynthesisRequest } from './speech/port.ts';
@@ -124,6 +126,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         reattachMs: settings.call.reattachMs,
       },
       maximum: settings.call.maximum,
+      shedding: () => load.shedding,
       tenantId: 'default',
       reserveSpeech: () => {
         speech.warm();
@@ -148,8 +151,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       const asking = bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret));
       return asking.map(({ name }) => vault.redeem(name, token)).find((value) => value !== undefined);
     },
-    ready: async () => ({ ready: speech.isUp, parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok' } }),
+    ready: async () => ({
+      ready: speech.isUp && !load.shedding,
+      parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok', load: load.shedding ? 'late' : 'ok' },
+    }),
   });
+  const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger });
+  metrics.watchLoopLag(() => load);
   const url = await http.listen({ host: settings.http.host, port: settings.http.port });
   const prepared = prepareAll(bots, dialogs, speech, voices, logger);
   // What could not be spoken while the platform was away is spoken when it is back.
@@ -157,6 +165,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    load[Symbol.dispose]();
     await calls.drain('shutdown');
     await recordingFiles[Symbol.asyncDispose]();
     fixtures.close();

@@ -2,6 +2,8 @@ import type { Attachment, InboundCall } from '../carriers/port.ts';
 import { findBot, phrasesOf, type Bot } from '../config/bots.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { newId } from '../kernel/ids.ts';
+import type { RefusalCause } from '../observability/metrics.ts';
+import { roomFor } from './admission.ts';
 import type { CallRecord } from './call-record.ts';
 import { CallSession } from './session.ts';
 import type { CallRecorder } from './replay/call-recorder.ts';
@@ -18,6 +20,8 @@ export interface CallRegistryOptions {
   readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
   readonly timing: CallTiming;
   readonly maximum: number;
+  /** Whether new calls are refused because the event loop is late. */
+  readonly shedding: () => boolean;
   readonly tenantId: string;
   /** Undefined when no slot is free. */
   readonly reserveSpeech: () => SpeechReservation | undefined;
@@ -31,7 +35,13 @@ export interface CallRegistryOptions {
 
 export type Answer =
   | { readonly kind: 'accept'; readonly callId: string; readonly attachmentId: string }
-  | { readonly kind: 'refuse'; readonly say: string; readonly language: string; readonly reason: string };
+  | {
+      readonly kind: 'refuse';
+      readonly say: string;
+      readonly language: string;
+      readonly cause: RefusalCause;
+      readonly reason: string;
+    };
 
 /** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
 export class CallRegistry {
@@ -62,15 +72,16 @@ export class CallRegistry {
     if (alive !== undefined) return this.#accept(alive.id);
     const bot = findBot(this.#options.bots, { pathName: inbound.botName, dialledNumber: inbound.to });
     const dialog = bot === undefined ? undefined : this.#options.dialogs.get(bot.name);
-    if (bot === undefined || dialog === undefined) return refusal(this.#options.bots[0], 'nobody', 'no bot answers this number');
-    if (this.active >= this.#options.maximum) return refusal(bot, 'overflow', 'the most calls at once are running');
-    if (!this.#options.speechIsUp()) return refusal(bot, 'apology', 'the speech platform is down');
+    if (bot === undefined || dialog === undefined) return refusal(this.#options.bots[0], 'nobody', 'no-bot');
+    const room = roomFor(this.#options, { active: this.active, shedding: this.#options.shedding() });
+    if (room !== 'room') return refusal(bot, 'overflow', room);
+    if (!this.#options.speechIsUp()) return refusal(bot, 'apology', 'speech-down');
     const reservation = this.#options.reserveSpeech();
-    if (reservation === undefined) return refusal(bot, 'overflow', 'no recognition slot is free');
+    if (reservation === undefined) return refusal(bot, 'overflow', 'speech-slots');
     const callId = newId('call');
     if (!this.#options.lease(callId)) {
       reservation.release();
-      return refusal(bot, 'apology', 'another process owns this call');
+      return refusal(bot, 'apology', 'lease');
     }
     const identity = { callId, tenantId: this.#options.tenantId, inbound, bot, dialog };
     const recorder = this.#options.record?.(identity, this.#services, this.#options.timing);
@@ -149,8 +160,17 @@ export class CallRegistry {
   }
 }
 
-function refusal(bot: Bot | undefined, phrase: 'nobody' | 'overflow' | 'apology', reason: string): Answer {
+const reasons = {
+  'no-bot': 'no bot answers this number',
+  calls: 'the most calls at once are running',
+  'loop-lag': 'the event loop is late',
+  'speech-down': 'the speech platform is down',
+  'speech-slots': 'no recognition slot is free',
+  lease: 'another process owns this call',
+} as const satisfies Partial<Record<RefusalCause, string>>;
+
+function refusal(bot: Bot | undefined, phrase: 'nobody' | 'overflow' | 'apology', cause: keyof typeof reasons): Answer {
   const phrases = bot === undefined ? undefined : phrasesOf(bot);
   const say = phrases?.[phrase] ?? 'Sorry, this number is not in service. Goodbye.';
-  return { kind: 'refuse', say, language: bot?.language ?? 'en', reason };
+  return { kind: 'refuse', say, language: bot?.language ?? 'en', cause, reason: reasons[cause] };
 }

@@ -121,6 +121,14 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
       message: 'leadLowMs, leadTargetMs and leadMaxMs must not fall',
     });
   }
+  if (call.acceptLagMs > call.refuseLagMs) {
+    problems.push({
+      key: 'call.acceptLagMs',
+      where: origins.get('call.acceptLagMs') ?? origins.get('call.refuseLagMs') ?? 'call',
+      value: String(call.acceptLagMs),
+      message: `must not be above call.refuseLagMs, which is ${call.refuseLagMs}`,
+    });
+  }
   return problems;
 }
 

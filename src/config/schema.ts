@@ -117,6 +117,13 @@ export const settingsSchema = z.object({
   }),
   call: z.object({
     maximum: whole(1, 10_000, 16, 'Live calls at once; further ones hear the overflow sentence', { unit: 'calls' }),
+    refuseLagMs: millis(
+      5,
+      minute,
+      200,
+      'Lag of the event loop (99th percentile of two seconds) from which new calls hear the overflow sentence',
+    ),
+    acceptLagMs: millis(1, minute, 100, 'Lag of the event loop from which calls are taken again; not above refuseLagMs'),
     leadLowMs: millis(40, 10_000, 300, 'Audio queued at the carrier below which more is sent'),
     leadTargetMs: millis(40, 10_000, 400, 'Audio queued at the carrier that sending aims at'),
     leadMaxMs: millis(40, 10_000, 500, 'Audio queued at the carrier that is never exceeded'),

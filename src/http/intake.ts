@@ -1,4 +1,5 @@
 import type { Attachment, InboundCall } from '../carriers/port.ts';
+import type { RefusalCause } from '../observability/metrics.ts';
 
 export type CallAnswer =
   | {
@@ -7,8 +8,14 @@ export type CallAnswer =
       /** New for every answer, also when a call that is alive is answered again. */
       readonly attachmentId: string;
     }
-  /** The caller hears `say` in the carrier's own voice, then the call ends. `reason` is for the log. */
-  | { readonly kind: 'refuse'; readonly say: string; readonly language: string; readonly reason: string };
+  /** The caller hears `say` in the carrier's own voice, then the call ends. `cause` is counted, `reason` is for the log. */
+  | {
+      readonly kind: 'refuse';
+      readonly say: string;
+      readonly language: string;
+      readonly cause: RefusalCause;
+      readonly reason: string;
+    };
 
 /** What carriers' routes need of whoever runs the calls. */
 export interface CallIntake {

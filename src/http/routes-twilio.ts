@@ -8,6 +8,7 @@ import { defaultPhrases } from '../config/bot-phrases.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
+import type { RefusalCause } from '../observability/metrics.ts';
 import { within } from './deadline.ts';
 import type { ExpectedMedia } from './expected-media.ts';
 import type { CallAnswer, CallIntake } from './intake.ts';
@@ -61,8 +62,8 @@ const answerWithinMs = 8000;
 async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId: string): Promise<string> {
   const { carrier, carrierCallId, from, to } = inbound;
   const facts = { carrier, carrierCallId, from, to };
-  const refuse = (say: string, language: string, reason: string): string => {
-    deps.events.callRefused({ ...facts, reason });
+  const refuse = (say: string, language: string, cause: RefusalCause, reason: string): string => {
+    deps.events.callRefused({ ...facts, cause, reason });
     return sayAnswer(say, language);
   };
   const { apology } = defaultPhrases('en');
@@ -74,9 +75,9 @@ async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId:
       answering
         .then((late) => abandonLate(deps, late))
         .catch((error: unknown) => deps.logger.error({ error, requestId }, 'late answer failed'));
-      return refuse(apology, 'en', 'no-answer-in-time');
+      return refuse(apology, 'en', 'late', 'no answer in time');
     }
-    if (answer.kind === 'refuse') return refuse(answer.say, answer.language, answer.reason);
+    if (answer.kind === 'refuse') return refuse(answer.say, answer.language, answer.cause, answer.reason);
     const { callId, attachmentId } = answer;
     promised = attachmentId;
     deps.expected.expect(callId, attachmentId, deps.mediaWithinMs);
@@ -87,7 +88,7 @@ async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId:
   } catch (error) {
     deps.logger.error({ error, requestId, carrierCallId }, 'call could not be answered');
     if (promised !== undefined) deps.expected.abandon(promised, 'the answer could not be made');
-    return refuse(apology, 'en', 'answer-failed');
+    return refuse(apology, 'en', 'failed', 'the answer could not be made');
   }
 }
 

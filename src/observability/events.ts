@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts';
-import type { CallOutcome, LatencyStage, Metrics, SpeechService } from './metrics.ts';
+import type { CallOutcome, LatencyStage, Metrics, RefusalCause, SpeechService } from './metrics.ts';
 
 /** Milliseconds by stage; a stage that did not happen is left out. */
 export type TurnLatency = Readonly<Partial<Record<LatencyStage, number>>>;
@@ -7,7 +7,14 @@ export type TurnLatency = Readonly<Partial<Record<LatencyStage, number>>>;
 /** One function a business event; each writes its log line and its metrics, and nothing else does. */
 export interface BusinessEvents {
   callAnswered(event: { carrier: string; callId: string; carrierCallId: string; bot?: string; from: string; to: string }): void;
-  callRefused(event: { carrier: string; carrierCallId: string; reason: string; from: string; to: string }): void;
+  callRefused(event: {
+    carrier: string;
+    carrierCallId: string;
+    cause: RefusalCause;
+    reason: string;
+    from: string;
+    to: string;
+  }): void;
   callStarted(event: { carrier: string; callId: string; active: number }): void;
   callEnded(event: {
     carrier: string;
@@ -42,6 +49,7 @@ export function createEvents(logger: Logger, metrics: Metrics): BusinessEvents {
     },
     callRefused({ from, to, ...event }) {
       metrics.callAnswered(event.carrier, 'refused');
+      metrics.callRefused(event.carrier, event.cause);
       logger.warn({ ...event, pii: { from, to } }, 'call refused');
     },
     callStarted(event) {

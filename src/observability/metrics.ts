@@ -8,6 +8,9 @@ export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-b
 
 export type SpeechService = 'auth' | 'asr' | 'tts' | 'batch';
 
+/** Why a call was not taken. `late`: there was no answer in time; `failed`: making one failed. */
+export type RefusalCause = 'no-bot' | 'calls' | 'loop-lag' | 'speech-down' | 'speech-slots' | 'lease' | 'late' | 'failed';
+
 /** How many slots of a speech service are held or waited for, by who wants them. */
 export interface SpeechSlots {
   readonly service: SpeechService;
@@ -33,8 +36,11 @@ export interface Metrics {
   messageUnknown(carrier: string): void;
   /** Answers the admission gave: whether a call was taken. */
   callAnswered(carrier: string, answer: 'accepted' | 'refused'): void;
+  callRefused(carrier: string, cause: RefusalCause): void;
   /** Reads the slots of the speech platform at each scrape. */
   watchSpeechSlots(read: () => readonly SpeechSlots[]): void;
+  /** Reads the lag of the event loop, in ms, at each scrape. */
+  watchLoopLag(read: () => { readonly lagMs: number; readonly shedding: boolean }): void;
   /** Everything in Prometheus' text format. */
   render(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
@@ -55,6 +61,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
 
   const active = new Gauge({ name: 'offhook_calls_active', help: 'Live calls', labelNames: ['carrier'], registers });
   const answered = counter('calls_answered_total', 'Calls that asked to be taken', ['carrier', 'answer']);
+  const refused = counter('calls_refused_total', 'Calls that were not taken, by what stood in the way', ['carrier', 'cause']);
   const ended = counter('calls_total', 'Calls that ended', ['carrier', 'outcome']);
   const durations = histogram('call_duration_seconds', 'Length of calls', ['carrier'], callBuckets);
   const latency = histogram('turn_latency_seconds', 'Latency of a turn by stage', ['stage'], latencyBuckets);
@@ -73,6 +80,23 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
         slots.set({ service, priority, state: 'held' }, held);
         slots.set({ service, priority, state: 'waiting' }, waiting);
       }
+    },
+  });
+  let readLag: (() => { readonly lagMs: number; readonly shedding: boolean }) | undefined;
+  const lag = new Gauge({
+    name: 'offhook_event_loop_lag_seconds',
+    help: 'How late the event loop runs what is due, 99th percentile',
+    registers,
+    collect: () => {
+      lag.set((readLag?.().lagMs ?? 0) / 1000);
+    },
+  });
+  const shedding = new Gauge({
+    name: 'offhook_calls_shedding',
+    help: '1 while new calls are refused because the event loop is late',
+    registers,
+    collect: () => {
+      shedding.set(readLag?.().shedding === true ? 1 : 0);
     },
   });
   const jobs = counter('jobs_total', 'Attempts at jobs', ['job', 'outcome']);
@@ -102,8 +126,12 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     messageRejected: (carrier) => rejected.inc({ carrier }),
     messageUnknown: (carrier) => unknown.inc({ carrier }),
     callAnswered: (carrier, answer) => answered.inc({ carrier, answer }),
+    callRefused: (carrier, cause) => refused.inc({ carrier, cause }),
     watchSpeechSlots: (read) => {
       readSlots = read;
+    },
+    watchLoopLag: (read) => {
+      readLag = read;
     },
     render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
   };

@@ -113,7 +113,7 @@ describe('the voice webhook', () => {
 
   it('says a sentence and hangs up when the call is refused, or when answering it fails', async () => {
     await using gateway = await startGateway();
-    gateway.intake.refusal = { kind: 'refuse', say: 'No bot & no luck', language: 'en', reason: 'no-bot' };
+    gateway.intake.refusal = { kind: 'refuse', say: 'No bot & no luck', language: 'en', cause: 'no-bot', reason: 'no bot' };
     expect(await (await post(gateway)).text()).toContain(
       '<Response><Say language="en-US">No bot &amp; no luck</Say><Hangup/></Response>',
     );

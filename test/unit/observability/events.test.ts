@@ -51,7 +51,7 @@ describe('createEvents', () => {
 
   it('covers refusals, interruptions, underruns, speech errors and jobs', async () => {
     const { lines, metrics, events } = setUp();
-    events.callRefused({ carrier: 'twilio', carrierCallId: 'CA', reason: 'full', from: 'a', to: 'b' });
+    events.callRefused({ carrier: 'twilio', carrierCallId: 'CA', cause: 'calls', reason: 'full', from: 'a', to: 'b' });
     events.attached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', streamId: 's' });
     events.detached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', code: 1006, reason: '' });
     events.interrupted({ callId: 'c', turn: 1, kind: 'cleared', cause: 'voice', heardMs: 800 });
