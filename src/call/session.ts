@@ -1,5 +1,5 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
-import type { Timer } from '../kernel/clock.ts';
+import { steadyClock, type Timer } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { CallBook } from './call-book.ts';
 import { CarrierDesk } from './carrier-desk.ts';
@@ -46,7 +46,8 @@ export class CallSession {
   #keys = '';
   #over = false;
 
-  constructor(identity: CallIdentity, services: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
+  constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
+    const services: CallServices = { ...given, clock: steadyClock(given.clock) };
     this.id = identity.callId;
     this.identity = identity;
     this.#services = services;

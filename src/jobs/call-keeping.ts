@@ -74,7 +74,9 @@ export async function endOrphans(journal: CallJournal, { outbox, pump }: Keeping
     if (record.success) {
       const { revision, recordingPath, recordingSidecarPath, ...rest } = record.data;
       const recording = recordingPath !== undefined && existsSync(recordingPath) ? { recordingPath, recordingSidecarPath } : {};
-      const end = { revision: revision + 1, endedAtMs: clock.wallMs(), endReason: 'process-died' };
+      // The clock may have been set back meanwhile.
+      const endedAtMs = Math.max(rest.startedAtMs, clock.wallMs());
+      const end = { revision: revision + 1, endedAtMs, endReason: 'process-died' };
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       logger.warn({ callId }, 'ended a call that a dead process had left open');
     } else {

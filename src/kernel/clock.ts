@@ -25,3 +25,16 @@ export const systemClock: Clock = {
     return { cancel: () => clearTimeout(handle) };
   },
 };
+
+/**
+ * A clock for something that begins now: its wall time is that of this moment, carried on. However the system's clock is set
+ * meanwhile, what it stamps stays in order and as far apart as it was.
+ */
+export function steadyClock(clock: Clock): Clock {
+  const offsetMs = clock.wallMs() - clock.nowMs();
+  return {
+    nowMs: () => clock.nowMs(),
+    wallMs: () => clock.nowMs() + offsetMs,
+    after: (delayMs, run) => clock.after(delayMs, run),
+  };
+}

@@ -34,6 +34,24 @@ it('keeps the record of a call whose dialog fails to clean up, or never does', a
   }
 });
 
+it.each([-3_600_000, 3_600_000])('dates a call rightly although the clock is set by %i ms while it lasts', async (byMs) => {
+  using bench = new CallBench(greets);
+  const [beganAtMs, beganMs] = [bench.clock.wallMs(), bench.clock.nowMs()];
+  await bench.start();
+  await bench.quiet(2_500);
+  bench.clock.jumpWall(byMs);
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'tuesday');
+  await bench.quiet(1_000);
+  bench.session.hangUp('done');
+  const { durationMs, startedAtWallMs, endedAtWallMs, turns } = await bench.session.ended;
+  const lastedMs = bench.clock.nowMs() - beganMs;
+  expect(durationMs).toBe(lastedMs);
+  expect([startedAtWallMs, endedAtWallMs]).toEqual([beganAtMs, beganAtMs + lastedMs]);
+  expect(turns.every((turn) => turn.startedAtWallMs >= beganAtMs && turn.startedAtWallMs <= endedAtWallMs)).toBe(true);
+});
+
 it('ticks for the other calls when one throws', () => {
   const clock = new ManualClock(0);
   const failures: unknown[] = [];
