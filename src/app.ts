@@ -8,6 +8,7 @@ import { SecretVault } from './call/secret-vault.ts';
 import { EvenLoudness } from './call/loudness.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
 import { FixtureKeeping } from './call/replay/fixture-keeping.ts';
+import { SoundLibrary } from './call/sounds/sound-library.ts';
 import { Ticker } from './call/ticker.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
 import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
@@ -97,6 +98,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     recogniser: speech.recogniser,
     spareRecognition: () => speech.reserveLive(),
     synthesizer: voices,
+    sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
     createCutter: () => new SentenceCutter(),
     vault,

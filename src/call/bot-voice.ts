@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { phrasesOf, type Bot } from '../config/bots.ts';
 import type { PhraseSet } from '../config/bot-phrases.ts';
 import type { DialogAction, Interruptible } from '../dialog/port.ts';
+import { soundLabel } from '../dialog/port-sounds.ts';
 import type { Line } from './line.ts';
 import type { CallServices, SentenceCutter } from './services.ts';
 import { speakable } from './speakable.ts';
@@ -11,6 +12,11 @@ import type { Timeline } from './timeline.ts';
 /** What is said outside any turn counts for none. */
 const NO_TURN = -1;
 
+export interface VoiceListener {
+  readonly synthesisFailed: (error: unknown) => void;
+  readonly soundMissing: (source: string, error: unknown) => void;
+}
+
 /** What the bot says and how: the language and voice of the moment, and the one reply that is being spoken. */
 export class BotVoice {
   language: string;
@@ -19,20 +25,20 @@ export class BotVoice {
   readonly #services: CallServices;
   readonly #line: Line;
   readonly #timeline: Timeline;
-  readonly #onFailure: (error: unknown) => void;
+  readonly #listener: VoiceListener;
   #reply: Reply | undefined;
   #replies = 0;
   /** The text that is being said in parts. */
   #open: { readonly reply: Reply; readonly cutter: SentenceCutter; readonly style: Omit<Utterance, 'text'> } | undefined;
 
-  constructor(bot: Bot, services: CallServices, line: Line, timeline: Timeline, onFailure: (error: unknown) => void) {
+  constructor(bot: Bot, services: CallServices, line: Line, timeline: Timeline, listener: VoiceListener) {
     this.language = bot.language;
     this.#voice = bot.voice;
     this.#bot = bot;
     this.#services = services;
     this.#line = line;
     this.#timeline = timeline;
-    this.#onFailure = onFailure;
+    this.#listener = listener;
   }
 
   /** The reply being made or played; undefined while the bot has nothing to say. */
@@ -56,7 +62,7 @@ export class BotVoice {
     this.#line.playout.discardCut();
     // A hold was about what was being said; nobody would ever lift it from the next reply.
     this.#line.playout.release();
-    this.#reply = this.#newReply(turnIndex, this.#onFailure);
+    this.#reply = this.#newReply(turnIndex, this.#listener.synthesisFailed);
     return this.#reply;
   }
 
@@ -71,6 +77,22 @@ export class BotVoice {
     this.#open = { reply, cutter, style };
     this.#speak(cutter.push(action.text));
     if (action.more !== true) this.flush();
+  }
+
+  play(reply: Reply, { source, text = '', loop = 1, preemptible = false, ...action }: DialogAction & { type: 'play' }): void {
+    this.flush();
+    const interruptible = action.interruptible ?? this.#bot.interruption.allow;
+    const words = speakable(text);
+    const { language } = this;
+    const instead = { text: words, voice: this.#voice, language, speed: this.#bot.speed, interruptible };
+    reply.play({
+      source,
+      label: words === '' ? soundLabel(source) : words,
+      loop,
+      preemptible,
+      interruptible,
+      instead: words === '' ? undefined : instead,
+    });
   }
 
   /** The text that was being said has ended, whatever it was said to go on with. */
@@ -135,9 +157,12 @@ export class BotVoice {
   }
 
   #newReply(turnIndex: number, onFailure: (error: unknown) => void): Reply {
-    const { synthesizer, clock } = this.#services;
+    const { synthesizer, sounds, clock } = this.#services;
+    const { soundMissing: onMissing } = this.#listener;
+    const { folder } = this.#bot;
     this.#replies += 1;
     const unitPrefix = `${this.#replies}-`;
-    return new Reply(this.#line, synthesizer, clock, this.#timeline, { turnIndex, unitPrefix, onFailure });
+    const makers = { synthesizer, sound: (source: string, signal: AbortSignal) => sounds.play(folder, source, signal) };
+    return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, unitPrefix, onFailure, onMissing });
   }
 }

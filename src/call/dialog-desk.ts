@@ -1,4 +1,4 @@
-import type { CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../dialog/port.ts';
+import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../dialog/port.ts';
 import { answerContext, contractHints, mostKeys, readAnswer } from '../dialog/port-contracts.ts';
 import type { CallBook } from './call-book.ts';
 import { disposeDialog, runDialog } from './dialog-runner.ts';
@@ -90,7 +90,8 @@ export class DialogDesk {
     void runDialog(respond, reply, {
       say: (action) => {
         this.#failures = 0;
-        voice.say(reply, action);
+        if (action.type === 'say') voice.say(reply, action);
+        else voice.play(reply, action);
       },
       act: (action) => this.#act(action, turn, voice.language),
       answered: () => this.#book.answered(turn),
@@ -116,7 +117,7 @@ export class DialogDesk {
     await disposeDialog(this.#hook, this.#identity.callId, this.#services);
   }
 
-  #act(action: Exclude<DialogAction, { type: 'say' }>, turn: number, language: string): void {
+  #act(action: Exclude<DialogAction, AudibleAction>, turn: number, language: string): void {
     switch (action.type) {
       case 'gather':
         return this.#gather(action, turn + 1, language);

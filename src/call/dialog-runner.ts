@@ -1,14 +1,14 @@
 import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { DialogAction, DialogHook } from '../dialog/port.ts';
+import type { AudibleAction, DialogAction, DialogHook } from '../dialog/port.ts';
 import type { Reply } from './speaker.ts';
 
 /** What a dialog's answer does to the call. */
 export interface DialogSink {
-  say(action: DialogAction & { type: 'say' }): void;
-  /** Everything but speech. */
-  act(action: Exclude<DialogAction, { type: 'say' }>): void;
+  say(action: AudibleAction): void;
+  /** Everything that is not heard. */
+  act(action: Exclude<DialogAction, AudibleAction>): void;
   /** The dialog's first action is here. */
   answered(): void;
   /** All of the dialog's answer is here. */
@@ -28,7 +28,7 @@ export async function runDialog(
       if (reply.signal.aborted) return;
       if (first) sink.answered();
       first = false;
-      if (action.type === 'say') sink.say(action);
+      if (action.type === 'say' || action.type === 'play') sink.say(action);
       else sink.act(action);
       await reply.room();
     }

@@ -57,6 +57,7 @@ export class HeardLedger {
     });
   }
 
+  /** @param byteLength added to the sentence; negative for what was made and will never be sent */
   audio(unitId: string, byteLength: number): void {
     const entry = this.#entries.get(unitId);
     if (entry !== undefined) entry.audioBytes += byteLength;

@@ -56,6 +56,13 @@ export class Line {
     this.pump(nowMs);
   }
 
+  /** Ends a sound early. */
+  shorten(unitId: string, nowMs: number): void {
+    this.ledger.audio(unitId, -this.playout.shorten(unitId));
+    this.ledger.complete(unitId);
+    this.pump(nowMs);
+  }
+
   /** Sends what is due, and reports what was played. */
   pump(nowMs: number): void {
     const attachment = this.#attachment;

@@ -39,9 +39,9 @@ class VoiceLevel {
     }
   }
 
-  /** How much louder it has to be, in whole dB; 0 while too little is known. */
-  get gainDb(): number {
-    if (this.#frames < TELLING_FRAMES) return 0;
+  /** How much louder it has to be, in whole dB; 0 while less than `tellingFrames` of sound is known. */
+  gainDb(tellingFrames = TELLING_FRAMES): number {
+    if (this.#frames < tellingFrames) return 0;
     const wanted = TARGET_DB - decibels(this.#power / this.#frames);
     const room = -decibels(this.#peak);
     const gainDb = Math.max(-MOST_GAIN_DB, Math.min(MOST_GAIN_DB, wanted, Math.max(0, room)));
@@ -74,7 +74,7 @@ export class EvenLoudness implements Synthesizer {
 
   async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const level = this.#levelOf(`${request.voice}\n${request.language}`);
-    const { gainDb } = level;
+    const gainDb = level.gainDb();
     const table = gainDb === 0 ? undefined : this.#tableFor(gainDb);
     for await (const audio of this.#synthesizer.speak(request, signal)) {
       level.hear(audio);
@@ -106,6 +106,16 @@ export class EvenLoudness implements Synthesizer {
     if (table === undefined) this.#tables.set(gainDb, (table = gainTable(gainDb)));
     return table;
   }
+}
+
+/** A whole sound in mu-law, as loud as the voices are. */
+export function levelled(audio: Uint8Array): Uint8Array {
+  const level = new VoiceLevel();
+  level.hear(audio);
+  const gainDb = level.gainDb(1);
+  if (gainDb === 0) return audio;
+  const table = gainTable(gainDb);
+  return audio.map((code) => table[code]!);
 }
 
 /** What each mu-law code becomes when it is this much louder. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Attachment } from '../carriers/port.ts';
+import { soundName } from '../dialog/port-sounds.ts';
 import { BotVoice } from './bot-voice.ts';
 import { Ear } from './ear.ts';
 import { EchoGuard } from './echo/echo-guard.ts';
@@ -34,14 +35,18 @@ export function openMedia(
   timeline: Timeline,
   listener: MediaListener,
 ): Media {
-  const { clock, recordingsFolder, createDetector, ticker } = services;
+  const { clock, logger, recordingsFolder, createDetector, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const path = join(recordingsFolder, day, `${callId}.wav`);
   const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, services.recordingFiles);
   const echo = new EchoGuard();
   const line = new Line(attachment, services.playout, recording, echo, (unitId, atMs) => listener.unitStarted(unitId, atMs));
   const ear = new Ear(createDetector(), recording, echo, (event) => listener.feed(event));
-  const voice = new BotVoice(bot, services, line, timeline, (error) => listener.synthesisFailed(error));
+  const voice = new BotVoice(bot, services, line, timeline, {
+    synthesisFailed: (error) => listener.synthesisFailed(error),
+    soundMissing: (source, error) =>
+      logger.warn({ callId, bot: bot.name, sound: soundName(source), error }, 'a sound could not be played'),
+  });
   const stopTicking = ticker.add((nowMs) => listener.tick(nowMs));
   const stop = (): void => {
     stopTicking();

@@ -52,6 +52,19 @@ export class PlayoutUnit {
     return this.#ended && this.sentBytes >= this.#length;
   }
 
+  /**
+   * Ends it where it has been sent, with what comes next faded out over at most `fadeBytes`.
+   * @returns how many bytes will never be sent
+   */
+  shorten(fadeBytes: number, fadeOut: (audio: Uint8Array) => Uint8Array): number {
+    const tail = this.sentBytes === 0 ? this.peek(0) : this.peek(fadeBytes);
+    this.#bytes.set(fadeOut(tail), this.sentBytes);
+    const droppedBytes = this.unsentBytes - tail.length;
+    this.#length -= droppedBytes;
+    this.#ended = true;
+    return droppedBytes;
+  }
+
   /** A view of the next `byteLength` unsent bytes; fewer when fewer are there. */
   peek(byteLength: number): Uint8Array {
     return this.#bytes.subarray(this.sentBytes, Math.min(this.#length, this.sentBytes + byteLength));

@@ -1,5 +1,5 @@
-import { decodeAudio, encodeAudio } from '../audio/codec.ts';
 import { bytesPerSample, idleByte, type AudioFormat } from '../audio/format.ts';
+import { fadedIn, fadedOut } from './fades.ts';
 import { PlayoutUnit } from './playout-unit.ts';
 import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
 
@@ -60,7 +60,6 @@ interface OutstandingMark {
 const LOST_MARK_MS = 1_500;
 /** How far back from a cut the quietest place is looked for. */
 const REWIND_MS = 400;
-const FADE_SAMPLES = 80;
 /** Marks whose lateness is compared: about two seconds of speech. */
 const MARKS_COMPARED = 4;
 const CUT = '.cut';
@@ -109,11 +108,17 @@ export class Playout {
 
   /** Audio of a unit that is no longer kept is dropped. */
   push(unitId: string, audio: Uint8Array): void {
-    (this.#find(unitId) ?? this.#cut.find((unit) => unit.id === unitId))?.push(audio);
+    this.#find(unitId)?.push(audio);
   }
 
   end(unitId: string): void {
-    (this.#find(unitId) ?? this.#cut.find((unit) => unit.id === unitId))?.end();
+    this.#find(unitId)?.end();
+  }
+
+  /** Ends a unit early, with a short fade. @returns how many of its bytes will never be sent */
+  shorten(unitId: string): number {
+    const fadeOut = (audio: Uint8Array): Uint8Array => fadedOut(this.#settings.format.encoding, audio);
+    return this.#find(unitId)?.shorten(FADE_OUT_MS * this.#bytesPerMs, fadeOut) ?? 0;
   }
 
   /** What to send now. Call on every tick and whenever audio arrives. */
@@ -273,7 +278,7 @@ export class Playout {
   }
 
   #find(unitId: string): PlayoutUnit | undefined {
-    return this.#units.find((unit) => unit.id === unitId);
+    return this.#units.find(({ id }) => id === unitId) ?? this.#cut.find(({ id }) => id === unitId);
   }
 
   #leadMs(nowMs: number): number {
@@ -300,10 +305,7 @@ export class Playout {
     if (this.#sent.at(-1)?.unit !== unit || view.length < fadeBytes || fadeBytes % this.#settings.payloadMultipleBytes !== 0)
       return;
     this.#fadedOut = true;
-    const { encoding } = this.#settings.format;
-    const pcm = decodeAudio(encoding, view);
-    for (let index = 0; index < pcm.length; index += 1) pcm[index] = (pcm[index] ?? 0) * (1 - (index + 1) / pcm.length);
-    this.#emit(unit, encodeAudio(encoding, pcm), view.length, nowMs, commands);
+    this.#emit(unit, fadedOut(this.#settings.format.encoding, view), view.length, nowMs, commands);
   }
 
   #sendAudio(unit: PlayoutUnit, nowMs: number, commands: PlayoutCommand[]): boolean {
@@ -342,10 +344,7 @@ export class Playout {
     payload.set(view);
     if (!this.#fadeIn) return payload;
     this.#fadeIn = false;
-    const pcm = decodeAudio(format.encoding, payload);
-    const fade = Math.min(FADE_SAMPLES, pcm.length);
-    for (let index = 0; index < fade; index += 1) pcm[index] = ((pcm[index] ?? 0) * index) / fade;
-    return encodeAudio(format.encoding, pcm);
+    return fadedIn(format.encoding, payload);
   }
 
   #sendMark(unit: PlayoutUnit, final: boolean, commands: PlayoutCommand[]): void {

@@ -10,6 +10,7 @@ import type { VoiceDetector } from './ear.ts';
 import type { PlayoutLead } from './playout.ts';
 import type { RecordingFiles } from './recording-file.ts';
 import type { SecretVault } from './secret-vault.ts';
+import type { Sounds } from './sounds/port.ts';
 import type { Ticker } from './ticker.ts';
 import type { TurnMachine } from './turn-machine.ts';
 
@@ -45,6 +46,8 @@ export interface CallServices {
   /** A recognition slot beside those that live calls hold, or undefined when none is free. */
   readonly spareRecognition: () => { release(): void } | undefined;
   readonly synthesizer: Synthesizer;
+  /** Audio files that bots play. */
+  readonly sounds: Sounds;
   readonly createDetector: () => VoiceDetector;
   /** Cuts a text that comes in parts into sentences that are synthesized one by one; joined they are the text. */
   readonly createCutter: () => SentenceCutter;

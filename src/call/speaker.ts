@@ -13,12 +13,30 @@ export interface Utterance {
   readonly interruptible: Interruptible;
 }
 
+/** A sound on its way to the caller; what is said instead where it cannot be played, if anything is. */
+export interface SoundToPlay {
+  readonly source: string;
+  readonly label: string;
+  readonly loop: number;
+  readonly preemptible: boolean;
+  readonly interruptible: Interruptible;
+  readonly instead: Utterance | undefined;
+}
+
+/** What makes the audio of a reply. */
+export interface AudioMakers {
+  readonly synthesizer: Synthesizer;
+  readonly sound: (source: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+}
+
 export interface ReplyOptions {
   readonly turnIndex: number;
   /** Ids of its sentences start with this; it must be unique in the call. */
   readonly unitPrefix: string;
   /** Told once when the platform could not speak a sentence; the reply ends there. */
   readonly onFailure: (error: unknown) => void;
+  /** Told of each sound that could not be played; the reply goes on. */
+  readonly onMissing: (source: string, error: unknown) => void;
 }
 
 /** Sentences that may wait to be made; a dialog that says more waits, too. */
@@ -29,8 +47,14 @@ const LOOK_EVERY_MS = 250;
 const BYTES_PER_MS = 8;
 
 interface Queued {
-  readonly utterance: Utterance;
+  readonly audible: Utterance | SoundToPlay;
   readonly unitId: string;
+}
+
+/** A sound that ends as soon as something follows it. */
+interface GivingWay {
+  readonly abort: AbortController;
+  readonly unitIds: string[];
 }
 
 /**
@@ -40,7 +64,7 @@ interface Queued {
 export class Reply {
   readonly turnIndex: number;
   readonly #line: Line;
-  readonly #synthesizer: Synthesizer;
+  readonly #makers: AudioMakers;
   readonly #clock: Clock;
   readonly #timeline: Timeline;
   readonly #options: ReplyOptions;
@@ -53,10 +77,11 @@ export class Reply {
   #madeRoom: () => void = () => undefined;
   #firstAudioMs: number | undefined;
   #madeMs = 0;
+  #givingWay: GivingWay | undefined;
 
-  constructor(line: Line, synthesizer: Synthesizer, clock: Clock, timeline: Timeline, options: ReplyOptions) {
+  constructor(line: Line, makers: AudioMakers, clock: Clock, timeline: Timeline, options: ReplyOptions) {
     this.#line = line;
-    this.#synthesizer = synthesizer;
+    this.#makers = makers;
     this.#clock = clock;
     this.#timeline = timeline;
     this.#options = options;
@@ -84,12 +109,26 @@ export class Reply {
   }
 
   say(utterance: Utterance): void {
+    this.#enqueue(utterance);
+  }
+
+  play(sound: SoundToPlay): void {
+    this.#enqueue(sound);
+  }
+
+  #enqueue(audible: Utterance | SoundToPlay): void {
     if (this.signal.aborted) return;
+    const unitId = this.#newUnit(audible.interruptible);
+    this.#queue.push({ audible, unitId });
+    this.#endSound();
+    if (!this.#running) void this.#run();
+  }
+
+  #newUnit(policy: Interruptible): string {
     const unitId = `${this.#options.unitPrefix}${this.#made}`;
     this.#made += 1;
-    this.#policies.set(unitId, utterance.interruptible);
-    this.#queue.push({ utterance, unitId });
-    if (!this.#running) void this.#run();
+    this.#policies.set(unitId, policy);
+    return unitId;
   }
 
   /** Resolves when more can be said, or nobody wants it: a dialog that never ends must not fill the memory. */
@@ -116,9 +155,10 @@ export class Reply {
     this.#running = true;
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       this.#madeRoom();
+      this.#givingWay = undefined;
       try {
-        await this.#notFarAhead();
-        await this.#speak(next);
+        await this.#notFarAhead(this.signal);
+        await ('source' in next.audible ? this.#play(next.audible, next.unitId) : this.#speak(next.audible, next.unitId));
       } catch (error) {
         if (!this.signal.aborted) this.#options.onFailure(error);
         this.#queue.length = 0;
@@ -129,30 +169,86 @@ export class Reply {
   }
 
   /** Waits while more has been made than is heard soon. */
-  async #notFarAhead(): Promise<void> {
+  async #notFarAhead(signal: AbortSignal): Promise<void> {
     const aheadMs = (): number => this.#madeMs - (this.#clock.nowMs() - (this.#firstAudioMs ?? 0));
-    while (this.#firstAudioMs !== undefined && aheadMs() > MOST_AHEAD_MS) await sleep(this.#clock, LOOK_EVERY_MS, this.signal);
+    while (this.#firstAudioMs !== undefined && aheadMs() > MOST_AHEAD_MS) await sleep(this.#clock, LOOK_EVERY_MS, signal);
   }
 
-  async #speak({ utterance, unitId }: Queued): Promise<void> {
-    const turn = this.turnIndex;
-    const { text, voice, language, speed } = utterance;
-    this.#line.begin({ unitId, turnIndex: turn, text });
-    this.#timeline.add({ type: 'tts-asked', atMs: this.#clock.nowMs(), turn, unitId });
+  async #speak({ text, voice, language, speed }: Utterance, unitId: string): Promise<void> {
+    this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
+    this.#asked(unitId);
     let first = true;
     try {
-      for await (const audio of this.#synthesizer.speak({ text, voice, language, speed }, this.signal)) {
+      for await (const audio of this.#makers.synthesizer.speak({ text, voice, language, speed }, this.signal)) {
         if (this.signal.aborted) return;
-        const nowMs = this.#clock.nowMs();
-        if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn, unitId });
+        this.#push(unitId, audio, first);
         first = false;
-        this.#firstAudioMs ??= nowMs;
-        this.#madeMs += audio.length / BYTES_PER_MS;
-        this.#line.push(unitId, audio, nowMs);
       }
     } finally {
       // Also after a failure: a unit that never ends would keep the line waiting.
       this.#line.end(unitId, this.#clock.nowMs());
     }
+  }
+
+  async #play(sound: SoundToPlay, firstUnitId: string): Promise<void> {
+    const giveWay: GivingWay = { abort: new AbortController(), unitIds: [] };
+    const signal = AbortSignal.any([this.signal, giveWay.abort.signal]);
+    if (sound.preemptible) this.#givingWay = giveWay;
+    if (this.#queue.length > 0) this.#endSound();
+    try {
+      for (let time = 0; time < sound.loop && !signal.aborted; time += 1) {
+        const unitId = time === 0 ? firstUnitId : this.#newUnit(sound.interruptible);
+        // Each time is a unit of its own, and the first alone has words: the history tells of it once.
+        await this.#playOnce(sound.source, { unitId, text: time === 0 ? sound.label : '' }, giveWay.unitIds, signal);
+      }
+    } catch (error) {
+      if (this.signal.aborted) throw error;
+      if (giveWay.abort.signal.aborted) return;
+      this.#options.onMissing(sound.source, error);
+      if (giveWay.unitIds.length === 0 && sound.instead !== undefined) await this.#speak(sound.instead, firstUnitId);
+    }
+  }
+
+  /** @param begun gets the unit once there is something to be heard of it */
+  async #playOnce(
+    source: string,
+    { unitId, text }: { readonly unitId: string; readonly text: string },
+    begun: string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#asked(unitId);
+    let first = true;
+    try {
+      for await (const audio of this.#makers.sound(source, signal)) {
+        if (first) {
+          this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
+          begun.push(unitId);
+        } else await this.#notFarAhead(signal);
+        if (signal.aborted) return;
+        this.#push(unitId, audio, first);
+        first = false;
+      }
+    } finally {
+      if (!first) this.#line.end(unitId, this.#clock.nowMs());
+    }
+  }
+
+  /** What follows ends a sound that gives way to it. */
+  #endSound(): void {
+    this.#givingWay?.abort.abort(new Error('what was said next ended the sound'));
+    for (const unitId of this.#givingWay?.unitIds ?? []) this.#line.shorten(unitId, this.#clock.nowMs());
+    this.#givingWay = undefined;
+  }
+
+  #asked(unitId: string): void {
+    this.#timeline.add({ type: 'tts-asked', atMs: this.#clock.nowMs(), turn: this.turnIndex, unitId });
+  }
+
+  #push(unitId: string, audio: Uint8Array, first: boolean): void {
+    const nowMs = this.#clock.nowMs();
+    if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn: this.turnIndex, unitId });
+    this.#firstAudioMs ??= nowMs;
+    this.#madeMs += audio.length / BYTES_PER_MS;
+    this.#line.push(unitId, audio, nowMs);
   }
 }

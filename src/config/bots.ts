@@ -15,6 +15,8 @@ export const transferTarget = z
   .regex(/^(\+[1-9]\d{6,14}|sips?:[^\s<>"']{3,200})$/i, 'a number in E.164 form (+15550100), or a sip: address');
 /** Keys that a bot may press at the other end. */
 export const keysToPress = z.string().regex(/^[0-9*#w]{1,64}$/, 'keys of 0-9, * and #, and w to wait half a second; at most 64');
+/** A file of the bot's folder or an address; whether it can be played is known when it is. */
+export const soundSource = z.string().min(1).max(2000);
 const webAddress = z.url({ protocol: /^https?$/ });
 
 const toolSettings = z.strictObject({

@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
-import { keysToPress, transferTarget } from '../config/bots.ts';
+import { keysToPress, soundSource, transferTarget } from '../config/bots.ts';
 import { answerContract } from './contract/contract.ts';
 import type { DialogAction } from './port.ts';
+
+/** Plays in a row. */
+export const MOST_LOOPS = 1_000;
 
 const texts = z.record(z.string(), z.string());
 
@@ -15,6 +18,14 @@ const actionSchema = z.discriminatedUnion('type', [
     interruptible: z.enum(['always', 'keypad', 'never']).optional(),
     language: z.string().min(2).max(35).optional(),
     voice: z.string().min(1).max(200).optional(),
+  }),
+  z.object({
+    type: z.literal('play'),
+    source: soundSource,
+    text: z.string().min(1).max(10_000).optional(),
+    loop: z.int().min(1).max(MOST_LOOPS).optional(),
+    preemptible: z.boolean().optional(),
+    interruptible: z.enum(['always', 'keypad', 'never']).optional(),
   }),
   z.object({
     type: z.literal('gather'),

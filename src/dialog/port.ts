@@ -65,6 +65,19 @@ export type DialogAction =
       readonly language?: string;
       readonly voice?: string;
     }
+  /** A sound in the order of what is said. Where it cannot be played, the log says why and the `text` is said. */
+  | {
+      readonly type: 'play';
+      /** A WAV file in the bot's folder, by its name there, or an https address of one. */
+      readonly source: string;
+      /** What is heard in it, for the history; `[audio NAME]` when absent. */
+      readonly text?: string;
+      /** How often it is played in a row; once when absent. */
+      readonly loop?: number;
+      /** What is said or played next ends it; else that waits for its end. */
+      readonly preemptible?: boolean;
+      readonly interruptible?: Interruptible;
+    }
   /** What the next answer is expected to be. Without one, free speech is expected. */
   | {
       readonly type: 'gather';
@@ -89,6 +102,9 @@ export type DialogAction =
   | { readonly type: 'transfer'; readonly to: string }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
   | { readonly type: 'digits'; readonly digits: string };
+
+/** What a caller hears of a bot. */
+export type AudibleAction = DialogAction & { readonly type: 'say' | 'play' };
 
 /** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
 export interface DialogHook {

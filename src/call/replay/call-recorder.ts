@@ -14,7 +14,7 @@ import { FixtureDraft } from './fixture-draft.ts';
 import { measuresOf } from './measures.ts';
 import { recordAnswer } from './recorded-answer.ts';
 import { RecordedAttachment, recordControl } from './recorded-carrier.ts';
-import { recordRecogniser, recordSynthesizer } from './recorded-speech.ts';
+import { recordRecogniser, recordSounds, recordSynthesizer } from './recorded-speech.ts';
 import { scrub } from './scrub.ts';
 import { StimulusGate } from './stimulus-gate.ts';
 
@@ -96,6 +96,7 @@ export class CallRecorder {
       ticker: decisions.watchTicker({ add: (listener) => this.#tick(services.ticker, listener) }),
       recogniser: recordRecogniser(services.recogniser, gate, draft),
       synthesizer: recordSynthesizer(services.synthesizer, gate, draft, decisions),
+      sounds: recordSounds(services.sounds, gate, draft, decisions),
       spareRecognition: () => {
         const slot = services.spareRecognition();
         draft.spares.push(slot !== undefined);

@@ -1,4 +1,6 @@
-import type { Recogniser, RecognitionEvent, Synthesizer } from '../../speech/port.ts';
+import { soundLabel } from '../../dialog/port-sounds.ts';
+import type { Recogniser, RecognitionEvent, SynthesisRequest, Synthesizer } from '../../speech/port.ts';
+import type { Sounds } from '../sounds/port.ts';
 import type { DecisionLog } from './decision.ts';
 import type { FixtureBody, KeptRecognition } from './fixture.ts';
 import { failureName, type FixtureDraft } from './fixture-draft.ts';
@@ -74,6 +76,21 @@ export function recordSynthesizer(
       return recordAnswer(synthesizer.speak(request, signal), signal, gate, notes);
     },
   };
+}
+
+/** Sounds as a fixture keeps them: spoken by nobody, under their names alone, since an address may hold a key. */
+export function recordSounds(sounds: Sounds, gate: StimulusGate, draft: FixtureDraft, decisions: DecisionLog): Sounds {
+  return {
+    play(folder, source, signal) {
+      const synthesizer = { speak: () => sounds.play(folder, source, signal) };
+      return recordSynthesizer(synthesizer, gate, draft, decisions).speak(soundSpeech(source), signal);
+    },
+  };
+}
+
+/** How a sound stands among the speeches of a fixture. */
+export function soundSpeech(source: string): SynthesisRequest {
+  return { text: soundLabel(source), voice: 'sound', language: '', speed: 1 };
 }
 
 function kept(event: RecognitionEvent): KeptRecognition {

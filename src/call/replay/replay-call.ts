@@ -13,6 +13,7 @@ import type { CallFixture, Entry } from './fixture.ts';
 import { measuresOf, type TurnMeasure } from './measures.ts';
 import { KeptMarks, ReplayedAttachment, replayControl } from './replayed-carrier.ts';
 import { type ReadAction, replayDialog } from './replayed-dialog.ts';
+import { soundSpeech } from './recorded-speech.ts';
 import { replayRecogniser, replaySynthesizer } from './replayed-speech.ts';
 import type { NoteStandIn, StandIn } from './stand-ins.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -52,13 +53,15 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
   const standIns: StandIn[] = [];
   const standIn: NoteStandIn = (what, said) => void standIns.push({ atMs: Math.round(time.nowMs() - baseMs), what, said });
   let over: CallRecord | undefined;
+  const synthesizer = replaySynthesizer(fixture, time, decisions, standIn);
   const services: CallServices = {
     clock: keptTimers(fixture, time),
     logger: silentLogger,
     events: createEvents(silentLogger, createMetrics()),
     ticker: decisions.watchTicker(keptTicks(fixture, time)),
     recogniser: replayRecogniser(fixture, time, standIn),
-    synthesizer: replaySynthesizer(fixture, time, decisions, standIn),
+    synthesizer,
+    sounds: { play: (_folder, source, signal) => synthesizer.speak(soundSpeech(source), signal) },
     spareRecognition: keptSpares(fixture),
     createDetector: parts.createDetector,
     createCutter: parts.createCutter,

@@ -1,3 +1,4 @@
+import { soundName } from '../../dialog/port-sounds.ts';
 import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
 
 /** So many digits in a row, however they are set apart, may be a telephone number. */
@@ -97,6 +98,11 @@ function scrubAction(action: Extract<Entry, { k: 'action' }>['action'], hide: (t
   switch (action.type) {
     case 'say':
       return { ...action, text: hide(String(action['text'])) };
+    case 'play': {
+      const { text, source } = action;
+      const words = typeof text === 'string' ? { text: hide(text) } : {};
+      return { ...action, ...words, source: hide(soundName(String(source))) };
+    }
     case 'set':
       return { ...action, variables: {} };
     case 'note':

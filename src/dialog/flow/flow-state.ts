@@ -1,8 +1,6 @@
 import type { CalendarDay } from '../understand/calendar-day.ts';
 import type { Language } from '../understand/language.ts';
-import type { DialogAction, TurnInput } from '../port.ts';
-
-export type SayAction = DialogAction & { readonly type: 'say' };
+import type { AudibleAction, DialogAction, TurnInput } from '../port.ts';
 
 /** Where a conversation stands. Plain data: it can be kept, compared and restored. */
 export interface FlowState {
@@ -19,7 +17,7 @@ export interface FlowState {
   /** How often a confirmation was answered with no. */
   readonly corrections: number;
   /** What `repeat` says again. */
-  readonly said: readonly SayAction[];
+  readonly said: readonly AudibleAction[];
 }
 
 /** What a step may know besides the state. */

@@ -20,6 +20,8 @@ export function textsOf(flow: Flow): FlowText[] {
   };
   const prompts = (path: string, list: readonly Prompt[] | undefined): void => {
     for (const [index, prompt] of (list ?? []).entries()) {
+      // A sound may have no words.
+      if (prompt.play !== undefined && Object.values(prompt.text).every((text) => text === undefined)) continue;
       texts.push({ path: list!.length > 1 ? `${path}.${index}` : path, text: prompt.text, role: 'prompt' });
     }
   };

@@ -1,6 +1,6 @@
-import type { DialogAction } from '../port.ts';
+import type { AudibleAction, DialogAction } from '../port.ts';
 import type { Command } from './commands.ts';
-import type { FlowContext, FlowInput, FlowState, FlowStep, SayAction } from './flow-state.ts';
+import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
 import { type Heard, hearKeys, hearSpoken } from './hear.ts';
 import { openQuestion, type Question } from './question.ts';
 import type { Flow, Prompt } from './schema.ts';
@@ -135,7 +135,8 @@ function reprompt(
   const scope = scopeOf(flow, state, context);
   // The flow's texts are about the question itself, not about which part of it is wrong.
   const usable = own === undefined || state.stage === 'which' ? [] : sayPrompts(own, scope);
-  const says: SayAction[] = usable.length > 0 ? usable : [{ type: 'say', text: builtIn }, ...sayPrompts(question.prompts, scope)];
+  const says: AudibleAction[] =
+    usable.length > 0 ? usable : [{ type: 'say', text: builtIn }, ...sayPrompts(question.prompts, scope)];
   return { state, actions: [...says, question.gather] };
 }
 
@@ -144,7 +145,7 @@ function askAgain(
   state: FlowState,
   question: Question,
   counted: FlowState,
-  first: readonly SayAction[],
+  first: readonly AudibleAction[],
   context: FlowContext,
 ): FlowStep {
   if (counted.misses > question.misunderstandings) return giveUp(flow, state, question, context, 'not-understood');
@@ -177,11 +178,11 @@ function obey(flow: Flow, state: FlowState, question: Question, command: Command
     };
   }
   const builtIn = command.name === 'help' ? words.help : command.name === 'stop' ? words.stop : undefined;
-  const first: SayAction[] = own.length > 0 || builtIn === undefined ? own : [{ type: 'say', text: builtIn }];
+  const first: AudibleAction[] = own.length > 0 || builtIn === undefined ? own : [{ type: 'say', text: builtIn }];
   return askAgain(flow, state, question, state, first, context);
 }
 
-function refusalsOf(flow: Flow, state: FlowState, heard: Heard, context: FlowContext): SayAction[] {
+function refusalsOf(flow: Flow, state: FlowState, heard: Heard, context: FlowContext): AudibleAction[] {
   const words = builtInWords(state.language);
   return Object.entries(heard.refused).flatMap(([name, value]) => {
     const slot = flow.slots[name]!;
@@ -190,11 +191,11 @@ function refusalsOf(flow: Flow, state: FlowState, heard: Heard, context: FlowCon
     const builtIn = slot.kind === 'day' ? words.closedDay : slot.kind === 'time' ? words.closedTime : words.refused;
     const own = sayPrompts(slot.refused ?? [], heardScope);
     const text = { any: builtIn };
-    return own.length > 0 ? own : sayPrompts([{ text, interruptible: undefined, voice: undefined }], heardScope);
+    return own.length > 0 ? own : sayPrompts([{ text, play: undefined, interruptible: undefined, voice: undefined }], heardScope);
   });
 }
 
-function saidFirst(first: readonly SayAction[], step: FlowStep): FlowStep {
+function saidFirst(first: readonly AudibleAction[], step: FlowStep): FlowStep {
   if (first.length === 0) return step;
   return { state: { ...step.state, said: [...first, ...step.state.said] }, actions: [...first, ...step.actions] };
 }

@@ -3,7 +3,7 @@ import { checkKind, codePattern } from '../contract/contract.ts';
 import { WEEKDAYS } from '../understand/calendar-day.ts';
 import type { ClockTime } from '../understand/clock-time.ts';
 import { LANGUAGES } from '../understand/language.ts';
-import { keysToPress, transferTarget } from '../../config/bots.ts';
+import { keysToPress, soundSource, transferTarget } from '../../config/bots.ts';
 import { strictGroup } from './strict-group.ts';
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'a name of letters, digits, - and _, at most 63');
@@ -19,21 +19,29 @@ const phrases = z.union([
   strictGroup({ en: phraseList.optional(), hi: phraseList.optional() }),
 ]);
 
+/** How many of the two ways to write a text were used. */
+function textForms(given: { readonly [name in 'text' | 'en' | 'hi']?: string | undefined }): number {
+  return (given.text === undefined ? 0 : 1) + (given.en === undefined && given.hi === undefined ? 0 : 1);
+}
+
 const prompt = z.union([
-  spoken.transform((any) => ({ text: { any }, interruptible: undefined, voice: undefined })),
+  spoken.transform((any) => ({ text: { any }, play: undefined, interruptible: undefined, voice: undefined })),
   strictGroup({
     text: spoken.optional(),
     en: spoken.optional(),
     hi: spoken.optional(),
+    /** A sound in place of the text, which is then what is heard in it: said where it cannot be played, and kept in the history. */
+    play: soundSource.optional(),
     /** Whether the caller may talk over it; the bot's own setting when absent. */
     interruptible: interruptible.optional(),
     voice: z.string().min(1).optional(),
   })
-    .refine((given) => (given.text === undefined) !== (given.en === undefined && given.hi === undefined), {
+    .refine((given) => textForms(given) === 1 || (given.play !== undefined && textForms(given) === 0), {
       message: 'a prompt needs either text, or en and hi',
     })
     .transform((given) => ({
       text: given.text === undefined ? { en: given.en, hi: given.hi } : { any: given.text },
+      play: given.play,
       interruptible: given.interruptible,
       voice: given.voice,
     })),

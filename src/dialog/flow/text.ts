@@ -5,7 +5,7 @@ import type { Language } from '../understand/language.ts';
 import { sayDay } from '../understand/say-day.ts';
 import { sayDigits } from '../understand/say-digits.ts';
 import { sayTime } from '../understand/say-time.ts';
-import type { SayAction } from './flow-state.ts';
+import type { AudibleAction } from '../port.ts';
 import type { ByLanguage, Flow, Prompt, Slot } from './schema.ts';
 import { contractOf } from './slot-contract.ts';
 import { builtInWords } from './words.ts';
@@ -80,17 +80,14 @@ export function sayValue(slot: Slot, value: string, scope: TextScope, filter?: s
 }
 
 /** The prompts as actions; those with nothing to say in this language are left out. */
-export function sayPrompts(prompts: readonly Prompt[], scope: TextScope): SayAction[] {
-  return prompts.flatMap((prompt) => {
+export function sayPrompts(prompts: readonly Prompt[], scope: TextScope): AudibleAction[] {
+  return prompts.flatMap((prompt): AudibleAction[] => {
     const text = fillText(inLanguage<string>(prompt.text, scope.language) ?? '', scope);
+    const policy = prompt.interruptible === undefined ? {} : { interruptible: prompt.interruptible };
+    if (prompt.play !== undefined) {
+      return [{ type: 'play', source: prompt.play, ...(text === '' ? {} : { text }), ...policy }];
+    }
     if (text === '') return [];
-    return [
-      {
-        type: 'say' as const,
-        text,
-        ...(prompt.interruptible === undefined ? {} : { interruptible: prompt.interruptible }),
-        ...(prompt.voice === undefined ? {} : { voice: prompt.voice }),
-      },
-    ];
+    return [{ type: 'say', text, ...policy, ...(prompt.voice === undefined ? {} : { voice: prompt.voice }) }];
   });
 }

@@ -1,6 +1,6 @@
-import type { DialogAction } from '../port.ts';
+import type { AudibleAction, DialogAction } from '../port.ts';
 import { conditionHolds } from './condition.ts';
-import type { FlowContext, FlowState, FlowStep, SayAction } from './flow-state.ts';
+import type { FlowContext, FlowState, FlowStep } from './flow-state.ts';
 import { openQuestion } from './question.ts';
 import type { Flow, StateDocument } from './schema.ts';
 import { sayPrompts, type TextScope } from './text.ts';
@@ -15,7 +15,7 @@ export function scopeOf(flow: Flow, state: FlowState, context: FlowContext): Tex
 
 /** Says goodbye in built-in words and hangs up. */
 export function endPolitely(state: FlowState, reason: string): FlowStep {
-  const goodbye: SayAction = { type: 'say', text: builtInWords(state.language).goodbye, interruptible: 'never' };
+  const goodbye: AudibleAction = { type: 'say', text: builtInWords(state.language).goodbye, interruptible: 'never' };
   return { state: { ...state, stage: 'ended', said: [goodbye] }, actions: [goodbye, { type: 'hangup', reason }] };
 }
 
@@ -25,8 +25,8 @@ export function endPolitely(state: FlowState, reason: string): FlowStep {
  */
 export function walk(flow: Flow, from: FlowState, target: string, context: FlowContext): FlowStep {
   const actions: DialogAction[] = [];
-  const said: SayAction[] = [];
-  const say = (added: readonly SayAction[]): void => {
+  const said: AudibleAction[] = [];
+  const say = (added: readonly AudibleAction[]): void => {
     said.push(...added);
     actions.push(...added);
   };

@@ -4,7 +4,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { Patience } from '../wire/patience.ts';
-import { setupMessage } from './relay-messages.ts';
+import { MOST_LOOPS } from '../action-schema.ts';
+import { withoutSounds } from '../port-sounds.ts';
+import { type ServerMessage, setupMessage } from './relay-messages.ts';
 import { RelaySocket } from './relay-socket.ts';
 
 export interface RelayHookSettings {
@@ -19,6 +21,11 @@ export interface RelayHookSettings {
   readonly noInput: string;
 }
 
+/** A server that sends a sound and words sends them together. */
+const MAY_FOLLOW_MS = 500;
+/** Music that gives way says that the server is busy; it may be silent for so long. */
+const MOST_MUSIC_MS = 120_000;
+
 /** Bots written for the ConversationRelay messages: one WebSocket for each call. */
 export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHookFactory {
   return { create: (call) => new RelayHook(settings, clock, call) };
@@ -27,7 +34,8 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
 /**
  * One conversation with such a bot. A turn is a `prompt` (or one `dtmf` for each key), and its answer the `text` tokens up
  * to the one marked `last`. What cut the answer short is told in an `interrupt` ahead of the next turn, with what was heard.
- * Messages the server sends unasked are spoken with its next answer. `play` is answered with an `error`.
+ * Messages the server sends unasked are spoken with its next answer. A `play` with nothing behind it is an answer too; one that gives way
+ * to what follows is taken for music over a longer wait.
  */
 export class RelayHook implements DialogHook {
   readonly #settings: RelayHookSettings;
@@ -82,8 +90,23 @@ export class RelayHook implements DialogHook {
     return socket;
   }
 
+  /** What follows a sound, if anything does: the protocol has no word for an answer that is a sound alone. */
+  async #following(socket: RelaySocket, signal: AbortSignal): Promise<ServerMessage | undefined> {
+    const late = new AbortController();
+    const timer = this.#clock.after(MAY_FOLLOW_MS, () => late.abort());
+    try {
+      return await socket.next(AbortSignal.any([signal, late.signal]));
+    } catch (error) {
+      if (late.signal.aborted && !signal.aborted) return undefined;
+      throw error;
+    } finally {
+      timer.cancel();
+    }
+  }
+
   #prompt(socket: RelaySocket, { input, history, call }: DialogTurn): void {
-    const heard = history.findLast(({ role }) => role === 'bot')?.text ?? '';
+    // Sounds are no part of what was said, on either side.
+    const heard = withoutSounds(history.findLast(({ role }) => role === 'bot')?.text ?? '');
     if (this.#said !== '' && plain(heard) !== plain(this.#said)) {
       socket.discard();
       socket.send({ type: 'interrupt', utteranceUntilInterrupt: heard, durationUntilInterruptMs: 0 });
@@ -95,8 +118,11 @@ export class RelayHook implements DialogHook {
   }
 
   async *#answer(socket: RelaySocket, signal: AbortSignal, patience: Patience): AsyncIterable<DialogAction> {
+    let mayBeOver = false;
     for (;;) {
-      const message = await socket.next(signal);
+      const message = mayBeOver ? await this.#following(socket, signal) : await socket.next(signal);
+      if (message === undefined) return;
+      mayBeOver = false;
       patience.renew();
       switch (message.type) {
         case 'text': {
@@ -120,8 +146,13 @@ export class RelayHook implements DialogHook {
         case 'sendDigits':
           yield { type: 'digits', digits: message.digits };
           break;
-        case 'play':
-          socket.send({ type: 'error', description: 'play is not supported on this call' });
+        case 'play': {
+          const { source, loop, preemptible, interruptible } = message;
+          const policy = interruptible ? {} : { interruptible: 'never' as const };
+          yield { type: 'play', source, loop: loop === 0 ? MOST_LOOPS : loop, preemptible, ...policy };
+          if (preemptible) patience.renew(MOST_MUSIC_MS);
+          else mayBeOver = true;
+        }
       }
     }
   }

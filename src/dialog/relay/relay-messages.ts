@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { keysToPress } from '../../config/bots.ts';
+import { keysToPress, soundSource } from '../../config/bots.ts';
+import { MOST_LOOPS } from '../action-schema.ts';
 import type { CallFacts } from '../port.ts';
 
 /** What a ConversationRelay server sends (the carrier's page "ConversationRelay WebSocket messages"). Unknown types are undefined. */
@@ -11,7 +12,14 @@ const serverMessage = z.discriminatedUnion('type', [
     lang: z.string().min(2).max(35).optional(),
     interruptible: z.boolean().optional(),
   }),
-  z.object({ type: z.literal('play'), source: z.string() }),
+  z.object({
+    type: z.literal('play'),
+    source: soundSource,
+    /** 0: on and on. */
+    loop: z.int().min(0).max(MOST_LOOPS).default(1),
+    preemptible: z.boolean().default(false),
+    interruptible: z.boolean().default(true),
+  }),
   z.object({ type: z.literal('sendDigits'), digits: keysToPress }),
   z.object({
     type: z.literal('language'),

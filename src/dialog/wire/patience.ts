@@ -22,10 +22,11 @@ export class Patience implements Disposable {
     return this.#expired.signal;
   }
 
-  renew(): void {
+  /** @param limitMs another deadline until the next sign of life */
+  renew(limitMs = this.#limitMs): void {
     this.#timer?.cancel();
-    this.#timer = this.#clock.after(this.#limitMs, () => {
-      this.#expired.abort(new DialogTimeoutError(`${this.#whom} said nothing for ${this.#limitMs} ms`));
+    this.#timer = this.#clock.after(limitMs, () => {
+      this.#expired.abort(new DialogTimeoutError(`${this.#whom} said nothing for ${limitMs} ms`));
     });
   }
 

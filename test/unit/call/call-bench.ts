@@ -5,6 +5,8 @@ import { encodeMulaw } from '../../../src/audio/g711.ts';
 import { dtmf } from '../../../src/audio/tone.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { CallRecord } from '../../../src/call/call-record.ts';
+import { SoundLibrary } from '../../../src/call/sounds/sound-library.ts';
+import type { Sounds } from '../../../src/call/sounds/port.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews, CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/playout.ts';
@@ -96,6 +98,7 @@ export class CallBench {
   readonly news: CallNews[] = [];
   readonly asked: DialogTurn[] = [];
   readonly journal: CallRecord[] = [];
+  readonly warnings: string[] = [];
   readonly session: CallSession;
   readonly vault = new SecretVault(this.clock);
   /** What the recogniser was sent. */
@@ -112,6 +115,7 @@ export class CallBench {
   dispose: () => Promise<void> = async () => undefined;
   spareSlots = 1;
   control: CallControl | undefined;
+  sounds: Sounds = new SoundLibrary({ clock: this.clock });
   /** Every recogniser session that was opened, oldest first. */
   readonly recognitions: RecognitionOptions[] = [];
   /** Numbers of the sessions that were closed, in the order of that. */
@@ -127,7 +131,7 @@ export class CallBench {
     const settings = botSettings.parse({ name: 'bench', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } });
     const services: CallServices = {
       clock: this.clock,
-      logger: silentLogger,
+      logger: { ...silentLogger, warn: (_, message) => void this.warnings.push(message) },
       events: createEvents(silentLogger, createMetrics()),
       ticker: new Ticker(this.clock, 20, (error) => {
         throw error;
@@ -148,6 +152,7 @@ export class CallBench {
         },
       },
       synthesizer: { speak: (request) => this.#speak(request.text) },
+      sounds: { play: (folder, source, signal) => this.sounds.play(folder, source, signal) },
       createDetector: () => ({
         process: (frame) => {
           if (this.detectorFails) throw new Error('the detector is broken');

@@ -6,6 +6,7 @@ import type { ReplayParts } from '../../../../src/call/replay/replay-call.ts';
 import { SecretVault } from '../../../../src/call/secret-vault.ts';
 import { type CallIdentity, type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
 import { CallSession } from '../../../../src/call/session.ts';
+import { SoundError } from '../../../../src/call/sounds/errors.ts';
 import { Ticker } from '../../../../src/call/ticker.ts';
 import type { Attachment, MediaEvent, StreamStarted } from '../../../../src/carriers/port.ts';
 import { type BotSettings, botSettings } from '../../../../src/config/bots.ts';
@@ -93,6 +94,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     spareRecognition: () => ({ release: () => undefined }),
     recogniser: scriptedRecogniser(clock, uneven, words),
     synthesizer: scriptedSynthesizer(clock, uneven),
+    sounds: { play: (_, source) => scriptedSound(clock, uneven, source) },
     createDetector,
     createCutter: parts.createCutter,
     vault: new SecretVault(clock),
@@ -278,6 +280,13 @@ function scriptedSynthesizer(clock: ManualClock, uneven: (ms: number) => number)
       }
     },
   };
+}
+
+/** Three seconds of sound; a file called `missing` is not there. */
+async function* scriptedSound(clock: ManualClock, uneven: (ms: number) => number, source: string): AsyncIterable<Uint8Array> {
+  await sleep(clock, uneven(40));
+  if (source.includes('missing')) throw new SoundError('it is not there');
+  for (let second = 0; second < 3; second += 1) yield new Uint8Array(8_000).fill(0x30);
 }
 
 /** Lets everything that is ready to run, run. */

@@ -57,6 +57,23 @@ describe('a call that is kept and run again', () => {
     }
   });
 
+  it('decides the same where sounds were played, and where they were not there', async () => {
+    async function* jukebox({ input }: DialogTurn): AsyncIterable<DialogAction> {
+      if (input.kind === 'start') {
+        yield { type: 'play', source: 'https://example.org/music.wav?key=12345', loop: 2 };
+        yield { type: 'play', source: 'missing.wav', text: 'Welcome.' };
+      } else yield* parrot({ input } as DialogTurn);
+    }
+    const fixture = await recordCall({ ...script, dialog: jukebox, caller: [{ quietMs: 3_000 }, ...script.caller] });
+    expect(fixture.speeches.map(({ text }) => text)).toEqual(
+      expect.arrayContaining(['[audio music.wav]', '[audio missing.wav]', 'Welcome.']),
+    );
+    expect(JSON.stringify(fixture.log)).not.toContain('12345');
+    const report = await replay(fixture);
+    expect(report.divergence).toBeUndefined();
+    expect(report.standIns).toEqual([]);
+  });
+
   it('decides the same when it was read back from a file', async () => {
     const fixture = await recordCall(script);
     const read = await decodeFixture(await encodeFixture(fixture), 0);

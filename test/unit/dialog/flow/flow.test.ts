@@ -207,6 +207,23 @@ describe('actions', () => {
     });
   });
 
+  it('plays sounds among its prompts, and again when it repeats them', () => {
+    const hello = {
+      say: [{ play: 'ding.wav' }, { play: 'welcome.wav', en: 'Welcome to {{ shop }}.', interruptible: 'never' }],
+      ask: { slot: 'want', prompt: 'Repair or buy?' },
+      next: { repair: 'when', buy: 'story' },
+    };
+    const flow = parseFlow({ ...SMALL, states: { ...SMALL.states, hello } }, { language: 'en' });
+    const sounds = [
+      { type: 'play', source: 'ding.wav' },
+      { type: 'play', source: 'welcome.wav', text: 'Welcome to the bike shop.', interruptible: 'never' },
+    ];
+    expect(talk(flow, []).actions.slice(0, 3)).toEqual([...sounds, { type: 'say', text: 'Repair or buy?' }]);
+    expect(talk(flow, ['repeat']).actions.slice(0, 2)).toEqual(sounds);
+    const both = { ...hello, say: { play: 'a.wav', text: 'A', en: 'B' } };
+    expect(() => parseFlow({ ...SMALL, states: { ...SMALL.states, hello: both } }, { language: 'en' })).toThrow(/either text/u);
+  });
+
   it('skips questions whose answers were known before the call', () => {
     expect(talk(small, [], 'en', { want: 'repair', day: '2026-01-06' }).said).toBe('What time?');
   });

@@ -1,0 +1,43 @@
+import { open, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { SoundError } from './errors.ts';
+
+/** A sound may not be larger than this, as it lies on disk or comes from a server. */
+export const MOST_FILE_BYTES = 20 * 1024 * 1024;
+
+export interface SoundPlace {
+  readonly path: string;
+  /** Changes when the file does. */
+  readonly version: string;
+}
+
+/**
+ * Finds a file of a bot's folder, through links as well.
+ * @throws SoundError when it is not there, no file, too large, or outside of the folder
+ */
+export async function findSound(folder: string, name: string): Promise<SoundPlace> {
+  try {
+    const home = await realpath(folder);
+    const path = await realpath(resolve(home, name));
+    const inside = relative(home, path);
+    if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+      throw new SoundError("the sound is not in the bot's folder");
+    }
+    const found = await stat(path);
+    const { size, mtimeMs } = found;
+    if (!found.isFile()) throw new SoundError('the sound is no file');
+    if (size > MOST_FILE_BYTES) throw new SoundError(`the sound is larger than ${MOST_FILE_BYTES} bytes`);
+    return { path, version: `${mtimeMs}.${size}` };
+  } catch (error) {
+    if (error instanceof SoundError) throw error;
+    throw new SoundError("the sound is not in the bot's folder", { cause: error });
+  }
+}
+
+/** @throws SoundError when it has grown too large, and whatever the disk says */
+export async function readSound({ path }: SoundPlace): Promise<Uint8Array> {
+  await using file = await open(path, 'r');
+  const bytes = await file.readFile();
+  if (bytes.length > MOST_FILE_BYTES) throw new SoundError(`the sound is larger than ${MOST_FILE_BYTES} bytes`);
+  return bytes;
+}

@@ -1,0 +1,128 @@
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { decodeMulaw } from '../../../../src/audio/g711.ts';
+import { activeLevelDb } from '../../../../src/audio/level.ts';
+import { sine } from '../../../../src/audio/tone.ts';
+import { WavError, wavFile } from '../../../../src/audio/wav.ts';
+import { SoundError } from '../../../../src/call/sounds/errors.ts';
+import { SoundLibrary } from '../../../../src/call/sounds/sound-library.ts';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+
+let root: string;
+let folder: string;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'offhook-sounds-'));
+  folder = join(root, 'bots');
+  await mkdir(join(folder, 'jingles'), { recursive: true });
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+async function soundOf(library: SoundLibrary, source: string, signal = new AbortController().signal): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of library.play(folder, source, signal)) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+const library = (): SoundLibrary => new SoundLibrary({ clock: new ManualClock(0) });
+
+/** Zero crossings of a second tell the pitch. */
+function pitchHz(pcm: Int16Array): number {
+  let crossings = 0;
+  for (let index = 1; index < pcm.length; index += 1) if (pcm[index - 1]! < 0 && pcm[index]! >= 0) crossings += 1;
+  return crossings / (pcm.length / 8_000);
+}
+
+describe('a sound of the bot’s folder', () => {
+  it.each([
+    { rateHz: 8_000, channels: 1 },
+    { rateHz: 44_100, channels: 2 },
+    { rateHz: 48_000, channels: 1 },
+    { rateHz: 11_025, channels: 3 },
+  ])('comes at 8 kHz from $rateHz Hz and $channels channels, as loud as the voices', async ({ rateHz, channels }) => {
+    const mono = sine(440, 1_000, rateHz, 0.045);
+    const pcm = Int16Array.from({ length: mono.length * channels }, (_, index) => mono[Math.floor(index / channels)]!);
+    const name = `jingles/${rateHz}.wav`;
+    await writeFile(join(folder, name), wavFile(pcm, rateHz, channels));
+    const heard = decodeMulaw(await soundOf(library(), name));
+    expect(heard).toHaveLength(8_000);
+    expect(pitchHz(heard)).toBeCloseTo(440, -1);
+    expect(activeLevelDb(heard, 8_000)).toBeGreaterThan(-22);
+    expect(activeLevelDb(heard, 8_000)).toBeLessThan(-18);
+  });
+
+  it('is read once, and again when the file has changed', async () => {
+    const path = join(folder, 'changing.wav');
+    const sounds = library();
+    await writeFile(path, wavFile(sine(440, 200, 8_000), 8_000));
+    const first = await soundOf(sounds, 'changing.wav');
+    expect(await soundOf(sounds, 'changing.wav')).toEqual(first);
+    await writeFile(path, wavFile(sine(440, 400, 8_000), 8_000));
+    await utimes(path, 1, 1);
+    expect(await soundOf(sounds, 'changing.wav')).toHaveLength(3_200);
+  });
+
+  it('is forgotten when too much is kept, and still played', async () => {
+    const sounds = new SoundLibrary({ clock: new ManualClock(0) }, 2_000);
+    for (const name of ['a', 'b']) await writeFile(join(folder, `${name}.wav`), wavFile(new Int16Array(1_600).fill(900), 8_000));
+    for (const name of ['a', 'b', 'a']) expect(await soundOf(sounds, `${name}.wav`)).toHaveLength(1_600);
+  });
+
+  it('may not be outside of it, whatever it is called', async () => {
+    const wav = wavFile(new Int16Array(800), 8_000);
+    await writeFile(join(root, 'outside.wav'), wav);
+    await mkdir(join(root, 'bots-too'));
+    await writeFile(join(root, 'bots-too', 'x.wav'), wav);
+    await symlink(join(root, 'outside.wav'), join(folder, 'link.wav'));
+    for (const name of [
+      '../outside.wav',
+      join(root, 'outside.wav'),
+      'link.wav',
+      '../bots-too/x.wav',
+      '.',
+      'jingles',
+      'none.wav',
+    ]) {
+      await expect(soundOf(library(), name), name).rejects.toThrow(SoundError);
+    }
+  });
+
+  it('is refused when it is no sound, empty, or longer than five minutes', async () => {
+    await writeFile(join(folder, 'bot.yaml'), 'name: x');
+    await writeFile(join(folder, 'empty.wav'), wavFile(new Int16Array(0), 8_000));
+    await writeFile(join(folder, 'long.wav'), wavFile(new Int16Array(301 * 1_000), 1_000));
+    await expect(soundOf(library(), 'bot.yaml')).rejects.toThrow(WavError);
+    await expect(soundOf(library(), 'empty.wav')).rejects.toThrow('empty');
+    await expect(soundOf(library(), 'long.wav')).rejects.toThrow('longer than 300 s');
+  });
+
+  it('is not waited for by a reply that nobody wants any more', async () => {
+    await writeFile(join(folder, 'tone.wav'), wavFile(new Int16Array(80_000).fill(900), 44_100));
+    const wanted = new AbortController();
+    const playing = soundOf(library(), 'tone.wav', wanted.signal);
+    wanted.abort(new Error('not wanted'));
+    await expect(playing).rejects.toThrow('not wanted');
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['http://example.org/a.wav', 'https addresses only'],
+    ['file:///etc/passwd', 'https addresses only'],
+    ['https://127.0.0.1/a.wav', 'not public'],
+    ['https://[::1]/a.wav', 'not public'],
+    ['https://169.254.169.254/latest', 'not public'],
+    ['https://user:word@example.org/a.wav', 'credentials'],
+    ['https://[/a.wav', 'cannot be read'],
+  ])('%s is refused', async (address, why) => {
+    await expect(soundOf(library(), address)).rejects.toThrow(why);
+  });
+
+  it('whose name leads inside is refused', async () => {
+    const resolve = async () => [{ address: '10.0.0.1', family: 4 }];
+    const sounds = new SoundLibrary({ clock: new ManualClock(0), resolve });
+    await expect(soundOf(sounds, 'https://inside.example/a.wav')).rejects.toThrow(SoundError);
+  });
+});
