@@ -13,6 +13,15 @@ import type { AskedInput, TurnEffect } from './turn-state.ts';
 
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
 
+/** A live call at a glance. */
+export interface CallStanding {
+  readonly startedAtWallMs: number;
+  readonly turns: number;
+  /** Of the last turn; what the bot means to say, heard or not. */
+  readonly callerText: string;
+  readonly botText: string;
+}
+
 /**
  * What is known of one call while it goes, and who is told: each thing that happens is written once to the timeline and
  * passed on to the log, the metrics and whoever watches. The record is built from here.
@@ -235,6 +244,13 @@ export class CallBook {
   #recordingFailed(cause: string): void {
     this.#services.logger.error({ callId: this.#callId, cause }, 'the recording of a call is not whole');
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
+  }
+
+  standing(line: Line | undefined): CallStanding {
+    const { current } = this.conversation;
+    const last = line === undefined ? undefined : this.conversation.record(current, line.ledger, []);
+    const { callerText: said = '', botText = '' } = last ?? {};
+    return { startedAtWallMs: this.#startedAtWallMs, turns: current + 1, callerText: said, botText };
   }
 
   /** The record as it stands. @param reason why the call ended, or `in-progress` */

@@ -76,6 +76,15 @@ export class CallJournal {
     return found;
   }
 
+  /** The journal of a call that another living process has; undefined for any other call. */
+  async elsewhere(callId: string): Promise<unknown> {
+    if (this.#leases.has(callId)) return undefined;
+    const lease = await readFile(this.#path(callId, 'lease'), 'utf8').catch(() => undefined);
+    const owner = Number(lease);
+    if (lease === undefined || owner === this.#pid || !isAlive(owner)) return undefined;
+    return this.#read(`${callId}.json`);
+  }
+
   async #read(name: string): Promise<unknown> {
     try {
       return JSON.parse(await readFile(join(this.#folder, name), 'utf8'));

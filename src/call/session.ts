@@ -1,7 +1,7 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
 import { steadyClock, type Timer } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
-import { CallBook } from './call-book.ts';
+import { CallBook, type CallStanding } from './call-book.ts';
 import { CarrierDesk } from './carrier-desk.ts';
 import type { CallRecord } from './call-record.ts';
 import { DialogDesk, type DialogFloor } from './dialog-desk.ts';
@@ -85,9 +85,9 @@ export class CallSession {
     return this.#attachment !== undefined;
   }
 
-  /** Who has the floor, and the record as it stands. */
-  get standing(): { readonly turn: TurnState; readonly record: CallRecord } {
-    return { turn: this.#turns.state, record: this.#record('in-progress') };
+  /** The call as somebody who watches it sees it: who has the floor, and the last turn. */
+  get standing(): { readonly turn: TurnState } & CallStanding {
+    return { turn: this.#turns.state, ...this.#book.standing(this.#media?.line) };
   }
 
   /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */

@@ -49,6 +49,9 @@ export class Supervision {
   readonly #ending = new AbortController();
   readonly #waiting: (CallOrder & { type: 'say' })[] = [];
 
+  /** The carrier was asked to take the caller over. */
+  #connecting = false;
+
   constructor(identity: CallIdentity, services: CallServices, book: CallBook, floor: SupervisedFloor) {
     this.#identity = identity;
     this.#services = services;
@@ -87,7 +90,7 @@ export class Supervision {
     const [next] = this.#waiting;
     const media = this.#floor.media();
     const turn = this.#floor.turn();
-    if (next === undefined || media === undefined || this.#floor.farewell.last) return;
+    if (next === undefined || media === undefined || this.#floor.farewell.last || this.#connecting) return;
     const { phase } = turn;
     const contested = phase.name === 'bot-speaking' && phase.contest !== undefined;
     if (contested || !nothingIsSaid(turn)) return;
@@ -125,16 +128,20 @@ export class Supervision {
     this.#book.ordered('transfer', by);
     const wasMuted = this.#floor.turn().muted;
     this.#mute(true);
+    // A carrier may end the stream before it says that it has the caller.
+    this.#floor.farewell.afterThis('transferred');
+    this.#connecting = true;
     try {
       await control.transfer(carrierCallId, to, this.#ending.signal);
     } catch (error) {
-      if (this.#ending.signal.aborted) throw new OrderRefusedError('The call is over.', { cause: error });
+      // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
+      if (this.#ending.signal.aborted) return;
+      this.#connecting = false;
       this.#book.actFailed('transfer', error);
+      this.#floor.farewell.answered();
       if (!wasMuted) this.#mute(false);
       throw error;
     }
-    if (this.#ending.signal.aborted) return;
-    this.#floor.farewell.afterThis('transferred');
-    this.#floor.transferred();
+    if (!this.#ending.signal.aborted) this.#floor.transferred();
   }
 }

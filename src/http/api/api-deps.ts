@@ -3,6 +3,7 @@ import type { JobQueue } from '../../jobs/port.ts';
 import type { Store } from '../../store/port.ts';
 import type { Recordings } from '../../store/recordings.ts';
 import type { ApiKeys } from './api-keys.ts';
+import type { LiveDesk } from './live-desk.ts';
 
 export interface ApiDeps {
   readonly keys: ApiKeys;
@@ -10,4 +11,6 @@ export interface ApiDeps {
   readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
   readonly recordings: Pick<Recordings, 'open'>;
   readonly clock: Clock;
+  /** Absent where there are no live calls. */
+  readonly live?: LiveDesk;
 }

@@ -4,7 +4,10 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { newId } from '../../kernel/ids.ts';
 
-/** What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. */
+/**
+ * What a key may do. `numbers:read` shows phone numbers in full; without it they are masked. `calls:listen` shows what is said
+ * in live calls, `calls:control` speaks into them and ends them.
+ */
 export const API_SCOPES = [
   'calls:read',
   'recordings:read',
@@ -12,6 +15,8 @@ export const API_SCOPES = [
   'analyses:write',
   'jobs:write',
   'numbers:read',
+  'calls:listen',
+  'calls:control',
 ] as const;
 export type ApiScope = (typeof API_SCOPES)[number];
 

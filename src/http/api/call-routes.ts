@@ -7,6 +7,7 @@ import { byteRange } from './byte-range.ts';
 import { callFilters, searchOf } from './call-filters.ts';
 import { callPageView, callView, detailView, summaryView } from './call-views.ts';
 import { exportRoute } from './export-route.ts';
+import { liveCallRoutes } from './live-call-routes.ts';
 
 const callId = z.strictObject({ callId: z.string().min(1).max(200) });
 const nothing = z.strictObject({});
@@ -17,7 +18,7 @@ const listQuery = z.strictObject({
   cursor: z.string().max(500).optional(),
 });
 
-/** Calls, one call, and its recording. */
+/** Calls, one call, its recording, and the calls that are live. */
 export function callRoutes(deps: ApiDeps): ApiRoute[] {
   const { store, recordings } = deps;
   const found = async (tenantId: string, id: string) => {
@@ -39,6 +40,7 @@ export function callRoutes(deps: ApiDeps): ApiRoute[] {
       },
     }),
     exportRoute(deps),
+    ...liveCallRoutes(deps),
     apiRoute({
       path: '/calls/:callId',
       scope: 'calls:read',

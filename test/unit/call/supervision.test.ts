@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { CallRecord } from '../../../src/call/call-record.ts';
 import type { CallControl } from '../../../src/carriers/port.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { CallBench } from './call-bench.ts';
@@ -12,6 +13,11 @@ async function* answers(turn: DialogTurn): AsyncIterable<DialogAction> {
 async function greeted(bench: CallBench): Promise<void> {
   await bench.start();
   await bench.quiet(1_000);
+}
+
+function ended(bench: CallBench): Promise<CallRecord> {
+  bench.session.hangUp('enough');
+  return bench.session.ended;
 }
 
 async function spoken(bench: CallBench, seg: number, text: string): Promise<void> {
@@ -29,7 +35,7 @@ it('says what it is told to with nobody asked, and the next question to the dial
   expect(bench.asked).toHaveLength(1);
   await spoken(bench, 0, 'fine');
   expect(bench.asked.at(-1)?.history).toEqual([{ role: 'bot', text: 'Hello there. A colleague will join us.' }]);
-  expect(bench.session.standing.record.timeline).toContainEqual(
+  expect((await ended(bench)).timeline).toContainEqual(
     expect.objectContaining({ type: 'ordered', order: 'say', by: 'key_1', turn: 0 }),
   );
 });
@@ -56,8 +62,8 @@ it('waits for a caller who is speaking, and speaks behind what the bot is saying
   await bench.quiet(660);
   bench.recognised(0, 'my question');
   await bench.quiet(5_000);
-  expect(bench.session.standing.record.turns.at(-1)?.botHeardText).toContain('One thing more.');
-  expect(bench.session.standing.record.turns.at(-1)?.botHeardText).toContain('This is what I have to say about that.');
+  const heard = (await ended(bench)).turns.at(-1)?.botHeardText;
+  expect(heard).toBe('One thing more. This is what I have to say about that.');
 });
 
 it('falls silent when it is muted, keeps what the caller says, asks nobody, and knows it afterwards', async () => {
@@ -109,7 +115,7 @@ it('still says what it is told to while it is muted', async () => {
   await bench.quiet(500);
   expect(bench.attachment.playing).toBe(true);
   await bench.quiet(2_000);
-  expect(bench.session.standing.record.turns.at(-1)?.botHeardText).toContain('This is the supervisor.');
+  expect((await ended(bench)).turns.at(-1)?.botHeardText).toBe('Hello there. This is the supervisor.');
 });
 
 it('keeps a secret answer secret that comes while the bot is muted, and after it', async () => {
@@ -124,7 +130,7 @@ it('keeps a secret answer secret that comes while the bot is muted, and after it
   await bench.quiet(8_000);
   for (const digit of '4222') bench.attachment.emit({ type: 'digit', digit });
   await bench.quiet(8_000);
-  const { record } = bench.session.standing;
+  const record = await ended(bench);
   expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', '************1111', '****']);
 });
 

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import type { CallSession } from '../../call/session.ts';
+import { type CallOrder, OrderRefusedError } from '../../call/supervision.ts';
+import { CarrierControlError } from '../../carriers/errors.ts';
+import type { AuditEvent } from '../../jobs/audit-log.ts';
+import { RequestRefused } from '../problem.ts';
+import type { ApiDeps } from './api-deps.ts';
+import type { ApiKey } from './api-keys.ts';
+import { type ApiRoute, apiRoute } from './api-route.ts';
+import { liveCallView, liveView } from './live-call-views.ts';
+import type { LiveDesk } from './live-desk.ts';
+
+const nothing = z.strictObject({});
+const callId = z.strictObject({ callId: z.string().regex(/^[\w-]{1,200}$/u) });
+const ownedBy = z.looseObject({ tenantId: z.string() });
+
+/** A number in E.164 form, or a `sip:` address. */
+const destination = z.string().regex(/^(?:\+[1-9]\d{4,14}|sips?:[\w.!~*'()&=+$,;?/%-]+@[\w.:[\]-]+)$/u);
+
+type Asker = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'>;
+
+/** The calls of this process that are not over, and what can be done to them. Each act is written to the audit log. */
+export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
+  if (live === undefined) return [];
+  const control = <Body extends z.ZodType>(
+    act: string,
+    summary: string,
+    body: Body,
+    orderOf: (said: z.output<Body>) => CallOrder,
+  ) =>
+    apiRoute({
+      method: 'POST',
+      path: `/live-calls/:callId/${act}`,
+      scope: 'calls:control',
+      summary,
+      params: callId,
+      query: nothing,
+      body,
+      response: liveCallView,
+      async serve(request) {
+        const { key, params } = request;
+        const session = await found(live, store, key, params.callId);
+        const said: z.output<Body> = request.body;
+        const order = orderOf(said);
+        await audited(
+          live,
+          { by: key.id, tenantId: key.tenantId, action: `live-call.${nameOf(order)}`, subject: session.id },
+          () => live.calls.order(session, order, key.id),
+        );
+        return liveView(session, key);
+      },
+    });
+  return [
+    apiRoute({
+      path: '/live-calls',
+      scope: 'calls:read',
+      summary: 'The calls that this process is having now, oldest first',
+      params: nothing,
+      query: nothing,
+      response: z.object({ calls: z.array(liveCallView) }),
+      serve: async ({ key }) => ({ calls: callsOf(live, key).map((session) => liveView(session, key)) }),
+    }),
+    control('hang-up', 'End the call at once', nothing, () => ({ type: 'hang-up' })),
+    control(
+      'transfer',
+      'Connect the caller to somebody else; where the carrier refuses, the call goes on',
+      z.strictObject({ to: destination }),
+      ({ to }) => ({ type: 'transfer', to }),
+    ),
+    control(
+      'say',
+      'Say a text with the bot’s voice, once the caller is not speaking',
+      z.strictObject({
+        text: z.string().trim().min(1).max(2_000),
+        /** What may interrupt it; the bot's own setting when absent. */
+        interruptible: z.enum(['always', 'keypad', 'never']).optional(),
+      }),
+      ({ text, interruptible }) => ({ type: 'say', text, interruptible }),
+    ),
+    control(
+      'mute',
+      'Silence the bot, or give it its voice back: the caller is heard and recorded, and the dialog is not asked',
+      z.strictObject({ on: z.boolean().default(true) }),
+      ({ on }) => ({ type: 'mute', on }),
+    ),
+  ];
+}
+
+function callsOf(live: LiveDesk, { tenantId }: Asker): readonly CallSession[] {
+  return live.calls.calls.filter(({ identity }) => identity.tenantId === tenantId);
+}
+
+/** @throws RequestRefused saying where the call is, if it is anywhere */
+async function found(live: LiveDesk, { calls }: ApiDeps['store'], key: Asker, id: string): Promise<CallSession> {
+  const session = callsOf(live, key).find((call) => call.id === id);
+  if (session !== undefined) return session;
+  const journal = ownedBy.safeParse(await live.elsewhere(id));
+  if (journal.data?.tenantId === key.tenantId)
+    throw new RequestRefused(409, 'The call is in another process of this gateway; ask that one.');
+  const stored = await calls.get(key.tenantId, id);
+  throw stored === undefined ? new RequestRefused(404, 'There is no such call.') : new RequestRefused(409, 'The call is over.');
+}
+
+function nameOf(order: CallOrder): string {
+  return order.type === 'mute' && !order.on ? 'unmute' : order.type;
+}
+
+/** Nobody is kept from ending a call by an audit log that cannot be written; the call's own timeline has it, too. */
+async function audited(live: LiveDesk, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<void>): Promise<void> {
+  const add = (outcome: AuditEvent['outcome']): Promise<void> =>
+    live.audit
+      .add({ ...event, outcome })
+      .catch((error: unknown) => live.logger.error({ ...event, error }, 'the audit log cannot be written'));
+  try {
+    await act();
+  } catch (error) {
+    const refused = error instanceof OrderRefusedError;
+    await add(refused ? 'refused' : 'failed');
+    if (refused) throw new RequestRefused(409, error.message);
+    if (error instanceof CarrierControlError) throw new RequestRefused(503, 'The carrier did not do it; the call goes on.');
+    throw error;
+  }
+  await add('done');
+}

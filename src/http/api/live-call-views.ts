@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { CallSession } from '../../call/session.ts';
+import { maskNumber } from '../../store/privacy/mask-number.ts';
+import type { ApiKey } from './api-keys.ts';
+import { isoTime } from './call-views.ts';
+
+export const liveCallView = z.object({
+  id: z.string(),
+  bot: z.string(),
+  carrier: z.string(),
+  /** Masked without the scope `numbers:read`. */
+  from: z.string(),
+  to: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  since: z.iso.datetime(),
+  /** Who has the floor; `connecting` before the first sound, and while the carrier's socket is gone. */
+  phase: z.enum(['connecting', 'listening', 'caller-speaking', 'settling', 'keying', 'thinking', 'bot-speaking']),
+  muted: z.boolean(),
+  turns: z.int(),
+  /** The last turn; null without the scope `calls:listen`. */
+  words: z.object({ caller: z.string(), bot: z.string() }).nullable(),
+});
+
+export function liveView(
+  { id, identity: { bot, inbound }, attached, standing }: CallSession,
+  { scopes }: Pick<ApiKey, 'scopes'>,
+): z.output<typeof liveCallView> {
+  const shown = (number: string): string => (scopes.includes('numbers:read') ? number : maskNumber(number));
+  const { turn, startedAtWallMs, turns, callerText, botText } = standing;
+  return {
+    id,
+    bot: bot.name,
+    carrier: inbound.carrier,
+    from: shown(inbound.from),
+    to: shown(inbound.to),
+    direction: inbound.direction,
+    since: isoTime(startedAtWallMs),
+    phase: attached ? turn.phase.name : 'connecting',
+    muted: turn.muted,
+    turns,
+    words: scopes.includes('calls:listen') ? { caller: callerText, bot: botText } : null,
+  };
+}
