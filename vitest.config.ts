@@ -1,12 +1,20 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
-const shared = { setupFiles: ['test/setup.ts'], hookTimeout: 60_000, pool: 'forks' as const };
+const shared = {
+  setupFiles: ['test/setup.ts'],
+  hookTimeout: 60_000,
+  pool: 'forks' as const,
+  // No file leaves anything behind for the next: loading the program anew for each would be a large part of their time.
+  isolate: false,
+};
 /** Phone calls in real time: mostly waiting, but what they measure suffers beside a busy neighbour. */
-const calls = ['test/e2e/demo.test.ts', 'test/faults/**/*.test.ts', 'test/integration/gateway/**/*.test.ts'];
+const calls = ['test/e2e/{calling,demo}.test.ts', 'test/faults/**/*.test.ts', 'test/integration/gateway/**/*.test.ts'];
 
 /** Everything `npm test` runs: Node alone is enough; what needs a server or a browser skips with a reason. */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -14,9 +22,7 @@ export default defineConfig({
           name: 'units',
           include: ['test/unit/**/*.test.ts'],
           testTimeout: 60_000,
-          // Pure parts, which keep nothing between tests: loading the program anew for each file would be most of their time.
-          isolate: false,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
@@ -27,11 +33,12 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/unit/**', 'test/long/**', ...calls],
           testTimeout: 60_000,
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
+          // One more than there are cores: there is always one that waits for a process, a server or a clock.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...shared, name: 'calls', include: calls, testTimeout: 90_000, maxWorkers: 2, sequence: { groupOrder: 2 } } },
+      { test: { ...shared, name: 'calls', include: calls, testTimeout: 90_000, maxWorkers: 3, sequence: { groupOrder: 1 } } },
     ],
   },
 });

@@ -1,27 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { startPlatformProcess } from '../../src/cli/platform-process.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { requireConfiguration } from '../../src/cli/configuration.ts';
+import { speechSource } from '../../src/cli/speech-settings.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 // In a project of your own: import { SpeechPlatform } from 'offhook/speech';
 import { SpeechPlatform } from '../../src/speech/index.ts';
 
-/** Runs a program against a speech platform that is started for it on free loopback ports, and stopped after it. */
+/**
+ * Runs a program against the speech platform that the settings name (`OFFHOOK_ASR_URL` and the like), or against one that
+ * is started for it on free loopback ports, and stopped after it.
+ */
 export async function withPlatform(program: (speech: SpeechPlatform) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'offhook-example-'));
   try {
-    await using platform = await startPlatformProcess({
-      port: 0,
-      profile: 'plain',
-      dataDir,
-      vocabularyFolder: fileURLToPath(new URL('../../config/platform', import.meta.url)),
-      clock: systemClock,
-      logger: silentLogger,
-      startTimeoutMs: 120_000,
-    });
-    await using speech = new SpeechPlatform({ ...platform.urls, apiKey: platform.apiKey });
+    const { config } = requireConfiguration({ OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PLATFORM_PORT: '0' });
+    await using source = await speechSource(config, silentLogger, new AbortController().signal);
+    await using speech = new SpeechPlatform(source.settings);
     await program(speech);
   } finally {
     await rm(dataDir, { recursive: true, force: true });

@@ -9,14 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
 import { parseWav, wavFile } from '../../src/audio/wav.ts';
-import { type PlatformProcess, startPlatformProcess } from '../../src/cli/platform-process.ts';
-import { fromPackage } from '../../src/cli/package-root.ts';
 import { recordingAnalysis } from '../../src/jobs/analysis/document.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { silentLogger } from '../../src/observability/logger.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';
 import { until } from '../support/processes.ts';
-import { lastJson, runOffhook } from './run-offhook.ts';
+import { lastJson, runOffhook, type SharedPlatform, startSharedPlatform } from './run-offhook.ts';
 
 // Each starts a process, and compiles the program first when it has changed.
 vi.setConfig({ testTimeout: 90_000 });
@@ -24,7 +20,7 @@ vi.setConfig({ testTimeout: 90_000 });
 const folder = mkdtempSync(join(tmpdir(), 'offhook-analyse-'));
 const recordings = join(folder, 'recordings');
 const out = join(folder, 'out');
-let platform: PlatformProcess;
+let platform: SharedPlatform;
 let env: Record<string, string>;
 
 /** What each side says, and the silence that makes every recording another one. */
@@ -44,25 +40,9 @@ disposition: { outcomes: [{ value: booked, when: { field: { name: day } } }], ot
 beforeAll(async () => {
   mkdirSync(recordings);
   writeFileSync(profile, PROFILE);
-  platform = await startPlatformProcess({
-    port: 0,
-    profile: 'plain',
-    dataDir: join(folder, 'platform'),
-    vocabularyFolder: fromPackage('config/platform'),
-    startTimeoutMs: 300_000,
-    clock: systemClock,
-    logger: silentLogger,
-  });
-  const { authUrl, asrUrl, medUrl, ttsUrl } = platform.urls;
-  env = {
-    OFFHOOK_DATA_DIR: join(folder, 'data'),
-    OFFHOOK_AUTH_URL: authUrl,
-    OFFHOOK_ASR_URL: asrUrl,
-    OFFHOOK_MED_URL: medUrl,
-    OFFHOOK_TTS_URL: ttsUrl,
-    OFFHOOK_API_KEY: platform.apiKey,
-  };
-  await using speech = new SpeechPlatform({ ...platform.urls, apiKey: platform.apiKey });
+  platform = await startSharedPlatform(join(folder, 'platform'));
+  env = { ...platform.env, OFFHOOK_DATA_DIR: join(folder, 'data') };
+  await using speech = new SpeechPlatform(platform.settings);
   const say = async (text: string, voice: string): Promise<Int16Array> => {
     const spoken = await speech.synthesize({ text, voice, language: 'en', format: 'wav' }, AbortSignal.timeout(60_000));
     const wav = parseWav(await buffer(Readable.from(spoken.audio)));

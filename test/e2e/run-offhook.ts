@@ -1,5 +1,10 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { fromPackage } from '../../src/cli/package-root.ts';
+import { startPlatformProcess } from '../../src/cli/platform-process.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -44,6 +49,45 @@ export function runOffhook(args: readonly string[], env: Readonly<Record<string,
   const running = startOffhook(args, env);
   running.endInput();
   return running.finished;
+}
+
+export interface SharedPlatform extends AsyncDisposable {
+  readonly settings: SpeechPlatformSettings;
+  /** The same, as the settings of a command. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A speech platform for many commands to share, each of which would start one of its own: compiled, as theirs is. */
+export async function startSharedPlatform(dataDir: string): Promise<SharedPlatform> {
+  // Compiles the program first when it has changed.
+  await runOffhook(['--version']);
+  const entry = fromPackage('dist/platform/entry.js');
+  const vocabularyFolder = fromPackage('config/platform');
+  const settings = ['--port', '0', '--profile', 'plain', '--data-dir', dataDir, '--vocabulary', vocabularyFolder];
+  const platform = await startPlatformProcess({
+    port: 0,
+    profile: 'plain',
+    dataDir,
+    vocabularyFolder,
+    command: [process.execPath, entry, '--json', '--exit-with-parent', ...settings],
+    startTimeoutMs: 300_000,
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  const { apiKey } = platform;
+  const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = platform.urls;
+  return {
+    settings: { ...platform.urls, apiKey },
+    env: {
+      OFFHOOK_AUTH_URL: authUrl,
+      OFFHOOK_ASR_URL: asrUrl,
+      OFFHOOK_ASR_ALT_URL: asrAltUrl,
+      OFFHOOK_MED_URL: medUrl,
+      OFFHOOK_TTS_URL: ttsUrl,
+      OFFHOOK_API_KEY: apiKey,
+    },
+    [Symbol.asyncDispose]: () => platform[Symbol.asyncDispose](),
+  };
 }
 
 /** The one JSON document that `--json` prints as the last line of stdout. */

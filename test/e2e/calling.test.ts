@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { eventually } from '../integration/gateway/eventually.ts';
+import { type GatewayBench, startGatewayBench } from '../integration/gateway/gateway-bench.ts';
+import { lastJson, startOffhook } from './run-offhook.ts';
+
+// Each starts a process, which compiles the program first when it has changed.
+vi.setConfig({ testTimeout: 120_000 });
+
+let bench: GatewayBench;
+beforeAll(async () => {
+  bench = await startGatewayBench();
+});
+afterAll(() => bench[Symbol.asyncDispose]());
+
+it.concurrent('calls a running gateway and says what is typed, line by line', async () => {
+  const calling = startOffhook(['call', '-i', '--json', '--url', bench.gateway.url], { OFFHOOK_DATA_DIR: bench.dataDir });
+  const turnOf = async (kind: string, text: string): Promise<void> => {
+    const came = (): boolean => bench.news.some((item) => item.type === 'turn' && item.kind === kind && item.callerText === text);
+    await eventually(`a ${kind} turn`, came, 60_000);
+  };
+  await eventually('the prompt', () => calling.output().includes('Type what the caller says'), 60_000);
+  calling.type('#7');
+  await turnOf('keyed', '7');
+  // Words that nobody understands interrupt nothing: they are said when the bot is done.
+  const wasHeard = (): boolean => bench.news.some((item) => item.type === 'heard' && item.heard === 'You pressed 7.');
+  await eventually('the answer to be heard', wasHeard, 60_000);
+  // The tones of this gateway's recogniser are not in it: it is heard, and not understood.
+  calling.type('good morning to all of you');
+  await turnOf('spoken', '');
+  calling.type('');
+  const finished = await calling.finished;
+  expect(finished.code).toBe(0);
+  expect(lastJson(finished)).toMatchObject({ ok: true, endReason: 'caller-hangup', digits: '7' });
+});
+
+it.concurrent('hears the bot out when the typed lines end without a word', async () => {
+  const calling = startOffhook(['call', '-i', '--json', '--url', bench.gateway.url], { OFFHOOK_DATA_DIR: bench.dataDir });
+  calling.type('#8');
+  calling.endInput();
+  const finished = await calling.finished;
+  expect(finished.code).toBe(0);
+  expect(lastJson(finished)).toMatchObject({ ok: true, turns: [{}, { callerText: '8', botHeardText: 'You pressed 8.' }] });
+});
