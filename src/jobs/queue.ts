@@ -31,8 +31,8 @@ export interface QueueOptions {
   readonly graceMs?: number;
 }
 
-/** About two and a half hours from the first try to the last. */
-const RETRY: RetryPolicy = { attempts: 8, backoff: { firstMs: 2_000, factor: 4, maxMs: 3_600_000, jitter: 0.2 } };
+/** About an hour and a half from the first try to the last. */
+export const JOB_RETRY: RetryPolicy = { attempts: 8, backoff: { firstMs: 2_000, factor: 4, maxMs: 3_600_000, jitter: 0.2 } };
 
 /** Done jobs are remembered this long, so that a repeat of their id is known for one. */
 const REMEMBER_DONE = { age: 7 * 24 * 3600, count: 100_000 };
@@ -187,7 +187,7 @@ class BullJobQueue implements JobQueue {
   }
 
   #retryOf(name: string): RetryPolicy {
-    return this.#options.retries?.[name] ?? this.#options.retry ?? RETRY;
+    return this.#options.retries?.[name] ?? this.#options.retry ?? JOB_RETRY;
   }
 
   /** @returns whether it ended, well or not, before the deadline of a close */
