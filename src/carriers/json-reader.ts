@@ -24,6 +24,8 @@ export type ReadResult =
  * cannot decode to more than its own length.
  */
 const scratch = Buffer.allocUnsafeSlow(maxMessageBytes);
+/** What is lent of it: the same view again for a payload of the same length, as nearly all are. */
+let lent = scratch.subarray(0, 0);
 const digitText = /^[0-9*#A-Da-d]$/;
 
 /**
@@ -112,11 +114,8 @@ export class JsonReader {
     const length = scratch.write(payload, 0, 'base64');
     if (length !== base64Bytes(payload)) return rejected('audio payload is not base64');
     if (length % bytesPerSample(this.#format.encoding) !== 0) return rejected('audio payload ends within a sample');
-    return {
-      type: 'audio',
-      payload: scratch.subarray(0, length),
-      timestampMs: numberOf(field(message, audio.timestampMs)),
-    };
+    if (lent.length !== length) lent = scratch.subarray(0, length);
+    return { type: 'audio', payload: lent, timestampMs: numberOf(field(message, audio.timestampMs)) };
   }
 
   #digit(message: Json): ReadResult {
@@ -166,11 +165,12 @@ function fatal(problem: string): ReadResult {
   return { type: 'rejected', problem, fatal: true };
 }
 
+/** The names of a path are a carrier's own words; none of them is one that every object inherits. */
 function field(message: Json, path: FieldPath): unknown {
   let value: unknown = message;
-  for (const name of path) {
-    if (!isRecord(value) || !Object.hasOwn(value, name)) return undefined;
-    value = value[name];
+  for (let at = 0; at < path.length; at += 1) {
+    if (!isRecord(value)) return undefined;
+    value = value[path[at]!];
   }
   return value;
 }

@@ -69,12 +69,15 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   });
 
   /** A listener's fault must not reach the process, which carries other calls. */
+  const fault = (error: unknown): void => {
+    options.onFault(error);
+    socket.close(1011, 'internal fault');
+  };
   const guarded = (run: () => void): void => {
     try {
       run();
     } catch (error) {
-      options.onFault(error);
-      socket.close(1011, 'internal fault');
+      fault(error);
     }
   };
   const receive = (data: RawData, isBinary: boolean): void => {
@@ -98,7 +101,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       case 'audio':
         if (phase.name === 'started') {
           const timestampMs = time.check(result.timestampMs, options.clock.nowMs());
-          phase.attachment.receive({ ...result, timestampMs });
+          phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
         }
         return;
       case 'connected':
@@ -109,7 +112,13 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         return;
     }
   };
-  socket.on('message', (data, isBinary) => guarded(() => receive(data, isBinary)));
+  socket.on('message', (data, isBinary) => {
+    try {
+      receive(data, isBinary);
+    } catch (error) {
+      fault(error);
+    }
+  });
   socket.on('pong', () => {
     if (phase.name === 'started') phase.attachment.touch();
   });

@@ -15,3 +15,6 @@ export type Effect =
   | { readonly type: 'disconnect' }
   | { readonly type: 'emit'; readonly event: RecognitionEvent }
   | { readonly type: 'unknown-event'; readonly name: string };
+
+/** What most steps come to, such as a frame that only fills up a batch. */
+export const NO_EFFECTS: readonly Effect[] = [];

@@ -3,7 +3,7 @@ import { isRecoverableClose } from '../close-codes.ts';
 import { failureOf, SpeechError, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
-import type { At, Effect } from './protocol-step.ts';
+import { type At, type Effect, NO_EFFECTS } from './protocol-step.ts';
 import type { RealtimeEvent } from './realtime-events.ts';
 import { primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
 import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';
@@ -12,7 +12,7 @@ import { SegmentNumbers } from './segment-numbers.ts';
 /** Audio kept since the last final, and before ready. */
 const KEPT_S = 10;
 /** Audio is sent in messages of this length, or shorter at a commit. */
-const BATCH_MS = 80;
+const BATCH_MS = 100;
 /** After a connection audio is sent at most this much faster than it was spoken, but for a first burst. */
 const REPLAY_SPEED = 1.5;
 const BURST_MS = 320;
@@ -63,6 +63,7 @@ export class RealtimeProtocol {
   readonly #audio: ReplayBuffer;
   readonly #commits: Commits;
   readonly #segments = new SegmentNumbers();
+  readonly #batchSamples: number;
   #effects: Effect[] = [];
   #state: State;
   #endUntilMs: number | undefined;
@@ -82,6 +83,7 @@ export class RealtimeProtocol {
   constructor(options: RealtimeProtocolOptions, nowMs: number) {
     this.#options = options;
     this.#dialect = options.dialect ?? primaryDialect;
+    this.#batchSamples = Math.round((BATCH_MS / 1000) * options.sampleRateHz);
     this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
     this.#commits = new Commits(this.#audio);
     this.#outageSinceMs = nowMs;
@@ -103,13 +105,13 @@ export class RealtimeProtocol {
     return due === Infinity ? undefined : due;
   }
 
-  start(): Effect[] {
+  start(): readonly Effect[] {
     this.#connect(this.#outageSinceMs, false);
     return this.#taken();
   }
 
   /** A socket is open: the opening frame goes first (ASR doc, "WebSocket", rule 2). */
-  opened({ nowMs }: At, token: string): Effect[] {
+  opened({ nowMs }: At, token: string): readonly Effect[] {
     if (this.#state.name !== 'connecting') return [{ type: 'disconnect' }];
     const { readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
     this.#state = { name: 'handshaking', openedMs: nowMs, untilMs: nowMs + readyTimeoutMs };
@@ -118,12 +120,12 @@ export class RealtimeProtocol {
   }
 
   /** @param refused the platform answered the upgrade with 401 or 403: a fresh token may help */
-  openFailed(at: At, error: Error, refused = false): Effect[] {
+  openFailed(at: At, error: Error, refused = false): readonly Effect[] {
     if (this.#state.name === 'connecting') this.#died(at, { error, code: undefined, maybeToken: refused });
     return this.#taken();
   }
 
-  closed(at: At, code: number, reason: string): Effect[] {
+  closed(at: At, code: number, reason: string): readonly Effect[] {
     const { name } = this.#state;
     if (name !== 'handshaking' && name !== 'ready') return [];
     const said = reason === '' ? `the socket closed (${code})` : reason;
@@ -137,7 +139,7 @@ export class RealtimeProtocol {
     return this.#taken();
   }
 
-  text(at: At, frame: string): Effect[] {
+  text(at: At, frame: string): readonly Effect[] {
     const { name } = this.#state;
     if (name !== 'handshaking' && name !== 'ready') return [];
     const event = this.#dialect.read(frame);
@@ -149,35 +151,35 @@ export class RealtimeProtocol {
   }
 
   /** @throws TypeError for anything but 16-bit samples: bytes of G.711 would be heard as noise (ASR doc, "WebSocket", rule 4) */
-  send(at: At, pcm: Int16Array): Effect[] {
+  send(at: At, pcm: Int16Array): readonly Effect[] {
     if (!(pcm instanceof Int16Array)) throw new TypeError('audio for recognition is 16-bit PCM; decode G.711 first');
-    if (this.isOver || this.#endUntilMs !== undefined) return [];
+    if (this.isOver || this.#endUntilMs !== undefined) return NO_EFFECTS;
     this.#audio.push(pcm);
     this.#pump(at);
     return this.#taken();
   }
 
-  commit(at: At): Effect[] {
+  commit(at: At): readonly Effect[] {
     if (this.isOver || this.#endUntilMs !== undefined) return [];
     this.#commits.add(this.#audio.end);
     this.#pump(at);
     return this.#taken();
   }
 
-  end(at: At): Effect[] {
+  end(at: At): readonly Effect[] {
     if (this.isOver || this.#endUntilMs !== undefined) return [];
     this.#endUntilMs = at.nowMs + END_TIMEOUT_MS;
     this.#pump(at);
     return this.#taken();
   }
 
-  abort(): Effect[] {
+  abort(): readonly Effect[] {
     if (this.isOver) return [];
     this.#state = { name: 'over' };
     return [{ type: 'disconnect' }];
   }
 
-  tick(at: At): Effect[] {
+  tick(at: At): readonly Effect[] {
     const { nowMs } = at;
     const state = this.#state;
     if (this.isOver) return [];
@@ -259,9 +261,11 @@ export class RealtimeProtocol {
     if (this.#state.name !== 'ready' || this.#endSent) return;
     const { sampleRateHz } = this.#options;
     const audio = this.#audio;
+    const batch = this.#batchSamples;
     this.#pumpAtMs = undefined;
     this.#tellLost('the recogniser could not take audio for more than ten seconds');
-    const batch = Math.round((BATCH_MS / 1000) * sampleRateHz);
+    const waits = this.#endUntilMs === undefined && this.#commits.nextDue === undefined;
+    if (waits && audio.end - audio.next < batch) return;
     const allowed = this.#allowedUntil(nowMs);
     let buffered = bufferedBytes;
     for (;;) {
@@ -386,7 +390,8 @@ export class RealtimeProtocol {
     this.#effects.push({ type: 'emit', event });
   }
 
-  #taken(): Effect[] {
+  #taken(): readonly Effect[] {
+    if (this.#effects.length === 0) return NO_EFFECTS;
     const effects = this.#effects;
     this.#effects = [];
     return effects;

@@ -61,6 +61,7 @@ class RealtimeSession implements RecognitionSession {
   #socket: PlatformSocket | undefined;
   #opening: AbortController | undefined;
   #timer: Timer | undefined;
+  #timerDueMs: number | undefined;
 
   constructor(
     platform: RealtimeRecogniserOptions,
@@ -103,25 +104,34 @@ class RealtimeSession implements RecognitionSession {
 
   /** Effects of a step that a listener takes while one is being done come after those of the first. */
   #do(effects: readonly Effect[]): void {
-    this.#effects.push(...effects);
+    for (const effect of effects) this.#effects.push(effect);
     if (this.#doing) return;
-    this.#doing = true;
-    try {
-      for (let effect = this.#effects.shift(); effect !== undefined; effect = this.#effects.shift()) this.#one(effect);
-    } finally {
-      this.#doing = false;
+    if (this.#effects.length > 0) {
+      this.#doing = true;
+      try {
+        for (let effect = this.#effects.shift(); effect !== undefined; effect = this.#effects.shift()) this.#one(effect);
+      } finally {
+        this.#doing = false;
+      }
     }
-    this.#timer?.cancel();
-    this.#timer = undefined;
     if (this.#protocol.isOver) {
+      this.#wakeAt(undefined);
       this.#resolveOver();
       this.#onOver();
-      return;
-    }
-    const { dueMs } = this.#protocol;
+    } else this.#wakeAt(this.#protocol.dueMs);
+  }
+
+  /** Of the steps of a second, next to none changes when the next one is due. */
+  #wakeAt(dueMs: number | undefined): void {
+    if (dueMs === this.#timerDueMs) return;
+    this.#timer?.cancel();
+    this.#timerDueMs = dueMs;
     if (dueMs === undefined) return;
     const { clock } = this.#platform;
-    this.#timer = clock.after(dueMs - clock.nowMs(), () => this.#do(this.#protocol.tick(this.#at())));
+    this.#timer = clock.after(dueMs - clock.nowMs(), () => {
+      this.#timerDueMs = undefined;
+      this.#do(this.#protocol.tick(this.#at()));
+    });
   }
 
   #one(effect: Effect): void {

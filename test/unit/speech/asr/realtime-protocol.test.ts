@@ -44,8 +44,8 @@ describe('recognition session: opening and audio', () => {
     driver.speak(voice(1_010));
     driver.commit();
     const { batches, commands } = driver.socket;
-    for (const { samples } of batches.slice(0, -1)) expect(samples / 8).toBe(80);
-    expect(batches.at(-1)!.samples / 8).toBe(50);
+    for (const { samples } of batches.slice(0, -1)) expect(samples / 8).toBe(100);
+    expect(batches.at(-1)!.samples / 8).toBe(10);
     expect(commands).toEqual([{ text: 'commit', afterSamples: 8_080 }]);
   });
 
@@ -326,12 +326,12 @@ describe('recognition session: a lost socket', () => {
     driver.ready();
     driver.speak(voice(400));
     driver.commit();
-    driver.speak(voice(240, 400));
+    driver.speak(voice(200, 400));
     driver.close(1006);
     driver.ready();
     driver.advance(2_000);
     expect(driver.socket.commands).toEqual([{ text: 'commit', afterSamples: 3_200 }]);
-    expect(driver.socket.samples).toEqual([...voice(640)]);
+    expect(driver.socket.samples).toEqual([...voice(600)]);
   });
 
   it('sends no answered commit again, when finals carry no mark', () => {
