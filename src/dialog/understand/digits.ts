@@ -71,6 +71,7 @@ export function pieceAt(tokens: readonly string[], index: number): Found<string>
   if (ZERO.has(word)) return { value: '0', from: index, to: index + 1 };
   const times = TIMES.get(word);
   if (times !== undefined) {
+    if (TIMES.has(tokens[index + 1] ?? '')) return undefined;
     const digit = pieceAt(tokens, index + 1);
     return digit?.value.length === 1 ? { value: digit.value.repeat(times), from: index, to: digit.to } : undefined;
   }

@@ -65,7 +65,8 @@ const LAST_LABELS = new Set('in uk org net edu gov io dev us au info biz'.split(
  * guess. Of several addresses the last one counts.
  */
 export function readEmail(text: string): EmailReading {
-  const written = [...text.matchAll(/[\w.%+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}/g)].at(-1)?.[0];
+  // Looked for from the beginnings of words alone: a long one would be gone through from each of its letters.
+  const written = [...text.matchAll(/(?<![\w.%+-])[\w.%+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}/g)].at(-1)?.[0];
   if (written !== undefined) return ofAddress(written.toLowerCase());
   const words = spelledWords(withSigns(text));
   const at = atSign(words);

@@ -64,11 +64,12 @@ function converted(field: ProfileField, raw: string): unknown {
 function spokenAddress(raw: string): string {
   return raw
     .toLowerCase()
-    .replaceAll(/\s+(?:at(?:\s+the\s+rate)?|एट(?:\s+द\s+रेट)?)\s+/gu, '@')
-    .replaceAll(/\s+(?:dot|डॉट|डाट)\s+/gu, '.')
-    .replaceAll(/\s+underscore\s+/gu, '_')
-    .replaceAll(/\s+(?:dash|hyphen|minus)\s+/gu, '-')
-    .replaceAll(/\s+/gu, '');
+    .replaceAll(/\s+/gu, ' ')
+    .replaceAll(/ (?:at(?: the rate)?|एट(?: द रेट)?) /gu, '@')
+    .replaceAll(/ (?:dot|डॉट|डाट) /gu, '.')
+    .replaceAll(' underscore ', '_')
+    .replaceAll(/ (?:dash|hyphen|minus) /gu, '-')
+    .replaceAll(' ', '');
 }
 
 function isDay(text: string): boolean {

@@ -36,7 +36,7 @@ export function pieceUnits(text: string, limits: PieceLimits, isEnd: boolean): n
     if (atom === undefined) return undefined;
     const cut = cuts.add(atom);
     if (cut !== undefined) return cut;
-    const end = atom.isFormula ? 0 : sentenceUnits(text, atom, isEnd);
+    const end = atom.isFormula ? 0 : sentenceUnits(text, atom, limits.most, isEnd);
     if (end === undefined) return undefined;
     if (end === 0 || !cuts.fits(end) || !sayable.test(text.slice(0, end))) continue;
     if (sayable.test(text.slice(end))) return end;
@@ -71,15 +71,15 @@ function formulaAt(text: string, from: number, isEnd: boolean): number | undefin
 
 /**
  * Where the sentence ends that has its last mark or closing quote in this atom, the space behind it included; 0 when none
- * does, undefined when what follows decides it.
+ * does, undefined when what follows decides it. More space than `most` is not gone through: such a sentence fits nowhere.
  */
-function sentenceUnits(text: string, atom: Atom, isEnd: boolean): number | undefined {
+function sentenceUnits(text: string, atom: Atom, most: number, isEnd: boolean): number | undefined {
   const head = text.slice(0, atom.until);
   const isBreak = /\n\r?\n$/u.test(head.slice(-3));
   const ending = endingOf(head.slice(-16));
   const marks = Array.from(ending).filter(isSentenceMark).join('');
   if (!isBreak && marks === '') return 0;
-  const space = /^\s*/u.exec(text.slice(atom.until))?.[0] ?? '';
+  const space = /^\s*/u.exec(text.slice(atom.until, atom.until + most + 1))?.[0] ?? '';
   const next = text.slice(atom.until + space.length, atom.until + space.length + 2);
   if (next.length < 2 && !isEnd) return undefined;
   // Marks and quotes that follow directly belong to the same ending.

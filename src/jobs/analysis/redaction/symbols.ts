@@ -23,10 +23,15 @@ const PIECES = /[\p{L}\p{M}]+|\p{Nd}+/gu;
 const BETWEEN = /^(?:[\s.,()/+\u2010-\u2015-]|plus|and|then|um|uh|er|okay|ok|yes|yeah|और|फिर|जी|हाँ|हां)*$/iu;
 
 const ZERO = new Set(['oh', 'o', 'nought', 'naught', 'nil', 'zero']);
-const TIMES: Readonly<Record<string, number>> = { double: 2, triple: 3, डबल: 2, ट्रिपल: 3 };
+const TIMES: ReadonlyMap<string, number> = new Map([
+  ['double', 2],
+  ['triple', 3],
+  ['डबल', 2],
+  ['ट्रिपल', 3],
+]);
 
 /** The letters' names as Hindi speakers say them. */
-const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
+const LETTERS: ReadonlyMap<string, string> = new Map(
   [
     'ए=A बी=B सी=C डी=D ई=E एफ=F जी=G एच=H आई=I जे=J के=K एल=L एम=M',
     'एन=N ओ=O पी=P क्यू=Q आर=R एस=S टी=T यू=U वी=V डब्ल्यू=W एक्स=X वाई=Y जेड=Z',
@@ -102,9 +107,10 @@ function digitsAt(pieces: readonly Piece[], tokens: readonly string[], index: nu
     return { symbols, next: index + 1 };
   }
   if (ZERO.has(token)) return { symbols: [{ value: '0', from, to, spoken: true }], next: index + 1 };
-  const times = TIMES[token];
+  const times = TIMES.get(token);
   if (times !== undefined) {
-    const one = index + 1 < pieces.length ? digitsAt(pieces, tokens, index + 1) : undefined;
+    const next = tokens[index + 1];
+    const one = next === undefined || TIMES.has(next) ? undefined : digitsAt(pieces, tokens, index + 1);
     const [symbol] = one?.symbols ?? [];
     if (one === undefined || symbol === undefined || one.symbols.length !== 1) return undefined;
     return { symbols: Array.from({ length: times }, () => ({ ...symbol, from })), next: one.next };
@@ -120,7 +126,9 @@ function digitsAt(pieces: readonly Piece[], tokens: readonly string[], index: nu
 
 function letterAt(text: string, pieces: readonly Piece[], index: number): Read | undefined {
   const { token, from, to } = pieces[index]!;
-  const value = /^[a-z]$/.test(token) ? token.toUpperCase() : (LETTERS[text.slice(from, to).toLowerCase()] ?? LETTERS[token]);
+  const value = /^[a-z]$/.test(token)
+    ? token.toUpperCase()
+    : (LETTERS.get(text.slice(from, to).toLowerCase()) ?? LETTERS.get(token));
   if (value === undefined) return undefined;
   const joint = pieces[index + 1];
   const word = pieces[index + 2];

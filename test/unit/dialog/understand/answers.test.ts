@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findChoice } from '../../../../src/dialog/understand/choice.ts';
 import { findDay } from '../../../../src/dialog/understand/day.ts';
-import { findDigits } from '../../../../src/dialog/understand/digits.ts';
+import { digitRuns, findDigits } from '../../../../src/dialog/understand/digits.ts';
+import { readEmail } from '../../../../src/dialog/understand/email.ts';
 import { languageOf } from '../../../../src/dialog/understand/language.ts';
 import { sayDigits } from '../../../../src/dialog/understand/say-digits.ts';
 import { findTime } from '../../../../src/dialog/understand/time.ts';
@@ -115,3 +116,15 @@ it.each([
   ['en-GB', 'en'],
   ['fr', 'en'],
 ])('serves %s with the tables of %s', (code, language) => expect(languageOf(code)).toBe(language));
+
+describe('a text without end', () => {
+  const words = 100_000;
+
+  it.each(['a', '1', 'a.', 'a@', '@', ' '])('is read for an address, made of %j', (part) => {
+    expect(readEmail(part.repeat(words)).address).toBeUndefined();
+  });
+
+  it('is read for digits, made of a word that waits for one', () => {
+    expect(digitRuns(Array.from({ length: words }, () => 'double'))).toEqual([]);
+  });
+});

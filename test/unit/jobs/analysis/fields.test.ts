@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { extractByRules } from '../../../../src/jobs/analysis/fields.ts';
+import { checkedValue } from '../../../../src/jobs/analysis/field-value.ts';
 import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';
 import { phrasePlaces, spannedTokens } from '../../../../src/jobs/analysis/spanned-tokens.ts';
 import { tokenise } from '../../../../src/dialog/understand/tokens.ts';
@@ -108,5 +109,15 @@ describe('spannedTokens', () => {
   it('finds every place of a phrase, and an empty one nowhere', () => {
     expect(phrasePlaces(['a', 'b', 'a', 'b'], ['a', 'b'])).toEqual([0, 2]);
     expect(phrasePlaces(['a'], [])).toEqual([]);
+  });
+});
+
+describe('checkedValue', () => {
+  it.each([
+    ['asha dot rao at the rate gmail dot com', 'asha.rao@gmail.com'],
+    ['asha  underscore rao at\tgmail dot com', 'asha_rao@gmail.com'],
+    [`a${' '.repeat(100_000)}b`, undefined],
+  ])('writes a said address: %#', (said, written) => {
+    expect(checkedValue(field({ type: 'email', ...understand('email') }), said)).toBe(written);
   });
 });

@@ -154,3 +154,17 @@ describe('Redactor', () => {
     );
   });
 });
+
+describe('words that are no numbers', () => {
+  it.each(['constructor five', 'double constructor', 'toString'])(
+    'leave a text as it is, like those that every object has: %s',
+    (text) => {
+      expect(redactor.text(text)).toBe(text);
+    },
+  );
+
+  it('may repeat without end', () => {
+    const text = 'double '.repeat(20_000).trim();
+    expect(redactor.text(text)).toBe(text);
+  });
+});

@@ -52,6 +52,11 @@ const awkward = fc
   .map((parts) => parts.join(''));
 
 describe('text cut for speech', () => {
+  it.each(['\n', ' ', '. \n', '"'])('is cut, made of %j without end', (part) => {
+    const text = part.repeat(20_000);
+    expect(splitForSpeech(text).join('')).toBe(text);
+  });
+
   test.each<{ note: string; pieces: readonly string[] }>([
     { note: 'sentences', pieces: ['Good morning. ', 'How are you? ', 'Fine!'] },
     { note: 'a decimal, a time and an amount', pieces: ['It is 3.5 km. ', 'Come at 10:30. ', 'Pay 1,200.50 rupees.'] },
