@@ -1,6 +1,8 @@
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Bot } from './config/bots.ts';
+import { recordingFetcher } from './cli/analyse/recording-fetcher.ts';
+import { soundReader } from './cli/analyse/sound-reader.ts';
 import { readEnvironment } from './config/env.ts';
 import { ProfileBook } from './jobs/analysis/profile-book.ts';
 import { deliverEndedCalls } from './jobs/call-ended.ts';
@@ -11,6 +13,7 @@ import { postCallJob } from './jobs/post-call-job.ts';
 import type { BatchTranscriber } from './jobs/post-call/transcriber.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { deliverRecordings, keepRecording } from './jobs/sealing.ts';
+import { analyseSubmittedJob } from './jobs/submissions/analyse-submitted.ts';
 import { sweep } from './jobs/sweep.ts';
 import { deliverWebhook } from './jobs/webhooks/deliver-webhook.ts';
 import { startWorker } from './jobs/worker.ts';
@@ -22,6 +25,10 @@ import { openRecords, type Records, type RecordsOptions } from './records.ts';
 export interface Backlog extends Records {
   /** Undefined in a process that only works. */
   readonly pump: OutboxPump | undefined;
+  /** What analyses are made by. */
+  readonly profiles: ProfileBook;
+  /** Where uploads are while they arrive. */
+  readonly uploadFolder: string;
 }
 
 export interface BacklogOptions extends RecordsOptions {
@@ -43,13 +50,15 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   const { worker, drain } = options;
   const { settings } = options.config;
   // First, while nothing is open that a broken profile would leave open.
-  const profiles = worker ? await ProfileBook.load(profilesFolder(settings.analysis.folder), readEnvironment()) : undefined;
+  const profiles = await ProfileBook.load(profilesFolder(settings.analysis.folder), readEnvironment());
   const records = await openRecords(options);
   const pumps = drain ? startPumps(records, options) : undefined;
   const work = worker ? startWork(records, options, profiles) : undefined;
   return {
     ...records,
     pump: pumps?.ended,
+    profiles,
+    uploadFolder: join(settings.dataDir, 'work', 'uploads'),
     async close() {
       await pumps?.ended.stop();
       await pumps?.recordings.stop();
@@ -71,11 +80,13 @@ function startPumps(records: Records, { clock, logger }: BacklogOptions): { ende
   return { ended: new OutboxPump({ outbox, deliver, clock, logger }), recordings };
 }
 
-function startWork(records: Records, options: BacklogOptions, profiles: ProfileBook | undefined): Work {
+function startWork(records: Records, options: BacklogOptions, profiles: ProfileBook): Work {
   const { config, bots, speech, clock, logger, events } = options;
   const { settings } = config;
   const { retention, webhooks, dataDir, jobs } = settings;
-  const { store, queue, desk, recordings, eraser } = records;
+  const { store, queue, desk, recordings, uploads, eraser } = records;
+  const workFolder = join(dataDir, 'work');
+  const transcriber = transcriberOn(speech);
   const keptFor = bots.map(
     ({ name, retention: own }) =>
       [name, { audioDays: own.audioDays ?? retention.audioDays, textDays: own.textDays ?? retention.textDays }] as const,
@@ -85,13 +96,25 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       store,
       recordings,
       desk,
-      transcriber: transcriberOn(speech),
+      transcriber,
       profiles,
       clock,
-      workFolder: join(dataDir, 'work'),
+      workFolder,
+    }),
+    analyses: analyseSubmittedJob({
+      store,
+      uploads,
+      queue,
+      desk,
+      profiles,
+      transcriber,
+      clock,
+      workFolder,
+      fetcher: recordingFetcher({ clock, workFolder, audioHosts: audioHostsOf(settings.platform.audioHosts) }),
+      sound: soundReader(),
     }),
     webhooks: deliverWebhook({ store, desk, clock, timeoutMs: webhooks.timeoutMs }),
-    retention: retentionJob({ store, eraser, bots: new Map(keptFor), byDefault: retention, clock, logger }),
+    retention: retentionJob({ store, uploads, eraser, bots: new Map(keptFor), byDefault: retention, clock, logger }),
   };
   const chosen = options.queues ?? QUEUES;
   return startWorker({
@@ -103,6 +126,14 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
     clock,
     concurrency: options.concurrency ?? jobs.concurrency,
   });
+}
+
+/** @param text hosts with commas between */
+export function audioHostsOf(text = ''): string[] {
+  return text
+    .split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '');
 }
 
 /** Where profiles are read: as it stands when absolute, else in the package, as the folder of bots. */

@@ -15,12 +15,15 @@ import { s3Objects } from './store/objects/s3.ts';
 import type { Store } from './store/port.ts';
 import { storeOn } from './store/postgres-store.ts';
 import { Recordings } from './store/recordings.ts';
+import { Uploads } from './store/uploads.ts';
 
 /** What is kept of calls, and everything that reaches it: for the gateway, for workers and for commands. */
 export interface Records {
   readonly store: Store;
   readonly queue: JobQueue;
   readonly recordings: Recordings;
+  /** Recordings from elsewhere that were uploaded. */
+  readonly uploads: Uploads;
   /** Whether recordings are sealed after their call, and nothing that was said stays in a plain file. */
   readonly seals: boolean;
   readonly outbox: Outbox;
@@ -55,7 +58,8 @@ export async function openRecords({ config, clock, logger }: RecordsOptions): Pr
     const recordingOutbox = await Outbox.open(join(dataDir, 'outbox', 'recordings'), () => clock.wallMs());
     const recordingsFolder = join(dataDir, 'recordings');
     const bucket = bucketOf(config, clock);
-    const recordings = new Recordings(store, bucket ?? diskObjects(recordingsFolder));
+    const objects = bucket ?? diskObjects(recordingsFolder);
+    const recordings = new Recordings(store, objects);
     const eraser = new Eraser({
       store,
       recordings,
@@ -68,6 +72,7 @@ export async function openRecords({ config, clock, logger }: RecordsOptions): Pr
       store,
       queue,
       recordings,
+      uploads: new Uploads(store, objects),
       seals: bucket !== undefined || sealsAudio(config),
       outbox,
       recordingOutbox,

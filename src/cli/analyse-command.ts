@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { transcriberOn } from '../backlog.ts';
+import { audioHostsOf, transcriberOn } from '../backlog.ts';
 import { readEnvironment } from '../config/env.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { prepareProfile, type PreparedProfile } from '../jobs/analysis/profile-book.ts';
@@ -62,10 +62,7 @@ async function analyse(inputs: readonly string[], flags: AnalyseFlags, session: 
   await using manifest = await Manifest.open(out.path);
   const env = readEnvironment();
   const s3 = new S3Source(env);
-  const audioHosts = (settings.platform.audioHosts ?? '')
-    .split(',')
-    .map((host) => host.trim())
-    .filter((host) => host !== '');
+  const audioHosts = audioHostsOf(settings.platform.audioHosts);
   const { workFolder } = out;
   const batch = new Batch({
     ...prepared,

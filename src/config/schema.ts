@@ -51,6 +51,8 @@ export const settingsSchema = z.object({
     host: text('127.0.0.1', 'Address to listen on; 0.0.0.0 for every interface, as in a container'),
     port: whole(0, 65_535, 8080, 'Port to listen on; 0 takes a free one', { aliases: ['OFFHOOK_PORT'] }),
     bodyLimitBytes: whole(1024, 10_485_760, 65_536, 'Largest request body that is read', { unit: 'bytes' }),
+    uploadLimitBytes: whole(1, 4_294_967_295, 524_288_000, 'Largest recording that the API takes', { unit: 'bytes' }),
+    uploadTimeoutMs: millis(1000, hour, 10 * minute, 'Time a client may take to upload one recording'),
     requestTimeoutMs: millis(100, 10 * minute, 10_000, 'Time a client may take to send one request in full'),
     headersTimeoutMs: millis(100, 10 * minute, 5000, 'Time a client may take to send the headers of one request'),
     keepAliveTimeoutMs: millis(100, 10 * minute, 65_000, "Time an idle connection is kept; longer than the load balancer's"),
@@ -71,6 +73,14 @@ export const settingsSchema = z.object({
     streamTokenMs: millis(1000, 10 * minute, 60_000, "Life of the single-use token in a media stream's address"),
     startTimeoutMs: millis(100, minute, 5000, 'Time between the upgrade of a media socket and its start message'),
     requireUpgradeSignature: flag(false, 'Refuse a media socket whose upgrade is not signed (its token is always required)'),
+  }),
+  jwt: z.object({
+    jwksUri: address('Where the keys are that sign the tokens of the API, a JWKS document; unset: API keys alone'),
+    issuer: optionalText('Who issues the tokens (iss); needed with jwksUri'),
+    audience: optionalText('Whom the tokens are for (aud); needed with jwksUri'),
+    tenantClaim: text('tenant', 'Claim that names the tenant'),
+    scopesClaim: text('scope', 'Claim that holds the scopes, a list or a text with spaces between'),
+    toleranceSeconds: whole(0, 300, 5, "How far the issuer's clock may be off", { unit: 'seconds' }),
   }),
   speech: z.object({
     authUrl: address('Token service of the speech platform', 'OFFHOOK_AUTH_URL'),

@@ -9,11 +9,14 @@ export class RequestRefused extends OffhookError {
   readonly code = 'OFFHOOK_REQUEST_REFUSED';
   readonly retryable = false;
   readonly status: number;
+  /** Whether the connection ends with it: what is left of the body is not read. */
+  readonly closes: boolean;
 
   /** @param status 400 to 499, or 503 */
-  constructor(status: number, detail: string) {
-    super(detail, { facts: { status } });
+  constructor(status: number, detail: string, more: { readonly cause?: unknown; readonly closes?: boolean } = {}) {
+    super(detail, { cause: more.cause, facts: { status } });
     this.status = status;
+    this.closes = more.closes ?? false;
   }
 }
 
@@ -28,7 +31,10 @@ export function sendProblem(request: FastifyRequest, reply: FastifyReply, status
 export function useProblems(app: FastifyInstance, logger: Logger): void {
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, 404));
   app.setErrorHandler((error: unknown, request, reply) => {
-    if (error instanceof RequestRefused) return sendProblem(request, reply, error.status, error.message);
+    if (error instanceof RequestRefused) {
+      if (error.closes) reply.header('connection', 'close');
+      return sendProblem(request, reply, error.status, error.message);
+    }
     const status = clientStatus(error);
     if (status !== undefined) return sendProblem(request, reply, status, frameworkDetails[status]);
     logger.error({ error, requestId: request.id, method: request.method, path: redactUrl(request.url) }, 'request failed');

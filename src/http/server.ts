@@ -12,6 +12,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-deps.ts';
+import { answerBrokenRequest, limitBodyTime } from './broken-request.ts';
 import { ExpectedMedia } from './expected-media.ts';
 import type { CallIntake } from './intake.ts';
 import { sendProblem, useProblems } from './problem.ts';
@@ -53,7 +54,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   const app = fastify({
     logger: false,
     bodyLimit: http.bodyLimitBytes,
-    requestTimeout: http.requestTimeoutMs,
+    // Of uploads; other bodies have a shorter time, see below.
+    requestTimeout: Math.max(http.requestTimeoutMs, deps.api === undefined ? 0 : http.uploadTimeoutMs),
     keepAliveTimeout: http.keepAliveTimeoutMs,
     // An idle connection that is not between two requests.
     connectionTimeout: Math.max(http.requestTimeoutMs, http.keepAliveTimeoutMs),
@@ -70,6 +72,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     routerOptions: { maxParamLength, ignoreTrailingSlash: true },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
+    clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (_error, request, reply) => void sendProblem(request, reply, 400),
   });
   useProblems(app, deps.logger);
@@ -104,6 +107,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     deps.logger.debug({ requestId, method, path: redactUrl(request.url), status: reply.statusCode, elapsedMs }, 'request served');
   });
 
+  limitBodyTime(app, deps.clock, http.requestTimeoutMs);
   const streamKey = deps.streamKey ?? randomBytes(32);
   const tokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: twilio.streamTokenMs });
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
@@ -111,7 +115,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     healthRoutes(scope, deps);
     scope.register(async (inner) => secretRoutes(inner, deps));
     const { api } = deps;
-    if (api !== undefined) scope.register(async (inner) => apiRoutes(inner, api));
+    if (api !== undefined) scope.register(async (inner) => apiRoutes(inner, api, http.uploadLimitBytes));
     const carrierDeps = {
       credentials: deps.twilio,
       events: deps.events,

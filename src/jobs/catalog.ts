@@ -1,5 +1,6 @@
 import type { RetryPolicy } from './queue.ts';
 import { POST_CALL } from './post-call/job.ts';
+import { ANALYSES } from './submissions/job.ts';
 
 /** Sends one delivery to one endpoint. */
 export const WEBHOOKS = 'webhooks';
@@ -7,7 +8,7 @@ export const WEBHOOKS = 'webhooks';
 export const RETENTION = 'retention';
 
 /** Every queue there is. */
-export const QUEUES = [POST_CALL, WEBHOOKS, RETENTION] as const;
+export const QUEUES = [POST_CALL, ANALYSES, WEBHOOKS, RETENTION] as const;
 export type QueueName = (typeof QUEUES)[number];
 
 /** Sixteen tries over a day: 5 s, 15 s, 45 s, then longer, up to three hours apart. */

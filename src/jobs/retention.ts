@@ -3,6 +3,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../store/port.ts';
 import type { Eraser } from './eraser.ts';
 import type { JobHandler } from './port.ts';
+import type { Uploads } from '../store/uploads.ts';
 
 /** How long a bot's calls are kept, in days; 0 is for ever. */
 export interface KeptFor {
@@ -11,7 +12,8 @@ export interface KeptFor {
 }
 
 export interface RetentionParts {
-  readonly store: Pick<Store, 'privacy'>;
+  readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency'>;
+  readonly uploads: Pick<Uploads, 'remove'>;
   readonly eraser: Eraser;
   /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
   readonly bots: ReadonlyMap<string, KeptFor>;
@@ -51,5 +53,27 @@ export function retentionJob(parts: RetentionParts): JobHandler {
       }
       if (erased > 0) logger.info({ kind, erased }, 'erased what was kept for long enough');
     }
+    await forgetSubmissions(parts, signal);
+    await store.idempotency.forget(clock.wallMs() - DAY_MS);
   };
+}
+
+/** Recordings from elsewhere have no bot: they go when words go that no bot says anything about. */
+async function forgetSubmissions(
+  { store, uploads, byDefault, clock, logger }: RetentionParts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (byDefault.textDays === 0) return;
+  const endedBeforeMs = clock.wallMs() - byDefault.textDays * DAY_MS;
+  let erased = 0;
+  for (;;) {
+    const expired = await store.submissions.endedBefore({ endedBeforeMs, limit: BATCH });
+    for (const ref of expired) {
+      signal.throwIfAborted();
+      for (const object of (await store.submissions.remove(ref)) ?? []) await uploads.remove(object);
+    }
+    erased += expired.length;
+    if (expired.length < BATCH) break;
+  }
+  if (erased > 0) logger.info({ kind: 'submissions', erased }, 'erased what was kept for long enough');
 }

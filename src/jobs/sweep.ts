@@ -3,6 +3,8 @@ import type { Store } from '../store/port.ts';
 import { askForAnalysis } from './call-ended.ts';
 import { RETENTION } from './catalog.ts';
 import type { JobQueue } from './port.ts';
+import { announceSubmission } from './submissions/announce.ts';
+import { askForSubmission } from './submissions/job.ts';
 import type { WebhookDesk } from './webhooks/webhook-desk.ts';
 
 export interface SweepParts {
@@ -30,6 +32,12 @@ export async function sweep({ store, queue, desk, clock, settledMs = 60_000 }: S
   for (const { tenantId, id } of await store.webhooks.pending({ untouchedSinceMs: settledAtMs, limit: BATCH })) {
     await desk.queue(tenantId, id);
   }
+  for (const { tenantId, submissionId } of await store.submissions.waiting({ untouchedSinceMs: settledAtMs, limit: BATCH })) {
+    const submission = await store.submissions.get(tenantId, submissionId);
+    if (submission !== undefined) await askForSubmission(queue, submission);
+  }
+  for (const submission of await store.submissions.unannounced(BATCH))
+    await announceSubmission({ store, desk, clock }, submission);
   const hour = Math.floor(clock.wallMs() / HOUR_MS);
   await queue.enqueue(RETENTION, `retention:${hour}`, {});
 }

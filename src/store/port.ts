@@ -1,4 +1,6 @@
+import type { IdempotencyRepository } from './idempotency.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
+import type { SubmissionRepository } from './submissions.ts';
 
 export type { CallRecord, NewCallRecord } from './record.ts';
 
@@ -252,5 +254,7 @@ export interface Store extends AsyncDisposable {
   readonly analyses: AnalysisRepository;
   readonly privacy: PrivacyRepository;
   readonly webhooks: WebhookRepository;
+  readonly submissions: SubmissionRepository;
+  readonly idempotency: IdempotencyRepository;
   close(): Promise<void>;
 }

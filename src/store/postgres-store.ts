@@ -2,7 +2,9 @@ import type { Database } from './database.ts';
 import type { Store } from './port.ts';
 import { PostgresAnalyses } from './postgres-analyses.ts';
 import { PostgresCalls } from './postgres-calls.ts';
+import { PostgresIdempotency } from './postgres-idempotency.ts';
 import { PostgresPrivacy } from './postgres-privacy.ts';
+import { PostgresSubmissions } from './postgres-submissions.ts';
 import { PostgresWebhooks } from './postgres-webhooks.ts';
 import { CallKeys } from './privacy/call-keys.ts';
 
@@ -15,6 +17,8 @@ export function storeOn(database: Database): Store {
     analyses: new PostgresAnalyses(tenancy, keys),
     privacy: new PostgresPrivacy(tenancy, keys),
     webhooks: new PostgresWebhooks(tenancy, keys),
+    submissions: new PostgresSubmissions(tenancy, keys),
+    idempotency: new PostgresIdempotency(tenancy),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

@@ -72,7 +72,8 @@ export class ItemFetcher {
       return await localRecording(path, () => rm(path, { force: true }), signal);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      throw new FetchError(errorText(error).replace(/^url: /u, ''), false, error);
+      // With a cause it was the network: the address itself may be had later.
+      throw new FetchError(errorText(error).replace(/^url: /u, ''), error.cause !== undefined, error);
     }
   }
 

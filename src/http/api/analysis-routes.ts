@@ -48,7 +48,6 @@ export function analysisRoutes({ store, queue }: ApiDeps): ApiRoute[] {
           throw new RequestRefused(404, 'There is no such call.');
         // The same key asks for the same job: a repeat is a no-op. Without one each request is a new one.
         const wish = headers['idempotency-key'] ?? requestId;
-        if (wish.length > 100) throw new RequestRefused(400, 'An idempotency key has at most 100 characters.');
         const job = `${postCallJobId(subject)}:${profile}:${wish}`;
         await queue.enqueue(POST_CALL, job, { ...subject, profile });
         return { job };

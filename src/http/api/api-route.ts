@@ -1,13 +1,19 @@
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { ApiKey, ApiScope } from './api-keys.ts';
+import type { UploadedFile } from './upload.ts';
+
+/** Who asks: an API key, or whoever a token speaks for. */
+export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'>;
 
 /** Who asks, and for what. */
 export interface ApiRequest<Params, Query, Body> {
-  readonly key: ApiKey;
+  readonly key: Principal;
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** The file of a multipart body; gone when the request has been served. */
+  readonly upload: UploadedFile | undefined;
   /** Ours, a new one for each request. */
   readonly requestId: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -15,9 +21,11 @@ export interface ApiRequest<Params, Query, Body> {
   readonly signal: AbortSignal;
 }
 
+type Method = 'GET' | 'POST' | 'DELETE';
+
 /** One route of the API: what serves it is what the OpenAPI document is made of. */
 export interface ApiRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   /** With parameters as `:name`. */
   readonly path: string;
   readonly scope: ApiScope;
@@ -25,6 +33,10 @@ export interface ApiRoute {
   readonly params: z.ZodType;
   readonly query: z.ZodType;
   readonly body: z.ZodType | undefined;
+  /** Largest JSON body, in bytes; the API's own limit when undefined. */
+  readonly bodyBytes: number | undefined;
+  /** The fields of a multipart body with a `file`; undefined where none is taken. */
+  readonly form: z.ZodType | undefined;
   /** What a good answer is; undefined for one that is no JSON. */
   readonly response: z.ZodType | undefined;
   /** Of an answer that is no JSON. */
@@ -34,28 +46,34 @@ export interface ApiRoute {
   readonly serve: (request: ApiRequest<unknown, unknown, unknown>, reply: FastifyReply) => Promise<unknown>;
 }
 
-interface RouteSpec<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
-  readonly method?: 'GET' | 'POST';
+interface RouteSpec<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Form extends z.ZodType> {
+  readonly method?: Method;
   readonly path: string;
   readonly scope: ApiScope;
   readonly summary: string;
   readonly params: Params;
   readonly query: Query;
   readonly body?: Body;
+  readonly bodyBytes?: number;
+  readonly form?: Form;
   readonly response?: z.ZodType;
   readonly contentType?: string;
   readonly status?: number;
   readonly serve: (
-    request: ApiRequest<z.output<Params>, z.output<Query>, z.output<Body>>,
+    request: ApiRequest<z.output<Params>, z.output<Query>, z.output<Body> | z.output<Form>>,
     reply: FastifyReply,
   ) => Promise<unknown>;
 }
 
 /** A route whose handler gets what its schemas make of a request. */
-export function apiRoute<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType>(
-  spec: RouteSpec<Params, Query, Body>,
-): ApiRoute {
-  const { method = 'GET', path, scope, summary, params, query, body, response, contentType, status = 200, serve } = spec;
+export function apiRoute<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType = z.ZodNever,
+  Form extends z.ZodType = z.ZodNever,
+>(spec: RouteSpec<Params, Query, Body, Form>): ApiRoute {
+  const { method = 'GET', path, scope, summary, params, query, response, contentType, status = 200, serve } = spec;
+  const { body, bodyBytes, form } = spec;
   return {
     method,
     path,
@@ -64,13 +82,14 @@ export function apiRoute<Params extends z.ZodType, Query extends z.ZodType, Body
     params,
     query,
     body,
+    bodyBytes,
+    form,
     response,
     contentType,
     status,
-    serve: ({ params: given, query: asked, body: sent, ...rest }, reply) =>
-      serve(
-        { ...rest, params: params.parse(given), query: query.parse(asked), body: body?.parse(sent) as z.output<Body> },
-        reply,
-      ),
+    serve({ params: given, query: asked, body: sent, ...rest }, reply) {
+      const said = (rest.upload === undefined ? body : form)?.parse(sent) as z.output<Body> | z.output<Form>;
+      return serve({ ...rest, params: params.parse(given), query: query.parse(asked), body: said }, reply);
+    },
   };
 }

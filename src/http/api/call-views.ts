@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
 import { maskNumber } from '../../store/privacy/mask-number.ts';
 import { callTurn, timelineEvent } from '../../store/record.ts';
-import type { ApiKey } from './api-keys.ts';
+import type { Principal } from './api-route.ts';
 
 const wallTime = z.iso.datetime();
 
@@ -35,7 +35,7 @@ export const callPageView = z.object({ calls: z.array(callSummaryView), next: z.
 
 type Summary = Omit<z.output<typeof callSummaryView>, 'turns'>;
 
-function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: ApiKey): Summary {
+function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summary {
   const shown = (number: string): string => (key.scopes.includes('numbers:read') ? number : maskNumber(number));
   return {
     id: call.id,
@@ -53,11 +53,11 @@ function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: ApiKey): Summary {
   };
 }
 
-export function summaryView(call: CallSummary, key: ApiKey): z.output<typeof callSummaryView> {
+export function summaryView(call: CallSummary, key: Principal): z.output<typeof callSummaryView> {
   return { ...summaryOf(call, key), turns: call.turnCount };
 }
 
-export function detailView(call: StoredCall, key: ApiKey): z.output<typeof callView> {
+export function detailView(call: StoredCall, key: Principal): z.output<typeof callView> {
   const { summary, turns, timeline, keeping, recordingPath } = call;
   return {
     ...summaryOf({ ...call, endedAtMs: call.endedAtMs, endReason: call.endReason }, key),

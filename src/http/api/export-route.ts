@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { csvLines } from '../../jobs/analysis/table.ts';
 import type { ApiDeps } from './api-deps.ts';
-import type { ApiKey } from './api-keys.ts';
+import type { Principal } from './api-route.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
 import { callFilters, searchOf } from './call-filters.ts';
 import { callSummaryView, summaryView } from './call-views.ts';
@@ -28,7 +28,7 @@ export function exportRoute({ store }: ApiDeps): ApiRoute {
         .header('content-disposition', `attachment; filename="calls.${format}"`)
         .send(Readable.from(format === 'csv' ? csvOf(pages) : jsonlOf(pages)));
 
-      async function* summaries(owner: ApiKey): AsyncIterable<Row[]> {
+      async function* summaries(owner: Principal): AsyncIterable<Row[]> {
         let before: string | undefined;
         do {
           signal.throwIfAborted();

@@ -30,7 +30,27 @@ const problem = {
   required: ['type', 'title', 'status'],
 };
 
-function operation({ summary, scope, params, query, body, response, contentType, status }: ApiRoute): Record<string, unknown> {
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same request again with the same key gets the same answer, for a day.',
+  schema: { type: 'string', minLength: 1, maxLength: 100 },
+};
+
+function bodyOf({ body, form }: ApiRoute): Record<string, unknown> {
+  const json = body === undefined ? {} : { 'application/json': { schema: schemaOf(body, 'input') } };
+  const file = { type: 'string', contentMediaType: 'application/octet-stream' };
+  const fields = form === undefined ? {} : schemaOf(form, 'input');
+  const properties = { ...(fields['properties'] as object | undefined), file };
+  const multipart =
+    form === undefined ? {} : { 'multipart/form-data': { schema: { ...fields, properties, required: ['file'] } } };
+  const content = { ...json, ...multipart };
+  return Object.keys(content).length === 0 ? {} : { requestBody: { content } };
+}
+
+function operation(route: ApiRoute): Record<string, unknown> {
+  const { method, summary, scope, params, query, response, contentType, status } = route;
   const content =
     contentType === undefined
       ? { 'application/json': { schema: schemaOf(response ?? z.unknown(), 'output') } }
@@ -39,8 +59,12 @@ function operation({ summary, scope, params, query, body, response, contentType,
   return {
     summary,
     description: `Needs the scope \`${scope}\`.`,
-    parameters: [...parametersOf(params, 'path'), ...parametersOf(query, 'query')],
-    ...(body === undefined ? {} : { requestBody: { content: { 'application/json': { schema: schemaOf(body, 'input') } } } }),
+    parameters: [
+      ...parametersOf(params, 'path'),
+      ...parametersOf(query, 'query'),
+      ...(method === 'GET' ? [] : [IDEMPOTENCY_KEY]),
+    ],
+    ...bodyOf(route),
     responses: { [status]: { description: 'Done', content }, default: { description: 'Refused', ...refusal } },
   };
 }

@@ -8,7 +8,10 @@ import type { JsonValue } from '../port.ts';
 export const webhookEvent = z.object({
   type: z.enum(WEBHOOK_EVENTS),
   tenantId: z.string().min(1),
+  /** The call's id, or that of a submission of recordings. */
   callId: z.string().min(1),
+  /** What the id is of; a call when absent. */
+  of: z.literal('recordings').optional(),
   /** What tells it from other events of the same type and call, for example the turn's index; empty where there is one alone. */
   part: z.string(),
   /** Wall time. */
@@ -38,7 +41,7 @@ export function bodyFor(event: WebhookEvent, endpoint: Pick<WebhookEndpoint, 'nu
     type: event.type,
     timestamp: new Date(event.atMs).toISOString(),
     data: {
-      callId: event.callId,
+      ...(event.of === 'recordings' ? { analysisId: event.callId } : { callId: event.callId }),
       tenantId: event.tenantId,
       ...event.data,
       ...Object.fromEntries(numbers),

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { fastify, type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
@@ -65,17 +66,24 @@ describe('the API', () => {
     app = fastify();
     useProblems(app, silentLogger);
     app.register(async (scope) =>
-      apiRoutes(scope, {
-        keys,
-        store,
-        recordings: new Recordings(store, diskObjects(folder)),
-        clock,
-        queue: {
-          enqueue: async (name, id, payload) => void enqueued.push({ name, id, payload }),
-          failed: async () => failed,
-          retry: async (_name, id) => retried.push(id) > 0,
+      apiRoutes(
+        scope,
+        {
+          keys,
+          profiles: { names: ['default', 'sales'] },
+          uploads: { keep: async () => 'object', remove: async () => undefined },
+          uploadFolder: join(folder, 'uploads'),
+          store,
+          recordings: new Recordings(store, diskObjects(folder)),
+          clock,
+          queue: {
+            enqueue: async (name, id, payload) => void enqueued.push({ name, id, payload }),
+            failed: async () => failed,
+            retry: async (_name, id) => retried.push(id) > 0,
+          },
         },
-      }),
+        1_000_000,
+      ),
     );
     await app.ready();
   });
@@ -206,7 +214,7 @@ describe('the API', () => {
     const paths = app.inject({ url: '/api/openapi.json' }).then((answer) => Object.keys(answer.json<{ paths: object }>().paths));
     for (const path of await paths) {
       const url = `/api${path.replaceAll(/\{\w+\}/gu, 'post-call')}`;
-      for (const method of ['GET', 'POST'] as const) {
+      for (const method of ['GET', 'POST', 'DELETE'] as const) {
         if (!app.hasRoute({ method, url: `/api${path.replaceAll(/\{(\w+)\}/gu, ':$1')}` })) continue;
         const answer = await app.inject({ method, url, headers: { authorization: 'Bearer ohk_nobody' } });
         expect([answer.statusCode, answer.headers['content-type']]).toEqual([401, 'application/problem+json; charset=utf-8']);
@@ -222,11 +230,12 @@ describe('the API', () => {
   it('describes every route to programs and to people, without a key', async () => {
     const description = await app.inject({ url: '/api/openapi.json' });
     const { openapi, paths } = description.json<{ openapi: string; paths: Record<string, object> }>();
-    expect([openapi, Object.keys(paths).length]).toEqual(['3.1.0', 8]);
+    expect([openapi, Object.keys(paths).length]).toEqual(['3.1.0', 14]);
     expect(paths['/calls/{callId}/analyses']).toMatchObject({
       get: { parameters: [{ name: 'callId', in: 'path', required: true }] },
       post: { requestBody: {}, responses: { 202: {}, default: {} } },
     });
+    expect(await new Validator().validate(description.json<Record<string, unknown>>())).toMatchObject({ valid: true });
     const page = await app.inject({ url: '/api' });
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");
     for (const path of Object.keys(paths)) expect(page.body).toContain(`/api${path.replaceAll(/\{(\w+)\}/gu, ':$1')}<`);

@@ -206,6 +206,7 @@ describe('erasing', () => {
 
       const job = retentionJob({
         store,
+        uploads: { remove: async () => undefined },
         eraser,
         bots: new Map([
           ['short', { audioDays: 5, textDays: 9 }],

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../kernel/clock.ts';
+import type { KeptAnswer } from '../../store/idempotency.ts';
+import type { Store } from '../../store/port.ts';
+import { RequestRefused } from '../problem.ts';
+
+/** A key counts for this long. */
+export const KEY_LIFE_MS = 86_400_000;
+/** A request whose process died with it may come again after this. */
+const ABANDONED_MS = 900_000;
+const MOST_CHARACTERS = 100;
+
+export interface KeyedRequest {
+  readonly tenantId: string;
+  /** The header `Idempotency-Key`. */
+  readonly key: string | undefined;
+  readonly method: string;
+  readonly url: string;
+  /** JSON, with the hash of a file in its place. */
+  readonly body: unknown;
+}
+
+/**
+ * Serves a request that changes something once for each key: the same again gets the answer that was given, for a day. An
+ * answer that was no success is not kept, so that the same may be tried again.
+ * @throws RequestRefused 400 for a key that is none, 409 while the same is being served, 422 for a key of another request
+ */
+export async function servedOnce(
+  { store, clock }: { readonly store: Pick<Store, 'idempotency'>; readonly clock: Clock },
+  { tenantId, key, method, url, body }: KeyedRequest,
+  serve: () => Promise<KeptAnswer>,
+): Promise<KeptAnswer & { readonly isReplay: boolean }> {
+  if (key === undefined) return { ...(await serve()), isReplay: false };
+  if (!/^[\x21-\x7e]+$/u.test(key) || key.length > MOST_CHARACTERS)
+    throw new RequestRefused(400, `An Idempotency-Key has 1 to ${MOST_CHARACTERS} printable characters.`);
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([method, url, body]))
+    .digest('hex');
+  const atMs = clock.wallMs();
+  const times = { atMs, forgetBeforeMs: atMs - KEY_LIFE_MS, abandonedBeforeMs: atMs - ABANDONED_MS };
+  const claim = await store.idempotency.claim(tenantId, key, { fingerprint, ...times });
+  switch (claim.kind) {
+    case 'answered':
+      return { ...claim.kept, isReplay: true };
+    case 'busy':
+      throw new RequestRefused(409, 'The same request is being served: send it again in a while.');
+    case 'taken':
+      throw new RequestRefused(422, 'This Idempotency-Key was used for another request: another one needs a key of its own.');
+    case 'ours':
+      break;
+  }
+  try {
+    const kept = await serve();
+    await store.idempotency.keep(tenantId, key, kept);
+    return { ...kept, isReplay: false };
+  } catch (error) {
+    // What failed may be tried again; a key that cannot be let go of now is abandoned.
+    await store.idempotency.release(tenantId, key).catch(() => undefined);
+    throw error;
+  }
+}

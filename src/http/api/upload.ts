@@ -1,0 +1,119 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyRequest } from 'fastify';
+import { OffhookError } from '../../kernel/errors.ts';
+import { RequestRefused } from '../problem.ts';
+
+/** A file that came with a request, on this disk. Disposal deletes it. */
+export interface UploadedFile extends AsyncDisposable {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** As the client named it, without folders; `recording` when it did not. */
+  readonly name: string;
+}
+
+export interface UploadForm {
+  /** Of a field sent twice the first counts. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly file: UploadedFile;
+}
+
+export interface UploadLimits {
+  readonly folder: string;
+  readonly maxBytes: number;
+}
+
+const MOST_FIELDS = 20;
+const FIELD_BYTES = 65_536;
+/** Fields, boundaries and part headers beside the file. */
+const FORM_BYTES = 2_097_152;
+/** Uploads that one process takes at once; more are told to come again. */
+const MOST_AT_ONCE = 8;
+let atOnce = 0;
+
+/**
+ * Reads a multipart body; its file goes to disk as it arrives, and nothing is left behind when it is refused.
+ * @throws RequestRefused that names what is accepted: 400 for a body that breaks off or has no file, 413 for one that is too
+ * large, 503 when too many come at once
+ */
+export async function readUpload(request: FastifyRequest, limits: UploadLimits): Promise<UploadForm> {
+  const { maxBytes } = limits;
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes + FORM_BYTES)
+    throw refused(413, 'The file is too large', maxBytes);
+  if (atOnce >= MOST_AT_ONCE) throw new RequestRefused(503, 'Too many uploads at once: send it again in a while.');
+  atOnce += 1;
+  const fields: Record<string, string> = {};
+  let file: UploadedFile | undefined;
+  try {
+    const parts = request.parts({
+      limits: {
+        fileSize: Number.POSITIVE_INFINITY,
+        files: 1,
+        fields: MOST_FIELDS,
+        fieldSize: FIELD_BYTES,
+        parts: MOST_FIELDS + 1,
+      },
+      isPartAFile: (name) => name === 'file',
+    });
+    for await (const part of parts) {
+      if (part.type === 'file') file = await spool(part.file, part.filename ?? '', limits);
+      else if (part.valueTruncated) throw refused(400, 'A field is too long', maxBytes);
+      else if (!(part.fieldname in fields)) fields[part.fieldname] = String(part.value);
+    }
+    if (file === undefined) throw refused(400, 'There is no file in the body', maxBytes);
+    if (file.bytes === 0) throw refused(400, 'The file is empty', maxBytes);
+    return { fields, file };
+  } catch (error) {
+    await file?.[Symbol.asyncDispose]();
+    if (error instanceof OffhookError || isOfTheDisk(error)) throw error;
+    throw refused(400, 'The body breaks off before its end, or is no multipart form', maxBytes, error);
+  } finally {
+    atOnce -= 1;
+  }
+}
+
+function refused(status: 400 | 413, what: string, maxBytes: number, cause?: unknown): RequestRefused {
+  const accepted = `one part \`file\` (WAV, MP3, FLAC, OGG, M4A, MP4 or WebM, 1 to ${maxBytes} bytes) and the fields \`profile\`, \`name\`, \`recordedAt\` and \`metadata\` (a JSON object)`;
+  return new RequestRefused(status, `${what}. Accepted is multipart/form-data with ${accepted}.`, { cause, closes: true });
+}
+
+async function spool(part: Readable, givenName: string, { folder, maxBytes }: UploadLimits): Promise<UploadedFile> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, `upload-${randomUUID()}`);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    await pipeline(
+      part,
+      async function* counted(chunks: AsyncIterable<Buffer>) {
+        for await (const chunk of chunks) {
+          bytes += chunk.length;
+          if (bytes > maxBytes) throw refused(413, 'The file is too large', maxBytes);
+          hash.update(chunk);
+          yield chunk;
+        }
+      },
+      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+    );
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+  const name = givenName.split(/[/\\]/u).at(-1)?.slice(0, 200) ?? '';
+  return {
+    path,
+    bytes,
+    sha256: hash.digest('hex'),
+    name: name === '' ? 'recording' : name,
+    [Symbol.asyncDispose]: () => rm(path, { force: true }),
+  };
+}
+
+function isOfTheDisk(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && 'path' in error;
+}

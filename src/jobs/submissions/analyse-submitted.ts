@@ -1,0 +1,163 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import type { Store } from '../../store/port.ts';
+import type { ItemOutcome, SubmissionItem } from '../../store/submissions.ts';
+import type { Uploads } from '../../store/uploads.ts';
+import { analyseRecording, type SoundReader } from '../analysis/analyse-recording.ts';
+import { type RecordingAnalysis, recordingAnalysis } from '../analysis/document.ts';
+import type { PreparedProfile, ProfileBook } from '../analysis/profile-book.ts';
+import { JobSubjectError } from '../errors.ts';
+import type { JobHandler, JobQueue } from '../port.ts';
+import { isFinal } from '../post-call-job.ts';
+import { profileKey } from '../post-call/analyse-call.ts';
+import type { BatchTranscriber } from '../post-call/transcriber.ts';
+import type { WebhookDesk } from '../webhooks/webhook-desk.ts';
+import { announceSubmission } from './announce.ts';
+import { askForRecording, type SubmissionSubject, submissionSubject } from './job.ts';
+
+/** A recording on this disk. A copy that was fetched goes with disposal. */
+interface LocalRecording extends AsyncDisposable {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** Gets recordings onto this disk: addresses from public hosts alone. */
+export interface RecordingFetcher {
+  /** @throws OffhookError that says why it cannot be had */
+  fromUrl(url: string, signal: AbortSignal): Promise<LocalRecording>;
+  /** @param path a file that stays */
+  fromFile(path: string, signal: AbortSignal): Promise<LocalRecording>;
+}
+
+export interface AnalyseSubmittedParts {
+  readonly store: Pick<Store, 'submissions'>;
+  readonly uploads: Uploads;
+  readonly fetcher: RecordingFetcher;
+  readonly queue: Pick<JobQueue, 'enqueue'>;
+  readonly desk: Pick<WebhookDesk, 'announce'>;
+  readonly profiles: ProfileBook;
+  readonly transcriber: BatchTranscriber;
+  readonly sound: SoundReader;
+  readonly clock: Clock;
+  /** For copies of recordings, while they are worked on. */
+  readonly workFolder: string;
+}
+
+type OneRecording = SubmissionSubject & { readonly index: number };
+
+/** The job of the `analyses` queue: one recording from elsewhere, or the asking for all of a submission. */
+export function analyseSubmittedJob(parts: AnalyseSubmittedParts): JobHandler {
+  return async (run) => {
+    const parsed = submissionSubject.safeParse(run.payload);
+    if (!parsed.success) throw new JobSubjectError(`not a recording: ${z.prettifyError(parsed.error)}`, false, {});
+    const { index, ...submission } = parsed.data;
+    if (index !== undefined) return analyseOne(parts, { ...submission, index }, (error) => isFinal(run, error), run.signal);
+    for (const each of await parts.store.submissions.queued(submission)) {
+      run.signal.throwIfAborted();
+      await askForRecording(parts.queue, { ...submission, index: each });
+    }
+  };
+}
+
+async function analyseOne(
+  parts: AnalyseSubmittedParts,
+  ref: OneRecording,
+  isLast: (error: unknown) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, uploads, clock } = parts;
+  const item = await store.submissions.begin(ref, clock.wallMs());
+  // Cancelled, deleted, or done by another that was faster.
+  if (item === undefined) return;
+  const end = async (outcome: ItemOutcome): Promise<void> => {
+    const ended = await store.submissions.finish(ref, outcome, clock.wallMs());
+    if (ended?.endedAtMs !== undefined) await announceSubmission(parts, ended);
+  };
+  try {
+    await end(await outcomeOf(parts, ref, item, signal));
+    if (item.uploadObject !== undefined) await uploads.remove(item.uploadObject);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const code = error instanceof OffhookError ? error.code : 'OFFHOOK_INTERNAL';
+    // The text of what is not ours may say more than is good.
+    const reason = error instanceof OffhookError ? errorText(error) : 'something went wrong inside';
+    await end({ state: isLast(error) ? 'failed' : 'queued', code, reason });
+    throw error;
+  }
+}
+
+async function outcomeOf(
+  parts: AnalyseSubmittedParts,
+  ref: OneRecording,
+  item: SubmissionItem,
+  signal: AbortSignal,
+): Promise<ItemOutcome> {
+  const { store, fetcher, profiles, clock } = parts;
+  const submission = await store.submissions.get(ref.tenantId, ref.submissionId);
+  const prepared = profiles.named(submission?.profile ?? '');
+  if (prepared === undefined)
+    throw new JobSubjectError('there is no such analysis profile', false, { profile: submission?.profile });
+  await mkdir(parts.workFolder, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(parts.workFolder, 'submitted-'));
+  try {
+    const { url, name, metadata } = item;
+    await using local = url === undefined ? await uploaded(parts, ref, item, folder, signal) : await fetcher.fromUrl(url, signal);
+    const { path, sha256, bytes } = local;
+    const key = profileKey(prepared);
+    const known = await sameAnalysed(parts, ref.tenantId, sha256, key, item);
+    const recordedAtMs = item.recordedAtMs ?? submission?.createdAtMs ?? clock.wallMs();
+    const input = { path, name, sha256, bytes, recordedAtMs, metadata };
+    const document = known ?? (await analyseRecording(analysing(parts, prepared, folder), input, signal));
+    const { disposition, quality } = document;
+    return {
+      state: 'done',
+      sha256,
+      bytes,
+      profileKey: key,
+      disposition: disposition?.value,
+      score: quality?.score ?? undefined,
+      document,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function analysing({ transcriber, sound }: AnalyseSubmittedParts, prepared: PreparedProfile, workFolder: string) {
+  return { ...prepared, transcriber, sound, workFolder };
+}
+
+async function uploaded(
+  { uploads, fetcher }: AnalyseSubmittedParts,
+  ref: OneRecording,
+  { uploadObject }: SubmissionItem,
+  folder: string,
+  signal: AbortSignal,
+): Promise<LocalRecording> {
+  if (uploadObject === undefined) throw new JobSubjectError('a recording was neither uploaded nor named', false, {});
+  const path = join(folder, 'upload');
+  await uploads.copyTo(ref, uploadObject, path, signal);
+  return fetcher.fromFile(path, signal);
+}
+
+/**
+ * What the same profile made of the same bytes before, with what was said of the recording this time: nothing is sent again.
+ * A time of recording that was said anew changes what "tomorrow" means, and is no repeat.
+ */
+async function sameAnalysed(
+  { store }: AnalyseSubmittedParts,
+  tenantId: string,
+  sha256: string,
+  key: string,
+  { name, metadata, recordedAtMs }: SubmissionItem,
+): Promise<RecordingAnalysis | undefined> {
+  const known = await store.submissions.sameContent(tenantId, sha256, key);
+  if (known === undefined || known.recordedAtMs !== recordedAtMs) return undefined;
+  const document = recordingAnalysis.safeParse(known.document);
+  if (!document.success) return undefined;
+  return { ...document.data, recording: { ...document.data.recording, name, metadata } };
+}

@@ -1,0 +1,391 @@
+import { type SQL, and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm';
+import { z } from 'zod';
+import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import type { CallKey, CallKeys } from './privacy/call-keys.ts';
+import { submissionItems as items, submissions, webhookDeliveries } from './schema.ts';
+import { storable } from './storable.ts';
+import type {
+  ItemOutcome,
+  NewSubmission,
+  Submission,
+  SubmissionItem,
+  SubmissionItemRef,
+  SubmissionPage,
+  SubmissionRef,
+  SubmissionRepository,
+  SubmissionState,
+} from './submissions.ts';
+import type { Session, Tenancy } from './tenancy.ts';
+import { unavailable } from './unavailable.ts';
+
+const personal = z.object({
+  name: z.string(),
+  url: z.string().optional(),
+  recordedAtMs: z.number().optional(),
+  metadata: z.record(z.string(), z.string()),
+});
+
+type Row = typeof submissions.$inferSelect;
+type ItemRow = Omit<typeof items.$inferSelect, 'document'>;
+
+/** Every change of a recording's state is made with its submission's row locked, so that the counts there are always right. */
+export class PostgresSubmissions implements SubmissionRepository {
+  readonly #tenancy: Tenancy;
+  readonly #keys: CallKeys;
+
+  constructor(tenancy: Tenancy, keys: CallKeys) {
+    this.#tenancy = tenancy;
+    this.#keys = keys;
+  }
+
+  create({ tenantId, id, profile, createdAtMs, items: recordings }: NewSubmission): Promise<Submission> {
+    return this.#atOnce(tenantId, async (tx) => {
+      const key = await this.#keys.obtain(tx, tenantId, id, 'text');
+      const atMs = Math.round(createdAtMs);
+      const [made] = await tx
+        .insert(submissions)
+        .values({ tenantId, id, profile, createdAtMs: atMs, queued: recordings.length })
+        .onConflictDoNothing()
+        .returning();
+      if (made === undefined) {
+        const [known] = await tx
+          .select()
+          .from(submissions)
+          .where(isOne({ tenantId, submissionId: id }));
+        return submissionOf(known!);
+      }
+      const rows = recordings.map(({ uploadObject, ...said }, index) => ({
+        tenantId,
+        submissionId: id,
+        index,
+        state: 'queued' as const,
+        updatedAtMs: atMs,
+        uploadObject,
+        personal: key.seal(`item/${index}`, storable(said)),
+      }));
+      if (rows.length > 0) await tx.insert(items).values(rows);
+      return submissionOf(made);
+    });
+  }
+
+  async get(tenantId: string, id: string): Promise<Submission | undefined> {
+    const [row] = await this.#ask(tenantId, (session) =>
+      session
+        .select()
+        .from(submissions)
+        .where(isOne({ tenantId, submissionId: id })),
+    );
+    return row === undefined ? undefined : submissionOf(row);
+  }
+
+  async page(tenantId: string, query: Parameters<SubmissionRepository['page']>[1]): Promise<SubmissionPage> {
+    const { limit, before, profile } = query;
+    checkLimit(limit);
+    const after = readCursor(before);
+    const where = and(
+      eq(submissions.tenantId, tenantId),
+      profile === undefined ? undefined : eq(submissions.profile, profile),
+      after === undefined ? undefined : sql`(${submissions.createdAtMs}, ${submissions.id}) < (${after[0]}, ${after[1] ?? ''})`,
+    );
+    const rows = await this.#ask(tenantId, (session) =>
+      session
+        .select()
+        .from(submissions)
+        .where(where)
+        .orderBy(desc(submissions.createdAtMs), desc(submissions.id))
+        .limit(limit + 1),
+    );
+    const page = rows.slice(0, limit).map(submissionOf);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return { submissions: page, next: last === undefined ? undefined : writeCursor([last.createdAtMs, last.id]) };
+  }
+
+  items(ref: SubmissionRef, query: Parameters<SubmissionRepository['items']>[1]): Promise<readonly SubmissionItem[]> {
+    const { after, limit, state } = query;
+    checkLimit(limit);
+    const wanted = and(ofSubmission(ref), gt(items.index, after), state === undefined ? undefined : eq(items.state, state));
+    return this.#ask(ref.tenantId, async (session) => {
+      const rows = await session.select(withoutDocument).from(items).where(wanted).orderBy(asc(items.index)).limit(limit);
+      const key = await this.#key(session, ref);
+      return key === undefined ? [] : rows.map((row) => itemOf(row, key));
+    });
+  }
+
+  async queued(ref: SubmissionRef): Promise<readonly number[]> {
+    const rows = await this.#ask(ref.tenantId, (session) =>
+      session
+        .select({ index: items.index })
+        .from(items)
+        .where(and(ofSubmission(ref), inArray(items.state, ['queued', 'running'])))
+        .orderBy(asc(items.index)),
+    );
+    return rows.map(({ index }) => index);
+  }
+
+  document(ref: SubmissionItemRef): Promise<unknown> {
+    return this.#ask(ref.tenantId, async (session) => {
+      const [row] = await session.select({ document: items.document }).from(items).where(isItem(ref));
+      const key = await this.#key(session, ref);
+      return row === undefined || row.document === null ? undefined : key?.open(documentName(ref.index), row.document);
+    });
+  }
+
+  sameContent(tenantId: string, sha256: string, profileKey: string): ReturnType<SubmissionRepository['sameContent']> {
+    return this.#ask(tenantId, async (session) => {
+      const [row] = await session
+        .select()
+        .from(items)
+        .where(
+          and(
+            eq(items.tenantId, tenantId),
+            eq(items.sha256, sha256),
+            eq(items.profileKey, profileKey),
+            sql`${items.state} = 'done'`,
+            isNotNull(items.document),
+          ),
+        )
+        .limit(1);
+      if (row === undefined || row.document === null) return undefined;
+      const key = await this.#key(session, { tenantId, submissionId: row.submissionId });
+      if (key === undefined) return undefined;
+      return { document: key.open(documentName(row.index), row.document), recordedAtMs: itemOf(row, key).recordedAtMs };
+    });
+  }
+
+  begin(ref: SubmissionItemRef, atMs: number): Promise<SubmissionItem | undefined> {
+    return this.#atOnce(ref.tenantId, async (tx) => {
+      const known = await this.#locked(tx, ref);
+      if (known === undefined) return undefined;
+      const [row] = await tx.select(withoutDocument).from(items).where(isItem(ref));
+      const key = await this.#key(tx, ref);
+      if (row === undefined || key === undefined || !isOpen(row.state)) return undefined;
+      const change = { state: 'running', attempts: row.attempts + 1, updatedAtMs: Math.round(atMs) } as const;
+      await tx.update(items).set(change).where(isItem(ref));
+      await this.#count(tx, ref, known, row.state, 'running', atMs);
+      return itemOf({ ...row, ...change }, key);
+    });
+  }
+
+  finish(ref: SubmissionItemRef, outcome: ItemOutcome, atMs: number): Promise<Submission | undefined> {
+    return this.#atOnce(ref.tenantId, async (tx) => {
+      const known = await this.#locked(tx, ref);
+      if (known === undefined) return undefined;
+      const [row] = await tx.select({ state: items.state }).from(items).where(isItem(ref));
+      const key = await this.#key(tx, ref);
+      if (row === undefined || key === undefined || !isOpen(row.state)) return submissionOf(known);
+      const updatedAtMs = Math.round(atMs);
+      if (outcome.state === 'done') {
+        const { document, disposition = null, score = null, ...facts } = outcome;
+        const sealedDocument = key.seal(documentName(ref.index), storable(document));
+        const change = { ...facts, disposition, score, updatedAtMs, code: null, reason: null, uploadObject: null };
+        await tx
+          .update(items)
+          .set({ ...change, document: sealedDocument })
+          .where(isItem(ref));
+      } else
+        await tx
+          .update(items)
+          .set({ ...outcome, updatedAtMs })
+          .where(isItem(ref));
+      return this.#count(tx, ref, known, row.state, outcome.state, atMs);
+    });
+  }
+
+  retry(ref: SubmissionRef, index: number | undefined, atMs: number): Promise<number | undefined> {
+    return this.#atOnce(ref.tenantId, async (tx) => {
+      const known = await this.#locked(tx, ref);
+      if (known === undefined) return undefined;
+      const wanted = and(ofSubmission(ref), eq(items.state, 'failed'), index === undefined ? undefined : eq(items.index, index));
+      const again = await tx
+        .update(items)
+        .set({ state: 'queued', updatedAtMs: Math.round(atMs), code: null, reason: null })
+        .where(wanted)
+        .returning({ index: items.index });
+      if (again.length > 0) {
+        const counts = { queued: known.queued + again.length, failed: known.failed - again.length };
+        await tx
+          .update(submissions)
+          .set({ ...counts, round: known.round + 1, endedAtMs: null, announcedAtMs: null })
+          .where(isOne(ref));
+      }
+      return again.length;
+    });
+  }
+
+  cancel(ref: SubmissionRef, atMs: number): Promise<Submission | undefined> {
+    return this.#atOnce(ref.tenantId, async (tx) => {
+      const known = await this.#locked(tx, ref);
+      if (known === undefined || known.queued + known.running === 0) return known && submissionOf(known);
+      await tx
+        .update(items)
+        .set({ state: 'cancelled', updatedAtMs: Math.round(atMs) })
+        .where(and(ofSubmission(ref), inArray(items.state, ['queued', 'running'])));
+      const cancelled = known.cancelled + known.queued + known.running;
+      const [row] = await tx
+        .update(submissions)
+        .set({ queued: 0, running: 0, cancelled, endedAtMs: Math.round(atMs) })
+        .where(isOne(ref))
+        .returning();
+      return submissionOf(row!);
+    });
+  }
+
+  remove(ref: SubmissionRef): Promise<readonly string[] | undefined> {
+    const { tenantId, submissionId } = ref;
+    return this.#atOnce(tenantId, async (tx) => {
+      if ((await this.#locked(tx, ref)) === undefined) return undefined;
+      const kept = await tx
+        .select({ object: items.uploadObject })
+        .from(items)
+        .where(and(ofSubmission(ref), isNotNull(items.uploadObject)));
+      for (const kind of ['text', 'audio'] as const) await this.#keys.destroy(tx, tenantId, submissionId, kind);
+      await tx
+        .delete(webhookDeliveries)
+        .where(and(eq(webhookDeliveries.tenantId, tenantId), eq(webhookDeliveries.callId, submissionId)));
+      await tx.delete(submissions).where(isOne(ref));
+      return kept.flatMap(({ object }) => object ?? []);
+    });
+  }
+
+  async unannounced(limit: number): Promise<readonly Submission[]> {
+    const ended = and(isNotNull(submissions.endedAtMs), isNull(submissions.announcedAtMs));
+    const rows = await unavailable(
+      this.#tenancy.owner.select().from(submissions).where(ended).orderBy(asc(submissions.endedAtMs)).limit(limit),
+    );
+    return rows.map(submissionOf);
+  }
+
+  async announced(ref: SubmissionRef, atMs: number): Promise<void> {
+    await this.#ask(ref.tenantId, (session) =>
+      session
+        .update(submissions)
+        .set({ announcedAtMs: Math.round(atMs) })
+        .where(isOne(ref)),
+    );
+  }
+
+  waiting(query: { untouchedSinceMs: number; limit: number }): Promise<readonly SubmissionRef[]> {
+    return unavailable(
+      this.#tenancy.owner
+        .selectDistinct({ tenantId: items.tenantId, submissionId: items.submissionId })
+        .from(items)
+        .where(and(sql`${items.state} IN ('queued', 'running')`, lt(items.updatedAtMs, query.untouchedSinceMs)))
+        .limit(query.limit),
+    );
+  }
+
+  endedBefore(query: { endedBeforeMs: number; limit: number }): Promise<readonly SubmissionRef[]> {
+    return unavailable(
+      this.#tenancy.owner
+        .select({ tenantId: submissions.tenantId, submissionId: submissions.id })
+        .from(submissions)
+        .where(lt(submissions.endedAtMs, query.endedBeforeMs))
+        .limit(query.limit),
+    );
+  }
+
+  async #locked(tx: Session, ref: SubmissionRef): Promise<Row | undefined> {
+    const [row] = await tx.select().from(submissions).where(isOne(ref)).for('update');
+    return row;
+  }
+
+  async #count(
+    tx: Session,
+    ref: SubmissionRef,
+    known: Row,
+    from: SubmissionState,
+    to: SubmissionState,
+    atMs: number,
+  ): Promise<Submission> {
+    if (from === to) return submissionOf(known);
+    const counts = { [from]: known[from] - 1, [to]: known[to] + 1 };
+    const { queued, running } = { ...known, ...counts };
+    const isOver = queued + running === 0;
+    const [row] = await tx
+      .update(submissions)
+      .set({ ...counts, ...(isOver ? { endedAtMs: Math.round(atMs) } : {}) })
+      .where(isOne(ref))
+      .returning();
+    return submissionOf(row!);
+  }
+
+  #key(session: Session, { tenantId, submissionId }: SubmissionRef): Promise<CallKey | undefined> {
+    return this.#keys.find(session, tenantId, submissionId, 'text');
+  }
+
+  #ask<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
+    return unavailable(this.#tenancy.ask(tenantId, run));
+  }
+
+  #atOnce<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
+    return unavailable(this.#tenancy.atOnce(tenantId, run));
+  }
+}
+
+/** A document may be large: it is read alone. */
+const withoutDocument = {
+  tenantId: items.tenantId,
+  submissionId: items.submissionId,
+  index: items.index,
+  state: items.state,
+  attempts: items.attempts,
+  updatedAtMs: items.updatedAtMs,
+  uploadObject: items.uploadObject,
+  sha256: items.sha256,
+  bytes: items.bytes,
+  profileKey: items.profileKey,
+  disposition: items.disposition,
+  score: items.score,
+  code: items.code,
+  reason: items.reason,
+  personal: items.personal,
+};
+
+function isOne({ tenantId, submissionId }: SubmissionRef): SQL | undefined {
+  return and(eq(submissions.tenantId, tenantId), eq(submissions.id, submissionId));
+}
+
+function ofSubmission({ tenantId, submissionId }: SubmissionRef): SQL | undefined {
+  return and(eq(items.tenantId, tenantId), eq(items.submissionId, submissionId));
+}
+
+function isItem(ref: SubmissionItemRef): SQL | undefined {
+  return and(ofSubmission(ref), eq(items.index, ref.index));
+}
+
+function isOpen(state: SubmissionState): boolean {
+  return state === 'queued' || state === 'running';
+}
+
+function documentName(index: number): string {
+  return `item/${index}/document`;
+}
+
+function submissionOf({ tenantId, id, profile, createdAtMs, endedAtMs, round, ...row }: Row): Submission {
+  const { queued, running, done, failed, cancelled } = row;
+  const counts = { queued, running, done, failed, cancelled };
+  return { tenantId, id, profile, createdAtMs, endedAtMs: endedAtMs ?? undefined, round, counts };
+}
+
+function itemOf(row: ItemRow, key: CallKey): SubmissionItem {
+  const { index, state, attempts, updatedAtMs, ...rest } = row;
+  const { name, url, recordedAtMs, metadata } = personal.parse(key.open(`item/${index}`, row.personal));
+  return {
+    index,
+    state,
+    attempts,
+    updatedAtMs,
+    name,
+    url,
+    recordedAtMs,
+    metadata,
+    uploadObject: rest.uploadObject ?? undefined,
+    sha256: rest.sha256 ?? undefined,
+    bytes: rest.bytes ?? undefined,
+    profileKey: rest.profileKey ?? undefined,
+    disposition: rest.disposition ?? undefined,
+    score: rest.score ?? undefined,
+    code: rest.code ?? undefined,
+    reason: rest.reason ?? undefined,
+  };
+}

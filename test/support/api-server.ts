@@ -1,0 +1,107 @@
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { Secret } from '../../src/config/secrets.ts';
+import { type WebhookEndpoint, WEBHOOK_EVENTS } from '../../src/config/webhook-endpoints.ts';
+import { recordingFetcher } from '../../src/cli/analyse/recording-fetcher.ts';
+import { soundReader } from '../../src/cli/analyse/sound-reader.ts';
+import { apiRoutes } from '../../src/http/api/api.ts';
+import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
+import { answerBrokenRequest, limitBodyTime } from '../../src/http/broken-request.ts';
+import { useProblems } from '../../src/http/problem.ts';
+import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
+import { WEBHOOKS } from '../../src/jobs/catalog.ts';
+import type { BatchTranscriber } from '../../src/jobs/post-call/transcriber.ts';
+import { openQueue } from '../../src/jobs/queue.ts';
+import { analyseSubmittedJob } from '../../src/jobs/submissions/analyse-submitted.ts';
+import { ANALYSES } from '../../src/jobs/submissions/job.ts';
+import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
+import { WebhookDesk } from '../../src/jobs/webhooks/webhook-desk.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { diskObjects } from '../../src/store/objects/disk.ts';
+import { storeOn } from '../../src/store/postgres-store.ts';
+import { Recordings } from '../../src/store/recordings.ts';
+import { Uploads } from '../../src/store/uploads.ts';
+import { embeddedDatabases, onProblem, temporaryFolder } from './databases.ts';
+import { startReceiver } from './webhook-receiver.ts';
+
+export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
+export const MOST_BYTES = 400_000;
+
+/** The API on a loopback port with store, queue, worker and a receiver of webhooks: what it fetches lies in `files`. */
+export async function startApi(transcriber: BatchTranscriber) {
+  const databases = await embeddedDatabases();
+  const database = await databases.open();
+  const store = storeOn(database);
+  const folder = await temporaryFolder();
+  const receiver = await startReceiver(HOOK_SECRET);
+  const retry = { attempts: 2, backoff: { firstMs: 1, factor: 1, maxMs: 1, jitter: 0 } };
+  const queue = openQueue({ redisUrl: undefined, database, clock: systemClock, onProblem, retry });
+  const endpoint: WebhookEndpoint = {
+    name: 'all',
+    url: receiver.url,
+    events: [...WEBHOOK_EVENTS],
+    secretEnv: 'HOOK',
+    secret: new Secret(HOOK_SECRET),
+    numbers: 'masked',
+    words: false,
+    allowPrivate: true,
+    tenantId: 'default',
+  };
+  const desk = new WebhookDesk({ endpoints: [endpoint], store, queue, clock: systemClock });
+  const objects = diskObjects(join(folder.path, 'objects'));
+  const uploads = new Uploads(store, objects);
+  const files = new Map<string, Uint8Array>();
+  const audio = createServer((request, response) => {
+    const bytes = files.get(request.url ?? '');
+    response.writeHead(bytes === undefined ? 404 : 200).end(bytes);
+  });
+  audio.listen(0, '127.0.0.1');
+  await once(audio, 'listening');
+  const audioHost = `127.0.0.1:${(audio.address() as AddressInfo).port}`;
+  const workFolder = join(folder.path, 'work');
+  const parts = { store, uploads, queue, desk, transcriber, clock: systemClock, workFolder };
+  const profiles = ProfileBook.plain();
+  const fetcher = recordingFetcher({ clock: systemClock, workFolder, audioHosts: [audioHost] });
+  const handler = analyseSubmittedJob({ ...parts, profiles, fetcher, sound: soundReader() });
+  const work = () => queue.work(ANALYSES, handler, { concurrency: 4 });
+  queue.work(WEBHOOKS, deliverWebhook({ store, desk, clock: systemClock, timeoutMs: 5000 }));
+
+  const keys = new ApiKeys(join(folder.path, 'api-keys.json'));
+  const app = fastify({ clientErrorHandler: answerBrokenRequest, forceCloseConnections: true });
+  useProblems(app, silentLogger);
+  limitBodyTime(app, systemClock, 300);
+  const uploadFolder = join(folder.path, 'uploads');
+  const recordings = new Recordings(store, objects);
+  const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, clock: systemClock };
+  app.register(async (scope) => apiRoutes(scope, deps, MOST_BYTES));
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const secretOf = (tenantId: string): string => keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0).secret;
+  return {
+    url,
+    store,
+    queue,
+    desk,
+    receiver,
+    files,
+    audioHost,
+    keys,
+    work,
+    uploadFolder,
+    objectFolder: objects.place,
+    key: secretOf('default'),
+    otherKey: secretOf('other'),
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      audio.close();
+      await queue.close();
+      await store.close();
+      await receiver[Symbol.asyncDispose]();
+      await databases[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
