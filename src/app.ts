@@ -16,7 +16,6 @@ import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
 import { createHttpServer } from './http/server.ts';
 import { TwilioControl } from './carriers/twilio/control.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
-import { AUDIT_FILE, AuditLog } from './jobs/audit-log.ts';
 import { endOrphans, keepCall } from './jobs/call-keeping.ts';
 import type { Clock } from './kernel/clock.ts';
 import { createEvents } from './observability/events.ts';
@@ -141,7 +140,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
     services,
   );
-  const audit = new AuditLog(join(settings.dataDir, AUDIT_FILE), () => clock.wallMs());
   const http = createHttpServer({
     settings,
     clock,
@@ -154,7 +152,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,
       clock,
-      live: { calls, audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
+      live: { calls, audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
     },
     redeem: (botSecret, token) => {
       const asking = bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret));

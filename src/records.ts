@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { LoadedConfig } from './config/load.ts';
+import { AUDIT_FILE, AuditLog } from './jobs/audit-log.ts';
 import { WEBHOOKS, WEBHOOK_RETRY } from './jobs/catalog.ts';
 import { Eraser } from './jobs/eraser.ts';
 import { Outbox } from './jobs/outbox.ts';
@@ -31,6 +32,7 @@ export interface Records {
   readonly recordingOutbox: Outbox;
   readonly desk: WebhookDesk;
   readonly eraser: Eraser;
+  readonly audit: AuditLog;
   close(): Promise<void>;
 }
 
@@ -78,6 +80,7 @@ export async function openRecords({ config, clock, logger }: RecordsOptions): Pr
       recordingOutbox,
       desk: new WebhookDesk({ endpoints: webhooks, store, queue, clock }),
       eraser,
+      audit: new AuditLog(join(dataDir, AUDIT_FILE), () => clock.wallMs()),
       async close() {
         await queue.close();
         await store.close();

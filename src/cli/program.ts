@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   jobs: async () => (await import('./jobs-command.ts')).addJobsCommand,
   webhooks: async () => (await import('./webhooks-command.ts')).addWebhooksCommand,
   erase: async () => (await import('./erase-command.ts')).addEraseCommand,
+  hold: async () => (await import('./hold-command.ts')).addHoldCommand,
   replay: async () => (await import('./replay-command.ts')).addReplayCommand,
   config: async () => (await import('./config-command.ts')).addConfigCommand,
   doctor: async () => (await import('./doctor-command.ts')).addDoctorCommand,

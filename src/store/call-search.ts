@@ -51,6 +51,7 @@ async function conditionsOf(keys: CallKeys, tenantId: string, query: CallQuery):
     query.carrier === undefined ? undefined : eq(calls.carrier, query.carrier),
     query.direction === undefined ? undefined : eq(calls.direction, query.direction),
     query.disposition === undefined ? undefined : eq(calls.disposition, query.disposition),
+    query.held === undefined ? undefined : eq(calls.legalHold, true),
     query.fromMs === undefined ? undefined : gte(calls.startedAtMs, query.fromMs),
     query.toMs === undefined ? undefined : lt(calls.startedAtMs, query.toMs),
   );

@@ -54,6 +54,8 @@ export interface CallQuery {
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
   readonly disposition?: string | undefined;
+  /** Only calls that a legal hold protects. */
+  readonly held?: true | undefined;
   /** Whole words, all of which occur in what was said or heard or in an analysis; any script, any case. */
   readonly text?: string | undefined;
 }
