@@ -77,9 +77,14 @@ export function errorFields(thrown: unknown, depth = 0): unknown {
   if (!(thrown instanceof Error)) return thrown === undefined ? undefined : errorText(thrown);
   return {
     name: thrown.name,
-    message: thrown.message,
+    message: withoutQuote(thrown.message),
     ...(thrown instanceof OffhookError ? { code: thrown.code, retryable: thrown.retryable, facts: thrown.facts } : {}),
-    stack: depth === 0 ? thrown.stack : undefined,
+    stack: depth === 0 && thrown.stack !== undefined ? withoutQuote(thrown.stack) : undefined,
     cause: thrown.cause === undefined || depth >= 3 ? undefined : errorFields(thrown.cause, depth + 1),
   };
+}
+
+/** `JSON.parse` quotes what it could not read, which may be a caller's words. */
+function withoutQuote(text: string): string {
+  return text.replace(/"[^]*"(?:\.\.\.)? is not valid JSON/u, '[removed] is not valid JSON');
 }

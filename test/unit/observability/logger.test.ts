@@ -47,6 +47,21 @@ describe('createLogger', () => {
     expect(last()).toMatchObject({ level: 'error', message: 'yes', a: 1, time: expect.stringMatching(/^\d{4}-/) });
   });
 
+  it.each(['hello marigold', '[1, "it is marigold, she said", marigold]', '{"a": 1 marigold', '"marigold'])(
+    'quotes nothing of what was no JSON: %s',
+    (words) => {
+      const { logger, lines } = capture();
+      try {
+        JSON.parse(words);
+      } catch (cause) {
+        logger.error({ error: cause }, 'x');
+        logger.error({ error: new TestError('bad', { cause }) }, 'x');
+      }
+      expect(lines).toHaveLength(2);
+      expect(lines.join('')).not.toMatch(/mari|gold/u);
+    },
+  );
+
   it('writes errors with code, facts and causes', () => {
     const { logger, last } = capture();
     logger.error({ error: new TestError('bad', { cause: new Error('worse'), facts: { port: 1 } }) }, 'x');
