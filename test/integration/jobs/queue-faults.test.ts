@@ -1,18 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { JobRun } from '../../../src/jobs/port.ts';
 import { openQueue } from '../../../src/jobs/queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { onProblem, prepareCluster, temporaryFolder } from '../../support/databases.ts';
+import { onProblem, temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/worker-child.ts', import.meta.url));
 const redisProgram = requireTool('redis-server');
-
-beforeAll(prepareCluster);
 
 // Most of it is waiting, for processes to start and for locks to run out.
 describe.concurrent('the job queue', () => {

@@ -1,14 +1,12 @@
 import { join } from 'node:path';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { EngineHost } from '../../../src/store/embedded/engine-host.ts';
 import { queryMessage } from '../../../src/store/embedded/wire-messages.ts';
 import { storeOn } from '../../../src/store/postgres-store.ts';
 import { callRecordOf } from '../../support/call-records.ts';
-import { onProblem, prepareCluster, temporaryFolder } from '../../support/databases.ts';
-
-beforeAll(prepareCluster);
+import { onProblem, temporaryFolder } from '../../support/databases.ts';
 
 it('starts another engine after one has died, with everything that was committed', async () => {
   await using folder = await temporaryFolder();

@@ -2,14 +2,14 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { openDatabase } from '../../../src/store/database.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { socketDirOf } from '../../../src/store/embedded/socket-server.ts';
 import { StoreLock } from '../../../src/store/embedded/store-lock.ts';
 import { storeOn } from '../../../src/store/postgres-store.ts';
 import { callRecordOf } from '../../support/call-records.ts';
-import { onProblem, prepareCluster, temporaryFolder } from '../../support/databases.ts';
+import { onProblem, temporaryFolder } from '../../support/databases.ts';
 import { type Running, run, until } from '../../support/processes.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/store-child.ts', import.meta.url));
@@ -30,39 +30,50 @@ const written = async (child: Running, count: number): Promise<void> => {
   );
 };
 
-beforeAll(prepareCluster);
+/** A store that several tests look at. Opened first: the first of a machine is prepared for seconds. */
+let shared: Awaited<ReturnType<typeof temporaryFolder>>;
+let owner: Database;
+beforeAll(async () => {
+  shared = await temporaryFolder();
+  owner = await openDatabase({ url: undefined, dataDir: shared.path, clock: systemClock, onProblem });
+});
+afterAll(async () => {
+  await owner.close();
+  await shared[Symbol.asyncDispose]();
+});
 
-describe('the embedded store between processes', () => {
+// Most of it is waiting, for processes to start.
+describe.concurrent('the embedded store between processes', () => {
   it('serves others through its socket, survives kill -9 of its owner, and is taken over with nothing lost', async () => {
     await using folder = await temporaryFolder();
-    const owner = startChild(folder.path, 'owner-');
+    const first = startChild(folder.path, 'owner-');
     const peers: Running[] = [];
     try {
-      await written(owner, 1);
+      await written(first, 1);
       const peer = startChild(folder.path, 'peer-');
       peers.push(peer);
       await written(peer, 5);
-      await written(owner, 10);
-      expect([lines(owner)[0], lines(peer)[0]]).toEqual(['embedded', 'peer']);
+      await written(first, 10);
+      expect([lines(first)[0], lines(peer)[0]]).toEqual(['embedded', 'peer']);
       const stop = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem, whenBusy: 'stop' } as const;
       await expect(openDatabase(stop)).rejects.toMatchObject({
         code: 'OFFHOOK_STORE_BUSY',
-        facts: { ownerPid: owner.child.pid },
+        facts: { ownerPid: first.child.pid },
       });
 
-      await owner.stop('SIGKILL');
+      await first.stop('SIGKILL');
       await peer.stop('SIGKILL');
       await using database = await openDatabase(stop);
       expect(database.place).toBe('embedded');
       const store = storeOn(database);
       // The peer may have had time to say that its owner is gone: only ids were acknowledged.
-      const acknowledged = [...lines(owner), ...lines(peer)].filter((line) => /^(?:owner|peer)-/u.test(line));
+      const acknowledged = [...lines(first), ...lines(peer)].filter((line) => /^(?:owner|peer)-/u.test(line));
       for (const id of acknowledged) {
         const found = await store.calls.get('default', id);
         expect(found?.turns, id).toHaveLength(2);
       }
     } finally {
-      await owner.stop('SIGKILL');
+      await first.stop('SIGKILL');
       for (const peer of peers) await peer.stop('SIGKILL');
     }
   }, 90_000);
@@ -83,12 +94,9 @@ describe('the embedded store between processes', () => {
   });
 
   it('rolls a transaction back whose client went away, and lets the others go on', async () => {
-    await using folder = await temporaryFolder();
-    const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
-    await using owner = await openDatabase(options);
     const store = storeOn(owner);
     await store.calls.upsert(callRecordOf());
-    const client = new Client({ host: socketDirOf(folder.path), port: 5432, user: 'postgres' });
+    const client = new Client({ host: socketDirOf(shared.path), port: 5432, user: 'postgres' });
     client.on('error', () => {});
     await client.connect();
     await client.query('BEGIN');
@@ -99,10 +107,7 @@ describe('the embedded store between processes', () => {
   });
 
   it('tells those that listen, on each side of the socket, and only on their channel', async () => {
-    await using folder = await temporaryFolder();
-    const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
-    await using owner = await openDatabase(options);
-    await using peer = await openDatabase(options);
+    await using peer = await openDatabase({ url: undefined, dataDir: shared.path, clock: systemClock, onProblem });
     const heard: string[] = [];
     const clients = await Promise.all([owner.pool.connect(), peer.pool.connect(), peer.pool.connect()]);
     try {
