@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { loadAmbiences } from './call/ambience/load-ambience.ts';
 import { loadVoiceActivity } from './audio/voice-activity.ts';
 import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
@@ -90,6 +91,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const recordingFiles = new RecordingThread(clock);
   const vault = new SecretVault(clock);
   const voices = new EvenLoudness(speech.synthesizer);
+  const ambiences = await loadAmbiences(bots, logger);
   const services: CallServices = {
     clock,
     logger,
@@ -98,6 +100,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     recogniser: speech.recogniser,
     spareRecognition: () => speech.reserveLive(),
     synthesizer: voices,
+    ambienceOf: ({ name }) => ambiences.get(name),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
     createCutter: () => new SentenceCutter(),

@@ -1,7 +1,9 @@
 import { decodeAudio } from '../audio/codec.ts';
 import type { Attachment } from '../carriers/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
-import { Playout, type PlayoutLead } from './playout.ts';
+import { Ambience } from './ambience/ambience.ts';
+import { Playout } from './playout.ts';
+import type { PlayoutLead } from './playout-lead.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { Recording } from './recording.ts';
 
@@ -15,21 +17,27 @@ export class Line {
   readonly playout: Playout;
   readonly #recording: Recording | undefined;
   readonly #echo: EchoGuard;
+  readonly #ambience: Ambience | undefined;
   readonly #onStarted: (unitId: string, atMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
   /** The carrier's timestamp of the caller's last frame. */
   #lineMs: number | undefined;
 
-  /** @param onStarted told when the first audio of a sentence went out */
+  /**
+   * @param ambience the room under what is said, to be repeated
+   * @param onStarted told when the first audio of a sentence went out
+   */
   constructor(
     attachment: Attachment,
     lead: PlayoutLead,
     recording: Recording | undefined,
     echo: EchoGuard,
+    ambience: Int16Array | undefined,
     onStarted: (unitId: string, atMs: number) => void,
   ) {
     const { format } = attachment.started;
+    this.#ambience = ambience === undefined ? undefined : new Ambience(ambience, format.encoding);
     const { marks, payloadMultipleBytes } = attachment.capabilities;
     this.playout = new Playout({ ...lead, format, marks, payloadMultipleBytes });
     this.ledger = new HeardLedger(format);
@@ -72,7 +80,7 @@ export class Line {
         attachment.sendMark(command.name);
         continue;
       }
-      attachment.sendAudio(command.payload);
+      attachment.sendAudio(this.#ambience?.under(command.payload) ?? command.payload);
       const pcm = decodeAudio(attachment.started.format.encoding, command.payload);
       this.#recording?.bot(pcm, command.startMs);
       this.#echo.sent(pcm, command.startMs, this.playout.lateMs);
@@ -83,6 +91,16 @@ export class Line {
       }
     }
     for (const played of this.playout.takePlayed()) this.ledger.played(played.unitId, played.byMark);
+    this.#fill(attachment, nowMs);
+  }
+
+  /** Goes on with the room where nothing is said. */
+  #fill(attachment: Attachment, nowMs: number): void {
+    const ambience = this.#ambience;
+    const audio = ambience?.alone(this.playout.endMs, nowMs);
+    if (ambience === undefined || audio === undefined) return;
+    attachment.sendAudio(audio);
+    this.playout.ambientEndMs = ambience.endMs;
   }
 
   markReturned(name: string, nowMs: number): void {
@@ -92,20 +110,21 @@ export class Line {
   }
 
   /** Audio of the caller came. @param timestampMs the carrier's, if it gives any */
-  arrived(timestampMs: number | undefined): void {
+  arrived(timestampMs: number | undefined, nowMs: number): void {
     this.#lineMs = timestampMs;
+    this.#ambience?.arrived(timestampMs, nowMs);
   }
 
   /** Takes back everything not yet played, at the carrier too. */
   clear(nowMs: number): void {
     const { clear, marks } = this.#attachment?.capabilities ?? {};
     if (clear === 'native') this.#attachment?.sendClear();
-    this.#cut(nowMs);
+    this.#cut(nowMs, clear === 'native' ? Number.NEGATIVE_INFINITY : Math.max(this.playout.endMs, this.playout.ambientEndMs));
     if (clear === 'native' && marks === 'native') this.#attachment?.sendMark(this.playout.cutMark);
   }
 
   detach(nowMs: number, reason: string): void {
-    this.#cut(nowMs);
+    this.#cut(nowMs, Number.NEGATIVE_INFINITY);
     this.#recording?.detached(nowMs, reason);
     this.#attachment = undefined;
   }
@@ -116,10 +135,13 @@ export class Line {
     this.pump(nowMs);
   }
 
-  #cut(nowMs: number): void {
+  /** @param keepsUntilMs how far what the carrier has not dropped goes */
+  #cut(nowMs: number, keepsUntilMs: number): void {
     for (const position of this.playout.clear(nowMs)) {
       this.ledger.cut(position.unitId, position.sureBytes, position.likelyBytes);
     }
+    this.#ambience?.cut(keepsUntilMs);
+    this.playout.ambientEndMs = this.#ambience?.endMs ?? Number.NEGATIVE_INFINITY;
     this.#recording?.cleared(nowMs);
     this.#echo.cleared(nowMs);
   }

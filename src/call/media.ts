@@ -35,12 +35,14 @@ export function openMedia(
   timeline: Timeline,
   listener: MediaListener,
 ): Media {
-  const { clock, logger, recordingsFolder, createDetector, ticker } = services;
+  const { clock, logger, ambienceOf, recordingsFolder, createDetector, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const path = join(recordingsFolder, day, `${callId}.wav`);
   const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, services.recordingFiles);
   const echo = new EchoGuard();
-  const line = new Line(attachment, services.playout, recording, echo, (unitId, atMs) => listener.unitStarted(unitId, atMs));
+  const line = new Line(attachment, services.playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
+    listener.unitStarted(unitId, atMs),
+  );
   const ear = new Ear(createDetector(), recording, echo, (event) => listener.feed(event));
   const voice = new BotVoice(bot, services, line, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),

@@ -1,26 +1,14 @@
 import { bytesPerSample, idleByte, type AudioFormat } from '../audio/format.ts';
 import { fadedIn, fadedOut } from './fades.ts';
+import type { PlayoutLead } from './playout-lead.ts';
 import { PlayoutUnit } from './playout-unit.ts';
 import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
-
-export interface PlayoutLead {
-  /** Audio is sent when less than this is queued at the carrier, … */
-  readonly leadLowMs: number;
-  /** … until this much is, … */
-  readonly leadTargetMs: number;
-  /** … and never more than this. */
-  readonly leadMaxMs: number;
-  readonly messageMs: number;
-  readonly markEveryMs: number;
-}
 
 export interface PlayoutSettings extends PlayoutLead {
   readonly format: AudioFormat;
   readonly marks: 'native' | 'none';
   readonly payloadMultipleBytes: number;
 }
-
-export const DEFAULT_LEAD: PlayoutLead = { leadLowMs: 300, leadTargetMs: 400, leadMaxMs: 500, messageMs: 100, markEveryMs: 450 };
 
 export type PlayoutCommand =
   /** `startMs`: when the carrier will start playing it, on the gateway's monotonic clock. */
@@ -90,6 +78,8 @@ export class Playout {
   #cut: PlayoutUnit[] = [];
   #suspended = false;
   #starvedAt = '';
+  /** Until when the carrier has sound to play that is none of ours: what is sent next is heard after it. */
+  ambientEndMs = Number.NEGATIVE_INFINITY;
   readonly #playing = new PlayingClock();
   #pendingCut: PendingCut | undefined;
   #placed: HeardPosition[] = [];
@@ -260,6 +250,11 @@ export class Playout {
     return played;
   }
 
+  /** Until when the carrier has something of ours to play, as far as the clock tells. */
+  get endMs(): number {
+    return this.#carrierEndMs;
+  }
+
   /** Whether the carrier is playing our audio now, as far as the clock tells. */
   isAudible(nowMs: number): boolean {
     return nowMs < this.#carrierEndMs;
@@ -325,7 +320,7 @@ export class Playout {
 
   /** Puts one message behind what the carrier has. */
   #emit(unit: PlayoutUnit, payload: Uint8Array, takenBytes: number, nowMs: number, commands: PlayoutCommand[]): void {
-    const startMs = Math.max(nowMs, this.#carrierEndMs);
+    const startMs = Math.max(nowMs, this.#carrierEndMs, this.ambientEndMs);
     if (startMs > this.#carrierEndMs) this.#playing.startedAnew();
     const offsetBytes = unit.sentBytes;
     unit.sentBytes += takenBytes;

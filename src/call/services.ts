@@ -7,7 +7,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Recogniser, Synthesizer } from '../speech/port.ts';
 import type { CallRecord } from './call-record.ts';
 import type { VoiceDetector } from './ear.ts';
-import type { PlayoutLead } from './playout.ts';
+import type { PlayoutLead } from './playout-lead.ts';
 import type { RecordingFiles } from './recording-file.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { Sounds } from './sounds/port.ts';
@@ -46,6 +46,8 @@ export interface CallServices {
   /** A recognition slot beside those that live calls hold, or undefined when none is free. */
   readonly spareRecognition: () => { release(): void } | undefined;
   readonly synthesizer: Synthesizer;
+  /** The room that a bot seems to be in, to be repeated; undefined for none. */
+  readonly ambienceOf: (bot: Bot) => Int16Array | undefined;
   /** Audio files that bots play. */
   readonly sounds: Sounds;
   readonly createDetector: () => VoiceDetector;

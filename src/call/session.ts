@@ -161,7 +161,7 @@ export class CallSession {
     switch (event.type) {
       case 'audio': {
         const at = { nowMs, wallMs: clock.wallMs(), silent: this.#secret.isSilent(nowMs) };
-        this.#media.line.arrived(event.timestampMs);
+        this.#media.line.arrived(event.timestampMs, nowMs);
         this.#media.ear.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#listening);
         return;
       }

@@ -92,6 +92,21 @@ export const botSettings = z
     askEarly: z.boolean().default(false),
     /** Silence that ends the caller's turn. */
     endpointingMs: wait(200, 5000, 640),
+    /** A room that is heard softly under what the bot says and between it; none where absent. */
+    ambience: z
+      .strictObject({
+        /** One that is made here from noise. */
+        room: z.enum(['office', 'cafe']).optional(),
+        /** Or a WAV file of the bot's folder, repeated; up to five minutes. */
+        file: z.string().min(1).max(500).optional(),
+        /** Its level in dBFS; a voice is at about -20. */
+        levelDb: z.number().min(-65).max(-35).default(-48),
+      })
+      .refine(
+        ({ room, file }) => (room === undefined) !== (file === undefined),
+        'ambience needs either room or file, and not both',
+      )
+      .optional(),
     interruption: z
       .strictObject({
         /** What may interrupt the bot where the dialog does not say. */

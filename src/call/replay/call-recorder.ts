@@ -3,7 +3,7 @@ import type { Bot } from '../../config/bots.ts';
 import type { DialogAction, DialogHookFactory } from '../../dialog/port.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { CallRecord } from '../call-record.ts';
-import type { PlayoutLead } from '../playout.ts';
+import type { PlayoutLead } from '../playout-lead.ts';
 import type { CallIdentity, CallServices, CallTiming } from '../services.ts';
 import type { CallOrder } from '../supervision.ts';
 import { TURN_MACHINE } from '../turn-machine.ts';

@@ -61,6 +61,8 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     ticker: decisions.watchTicker(keptTicks(fixture, time)),
     recogniser: replayRecogniser(fixture, time, standIn),
     synthesizer,
+    // As it is on the wire alone, silence does as well.
+    ambienceOf: ({ ambience }) => (ambience === undefined ? undefined : new Int16Array(8)),
     sounds: { play: (_folder, source, signal) => synthesizer.speak(soundSpeech(source), signal) },
     spareRecognition: keptSpares(fixture),
     createDetector: parts.createDetector,

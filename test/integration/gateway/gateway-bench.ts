@@ -14,7 +14,7 @@ import { dialTwilio, type SimulatedCall } from '../../../src/sim/twilio-carrier.
 import type { StreamOptions } from '../../../src/sim/twilio-stream.ts';
 import { startTestPlatform, type TestPlatform } from '../platform/setup.ts';
 
-/** Answers a word of the tone language by telling it back at length and the key 9 with three sentences; the key 5 presses keys,
+/** Answers a word of the tone language by telling it back at length and the key 9 with three sentences; the key 3 plays a sound, 5 presses keys,
  * 6 connects somebody else, and `charlie` ends the call. */
 const BOT = `
 name: echo
@@ -36,6 +36,9 @@ export async function* respond(turn) {
   else if (input.kind === 'keyed' && input.digits === '5') {
     yield { type: 'say', text: 'Pressing.' };
     yield { type: 'digits', digits: '1w2' };
+  } else if (input.kind === 'keyed' && input.digits === '3') {
+    yield { type: 'play', source: 'ding.wav' };
+    yield { type: 'play', source: 'https://127.0.0.1/none.wav', text: 'Ding dong.' };
   } else if (input.kind === 'keyed' && input.digits === '6') {
     yield { type: 'say', text: 'Connecting.' };
     yield { type: 'transfer', to: '+15550100' };
@@ -65,12 +68,20 @@ export interface GatewayBench extends AsyncDisposable {
 
 /** A whole gateway over real sockets: real store, real platform server, whose engines speak and hear tones. */
 export async function startGatewayBench(
-  options: { readonly env?: Readonly<Record<string, string>>; readonly platform?: Partial<PlatformOptions> } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly platform?: Partial<PlatformOptions>;
+    /** More lines of the bot's file. */
+    readonly bot?: string;
+    /** More files of the bot's folder. */
+    readonly files?: Readonly<Record<string, Uint8Array>>;
+  } = {},
 ): Promise<GatewayBench> {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-gateway-'));
   const botFolder = join(dataDir, 'bots');
   mkdirSync(botFolder);
-  writeFileSync(join(botFolder, 'echo.yaml'), BOT);
+  writeFileSync(join(botFolder, 'echo.yaml'), BOT + (options.bot ?? ''));
+  for (const [name, bytes] of Object.entries(options.files ?? {})) writeFileSync(join(botFolder, name), bytes);
   writeFileSync(join(botFolder, 'echo-bot.js'), BOT_MODULE);
   writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
   const speech = await startTestPlatform(options.platform);

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodeMulaw } from '../../../src/audio/g711.ts';
+import { decodeMulaw, encodeMulaw } from '../../../src/audio/g711.ts';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { dtmf } from '../../../src/audio/tone.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { CallRecord } from '../../../src/call/call-record.ts';
@@ -9,7 +10,7 @@ import { SoundLibrary } from '../../../src/call/sounds/sound-library.ts';
 import type { Sounds } from '../../../src/call/sounds/port.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews, CallServices } from '../../../src/call/services.ts';
-import { DEFAULT_LEAD } from '../../../src/call/playout.ts';
+import { DEFAULT_LEAD } from '../../../src/call/playout-lead.ts';
 import { directRecordingFiles } from '../../../src/call/recording-file.ts';
 import { SecretVault } from '../../../src/call/secret-vault.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
@@ -48,6 +49,10 @@ class BenchAttachment implements Attachment {
   closedBecause: string | undefined;
   clears = 0;
   sentBytes = 0;
+  /** How often audio came after the queue had run dry. */
+  gaps = 0;
+  /** Of each message, in dBFS. */
+  readonly levels: number[] = [];
 
   constructor(clock: ManualClock, id: string) {
     this.#clock = clock;
@@ -64,6 +69,8 @@ class BenchAttachment implements Attachment {
   }
 
   sendAudio(payload: Uint8Array): void {
+    if (this.sentBytes > 0 && this.#clock.nowMs() > this.#endMs) this.gaps += 1;
+    this.levels.push(rmsLevelDb(decodeMulaw(payload)));
     this.sentBytes += payload.length;
     this.#endMs = Math.max(this.#clock.nowMs(), this.#endMs) + payload.length / 8;
   }
@@ -115,6 +122,7 @@ export class CallBench {
   dispose: () => Promise<void> = async () => undefined;
   spareSlots = 1;
   control: CallControl | undefined;
+  ambience: Int16Array | undefined;
   sounds: Sounds = new SoundLibrary({ clock: this.clock });
   /** Every recogniser session that was opened, oldest first. */
   readonly recognitions: RecognitionOptions[] = [];
@@ -152,6 +160,7 @@ export class CallBench {
         },
       },
       synthesizer: { speak: (request) => this.#speak(request.text) },
+      ambienceOf: () => this.ambience,
       sounds: { play: (folder, source, signal) => this.sounds.play(folder, source, signal) },
       createDetector: () => ({
         process: (frame) => {

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
-import { DEFAULT_LEAD, Playout, type PlayoutCommand } from '../../../src/call/playout.ts';
+import { Playout, type PlayoutCommand } from '../../../src/call/playout.ts';
+import { DEFAULT_LEAD } from '../../../src/call/playout-lead.ts';
 
 const settings = { ...DEFAULT_LEAD, format: MULAW_8K, marks: 'native', payloadMultipleBytes: 1 } as const;
 const BYTES_PER_MS = 8;

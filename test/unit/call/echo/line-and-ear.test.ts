@@ -5,7 +5,7 @@ import { rmsLevelDb } from '../../../../src/audio/level.ts';
 import { Ear } from '../../../../src/call/ear.ts';
 import { EchoGuard } from '../../../../src/call/echo/echo-guard.ts';
 import { Line } from '../../../../src/call/line.ts';
-import { DEFAULT_LEAD } from '../../../../src/call/playout.ts';
+import { DEFAULT_LEAD } from '../../../../src/call/playout-lead.ts';
 import type { TurnEvent } from '../../../../src/call/turn-state.ts';
 import type { Attachment } from '../../../../src/carriers/port.ts';
 import { babble } from './babble.ts';
@@ -54,7 +54,7 @@ function echoedCall(): { events: TurnEvent[]; ear: Ear; nowMs: number } {
   const carrier = new EchoingCarrier();
   const echo = new EchoGuard();
   const events: TurnEvent[] = [];
-  const line = new Line(carrier, DEFAULT_LEAD, undefined, echo, () => undefined);
+  const line = new Line(carrier, DEFAULT_LEAD, undefined, echo, undefined, () => undefined);
   const detector = {
     process: (frame: Int16Array) => ({ voiced: rmsLevelDb(frame) > -50, speechLike: 1 }),
     close: () => undefined,

@@ -1,5 +1,5 @@
 import { MULAW_8K } from '../../../../src/audio/format.ts';
-import { DEFAULT_LEAD } from '../../../../src/call/playout.ts';
+import { DEFAULT_LEAD } from '../../../../src/call/playout-lead.ts';
 import { CallRecorder } from '../../../../src/call/replay/call-recorder.ts';
 import type { CallFixture } from '../../../../src/call/replay/fixture.ts';
 import type { ReplayParts } from '../../../../src/call/replay/replay-call.ts';
@@ -94,6 +94,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     spareRecognition: () => ({ release: () => undefined }),
     recogniser: scriptedRecogniser(clock, uneven, words),
     synthesizer: scriptedSynthesizer(clock, uneven),
+    ambienceOf: ({ ambience }) => (ambience === undefined ? undefined : new Int16Array(80).fill(100)),
     sounds: { play: (_, source) => scriptedSound(clock, uneven, source) },
     createDetector,
     createCutter: parts.createCutter,
