@@ -52,6 +52,12 @@ export class Ear {
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     this.#echo.arrived(pcm.length, timestampMs, nowMs);
     recogniser.send(pcm);
+    if (this.#filled === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, nowMs);
+    else this.#cut(pcm, nowMs);
+  }
+
+  /** Messages of another length than a frame's are put together. */
+  #cut(pcm: Int16Array, nowMs: number): void {
     const frames = Math.floor((this.#filled + pcm.length) / FRAME_SAMPLES_8K);
     let frameMs = nowMs - (frames - 1) * FRAME_MS;
     for (let from = 0; from < pcm.length;) {
@@ -61,12 +67,15 @@ export class Ear {
       from += count;
       if (this.#filled < FRAME_SAMPLES_8K) break;
       this.#filled = 0;
-      const { voiced: sounds, speechLike } = this.#detector.process(this.#frame);
-      const echo = this.#echo.explains(this.#frame, sounds);
-      const voiced = sounds && !echo;
-      this.#sink({ type: 'frame', frame: { atMs: frameMs, voiced, speechLike } });
+      this.#judge(this.#frame, frameMs);
       frameMs += FRAME_MS;
     }
+  }
+
+  #judge(frame: Int16Array, atMs: number): void {
+    const { voiced: sounds, speechLike } = this.#detector.process(frame);
+    const echo = this.#echo.explains(frame, sounds);
+    this.#sink({ type: 'frame', frame: { atMs, voiced: sounds && !echo, speechLike } });
   }
 
   #decoded({ encoding }: AudioFormat, payload: Uint8Array): Int16Array {

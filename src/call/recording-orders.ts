@@ -1,14 +1,15 @@
-/** What the thread that writes recordings is told. */
+/** One block of a recording, by where it stands in the bytes that come with it and in the audio of its file. */
+export interface RecordingBlock {
+  readonly id: number;
+  /** With the first block of a file. */
+  readonly path: string | undefined;
+  readonly atByte: number;
+  readonly length: number;
+}
+
+/** What the thread that writes recordings is told. Blocks lie one behind the other in `bytes`: one piece of memory changes hands. */
 export type RecordingOrder =
-  | {
-      readonly type: 'write';
-      readonly blocks: readonly {
-        readonly id: number;
-        readonly path: string;
-        readonly atByte: number;
-        readonly bytes: Uint8Array;
-      }[];
-    }
+  | { readonly type: 'write'; readonly blocks: readonly RecordingBlock[]; readonly bytes: Uint8Array }
   | { readonly type: 'finish'; readonly id: number };
 
 /** What it tells. */

@@ -3,14 +3,14 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { startWorker } from '../kernel/entry-file.ts';
 import { errorText } from '../kernel/errors.ts';
 import { BYTES_PER_SECOND, type RecordingFile, type RecordingFiles, TOO_SLOW } from './recording-file.ts';
-import type { RecordingOrder, RecordingReport } from './recording-orders.ts';
+import type { RecordingBlock, RecordingOrder, RecordingReport } from './recording-orders.ts';
 
 /** Blocks of all calls go to the thread together, this often; it adds to what dies with the process. */
 const SEND_EVERY_MS = 50;
 /** Of all calls together: half a second of a thousand, or much more of fewer. */
 const MOST_QUEUED_BYTES = 500 * BYTES_PER_SECOND;
 
-type Block = (RecordingOrder & { type: 'write' })['blocks'][number] & { readonly bytes: Uint8Array<ArrayBuffer> };
+type Block = RecordingBlock & { readonly bytes: Uint8Array };
 
 /** Writes recordings in a thread of its own; a call gives its audio away and never waits. */
 export class RecordingThread implements RecordingFiles, AsyncDisposable {
@@ -36,8 +36,13 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
   create(path: string): RecordingFile {
     const id = this.#nextId;
     this.#nextId += 1;
+    let isNew = true;
     const file = new ThreadFile({
-      write: (atByte, bytes) => this.#write({ id, path, atByte, bytes }),
+      write: (atByte, bytes) => {
+        const refusal = this.#write({ id, path: isNew ? path : undefined, atByte, length: bytes.length, bytes });
+        isNew &&= refusal !== undefined;
+        return refusal;
+      },
       finish: () => this.#finish(id),
     });
     file.failure = this.#failure;
@@ -71,11 +76,15 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
     if (this.#blocks.length === 0) return;
     const blocks = this.#blocks;
     this.#blocks = [];
-    for (const { bytes } of blocks) this.#underWay.push(bytes.length);
-    this.#order(
-      { type: 'write', blocks },
-      blocks.map(({ bytes }) => bytes.buffer),
-    );
+    const bytes = new Uint8Array(blocks.reduce((sum, { length }) => sum + length, 0));
+    let at = 0;
+    for (const block of blocks) {
+      this.#underWay.push(block.length);
+      bytes.set(block.bytes, at);
+      at += block.length;
+    }
+    const facts = blocks.map(({ id, path, atByte, length }) => ({ id, path, atByte, length }));
+    this.#order({ type: 'write', blocks: facts, bytes }, [bytes.buffer]);
   }
 
   #reported(report: RecordingReport): void {

@@ -12,19 +12,22 @@ const open = new Map<number, number>();
 parentPort?.on('message', (order: RecordingOrder) => {
   if (order.type === 'finish') return finish(order.id);
   const failures: { id: number; error: string }[] = [];
-  for (const { id, path, atByte, bytes } of order.blocks) {
+  let from = 0;
+  for (const { id, path, atByte, length } of order.blocks) {
     try {
-      write(id, path, atByte, bytes);
+      write(id, path, atByte, order.bytes.subarray(from, from + length));
     } catch (error) {
       failures.push({ id, error: errorText(error) });
     }
+    from += length;
   }
   report({ type: 'done', count: order.blocks.length, failures });
 });
 
-function write(id: number, path: string, atByte: number, bytes: Uint8Array): void {
+function write(id: number, path: string | undefined, atByte: number, bytes: Uint8Array): void {
   let file = open.get(id);
   if (file === undefined) {
+    if (path === undefined) throw new Error('the recording could not be made');
     mkdirSync(dirname(path), { recursive: true });
     file = openSync(path, 'w', 0o600);
     open.set(id, file);

@@ -9,12 +9,15 @@ export class SampleClock {
   #windowMinMs = Number.POSITIVE_INFINITY;
   #windowEndsMs = 0;
   #windowsMs: number[] = [];
+  /** The least of the windows that are over. */
+  #earlierMs = Number.POSITIVE_INFINITY;
 
   /** Starts a new attachment whose first frame belongs at `positionMs` and carries `timestampMs`. */
   attach(positionMs: number, timestampMs: number, arrivalMs: number): void {
     this.#baseMs = positionMs - timestampMs;
     this.#offsetMs = undefined;
     this.#windowsMs = [];
+    this.#earlierMs = Number.POSITIVE_INFINITY;
     this.#windowMinMs = Number.POSITIVE_INFINITY;
     this.#windowEndsMs = arrivalMs + WINDOW_MS;
     this.observe(timestampMs, arrivalMs);
@@ -26,10 +29,11 @@ export class SampleClock {
     this.#windowMinMs = Math.min(this.#windowMinMs, delayMs);
     if (arrivalMs >= this.#windowEndsMs) {
       this.#windowsMs = [...this.#windowsMs.slice(-2), this.#windowMinMs];
+      this.#earlierMs = Math.min(...this.#windowsMs);
       this.#windowMinMs = delayMs;
       this.#windowEndsMs = arrivalMs + WINDOW_MS;
     }
-    this.#offsetMs = Math.min(this.#windowMinMs, ...this.#windowsMs);
+    this.#offsetMs = Math.min(this.#windowMinMs, this.#earlierMs);
   }
 
   /** Where a carrier timestamp stands in the recording, in ms. */

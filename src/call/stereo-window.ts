@@ -30,6 +30,10 @@ export class StereoWindow {
     if (end === first) return;
     const slot = (atSample + first) % this.#capacity;
     const before = Math.min(end - first, this.#capacity - slot);
+    if (before === pcm.length) {
+      ring.set(pcm, slot);
+      return;
+    }
     ring.set(pcm.subarray(first, first + before), slot);
     if (first + before < end) ring.set(pcm.subarray(first + before, end), 0);
   }

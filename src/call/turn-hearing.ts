@@ -15,7 +15,7 @@ const MOST_PAUSES = 20;
 /** Takes in 20 ms of the caller's line. */
 export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
   const hearing = hear(settings, state.hearing, frame);
-  const heard: TurnState = { ...state, hearing };
+  const heard: TurnState = hearing === state.hearing ? state : { ...state, hearing };
   const { phase } = state;
   switch (phase.name) {
     case 'listening':
@@ -25,7 +25,8 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
       const evidenceMs = phase.evidenceMs + Math.max(0, hearing.burst.evidenceMs - state.hearing.burst.evidenceMs);
       const goesOn = hearing.pauseMs !== undefined && hearing.burst.evidenceMs >= GOING_ON_MS;
       const speaking: TurnState = goesOn ? learnPause(heard) : heard;
-      return afterTime(settings, { ...speaking, phase: { ...phase, voicedMs, evidenceMs } }, frame.atMs);
+      const isSame = voicedMs === phase.voicedMs && evidenceMs === phase.evidenceMs;
+      return afterTime(settings, isSame ? speaking : { ...speaking, phase: { ...phase, voicedMs, evidenceMs } }, frame.atMs);
     }
     case 'settling': {
       const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs > phase.committedAtMs;
@@ -65,7 +66,8 @@ function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hear
     };
   }
   const over = hearing.lastVoicedMs !== undefined && frame.atMs - hearing.lastVoicedMs >= BURST_GAP_MS;
-  if (over) return { ...hearing, recent, burst: NO_EVIDENCE, burstSinceMs: undefined };
+  const hasBurst = hearing.burst !== NO_EVIDENCE || hearing.burstSinceMs !== undefined;
+  if (over && hasBurst) return { ...hearing, recent, burst: NO_EVIDENCE, burstSinceMs: undefined };
   return recent === hearing.recent ? hearing : { ...hearing, recent };
 }
 
