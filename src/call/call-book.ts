@@ -226,7 +226,7 @@ export class CallBook {
       source: record.playout.starvedBySource,
       gateway: record.playout.starvedByGateway,
     })) {
-      for (let hole = 0; hole < count; hole += 1) this.#services.events.underrun({ callId: this.#callId, cause, gapMs: 0 });
+      if (count > 0) this.#services.events.underruns({ callId: this.#callId, cause, count });
     }
     this.#services.events.callEnded({
       carrier,

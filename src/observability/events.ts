@@ -30,7 +30,8 @@ export interface BusinessEvents {
   turnCompleted(event: { callId: string; index: number; inputKind: string; latencyMs: TurnLatency; text?: string }): void;
   interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string; heardMs: number }): void;
   earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
-  underrun(event: { callId: string; cause: string; gapMs: number }): void;
+  /** Holes in the replies of one call, told once with their count: a machine that cannot keep up makes thousands. */
+  underruns(event: { callId: string; cause: string; count: number }): void;
   speechFailed(event: { callId?: string; service: SpeechService; code: string; error: unknown }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
   webhookRefused(event: { carrier: string; reason: string; status: number; address: string }): void;
@@ -75,8 +76,8 @@ export function createEvents(logger: Logger, metrics: Metrics): BusinessEvents {
       metrics.earlyAnswer(hit ? 'hit' : 'miss');
       logger.debug({ ...event, hit }, 'dialog asked early');
     },
-    underrun(event) {
-      metrics.underrun(event.cause);
+    underruns(event) {
+      metrics.underruns(event.cause, event.count);
       logger.warn(event, 'playout ran dry');
     },
     speechFailed(event) {

@@ -27,7 +27,7 @@ export interface Metrics {
   /** `held` was resumed, `cleared` ended the reply. */
   interruption(kind: 'held' | 'cleared', cause: string): void;
   earlyAnswer(outcome: 'hit' | 'miss'): void;
-  underrun(cause: string): void;
+  underruns(cause: string, count: number): void;
   speechError(service: SpeechService, code: string): void;
   jobFinished(job: string, outcome: 'done' | 'failed' | 'retried', durationMs: number): void;
   webhookRefused(carrier: string, reason: string): void;
@@ -115,7 +115,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     turnLatency: (stage, latencyMs) => latency.observe({ stage }, latencyMs / 1000),
     interruption: (kind, cause) => interruptions.inc({ kind, cause }),
     earlyAnswer: (outcome) => earlyAnswers.inc({ outcome }),
-    underrun: (cause) => underruns.inc({ cause }),
+    underruns: (cause, count) => underruns.inc({ cause }, count),
     speechError: (service, code) => speechErrors.inc({ service, code }),
     jobFinished(job, outcome, durationMs) {
       jobs.inc({ job, outcome });

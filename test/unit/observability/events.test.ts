@@ -55,7 +55,7 @@ describe('createEvents', () => {
     events.attached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', streamId: 's' });
     events.detached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', code: 1006, reason: '' });
     events.interrupted({ callId: 'c', turn: 1, kind: 'cleared', cause: 'voice', heardMs: 800 });
-    events.underrun({ callId: 'c', cause: 'tts', gapMs: 40 });
+    events.underruns({ callId: 'c', cause: 'gateway', count: 1500 });
     events.speechFailed({ service: 'asr', code: 'OFFHOOK_X', error: new Error('e') });
     events.dialogFailed({ callId: 'c', turn: 1, error: 'e' });
     events.webhookRefused({ carrier: 'twilio', reason: 'signature', status: 403, address: '127.0.0.1' });
@@ -69,7 +69,7 @@ describe('createEvents', () => {
     for (const line of [
       'offhook_calls_answered_total{carrier="twilio",answer="refused"} 1',
       'offhook_interruptions_total{kind="cleared",cause="voice"} 1',
-      'offhook_underruns_total{cause="tts"} 1',
+      'offhook_underruns_total{cause="gateway"} 1500',
       'offhook_speech_errors_total{service="asr",code="OFFHOOK_X"} 1',
       'offhook_webhooks_refused_total{carrier="twilio",reason="signature"} 1',
       'offhook_streams_refused_total{carrier="twilio",reason="replayed"} 1',
