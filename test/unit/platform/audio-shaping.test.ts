@@ -18,6 +18,9 @@ function pieces(pcm: Int16Array, sizes: readonly number[]): Int16Array[] {
   }
   return cut;
 }
+/** Told in one comparison: looking at each sample by itself is most of the time of a property. */
+const isSame = (one: Int16Array, other: Int16Array): boolean =>
+  Buffer.from(one.buffer, one.byteOffset, one.byteLength).equals(Buffer.from(other.buffer, other.byteOffset, other.byteLength));
 const sizes = fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 8 });
 const quiet = (ms: number): Int16Array => new Int16Array(8 * ms);
 
@@ -31,7 +34,7 @@ describe('chunks for the socket', () => {
         expect(chunks.map((chunk) => chunk.length)).toEqual(chunks.map((_, index) => (index === 0 ? 100 : 300)));
         const rest = chunker.flush();
         if (rest !== undefined) expect(rest.length).toBeLessThan(300);
-        expect(joinSamples(rest === undefined ? chunks : [...chunks, rest])).toEqual(pcm);
+        expect(isSame(joinSamples(rest === undefined ? chunks : [...chunks, rest]), pcm)).toBe(true);
         expect(chunker.flush()).toBeUndefined();
       }),
     );
@@ -47,7 +50,7 @@ describe('trimmed silence', () => {
       fc.property(sizes, fc.nat(200), fc.nat(200), (cut, before, after) => {
         const trim = new SilenceTrim();
         const whole = joinSamples([quiet(before), inner, quiet(after)]);
-        expect(joinSamples(pieces(whole, cut).map((piece) => trim.push(piece)))).toEqual(wanted);
+        expect(isSame(joinSamples(pieces(whole, cut).map((piece) => trim.push(piece))), wanted)).toBe(true);
       }),
     );
   });
@@ -79,7 +82,7 @@ describe('stretched speech', () => {
       fc.property(fc.double({ min: 0.3, max: 3.2, noNaN: true }), sizes, (factor, cut) => {
         const stretched = run(factor, cut);
         expect(stretched.length).toBe(Math.round(pcm.length * factor));
-        expect(stretched).toEqual(run(factor, [pcm.length]));
+        expect(isSame(stretched, run(factor, [pcm.length]))).toBe(true);
       }),
       { numRuns: 30 },
     );
@@ -144,7 +147,7 @@ describe('segments of a recording', () => {
         const segments = segmentsOf(pcm, cut);
         expect(segments).toHaveLength(2);
         for (const { startSample, pcm: part } of segments) {
-          expect(part).toEqual(pcm.slice(startSample, startSample + part.length));
+          expect(isSame(part, pcm.subarray(startSample, startSample + part.length))).toBe(true);
         }
         const [first, second] = segments;
         expect(first!.startSample / 8).toBeGreaterThan(650);
