@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   start: async () => (await import('./start-command.ts')).addStartCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,
+  bench: async () => (await import('./bench-command.ts')).addBenchCommand,
   platform: async () => (await import('./platform-command.ts')).addPlatformCommand,
   worker: async () => (await import('./worker-command.ts')).addWorkerCommand,
   jobs: async () => (await import('./jobs-command.ts')).addJobsCommand,

@@ -1,0 +1,113 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Bot } from '../config/bots.ts';
+import { errorText } from '../kernel/errors.ts';
+import { type BenchStep, judge, MOST_BUSY, MOST_LAG_MS } from './bench/recommend.ts';
+import { type BenchReport, runBench } from './bench/run.ts';
+import { requireConfiguration } from './configuration.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
+
+interface BenchFlags {
+  readonly calls: number;
+  readonly seconds: number;
+  readonly bot?: string;
+  readonly json?: boolean;
+}
+
+/** `offhook bench`: how many calls this machine carries with this configuration. */
+export function addBenchCommand(program: Command): void {
+  program
+    .command('bench')
+    .description('measure how many calls this machine carries with your configuration; calls nobody outside it')
+    .option('--calls <count>', 'the most calls to try', readNumber(10_000), 300)
+    .option('--seconds <count>', 'length of each of four steps', readNumber(3_600), 10)
+    .option('--bot <name>', 'the bot to call; unless given, the first that asks no service outside this machine')
+    .option('--json', 'print one JSON document')
+    .action(async (flags: BenchFlags) => {
+      const bot = chooseBot(requireConfiguration().bots, flags.bot);
+      const stop = new AbortController();
+      const onInterrupt = (): void => stop.abort(new Error('stopped'));
+      process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
+      const print = flags.json === true ? printNote : printLine;
+      try {
+        const report = await runBench({
+          calls: flags.calls,
+          seconds: flags.seconds,
+          bot,
+          signal: stop.signal,
+          onStage: (stage) => print(coloured('dim', `${stage} …`)),
+          onStep: (step) => print(stepText(step)),
+        });
+        if (flags.json === true) printJson(report);
+        else printReport(report);
+        process.exit(report.maximum === null ? EXIT.failed : EXIT.ok);
+      } catch (error) {
+        printNote(`offhook bench: ${errorText(error)}`);
+        process.exit(EXIT.failed);
+      }
+    });
+}
+
+/** Calls of a benchmark reach no service that the user pays for or that others use, unless its bot was named. */
+function chooseBot(bots: readonly Bot[], asked: string | undefined): string {
+  const local = ({ dialog }: Bot): boolean => dialog.kind === 'flow' || dialog.kind === 'module';
+  const chosen =
+    asked === undefined
+      ? (bots.find((bot) => bot.default && local(bot)) ?? bots.find(local))
+      : bots.find(({ name }) => name === asked);
+  if (chosen !== undefined) return chosen.name;
+  const names = bots.map(({ name }) => name).join(', ');
+  printNote(
+    asked === undefined
+      ? `offhook bench: every bot asks a service outside; name the one to call with --bot (${names}).`
+      : `offhook bench: there is no bot ${asked}; there are ${names}.`,
+  );
+  return process.exit(EXIT.usage);
+}
+
+function readNumber(most: number) {
+  return (text: string): number => {
+    if (!/^[1-9]\d{0,5}$/.test(text) || Number(text) > most)
+      throw new InvalidArgumentError(`a whole number from 1 to ${most} is expected.`);
+    return Number(text);
+  };
+}
+
+function stepText(step: BenchStep): string {
+  const { faults, void: reasons } = judge(step);
+  return [...faults, ...reasons.map((reason) => `does not count: ${reason}`)].map((text) => `  ${text}`).join('\n') || '  fine';
+}
+
+function printReport(report: BenchReport): void {
+  const percent = (share: number): string => `${Math.round(100 * share)} %`;
+  const number = (value: number | null): string => (value === null ? '–' : String(value));
+  const rows = report.steps.map((step) => [
+    String(step.calls),
+    percent(step.cpu),
+    percent(step.loopBusy),
+    String(step.loopP99Ms),
+    String(step.rssMb),
+    String(step.holes),
+    String(step.lost),
+    `${number(step.turnP50Ms)} / ${number(step.turnP99Ms)}`,
+    percent(step.callersBusy),
+  ]);
+  const heading = ['calls', 'processor', 'loop busy', 'loop p99 ms', 'memory MB', 'holes', 'lost', 'turn ms', 'callers busy'];
+  printLine();
+  printLine(tableText([heading, ...rows]));
+  printLine();
+  printLine(`${report.machine}; bot ${report.bot}; ${report.secondsAStep} s a step`);
+  const { maximum, limitFound } = report;
+  const last = report.steps.at(-1);
+  if (maximum === null) {
+    printLine(coloured('red', `Fewer than ${last?.calls ?? 1} calls: no step was both borne and counted. Try fewer (--calls).`));
+    return;
+  }
+  const bounds = `loop busy at most ${percent(MOST_BUSY)}, at most ${MOST_LAG_MS} ms late, no hole, no call lost`;
+  printLine(coloured('green', `Recommended for one gateway process (${bounds}):`));
+  printLine(`\n  call:\n    maximum: ${maximum}\n\nor ${report.setting?.environment ?? ''}`);
+  if (!limitFound && (last === undefined || judge(last).void.length === 0))
+    printLine('It bore all that was tried; its limit is higher (--calls).');
+  if (!limitFound && last !== undefined && judge(last).void.length > 0)
+    printLine('The callers reached their own limit first: the gateway may bear more.');
+  printLine('The speech platform must allow as many requests at once: speech.slotsPerKey for each key.');
+}

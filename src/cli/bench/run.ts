@@ -1,0 +1,153 @@
+import { fork } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sleep } from '../../kernel/abort.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { entryFile } from '../../kernel/entry-file.ts';
+import { callersReport, done, gatewayReport, speechAddresses, target } from './messages.ts';
+import { BenchProcessError, ObedientChild } from './orders.ts';
+import { type BenchStep, judge, type Recommendation, recommend, stepsUpTo } from './recommend.ts';
+
+export interface BenchOptions {
+  /** The most calls that are tried. */
+  readonly calls: number;
+  /** Length of each step's measurement. */
+  readonly seconds: number;
+  /** The bot that is called. */
+  readonly bot: string;
+  readonly signal: AbortSignal;
+  readonly onStage: (stage: string) => void;
+  readonly onStep: (step: BenchStep) => void;
+}
+
+export interface BenchReport extends Recommendation {
+  readonly machine: string;
+  readonly bot: string;
+  readonly secondsAStep: number;
+  readonly steps: readonly (BenchStep & ReturnType<typeof judge>)[];
+  /** What to put into the configuration; null when nothing can be recommended. */
+  readonly setting: { readonly key: 'call.maximum'; readonly environment: string; readonly value: number } | null;
+}
+
+/** Before the first step, so that no step pays for what is compiled and opened once. */
+const WARM_CALLS = 10;
+/** Between the last call's start and the measurement; no longer than that itself. */
+const SETTLE_MS = 3_000;
+const CALLS_END_WITHIN_MS = 30_000;
+
+/**
+ * Measures the gateway with the user's settings and one of their bots at rising numbers of calls, each process by itself: gateway;
+ * callers and speech stand-in; this one. Ends at the first step that is not borne.
+ * @throws BenchProcessError, or the signal's reason
+ */
+export async function runBench(options: BenchOptions): Promise<BenchReport> {
+  const { signal, bot } = options;
+  const dataDir = await mkdtemp(join(tmpdir(), 'offhook-bench-'));
+  const steps: BenchStep[] = [];
+  try {
+    await using callers = start('callers-child', 'the process of the callers');
+    await using gateway = start('gateway-child', 'the gateway');
+    const measured = measureSteps({ callers, gateway }, { ...options, dataDir }, steps);
+    // What is under way when it is stopped ends with its processes, and its failure is nobody's.
+    measured.catch(() => undefined);
+    await Promise.race([measured, aborted(signal)]);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
+  }
+  const recommendation = recommend(steps);
+  const { maximum } = recommendation;
+  return {
+    machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
+    bot,
+    secondsAStep: options.seconds,
+    steps: steps.map((step) => ({ ...step, ...judge(step) })),
+    ...recommendation,
+    setting: maximum === null ? null : { key: 'call.maximum', environment: `OFFHOOK_CALL__MAXIMUM=${maximum}`, value: maximum },
+  };
+}
+
+interface Processes {
+  readonly callers: ObedientChild;
+  readonly gateway: ObedientChild;
+}
+
+async function measureSteps(
+  { callers, gateway }: Processes,
+  options: BenchOptions & { readonly dataDir: string },
+  steps: BenchStep[],
+): Promise<void> {
+  const { dataDir, bot, calls, seconds, signal, onStage, onStep } = options;
+  onStage('starting the gateway');
+  const speech = await callers.tell('standIn', speechAddresses);
+  const address = await gateway.tell('start', target, { dataDir, bot, speech });
+  onStage('warming up');
+  await holdCalls({ callers, gateway }, address, Math.min(WARM_CALLS, calls), Math.min(SETTLE_MS, seconds * 1_000), signal);
+  for (const count of stepsUpTo(calls)) {
+    onStage(`${count} calls`);
+    const step = await holdCalls({ callers, gateway }, address, count, seconds * 1_000, signal);
+    steps.push(step);
+    onStep(step);
+    const { faults, void: reasons } = judge(step);
+    if (faults.length > 0 || reasons.length > 0) return;
+  }
+}
+
+/** Holds so many calls for a while, and ends them. */
+async function holdCalls(
+  { callers, gateway }: Processes,
+  address: object,
+  calls: number,
+  measureMs: number,
+  signal: AbortSignal,
+): Promise<BenchStep> {
+  const { starved: starvedBefore } = await gateway.tell('report', gatewayReport);
+  await callers.tell('place', done, { target: address, calls });
+  await sleep(systemClock, Math.min(SETTLE_MS, measureMs), signal);
+  await Promise.all([gateway.tell('measure', done), callers.tell('measure', done)]);
+  await sleep(systemClock, measureMs, signal);
+  const [used, made] = await Promise.all([gateway.tell('report', gatewayReport), callers.tell('report', callersReport)]);
+  await callers.tell('hangUp', done);
+  // Holes are told when a call has ended.
+  const starved = await callsEnded(gateway, signal);
+  return {
+    calls,
+    cpu: round(used.cpu, 3),
+    loopBusy: round(used.loopBusy, 3),
+    loopP99Ms: round(used.loopP99Ms, 1),
+    rssMb: Math.round(used.rssMb),
+    holes: starved - starvedBefore,
+    lost: made.lost,
+    turnP50Ms: made.turnP50Ms === null ? null : Math.round(made.turnP50Ms),
+    turnP99Ms: made.turnP99Ms === null ? null : Math.round(made.turnP99Ms),
+    callersLateP99Ms: round(made.lateP99Ms, 1),
+    callersBusy: round(made.loopBusy, 3),
+  };
+}
+
+async function callsEnded(gateway: ObedientChild, signal: AbortSignal): Promise<number> {
+  for (let waitedMs = 0; waitedMs < CALLS_END_WITHIN_MS; waitedMs += 200) {
+    const { live, starved } = await gateway.tell('report', gatewayReport);
+    if (live === 0) return starved;
+    await sleep(systemClock, 200, signal);
+  }
+  throw new BenchProcessError(`calls did not end within ${CALLS_END_WITHIN_MS} ms of hanging up`);
+}
+
+function start(file: string, name: string): ObedientChild {
+  const { path, execArgv } = entryFile(import.meta.url, file);
+  const child = fork(path, [], { execArgv: ['--no-warnings', ...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  return new ObedientChild(child, name, systemClock);
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+function round(value: number, digits: number): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits;
+}

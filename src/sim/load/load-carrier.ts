@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
+import { WebSocket } from 'ws';
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import { CallRefused } from '../errors.ts';
+import { readTwiml } from '../twiml.ts';
+import { LoadCall, type LoadNotes } from './load-call.ts';
+import { callerRound, FRAME_MS } from './load-sounds.ts';
+
+export interface LoadTarget {
+  /** The gateway's base address. */
+  readonly url: string;
+  readonly authToken: string;
+  readonly bot: string;
+}
+
+/** As the carrier itself. */
+const ANSWER_WITHIN_MS = 15_000;
+
+/**
+ * Many calls as Twilio would deliver them, kept going: who was hung up on calls again. One wheel of 20 slots of a millisecond
+ * paces all of them against the clock, so that the generator costs less than what it measures.
+ */
+export class LoadCarrier implements Disposable {
+  readonly notes: LoadNotes = { measuring: false, lateMs: [], turnMs: [], lost: 0 };
+  readonly #target: LoadTarget;
+  readonly #clock: Clock;
+  readonly #round = callerRound();
+  readonly #calls: LoadCall[] = [];
+  #timer: Timer | undefined;
+  #startedMs = 0;
+  #ticks = 0;
+  #calling = false;
+  #ended = false;
+  /** Why a call that ended could not be placed again. */
+  #refusal: Error | undefined;
+
+  constructor(target: LoadTarget, clock: Clock) {
+    this.#target = target;
+    this.#clock = clock;
+  }
+
+  /** Places calls, one after the other. @throws CallRefused */
+  async place(count: number): Promise<void> {
+    this.#startedMs = this.#clock.nowMs();
+    this.#tick();
+    for (let number = 0; number < count && !this.#ended; number += 1) this.#calls[number] = await this.#place(number);
+  }
+
+  /** Calls that are live. @throws CallRefused when one that ended could not be placed again */
+  get live(): number {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    return this.#calls.filter((call) => !call.over).length;
+  }
+
+  [Symbol.dispose](): void {
+    this.#ended = true;
+    this.#timer?.cancel();
+    for (const call of this.#calls) call.hangUp();
+  }
+
+  #tick(): void {
+    const dueTicks = Math.floor(this.#clock.nowMs() - this.#startedMs);
+    for (; this.#ticks <= dueTicks; this.#ticks += 1) {
+      const dueMs = this.#startedMs + this.#ticks;
+      for (let at = this.#ticks % FRAME_MS; at < this.#calls.length; at += FRAME_MS) {
+        const nowMs = this.#clock.nowMs();
+        if (this.notes.measuring) this.notes.lateMs.push(nowMs - dueMs);
+        this.#calls[at]?.sendFrame(nowMs);
+      }
+    }
+    if (!this.#calling && this.#calls.some((call) => call.over)) void this.#callAgain();
+    this.#timer = this.#clock.after(1, () => this.#tick());
+  }
+
+  async #callAgain(): Promise<void> {
+    this.#calling = true;
+    try {
+      for (const [number, call] of this.#calls.entries()) {
+        if (this.#ended || !call.over) continue;
+        this.#calls[number] = await this.#place(number);
+      }
+    } catch (error) {
+      this.#refusal = error instanceof Error ? error : new CallRefused(String(error), []);
+      return;
+    }
+    this.#calling = false;
+  }
+
+  async #place(number: number): Promise<LoadCall> {
+    const callSid = `CA${randomBytes(16).toString('hex')}`;
+    const url = await this.#streamOf(callSid, number);
+    const socket = new WebSocket(url, { perMessageDeflate: false, skipUTF8Validation: true, handshakeTimeout: ANSWER_WITHIN_MS });
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', reject);
+    });
+    const call = new LoadCall(socket, callSid, number, this.#round, this.notes, this.#clock);
+    if (this.#ended) call.hangUp();
+    return call;
+  }
+
+  /** The answer document's stream. */
+  async #streamOf(callSid: string, number: number): Promise<string> {
+    const { url, authToken, bot } = this.#target;
+    const address = `${url}/carriers/twilio/voice/${encodeURIComponent(bot)}`;
+    const fields = {
+      CallSid: callSid,
+      AccountSid: `AC${'0'.repeat(32)}`,
+      From: `+1555${String(number).padStart(7, '0')}`,
+      To: '+15550100002',
+      Direction: 'inbound',
+      CallStatus: 'ringing',
+      ApiVersion: '2010-04-01',
+    };
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: { 'x-twilio-signature': getExpectedTwilioSignature(authToken, address, fields) },
+      body: new URLSearchParams(fields),
+      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+    });
+    const document = await response.text();
+    const verbs = response.ok ? readTwiml(document) : [];
+    const stream = verbs.find((verb) => verb.verb === 'stream');
+    if (stream !== undefined) return stream.url;
+    const said = verbs.flatMap((verb) => (verb.verb === 'say' ? [verb.text] : []));
+    throw new CallRefused(`the voice webhook gave no stream (status ${response.status}): ${said.join(' ')}`, said);
+  }
+}
