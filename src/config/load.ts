@@ -113,6 +113,20 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
     if (present || s3Parts.every(([, given]) => !given)) continue;
     problems.push({ key, where: 'recordings', message: 'an S3-compatible store needs an endpoint, a bucket and both keys' });
   }
+  const { jwksUri, issuer, audience } = settings.jwt;
+  const jwtParts = [
+    ['jwt.jwksUri', jwksUri],
+    ['jwt.issuer', issuer],
+    ['jwt.audience', audience],
+  ] as const;
+  for (const [key, given] of jwtParts) {
+    if (given !== undefined || jwtParts.every(([, each]) => each === undefined)) continue;
+    problems.push({ key, where: 'jwt', message: 'tokens need a jwksUri, an issuer and an audience' });
+  }
+  if (jwksUri !== undefined && !/^https:|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/u.test(jwksUri)) {
+    const where = origins.get('jwt.jwksUri') ?? 'jwt';
+    problems.push({ key: 'jwt.jwksUri', where, value: jwksUri, message: 'only https, or an address of this machine' });
+  }
   if (!(call.leadLowMs <= call.leadTargetMs && call.leadTargetMs <= call.leadMaxMs)) {
     problems.push({
       key: 'call.leadTargetMs',

@@ -13,6 +13,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-deps.ts';
 import { answerBrokenRequest, limitBodyTime } from './broken-request.ts';
+import { JwtBearers } from './api/jwt-bearers.ts';
 import { ExpectedMedia } from './expected-media.ts';
 import type { CallIntake } from './intake.ts';
 import { sendProblem, useProblems } from './problem.ts';
@@ -25,7 +26,7 @@ import { twilioStreamRoute } from './routes-twilio-stream.ts';
 import type { TwilioCredentials } from './twilio-access.ts';
 
 export interface HttpServerDeps {
-  readonly settings: Pick<Settings, 'http' | 'twilio' | 'publicUrl'>;
+  readonly settings: Pick<Settings, 'http' | 'jwt' | 'twilio' | 'publicUrl'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
@@ -108,20 +109,22 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   });
 
   limitBodyTime(app, deps.clock, http.requestTimeoutMs);
+  const tokens = JwtBearers.from({ settings: deps.settings.jwt, clock: deps.clock });
   const streamKey = deps.streamKey ?? randomBytes(32);
-  const tokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: twilio.streamTokenMs });
+  const streamTokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: twilio.streamTokenMs });
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
   app.register(async (scope) => {
     healthRoutes(scope, deps);
     scope.register(async (inner) => secretRoutes(inner, deps));
     const { api } = deps;
-    if (api !== undefined) scope.register(async (inner) => apiRoutes(inner, api, http.uploadLimitBytes));
+    if (api !== undefined)
+      scope.register(async (inner) => apiRoutes(inner, api, { maxUploadBytes: http.uploadLimitBytes, tokens }));
     const carrierDeps = {
       credentials: deps.twilio,
       events: deps.events,
       addresses: () => publicAddresses(publicUrl, app.server.address()),
       intake: deps.intake,
-      tokens,
+      tokens: streamTokens,
       expected,
       // The token's life is rounded up to a second; one more so that the socket's own deadline comes first.
       mediaWithinMs: twilio.streamTokenMs + twilio.startTimeoutMs + 2000,

@@ -9,6 +9,7 @@ import { recordingFetcher } from '../../src/cli/analyse/recording-fetcher.ts';
 import { soundReader } from '../../src/cli/analyse/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
+import type { JwtBearers } from '../../src/http/api/jwt-bearers.ts';
 import { answerBrokenRequest, limitBodyTime } from '../../src/http/broken-request.ts';
 import { useProblems } from '../../src/http/problem.ts';
 import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
@@ -32,7 +33,7 @@ export const HOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 export const MOST_BYTES = 400_000;
 
 /** The API on a loopback port with store, queue, worker and a receiver of webhooks: what it fetches lies in `files`. */
-export async function startApi(transcriber: BatchTranscriber) {
+export async function startApi(transcriber: BatchTranscriber, more: { readonly tokens?: JwtBearers | undefined } = {}) {
   const databases = await embeddedDatabases();
   const database = await databases.open();
   const store = storeOn(database);
@@ -77,7 +78,7 @@ export async function startApi(transcriber: BatchTranscriber) {
   const uploadFolder = join(folder.path, 'uploads');
   const recordings = new Recordings(store, objects);
   const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, clock: systemClock };
-  app.register(async (scope) => apiRoutes(scope, deps, MOST_BYTES));
+  app.register(async (scope) => apiRoutes(scope, deps, { maxUploadBytes: MOST_BYTES, ...more }));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   const secretOf = (tenantId: string): string => keys.create({ name: tenantId, tenantId, scopes: [...API_SCOPES] }, 0).secret;
   return {

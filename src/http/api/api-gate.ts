@@ -1,25 +1,37 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../kernel/clock.ts';
 import { sendProblem } from '../problem.ts';
-import type { ApiDeps } from './api-deps.ts';
-import type { ApiScope } from './api-keys.ts';
+import type { ApiKeys, ApiScope } from './api-keys.ts';
 import type { Principal } from './api-route.ts';
+import { JwtBearers } from './jwt-bearers.ts';
 import { RateLimit } from './rate-limit.ts';
 
-/** Lets in who has a key with the scope of a route, so many requests a second. */
+interface ApiGateParts {
+  readonly keys: ApiKeys;
+  /** Tokens are believed too, where there is somebody who signs them. */
+  readonly tokens?: JwtBearers | undefined;
+  readonly clock: Clock;
+}
+
+const WANTED = 'This needs an API key or a token: Authorization: Bearer <key>.';
+
+/** Lets in who has a key or a token with the scope of a route, so many requests a second. */
 export class ApiGate {
-  readonly #deps: Pick<ApiDeps, 'keys' | 'clock'>;
+  readonly #parts: ApiGateParts;
   readonly #limit: RateLimit;
   readonly #admitted = new WeakMap<FastifyRequest, Principal>();
 
-  constructor(deps: Pick<ApiDeps, 'keys' | 'clock'>) {
-    this.#deps = deps;
-    this.#limit = new RateLimit(deps.clock);
+  constructor(parts: ApiGateParts) {
+    this.#parts = parts;
+    this.#limit = new RateLimit(parts.clock);
   }
 
   /** Answers by itself when it refuses. */
   async admit(request: FastifyRequest, reply: FastifyReply, scope: ApiScope): Promise<FastifyReply | undefined> {
-    const secret = /^Bearer (\S{1,200})$/iu.exec(request.headers.authorization ?? '')?.[1];
-    const key = secret === undefined ? undefined : this.#deps.keys.find(secret);
+    const bearer = /^Bearer (\S{1,8192})$/iu.exec(request.headers.authorization ?? '')?.[1];
+    const found = bearer === undefined ? undefined : await this.#find(bearer);
+    const refused = found !== undefined && 'refused' in found ? found.refused : undefined;
+    const key = found === undefined || 'refused' in found ? undefined : found;
     // Guessing is limited too, by address.
     const waitS = this.#limit.take(key?.id ?? `guess ${request.ip}`);
     if (key !== undefined && waitS === 0 && key.scopes.includes(scope)) {
@@ -29,9 +41,14 @@ export class ApiGate {
     // A body that comes with it is not read.
     if (hasBody(request)) reply.header('connection', 'close');
     if (waitS > 0) return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many requests.');
-    if (key !== undefined) return sendProblem(request, reply, 403, `This needs the scope ${scope}.`);
-    reply.header('www-authenticate', 'Bearer');
-    return sendProblem(request, reply, 401, 'This needs an API key: Authorization: Bearer <key>.');
+    // As RFC 6750, section 3 wants it.
+    if (key !== undefined) {
+      reply.header('www-authenticate', `Bearer error="insufficient_scope", scope="${scope}"`);
+      return sendProblem(request, reply, 403, `This needs the scope ${scope}.`);
+    }
+    const why = refused === undefined ? undefined : `The token is refused: ${refused}.`;
+    reply.header('www-authenticate', why === undefined ? 'Bearer' : `Bearer error="invalid_token", error_description="${why}"`);
+    return sendProblem(request, reply, 401, why ?? WANTED);
   }
 
   /** Who asks. Only for requests that were let in. */
@@ -39,6 +56,11 @@ export class ApiGate {
     const key = this.#admitted.get(request);
     if (key === undefined) throw new TypeError('the request was not let in');
     return key;
+  }
+
+  async #find(bearer: string): Promise<Principal | { readonly refused: string } | undefined> {
+    const { keys, tokens } = this.#parts;
+    return tokens !== undefined && JwtBearers.isToken(bearer) ? tokens.verify(bearer) : keys.find(bearer);
   }
 }
 

@@ -9,6 +9,7 @@ import { ApiGate } from './api-gate.ts';
 import type { ApiRoute, Principal } from './api-route.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { callRoutes } from './call-routes.ts';
+import type { JwtBearers } from './jwt-bearers.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
 import { openApiDocument } from './open-api.ts';
@@ -17,13 +18,19 @@ import { readUpload, type UploadLimits } from './upload.ts';
 
 const BODY_BYTES = 65_536;
 
+interface ApiOptions {
+  readonly maxUploadBytes: number;
+  /** Believed beside the API's own keys. */
+  readonly tokens?: JwtBearers | undefined;
+}
+
 /**
  * The API under `/api`: every route wants a key or a token with its scope, before any of its body is read, except the
  * description of the API itself. For a scope of its own, since bodies are JSON here.
  */
-export function apiRoutes(app: FastifyInstance, deps: ApiDeps, maxUploadBytes: number): void {
+export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens }: ApiOptions): void {
   const routes = [...callRoutes(deps), ...analysisRoutes(deps), ...submissionRoutes(deps), ...jobRoutes(deps)];
-  const gate = new ApiGate(deps);
+  const gate = new ApiGate({ ...deps, tokens });
   const uploads = { folder: deps.uploadFolder, maxBytes: maxUploadBytes };
   app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: BODY_BYTES }, (_request, body, done) => {
     try {

@@ -82,7 +82,7 @@ describe('the API', () => {
             retry: async (_name, id) => retried.push(id) > 0,
           },
         },
-        1_000_000,
+        { maxUploadBytes: 1_000_000 },
       ),
     );
     await app.ready();

@@ -162,6 +162,15 @@ describe('secrets', () => {
     }
     expect(config.secrets.databaseUrl?.reveal()).toBe('postgres://u:hunter2@h/d');
   });
+
+  it('wants address, issuer and audience of tokens together, and keys that nobody on the way can exchange', () => {
+    const keys = (env: Record<string, string>) => load(env).problems.map(({ key }) => key);
+    expect(keys({ OFFHOOK_JWT__ISSUER: 'https://login.example.com/' })).toEqual(['jwt.jwksUri', 'jwt.audience']);
+    const rest = { OFFHOOK_JWT__ISSUER: 'i', OFFHOOK_JWT__AUDIENCE: 'a' };
+    expect(keys({ ...rest, OFFHOOK_JWT__JWKS_URI: 'http://login.example.com/keys' })).toEqual(['jwt.jwksUri']);
+    for (const uri of ['https://login.example.com/keys', 'http://127.0.0.1:8081/keys'])
+      expect(keys({ ...rest, OFFHOOK_JWT__JWKS_URI: uri })).toEqual([]);
+  });
 });
 
 describe('explainConfig', () => {
