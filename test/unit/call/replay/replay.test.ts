@@ -57,6 +57,13 @@ describe('a call that is kept and run again', () => {
     }
   });
 
+  it('decides the same where a room was heard under the voice', async () => {
+    const fixture = await recordCall({ ...script, bot: { ambience: { room: 'office' } }, jitterMs: 11 });
+    const report = await replay(fixture);
+    expect(report.divergence).toBeUndefined();
+    expect(report.standIns).toEqual([]);
+  });
+
   it('decides the same where sounds were played, and where they were not there', async () => {
     async function* jukebox({ input }: DialogTurn): AsyncIterable<DialogAction> {
       if (input.kind === 'start') {
