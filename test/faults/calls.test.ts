@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared[Symbol.asyncDispose]());
 
-it.concurrent('tells the caller and hangs up when the platform dies during the call, and keeps what was recorded', async () => {
+it.concurrent('tells the caller and hangs up when the platform dies, keeps what was recorded, and refuses the next caller', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);
@@ -42,26 +42,32 @@ it.concurrent('tells the caller and hangs up when the platform dies during the c
   const wav = parseWav(readFileSync(record.recordingPath!));
   expect(wav.samples[0]!.length / 8_000).toBeGreaterThan(2);
   await expect(call.stream.ended).resolves.toMatchObject({ byGateway: true });
-});
 
-it.concurrent('refuses a call with a sentence while the platform is down', async () => {
-  await using bench = await startGatewayBench();
-  await bench.speech.platform.close();
-  await eventually('the health check to notice', async () => (await fetch(`${bench.gateway.url}/readyz`)).status === 503);
+  await eventually('the health check to notice', async () => (await fetch(`${bench.gateway.url}/readyz`)).status === 503, 60_000);
   const refused = await bench.dial().catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(CallRefused);
   expect((refused as CallRefused).said.join(' ')).toContain('Goodbye');
   expect(bench.gateway.calls.active).toBe(0);
 });
 
-it.concurrent('says that all lines are busy beyond the admitted number of calls', async () => {
+it.concurrent('says when all lines are busy, and does not wait for calls that never attached when it stops', async () => {
   await using bench = await startGatewayBench({ env: { OFFHOOK_CALL__MAXIMUM: '1' } });
   const call = await bench.dial();
   const refused = await bench.dial().catch((error: unknown) => error);
   expect((refused as CallRefused).said.join(' ')).toContain('busy');
   await call.hangUp();
-  await eventually('the first call to end', () => bench.gateway.calls.active === 0);
+  const isIdle = (): boolean => bench.gateway.calls.active === 0;
+  await eventually('the first call to end', isIdle);
   await (await bench.dial()).hangUp();
+  await eventually('the second call to end', isIdle);
+
+  const carrier = new RawCarrier({ url: bench.gateway.url, authToken: bench.authToken });
+  await carrier.answer();
+  const session = bench.sessionOf(carrier);
+  // The stream would be waited for longer than this test may take.
+  await bench.gateway.close();
+  expect(await session.ended).toMatchObject({ endReason: 'shutdown', turns: [] });
+  expect(bench.gateway.calls.active).toBe(0);
 });
 
 it.concurrent('goes on after malformed frames, wrong order and noise on the wire', async () => {
@@ -97,17 +103,6 @@ it.concurrent('ends a call that was answered and never attached', async () => {
   expect(await carrier.answer()).toContain('/carriers/twilio/stream/');
   const record = await shared.sessionOf(carrier).ended;
   expect(record).toMatchObject({ endReason: expect.stringContaining('no media within'), turns: [], attachments: [] });
-});
-
-it.concurrent('does not wait for calls that never attached when it stops', async () => {
-  await using bench = await startGatewayBench();
-  const carrier = new RawCarrier({ url: bench.gateway.url, authToken: bench.authToken });
-  await carrier.answer();
-  const session = bench.sessionOf(carrier);
-  // The stream would be waited for longer than this test may take.
-  await bench.gateway.close();
-  expect(await session.ended).toMatchObject({ endReason: 'shutdown', turns: [] });
-  expect(bench.gateway.calls.active).toBe(0);
 });
 
 it.concurrent('gives a stream that is replayed, forged or in another codec no part in the live call', async () => {
