@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export function compile(children: readonly string[], besides: readonly string[] = []): string {
   const out = mkdtempSync(join(tmpdir(), 'offhook-bench-'));
   process.once('exit', () => rmSync(out, { recursive: true, force: true }));
-  for (const name of ['node_modules', 'migrations', 'package.json']) symlinkSync(join(ROOT, name), join(out, name));
+  for (const name of ['node_modules', 'config', 'migrations', 'package.json']) symlinkSync(join(ROOT, name), join(out, name));
   const project = join(out, 'tsconfig.json');
   const compilerOptions = { rootDir: ROOT, outDir: out, noCheck: true, declaration: false, types: [] };
   const files = children.map((name) => join(ROOT, `${name}.ts`));

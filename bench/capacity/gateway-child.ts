@@ -17,6 +17,8 @@ serveOrders(async (speech: SpeechPlatformSettings) => {
     OFFHOOK_DATA_DIR: dataDir,
     OFFHOOK_PORT: '0',
     OFFHOOK_CALL__MAXIMUM: '10000',
+    // How late the loop was is measured, and no reason to refuse what is measured.
+    OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
     OFFHOOK_HTTP__PENDING_STREAMS_PER_ADDRESS: '10000',
   };
   const config = loadConfig({ env, files: [] });

@@ -10,7 +10,8 @@ const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
 const BLOCK_MS = 300;
 /** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
 const MARGIN_MS = 120;
-const WINDOW_MS = 4_000;
+/** The margin, a block, and what is sent ahead to the carrier (half a second and a message), twice over. */
+const WINDOW_MS = 2_000;
 /** How far ahead of our clock a carrier's timestamp may be. */
 const MOST_LEAD_MS = 10_000;
 
