@@ -13,7 +13,7 @@ import type { Database } from '../store/database.ts';
 import { QUEUE_SCHEMA } from '../store/migrate.ts';
 import { connectRedis, parseRedisAddress } from './redis-address.ts';
 
-export type BullQueue = Pick<Queue, 'add' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
+export type BullQueue = Pick<Queue, 'add' | 'addBulk' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
   waitUntilReady(): Promise<unknown>;
 };
 export type BullWorker = Pick<Worker, 'close'> & { waitUntilReady(): Promise<unknown> };

@@ -4,6 +4,7 @@ import { type CallRecord, callRecord, type NewCallRecord } from '../store/record
 import { storable } from '../store/storable.ts';
 import { JobSubjectError } from './errors.ts';
 import type { Outbox } from './outbox.ts';
+import type { OutboxEntry } from './outbox-entry.ts';
 import type { Deliver, OutboxPump } from './outbox-pump.ts';
 import type { JobQueue, JsonValue } from './port.ts';
 import { POST_CALL, postCallJobId } from './post-call/job.ts';
@@ -45,22 +46,44 @@ export interface DeliverEndedParts {
  * step may be repeated.
  */
 export function deliverEndedCalls({ store, queue, desk, sealLater }: DeliverEndedParts): Deliver {
-  return async (entry) => {
+  const one = async (entry: OutboxEntry): Promise<void> => {
     if (entry.kind === EVENT) {
       const event = webhookEvent.safeParse(storable(entry.body));
       if (!event.success) throw new JobSubjectError('not an event', false, {});
       await desk?.announce(event.data);
       return;
     }
-    if (entry.kind !== ENDED) throw new JobSubjectError('nobody delivers this kind of entry', false, { kind: entry.kind });
-    const parsed = callRecord.safeParse(storable(entry.body));
-    if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
-    const record = parsed.data;
+    const record = recordOf(entry);
     await store.calls.upsert(record);
     if (desk !== undefined) await tellAll(desk, record);
     if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
     else await askForAnalysis(queue, record.tenantId, record.id);
   };
+  /** Records alone; with anything else among them the order of what is told could change. */
+  const many = async (entries: readonly OutboxEntry[]): Promise<void> => {
+    const records = entries.map(recordOf);
+    await store.calls.upsertMany(records);
+    const toAnalyse: CallRecord[] = [];
+    for (const record of records) {
+      if (desk !== undefined) await tellAll(desk, record);
+      if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
+      else toAnalyse.push(record);
+    }
+    const jobs = toAnalyse.map(({ tenantId, id: callId }) => ({
+      id: postCallJobId({ tenantId, callId }),
+      payload: { tenantId, callId },
+    }));
+    await queue.enqueueMany(POST_CALL, jobs);
+  };
+  return Object.assign(one, { many });
+}
+
+/** @throws JobSubjectError for anything but the record of a call that has ended */
+function recordOf(entry: OutboxEntry): CallRecord {
+  if (entry.kind !== ENDED) throw new JobSubjectError('nobody delivers this kind of entry', false, { kind: entry.kind });
+  const parsed = callRecord.safeParse(storable(entry.body));
+  if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
+  return parsed.data;
 }
 
 export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: string): Promise<void> {

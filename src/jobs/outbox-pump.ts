@@ -10,7 +10,16 @@ import type { Logger } from '../observability/logger.ts';
  * Brings one entry to where it belongs; returning means that it has arrived. May see an entry again that had arrived.
  * Throwing an OffhookError that is not retryable sets the entry aside; anything else thrown is tried again, without end.
  */
-export type Deliver = (entry: OutboxEntry) => Promise<void>;
+export interface Deliver {
+  (entry: OutboxEntry): Promise<void>;
+  /** The same for several at once, faster. Anything thrown has them delivered one by one, each with an outcome of its own. */
+  readonly many?: (entries: readonly OutboxEntry[]) => Promise<void>;
+}
+
+/** So many entries are delivered at once; more would hold up a stop, and the memory of long calls. */
+const TOGETHER = 50;
+/** Where the files of so many entries are larger than this, they are delivered one by one. */
+const MOST_BYTES_TOGETHER = 4 * 1024 * 1024;
 
 /** So many entries failing one after the other: store or queue are away, and the rest of the round would only wait for them. */
 const GIVE_UP_ROUND = 3;
@@ -85,16 +94,43 @@ export class OutboxPump implements AsyncDisposable {
     let left = 0;
     let inARow = 0;
     try {
-      for (const name of await this.#outbox.names()) {
-        if (this.#stopping.signal.aborted || inARow === GIVE_UP_ROUND) return left + 1;
-        const delivered = await this.#one(name);
-        inARow = delivered ? 0 : inARow + 1;
-        if (!delivered) left += 1;
+      const names = await this.#outbox.names();
+      for (let from = 0; from < names.length; from += TOGETHER) {
+        const some = names.slice(from, from + TOGETHER);
+        if (this.#stopping.signal.aborted) return left + 1;
+        if (await this.#together(some)) {
+          inARow = 0;
+          continue;
+        }
+        for (const name of some) {
+          if (this.#stopping.signal.aborted || inARow === GIVE_UP_ROUND) return left + 1;
+          const delivered = await this.#one(name);
+          inARow = delivered ? 0 : inARow + 1;
+          if (!delivered) left += 1;
+        }
       }
       return left;
     } catch (error) {
       this.#logger.error({ error }, 'outbox unreadable');
       return left + 1;
+    }
+  }
+
+  /** @returns whether all of them have arrived; whatever stands in the way is left to be found one by one */
+  async #together(names: readonly string[]): Promise<boolean> {
+    const { many } = this.#deliver;
+    if (many === undefined || names.length < 2) return false;
+    try {
+      if ((await this.#outbox.bytesOf(names)) > MOST_BYTES_TOGETHER) return false;
+      const read = await Promise.all(names.map((name) => this.#outbox.read(name)));
+      const entries = read.filter((entry) => entry !== undefined);
+      if (entries.length < names.length) return false;
+      await many(entries);
+      await Promise.all(names.map((name) => this.#outbox.remove(name)));
+      return true;
+    } catch (error) {
+      this.#logger.debug({ error, entries: names.length }, 'outbox entries are delivered one by one');
+      return false;
     }
   }
 

@@ -117,6 +117,12 @@ export class Outbox {
     if (size !== undefined && isEntryName(name)) this.#forget(size);
   }
 
+  /** Size of these entries together. */
+  async bytesOf(names: readonly string[]): Promise<number> {
+    const files = await Promise.all(names.map((name) => stat(join(this.#folder, name))));
+    return files.reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** @returns undefined for a file that is not a whole entry */
   async read(name: string): Promise<OutboxEntry | undefined> {
     return unpackEntry(await readFile(join(this.#folder, name)));

@@ -66,6 +66,8 @@ export interface JobQueue extends AsyncDisposable {
    * @throws QueueUnavailableError when the queue cannot take it now
    */
   enqueue(name: string, id: string, payload: JsonValue, options?: { readonly delayMs?: number }): Promise<void>;
+  /** The same for many jobs at once. Not together or not at all: after a failure, ask again for all of them. */
+  enqueueMany(name: string, jobs: readonly { readonly id: string; readonly payload: JsonValue }[]): Promise<void>;
   /** Starts doing jobs of one name. Failures are tried again with growing delays, a bounded number of times. */
   work(name: string, handler: JobHandler, options?: WorkOptions): Work;
   counts(name: string): Promise<JobCounts>;

@@ -92,6 +92,7 @@ async function withPlainRecordings<Result>(
 function bound(calls: Store['calls']): Store['calls'] {
   return {
     upsert: (record) => calls.upsert(record),
+    upsertMany: (records) => calls.upsertMany(records),
     get: (tenantId, callId) => calls.get(tenantId, callId),
     search: (tenantId, query) => calls.search(tenantId, query),
     setLegalHold: (tenantId, callId, on) => calls.setLegalHold(tenantId, callId, on),

@@ -74,6 +74,12 @@ class BullJobQueue implements JobQueue {
     await this.#ask(name, (queue) => queue.add(name, payload, { jobId, delay }));
   }
 
+  async enqueueMany(name: string, jobs: readonly { id: string; payload: JsonValue }[]): Promise<void> {
+    if (jobs.length === 0) return;
+    const added = jobs.map(({ id, payload }) => ({ name, data: payload, opts: { jobId: encodeJobId(id) } }));
+    await this.#ask(name, (queue) => queue.addBulk(added));
+  }
+
   work(name: string, handler: JobHandler, options: WorkOptions = {}): Work {
     const { clock, stalledMs = 30_000, graceMs = 5_000 } = this.#options;
     const stopping = new AbortController();

@@ -80,6 +80,11 @@ export interface CallRepository {
    * @throws StoreRecordError when the record does not have the shape of one
    */
   upsert(record: NewCallRecord): Promise<void>;
+  /**
+   * The same as `upsert` of each, faster for calls that are new. After a failure some may have been written.
+   * @throws StoreRecordError when one of them does not have the shape of a record
+   */
+  upsertMany(records: readonly NewCallRecord[]): Promise<void>;
   /** @throws StoreKeyError when it is sealed under a master key that this process does not have */
   get(tenantId: string, callId: string): Promise<StoredCall | undefined>;
   /** @throws RangeError for a limit, StoreRecordError for a cursor that is none */

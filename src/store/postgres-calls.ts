@@ -1,12 +1,13 @@
 import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
-import { IMPORTED, callRecord } from './record.ts';
+import { type CallRecord, IMPORTED, callRecord } from './record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
 import { pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from './port.ts';
 import type { CallKeys } from './privacy/call-keys.ts';
-import { wasErased } from './privacy/erased.ts';
+import type { BlindIndex } from './privacy/blind-index.ts';
+import { erasedAmong, wasErased } from './privacy/erased.ts';
 import { attachments, calls, events, legs, turns } from './schema.ts';
-import type { Tenancy } from './tenancy.ts';
+import type { Session, Tenancy } from './tenancy.ts';
 import { unavailable } from './unavailable.ts';
 
 export class PostgresCalls implements CallRepository {
@@ -22,13 +23,6 @@ export class PostgresCalls implements CallRepository {
     const record = checkedRecord(given);
     const { tenantId, id: callId } = record;
     const index = await unavailable(this.#keys.index(tenantId));
-    const [party, line] = record.direction === 'inbound' ? [record.from, record.to] : [record.to, record.from];
-    const found = {
-      partyHash: index.number(party) ?? null,
-      lineHash: index.number(line) ?? null,
-      words: index.words(...record.turns.flatMap((turn) => [turn.callerText, turn.botHeardText])),
-    };
-    const toAnalyse = record.endedAtMs !== undefined && record.carrier !== IMPORTED;
     await unavailable(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
@@ -37,7 +31,7 @@ export class PostgresCalls implements CallRepository {
           return;
         }
         const columns = callColumns(record, key);
-        const values = { ...columns.call, ...found, analysisState: toAnalyse ? ('pending' as const) : ('none' as const) };
+        const values = { ...columns.call, ...foundBy(record, index), analysisState: firstState(record) };
         const { tenantId: _tenantId, id: _id, analysisState, ...changes } = values;
         const written = await tx
           .insert(calls)
@@ -57,13 +51,52 @@ export class PostgresCalls implements CallRepository {
         for (const table of outcome.inserted ? [] : [legs, attachments, turns, events]) {
           await tx.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
         }
-        const of = { tenantId, callId };
-        if (columns.legs.length > 0) await tx.insert(legs).values(columns.legs.map((row) => ({ ...row, ...of })));
-        if (columns.attachments.length > 0) {
-          await tx.insert(attachments).values(columns.attachments.map((row) => ({ ...row, ...of })));
-        }
-        if (columns.turns.length > 0) await tx.insert(turns).values(columns.turns.map((row) => ({ ...row, ...of })));
-        await tx.insert(events).values({ ...columns.events, ...of });
+        await insertParts(tx, tenantId, [[callId, columns]]);
+      }),
+    );
+  }
+
+  async upsertMany(given: readonly NewCallRecord[]): Promise<void> {
+    const records = given.map(checkedRecord);
+    const byTenant = new Map<string, CallRecord[]>();
+    for (const record of records) byTenant.set(record.tenantId, [...(byTenant.get(record.tenantId) ?? []), record]);
+    for (const [tenantId, theirs] of byTenant) {
+      const written = await this.#insertNew(tenantId, theirs);
+      // What is there already, or was erased, or comes twice, goes its own way.
+      for (const record of theirs) if (!written.has(record)) await this.upsert(record);
+    }
+  }
+
+  /** Writes those that nothing is known of yet. @returns what it has written */
+  async #insertNew(tenantId: string, given: readonly CallRecord[]): Promise<ReadonlySet<CallRecord>> {
+    const index = await unavailable(this.#keys.index(tenantId));
+    const firsts = new Map<string, CallRecord>();
+    for (const record of given) if (!firsts.has(record.id)) firsts.set(record.id, record);
+    // In one order, so that two who write the same calls wait for each other and not for ever.
+    const ids = [...firsts.keys()].sort();
+    return unavailable(
+      this.#tenancy.atOnce(tenantId, async (tx) => {
+        const keys = await this.#keys.make(tx, tenantId, ids, 'text');
+        const erased = await erasedAmong(tx, tenantId, [...keys.keys()], 'text');
+        for (const callId of erased) await this.#keys.destroy(tx, tenantId, callId, 'text');
+        const fresh = ids.flatMap((callId) => {
+          const [record, key] = [firsts.get(callId), keys.get(callId)];
+          if (record === undefined || key === undefined || erased.has(callId)) return [];
+          return [{ record, columns: callColumns(record, key) }];
+        });
+        if (fresh.length === 0) return new Set<CallRecord>();
+        const rows = fresh.map(({ record, columns }) => ({
+          ...columns.call,
+          ...foundBy(record, index),
+          analysisState: firstState(record),
+        }));
+        await tx.insert(calls).values(rows);
+        await insertParts(
+          tx,
+          tenantId,
+          fresh.map(({ record, columns }) => [record.id, columns] as const),
+        );
+        return new Set(fresh.map(({ record }) => record));
       }),
     );
   }
@@ -163,4 +196,39 @@ export class PostgresCalls implements CallRepository {
     );
     return changed.length > 0;
   }
+}
+
+/** What a call is found by. */
+function foundBy({ direction, from, to, turns: said }: CallRecord, index: BlindIndex) {
+  const [party, line] = direction === 'inbound' ? [from, to] : [to, from];
+  return {
+    partyHash: index.number(party) ?? null,
+    lineHash: index.number(line) ?? null,
+    words: index.words(...said.flatMap((turn) => [turn.callerText, turn.botHeardText])),
+  };
+}
+
+function firstState({ endedAtMs, carrier }: CallRecord): 'pending' | 'none' {
+  return endedAtMs !== undefined && carrier !== IMPORTED ? 'pending' : 'none';
+}
+
+/** Rows of one statement at most: a statement has no more than 65,535 parameters. */
+const MOST_ROWS = 1_000;
+
+/** Writes what belongs to calls of one tenant, of which there is nothing. */
+async function insertParts(
+  session: Session,
+  tenantId: string,
+  of: readonly (readonly [callId: string, columns: ReturnType<typeof callColumns>])[],
+): Promise<void> {
+  const rowsOf = <Row>(rows: (columns: ReturnType<typeof callColumns>) => readonly Row[]) =>
+    chunks(of.flatMap(([callId, columns]) => rows(columns).map((row) => ({ ...row, tenantId, callId }))));
+  for (const rows of rowsOf((columns) => columns.legs)) await session.insert(legs).values(rows);
+  for (const rows of rowsOf((columns) => columns.attachments)) await session.insert(attachments).values(rows);
+  for (const rows of rowsOf((columns) => columns.turns)) await session.insert(turns).values(rows);
+  for (const rows of rowsOf((columns) => [columns.events])) await session.insert(events).values(rows);
+}
+
+function chunks<Row>(rows: readonly Row[]): Row[][] {
+  return Array.from({ length: Math.ceil(rows.length / MOST_ROWS) }, (_, at) => rows.slice(at * MOST_ROWS, (at + 1) * MOST_ROWS));
 }

@@ -48,6 +48,22 @@ describe.each([
     return { runs, handler: async (run) => void runs.push(run) };
   };
 
+  it.runIf(installed)('takes many jobs at once, each id for one, whoever brought it before', async () => {
+    await using queue = open();
+    const { runs, handler } = collecting();
+    await queue.enqueue('many', 'm:1', { n: 1 });
+    const jobs = Array.from({ length: 60 }, (_, n) => ({ id: `m:${n}`, payload: { n } }));
+    await queue.enqueueMany('many', jobs);
+    await queue.enqueueMany('many', [...jobs, ...jobs]);
+    expect((await queue.counts('many')).waiting).toBe(60);
+    queue.work('many', handler, { concurrency: 10 });
+    await until('all jobs to run', () => runs.length === 60);
+    await queue.enqueueMany('many', jobs);
+    expect((await queue.counts('many')).waiting).toBe(0);
+    expect(new Set(runs.map(({ id }) => id)).size).toBe(60);
+    expect(runs.find(({ id }) => id === 'm:7')?.payload).toEqual({ n: 7 });
+  });
+
   it.runIf(installed)('hands a job to its handler with id and payload as they were given', async () => {
     await using queue = open();
     const { runs, handler } = collecting();

@@ -67,6 +67,21 @@ export class CallKeys {
     throw new StoreUnavailableError('the key of a call is made and destroyed at the same time', { facts: { callId } });
   }
 
+  /**
+   * Makes the keys of calls that have none, locked until the transaction ends.
+   * @param callIds each once
+   * @returns the keys that were made, by call; a call that has a key, or had one, is not among them
+   */
+  async make(session: Session, tenantId: string, callIds: readonly string[], kind: KeyKind): Promise<Map<string, CallKey>> {
+    const made = new Map(callIds.map((callId) => [callId, this.#masters.make(keyName(tenantId, callId, kind))]));
+    const inserted = await session
+      .insert(callKeys)
+      .values(Array.from(made, ([callId, { wrapped }]) => ({ tenantId, callId, kind, wrapped })))
+      .onConflictDoNothing()
+      .returning({ callId: callKeys.callId });
+    return new Map(inserted.map(({ callId }) => [callId, new CallKey(made.get(callId)!.key, tenantId, callId)]));
+  }
+
   /** @returns undefined when the key was destroyed, or never made */
   async find(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<CallKey | undefined> {
     const [found] = await session

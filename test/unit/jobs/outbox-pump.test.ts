@@ -65,6 +65,27 @@ describe('OutboxPump', () => {
     expect(outbox.size).toBe(0);
   });
 
+  it('delivers many at once where it can, and one by one what then fails, each with its own outcome', async () => {
+    const { folder, clock, outbox, tries } = await setUp(() => {});
+    await using _folder = folder;
+    for (let n = 0; n < 120; n += 1) await outbox.append('n', n);
+    const together: number[] = [];
+    const one = async ({ body }: { body: unknown }): Promise<void> => {
+      tries.push(body);
+      if (body === 70) throw new JobSubjectError('never this one', false, {});
+    };
+    const many = async (entries: readonly { body: unknown }[]): Promise<void> => {
+      together.push(entries.length);
+      if (entries.some(({ body }) => body === 70)) throw new Error('one of these');
+    };
+    await using pump = new OutboxPump({ outbox, deliver: Object.assign(one, { many }), clock, logger: silentLogger });
+    await pump.drained();
+    expect(together).toEqual([50, 50, 20]);
+    expect(tries).toEqual(Array.from({ length: 50 }, (_, n) => n + 50));
+    expect(outbox.size).toBe(0);
+    expect((await outbox.allNames()).filter((name) => name.startsWith('rejected'))).toHaveLength(1);
+  });
+
   it('lets one entry fail without holding up the others', async () => {
     const { folder, clock, outbox, tries, start } = await setUp((body) => {
       if (body === 1) throw new Error('not this one yet');
