@@ -117,6 +117,9 @@ const HALF_RATE_SAMPLES = FRAME_SAMPLES_8K / 2;
 const LEAST_LAG = 10;
 const MOST_LAG = 64;
 
+/** So alike is a pitch: whether another lag is more alike yet, nobody asks. */
+const SURELY = 0.9;
+
 /** Measures how periodic a frame is, by the best normalised autocorrelation in the range of human pitch. */
 class PitchMeter {
   /** The last two frames at 4 kHz, oldest first. */
@@ -136,7 +139,10 @@ class PitchMeter {
     let bestShare = 0;
     for (let lag = LEAST_LAG; lag <= MOST_LAG; lag += 1) {
       const product = productAt(recent, lag);
-      if (product > 0 && product * product > bestShare * lagged) bestShare = (product * product) / lagged;
+      if (product > 0 && product * product > bestShare * lagged) {
+        bestShare = (product * product) / lagged;
+        if (bestShare >= SURELY * SURELY * energy) break;
+      }
       // The next lag's window begins one sample earlier. Samples are whole halves, so that nothing is lost by adding and taking away.
       const enters = recent[from - lag - 1]!;
       const leaves = recent[recent.length - lag - 1]!;
