@@ -15,16 +15,17 @@ summary{cursor:pointer}pre{overflow:auto;background:#f5f5f5;padding:.75rem}
 export function browsePage(routes: readonly ApiRoute[]): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Offhook API</title><style>${STYLE}</style></head><body><main><h1>Offhook API</h1>
-<p>Every route needs <code>Authorization: Bearer &lt;key&gt;</code>; <code>offhook api-keys create</code> makes keys.
+<p>Every route needs <code>Authorization: Bearer &lt;key&gt;</code>; <code>offhook api-keys create</code> makes keys, and tokens of your
+login do where they are configured. What changes something takes an <code>Idempotency-Key</code>.
 For programs: <a href="/api/openapi.json">openapi.json</a>.</p>
 ${routes.map(section).join('\n')}</main></body></html>`;
 }
 
-function section({ method, path, summary, scope, params, query, body, response, contentType }: ApiRoute): string {
+function section({ method, path, summary, scope, params, query, body, form, response, contentType }: ApiRoute): string {
   const answer =
     contentType === undefined ? schemaBlock('Answer', response) : `<p>Answer: <code>${escaped(contentType)}</code></p>`;
   return `<section><h2>${method} /api${escaped(path)}</h2><p>${escaped(summary)}. Scope <code>${scope}</code>.</p>
-${parameterTable([...rows(params, 'path'), ...rows(query, 'query')])}${schemaBlock('Body', body)}${answer}</section>`;
+${parameterTable([...rows(params, 'path'), ...rows(query, 'query')])}${schemaBlock('Body', body)}${schemaBlock('Form, beside its file', form)}${answer}</section>`;
 }
 
 interface Row {
@@ -49,7 +50,7 @@ function parameterTable(list: readonly Row[]): string {
 
 function schemaBlock(title: string, schema: z.ZodType | undefined): string {
   if (schema === undefined) return '';
-  const text = JSON.stringify(schemaOf(schema, title === 'Body' ? 'input' : 'output'), null, 2);
+  const text = JSON.stringify(schemaOf(schema, title === 'Answer' ? 'output' : 'input'), null, 2);
   return `<details><summary>${title}</summary><pre>${escaped(text)}</pre></details>`;
 }
 
