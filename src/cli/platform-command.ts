@@ -45,6 +45,7 @@ export function addPlatformCommand(program: Command): void {
               cacheFolder,
               vocabularyFolder: shippedFolder(platform.vocabularyFolder),
               modelsFolder: platform.modelsFolder,
+              pocketsphinx: platform.pocketsphinx,
               clock: systemClock,
               logger,
             }),

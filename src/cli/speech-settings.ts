@@ -33,6 +33,7 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     dataDir,
     vocabularyFolder: shippedFolder(platform.vocabularyFolder),
     modelsFolder: platform.modelsFolder,
+    pocketsphinx: platform.pocketsphinx,
     audioHosts: platform.audioHosts,
     faults: platform.faults,
     startTimeoutMs: platform.startTimeoutMs,

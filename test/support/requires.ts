@@ -1,4 +1,4 @@
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Debian keeps PostgreSQL's own programs out of PATH, a folder a version. */
@@ -36,4 +36,13 @@ export function requireTool(name: string): string | undefined {
   if (!told.has(name)) process.stdout.write(`skipped: ${name} is not installed\n`);
   told.add(name);
   return undefined;
+}
+
+/** Whether a Debian package's files are there that a test needs; what `requireTool` does for programs. */
+export function requirePackage(name: string, file: string): boolean {
+  if (existsSync(file)) return true;
+  if (process.env.OFFHOOK_TEST_REQUIRE_ALL === '1') throw new Error(`${name} is required and not installed`);
+  if (!told.has(name)) process.stdout.write(`skipped: ${name} is not installed\n`);
+  told.add(name);
+  return false;
 }
