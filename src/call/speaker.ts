@@ -74,6 +74,7 @@ export class Reply {
   #made = 0;
   #closed = false;
   #running = false;
+  #loading = false;
   #madeRoom: () => void = () => undefined;
   #firstAudioMs: number | undefined;
   #madeMs = 0;
@@ -98,9 +99,9 @@ export class Reply {
     return this.signal.aborted || (this.#closed && !this.#running && this.#queue.length === 0);
   }
 
-  /** A sentence is being made. */
+  /** A sentence is being made. A sound that is being loaded has a deadline of its own. */
   get synthesizing(): boolean {
-    return this.#running;
+    return this.#running && !this.#loading;
   }
 
   /** The policy of a sentence of this reply; undefined for anything else that is played. */
@@ -218,8 +219,10 @@ export class Reply {
   ): Promise<void> {
     this.#asked(unitId);
     let first = true;
+    this.#loading = true;
     try {
       for await (const audio of this.#makers.sound(source, signal)) {
+        this.#loading = false;
         if (first) {
           this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
           begun.push(unitId);
@@ -229,6 +232,7 @@ export class Reply {
         first = false;
       }
     } finally {
+      this.#loading = false;
       if (!first) this.#line.end(unitId, this.#clock.nowMs());
     }
   }

@@ -50,6 +50,26 @@ describe('the lead', () => {
     expect(playout.counters.starvedByGateway).toBe(0);
   });
 
+  it('counts what is heard of a sentence from where the carrier is through with the sound before it', () => {
+    const playout = loaded(2_000);
+    playout.ambientEndMs = 70;
+    playout.pump(0);
+    expect(playout.heard('a', 170).likelyBytes).toBe(100 * BYTES_PER_MS);
+    expect(playout.clear(170)).toEqual([{ unitId: 'a', sureBytes: 0, likelyBytes: 100 * BYTES_PER_MS }]);
+  });
+
+  it('ends early with a short fade, and tells what will never be heard', () => {
+    const playout = loaded(2_000);
+    const sent = audioMs(playout.pump(0));
+    expect(playout.shorten('a')).toBe((2_000 - sent - 20) * BYTES_PER_MS);
+    const rest = playout.pump(300);
+    expect(audioMs(rest)).toBe(20);
+    expect(marks(rest).at(-1)).toMatch(/\.end$/u);
+    const fade = rest.find((command) => command.type === 'audio');
+    const last = decodeAudio('mulaw', fade!.payload).at(-1);
+    expect(Math.abs(last ?? 1_000)).toBeLessThan(200);
+  });
+
   it('counts a hole of its own making, and one of the source', () => {
     const playout = loaded(2_000);
     playout.pump(0);

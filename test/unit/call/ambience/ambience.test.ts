@@ -60,12 +60,12 @@ describe('ambience on a line', () => {
   });
 });
 
-it.each([-100, 0, 100])('lets nothing pile up at a carrier whose clock is %i ppm off, in an hour', (ppm) => {
+it.each([-100, 0, 100])('lets nothing pile up at a carrier whose clock is %i ppm off, in twenty minutes', (ppm) => {
   const ambience = new Ambience(Int16Array.of(50), 'mulaw');
   const random = seededRandom(4);
   let queuedMs = 0;
   let most = 0;
-  for (let nowMs = 0; nowMs < 3_600_000; nowMs += 20) {
+  for (let nowMs = 0; nowMs < 1_200_000; nowMs += 20) {
     queuedMs = Math.max(0, queuedMs - 20 * (1 - ppm / 1e6));
     // Frames come up to 60 ms late.
     ambience.arrived(nowMs * (1 - ppm / 1e6) - 1_000, nowMs + 60 * random());

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { sine } from '../../../../src/audio/tone.ts';
 import { wavFile } from '../../../../src/audio/wav.ts';
+import { SoundError } from '../../../../src/call/sounds/errors.ts';
+import { sleep } from '../../../../src/kernel/abort.ts';
 import type { DialogAction } from '../../../../src/dialog/port.ts';
 import { CallBench } from '../call-bench.ts';
 
@@ -111,6 +113,27 @@ describe('a sound in a call', () => {
     ]);
     await bench.quiet(3_000);
     expect(bench.attachment.sentBytes).toBeLessThan(16_000);
+  });
+
+  it('whose server says nothing does not end the call, not even two in a row', async () => {
+    using bench = new CallBench(async function* (turn) {
+      if (turn.index > 0) return;
+      yield { type: 'play', source: 'https://example.org/a.wav' };
+      yield { type: 'play', source: 'https://example.org/b.wav' };
+      yield { type: 'say', text: 'Welcome.' };
+    });
+    bench.sounds = {
+      async *play(_folder, _source, signal) {
+        await sleep(bench.clock, 4_000, signal);
+        if (!signal.aborted) throw new SoundError('it did not come');
+        yield new Uint8Array();
+      },
+    };
+    await bench.start();
+    await bench.quiet(9_500);
+    expect(bench.attachment.closedBecause).toBeUndefined();
+    bench.session.hangUp('over');
+    expect((await bench.session.ended).turns[0]?.botHeardText).toBe('Welcome.');
   });
 
   it('that is not there costs nothing but its place: the words beside it are said', async () => {
