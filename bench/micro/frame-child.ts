@@ -62,9 +62,9 @@ function decode(): Cost {
   return cost('mu-law: a frame decoded', 21_000, (at) => decodeMulawInto(of(frames, at), target));
 }
 
-function voiceActivity(): Cost {
+function voiceActivity(what: string, given: readonly Int16Array[]): Cost {
   const detector = detectorOf();
-  return cost('voice activity: a frame', 7_000, (at) => detector.process(of(pcm, at)));
+  return cost(`voice activity: ${what}`, 7_000, (at) => detector.process(of(given, at)));
 }
 
 /** A line without echo on which the bot talks all the time, as most are: searches are what the budget of a process allows. */
@@ -127,7 +127,8 @@ const bots = initialTurn();
 const costs = [
   readJson(),
   decode(),
-  voiceActivity(),
+  voiceActivity('a frame', pcm),
+  voiceActivity('a frame of speech', pcm.slice(0, sounds[0]!.frames.length)),
   echoGuard(),
   echoSearch(),
   turnMachine('nobody speaks', () => ({ ...bots, phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY } })),
