@@ -1,6 +1,7 @@
 import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { DEFAULT_LEAD } from '../../../../src/call/playout-lead.ts';
 import { CallRecorder } from '../../../../src/call/replay/call-recorder.ts';
+import type { CallOrder } from '../../../../src/call/supervision.ts';
 import type { CallFixture } from '../../../../src/call/replay/fixture.ts';
 import type { ReplayParts } from '../../../../src/call/replay/replay-call.ts';
 import { SecretVault } from '../../../../src/call/secret-vault.ts';
@@ -29,7 +30,9 @@ export type CallerAct =
   /** @param toneMs how long the tone of the key is heard before the carrier tells of it */
   | { readonly key: string; readonly toneMs?: number }
   /** The carrier's socket dies, and another comes after a while. */
-  | { readonly awayMs: number };
+  | { readonly awayMs: number }
+  /** Somebody who looks after the call has it do this. */
+  | { readonly order: CallOrder };
 
 export interface Script {
   readonly caller: readonly CallerAct[];
@@ -139,6 +142,8 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     if ('key' in act) {
       for (let passed = 0; passed < (act.toneMs ?? 0); passed += 20) await frame(encodeMulaw(dtmf(act.key, 20, 8_000)));
       attachment.emit({ type: 'digit', digit: act.key });
+    } else if ('order' in act) {
+      await recorder.ordered(act.order, () => session.order(act.order, 'key_1'));
     } else if ('awayMs' in act) {
       attachment.emit({ type: 'closed', code: 1006, reason: 'connection lost' });
       for (let passed = 0; passed < act.awayMs; passed += 20) {

@@ -57,6 +57,34 @@ describe('a call that is kept and run again', () => {
     }
   });
 
+  it('obeys again what somebody outside the call ordered, without the numbers', async () => {
+    const fixture = await recordCall({
+      dialog: parrot,
+      caller: [
+        { quietMs: 5_000 },
+        { order: { type: 'say', text: 'A colleague listens. Call 555 0123 456 for more.' } },
+        { quietMs: 1_000 },
+        { order: { type: 'mute', on: true } },
+        { voiceMs: 700, says: 'is anybody there' },
+        { quietMs: 12_000 },
+        { order: { type: 'mute', on: false } },
+        { voiceMs: 700, says: 'hello again' },
+        { quietMs: 3_000 },
+        { order: { type: 'hang-up' } },
+      ],
+      seed: 3,
+      jitterMs: 11,
+    });
+    const types = fixture.decisions.map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining(['silence', 'keep-turn', 'ask', 'end']));
+    // The mute came before the number was said; it stands in the order alone.
+    expect(JSON.stringify(fixture.log).includes('555 0123')).toBe(false);
+    expect(fixture.digitsMasked).toBe(true);
+    const { divergence, standIns } = await replay(fixture);
+    expect(divergence).toBeUndefined();
+    expect(standIns).toEqual([]);
+  });
+
   it('decides the same where a room was heard under the voice', async () => {
     const fixture = await recordCall({ ...script, bot: { ambience: { room: 'office' } }, jitterMs: 11 });
     const report = await replay(fixture);
