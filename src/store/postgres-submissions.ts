@@ -25,6 +25,9 @@ const personal = z.object({
   metadata: z.record(z.string(), z.string()),
 });
 
+/** Of one recording, that are looked through for one said to be of the same time. */
+const MOST_COPIES = 20;
+
 type Row = typeof submissions.$inferSelect;
 type ItemRow = Omit<typeof items.$inferSelect, 'document'>;
 
@@ -130,25 +133,27 @@ export class PostgresSubmissions implements SubmissionRepository {
     });
   }
 
-  sameContent(tenantId: string, sha256: string, profileKey: string): ReturnType<SubmissionRepository['sameContent']> {
+  sameContent(tenantId: string, sha256: string, profileKey: string, recordedAtMs: number | undefined): Promise<unknown> {
+    const same = and(
+      eq(items.tenantId, tenantId),
+      eq(items.sha256, sha256),
+      eq(items.profileKey, profileKey),
+      sql`${items.state} = 'done'`,
+    );
     return this.#ask(tenantId, async (session) => {
-      const [row] = await session
-        .select()
-        .from(items)
-        .where(
-          and(
-            eq(items.tenantId, tenantId),
-            eq(items.sha256, sha256),
-            eq(items.profileKey, profileKey),
-            sql`${items.state} = 'done'`,
-            isNotNull(items.document),
-          ),
-        )
-        .limit(1);
-      if (row === undefined || row.document === null) return undefined;
-      const key = await this.#key(session, { tenantId, submissionId: row.submissionId });
-      if (key === undefined) return undefined;
-      return { document: key.open(documentName(row.index), row.document), recordedAtMs: itemOf(row, key).recordedAtMs };
+      // What was said of a recording is sealed: it is looked through here.
+      const rows = await session.select(withoutDocument).from(items).where(same).limit(MOST_COPIES);
+      for (const row of rows) {
+        const { submissionId, index } = row;
+        const key = await this.#key(session, row);
+        if (key === undefined || itemOf(row, key).recordedAtMs !== recordedAtMs) continue;
+        const [found] = await session
+          .select({ document: items.document })
+          .from(items)
+          .where(isItem({ tenantId, submissionId, index }));
+        if (found !== undefined && found.document !== null) return key.open(documentName(index), found.document);
+      }
+      return undefined;
     });
   }
 

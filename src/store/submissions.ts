@@ -103,12 +103,8 @@ export interface SubmissionRepository {
   queued(ref: SubmissionRef): Promise<readonly number[]>;
   /** @returns undefined when there is none (yet) */
   document(ref: SubmissionItemRef): Promise<unknown>;
-  /** A document that the same profile made of the same bytes for this tenant, and when the recording was said to be made. */
-  sameContent(
-    tenantId: string,
-    sha256: string,
-    profileKey: string,
-  ): Promise<{ readonly document: unknown; readonly recordedAtMs: number | undefined } | undefined>;
+  /** A document that the same profile made of the same bytes, said to be recorded at the same time, for this tenant. */
+  sameContent(tenantId: string, sha256: string, profileKey: string, recordedAtMs: number | undefined): Promise<unknown>;
   /** A try begins. @returns undefined for one that is not to be done: finished, cancelled, deleted */
   begin(ref: SubmissionItemRef, atMs: number): Promise<SubmissionItem | undefined>;
   /**

@@ -79,18 +79,17 @@ describe.each([
     expect(await store.submissions.get('other', 'mine')).toBeUndefined();
     expect(await store.submissions.items(theirs, { after: -1, limit: 9 })).toEqual([]);
     expect(await store.submissions.document(theirs)).toBeUndefined();
-    expect(await store.submissions.sameContent('other', 'same', 'default')).toBeUndefined();
+    expect(await store.submissions.sameContent('other', 'same', 'default', undefined)).toBeUndefined();
     expect(await store.submissions.begin(theirs, 3)).toBeUndefined();
     expect([await store.submissions.cancel(theirs, 3), await store.submissions.remove(theirs)]).toEqual([undefined, undefined]);
-    expect(await store.submissions.sameContent('default', 'same', 'default')).toMatchObject({
-      document: { words: '\uFFFDsaid of same' },
-    });
+    expect(await store.submissions.sameContent('default', 'same', 'default', undefined)).toEqual({ words: '\uFFFDsaid of same' });
+    expect(await store.submissions.sameContent('default', 'same', 'default', 5)).toBeUndefined();
     expect(await store.submissions.endedBefore({ endedBeforeMs: 3, limit: 9 })).toContainEqual({
       tenantId: 'default',
       submissionId: 'mine',
     });
     expect(await store.submissions.remove(ref)).toEqual([]);
-    expect(await store.submissions.sameContent('default', 'same', 'default')).toBeUndefined();
+    expect(await store.submissions.sameContent('default', 'same', 'default', undefined)).toBeUndefined();
     expect(await store.submissions.finish(ref, done('late'), 4)).toBeUndefined();
     expect(await store.privacy.audioKey('default', 'mine', false)).toBeUndefined();
   });

@@ -155,9 +155,8 @@ async function sameAnalysed(
   key: string,
   { name, metadata, recordedAtMs }: SubmissionItem,
 ): Promise<RecordingAnalysis | undefined> {
-  const known = await store.submissions.sameContent(tenantId, sha256, key);
-  if (known === undefined || known.recordedAtMs !== recordedAtMs) return undefined;
-  const document = recordingAnalysis.safeParse(known.document);
+  const known = await store.submissions.sameContent(tenantId, sha256, key, recordedAtMs);
+  const document = recordingAnalysis.safeParse(known);
   if (!document.success) return undefined;
   return { ...document.data, recording: { ...document.data.recording, name, metadata } };
 }
