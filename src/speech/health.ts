@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../kernel/clock.ts';
 import { withDeadline } from './deadline.ts';
 import { SpeechProtocolError, SpeechUnavailableError } from './errors.ts';
-import { readText } from './read-text.ts';
+import { readText } from '../kernel/read-text.ts';
 
 export interface ServiceHealth {
   readonly healthy: boolean;

@@ -11,7 +11,7 @@ import {
   SpeechRequestError,
   SpeechUnavailableError,
 } from './errors.ts';
-import { readText } from './read-text.ts';
+import { readText } from '../kernel/read-text.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 export interface MintOptions {

@@ -6,7 +6,7 @@ import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.
 import { openDeadline } from './deadline.ts';
 import { errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
 import { Exchange } from './exchange.ts';
-import { readText } from './read-text.ts';
+import { readText } from '../kernel/read-text.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { SlotPriority, Slots } from './slots.ts';
 

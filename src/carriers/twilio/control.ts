@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { readText } from '../../kernel/read-text.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { CarrierControlError } from '../errors.ts';
 import type { CallControl } from '../port.ts';
@@ -17,6 +18,7 @@ export interface TwilioControlSettings {
 const ATTEMPTS = 2;
 const RETRY_AFTER_MS = 300;
 const TIMEOUT_MS = 5_000;
+const MOST_ANSWER_BYTES = 64 * 1024;
 const problemSchema = z.object({ code: z.number().optional(), message: z.string().optional() });
 
 /**
@@ -75,7 +77,7 @@ export class TwilioControl implements CallControl {
         signal: AbortSignal.any([signal, late.signal]),
         redirect: 'error',
       });
-      body = await response.text();
+      body = await readText(response, MOST_ANSWER_BYTES);
     } catch (cause) {
       if (signal.aborted) throw cause;
       throw new CarrierControlError('the carrier cannot be reached', { retryable: true, cause });

@@ -1,7 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { withDeadline } from '../deadline.ts';
 import { errorOfAnswer, SpeechUnavailableError } from '../errors.ts';
-import { readText } from '../read-text.ts';
+import { readText } from '../../kernel/read-text.ts';
 import { type PlatformLanguages, readLanguages } from './languages.ts';
 
 const TIMEOUT_MS = 10_000;

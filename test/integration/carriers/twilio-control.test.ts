@@ -60,6 +60,11 @@ it('hangs up and transfers with what the carrier documents', async () => {
   ]);
 });
 
+it('does not wait for the end of an answer that has none', async () => {
+  const { control } = await api((response) => void response.writeHead(200).write('x'.repeat(1_000_000)));
+  await expect(control.hangUp('CA1', signal)).resolves.toBeUndefined();
+});
+
 it('presses keys, once, and has the call come back', async () => {
   const { control, asked } = await api((response) => void response.writeHead(503).end());
   await expect(control.sendDigits('CA1', '1w2#', signal)).rejects.toThrow('HTTP 503');
