@@ -1,0 +1,88 @@
+// npm run bench:memory -- [--json] [--sizes 50,300] [--rounds 12]
+// What a live call holds of memory, and what is left of calls that have ended.
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { callersReport, done, speechAddresses, target } from '../../src/cli/bench/messages.ts';
+import { ObedientChild } from '../../src/cli/bench/orders.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { compile } from '../capacity/compiled.ts';
+import { about } from '../document.ts';
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    sizes: { type: 'string', default: '50,300' },
+    rounds: { type: 'string', default: '12' },
+  },
+});
+const BOT = 'clinic';
+const HOLD_MS = 10_000;
+/** Fifty callers of six seconds, twelve times over, are an hour of calls and six hundred beginnings and ends. */
+const ROUND = { calls: 50, holdMs: 6_000 };
+const ENDED_WITHIN_MS = 60_000;
+const memorySchema = z.object({ live: z.number(), rssKb: z.number(), heapKb: z.number(), buffersKb: z.number() });
+type Memory = z.infer<typeof memorySchema>;
+
+const out = compile(['bench/memory/gateway-child']);
+const dataDir = mkdtempSync(join(tmpdir(), 'offhook-memory-'));
+const child = (file: string, ...execArgv: string[]) =>
+  fork(join(out, file), [], { execArgv: ['--no-warnings', ...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+await using callers = new ObedientChild(child('src/cli/bench/callers-child.js'), 'the process of the callers', systemClock);
+await using gateway = new ObedientChild(child('bench/memory/gateway-child.js', '--expose-gc'), 'the gateway', systemClock);
+const speech = await callers.tell('standIn', speechAddresses);
+const address = await gateway.tell('start', target, { dataDir, bot: BOT, speech });
+
+/** Holds so many calls for so long. @returns the memory while they are live, and when all have ended */
+async function hold(calls: number, holdMs: number): Promise<{ live: Memory; lost: number; after: Memory }> {
+  await callers.tell('place', done, { target: address, calls });
+  await callers.tell('measure', done);
+  await wait(holdMs);
+  const { lost } = await callers.tell('report', callersReport);
+  const live = await gateway.tell('memory', memorySchema);
+  await callers.tell('hangUp', done);
+  for (let waitedMs = 0; waitedMs < ENDED_WITHIN_MS; waitedMs += 250) {
+    await wait(250);
+    const after = await gateway.tell('memory', memorySchema);
+    if (after.live === 0) return { live, lost, after };
+  }
+  throw new Error('calls did not end');
+}
+
+const wait = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+// What is compiled, opened and cached once is no call's.
+await hold(ROUND.calls, ROUND.holdMs);
+const perCallKb: Record<string, object> = {};
+let lost = 0;
+for (const size of values.sizes.split(',').map(Number)) {
+  const idle = await gateway.tell('memory', memorySchema);
+  const held = await hold(size, HOLD_MS);
+  lost += held.lost;
+  const each = (key: 'rssKb' | 'heapKb' | 'buffersKb'): number => Math.round((held.live[key] - idle[key]) / size);
+  perCallKb[`n${size}`] = { rss: each('rssKb'), heap: each('heapKb'), buffers: each('buffersKb') };
+}
+const left: Memory[] = [];
+for (let round = 0; round < Number(values.rounds); round += 1) {
+  const held = await hold(ROUND.calls, ROUND.holdMs);
+  lost += held.lost;
+  left.push(held.after);
+}
+const growth = (key: 'rssKb' | 'heapKb'): number | null =>
+  left.length < 2 ? null : Math.round((left.at(-1)![key] - left[0]![key]) / 102.4) / 10;
+const document = {
+  ...about(),
+  bot: BOT,
+  perCallKb,
+  idleMb: Math.round((left.at(-1)?.rssKb ?? 0) / 1024),
+  growthMb: { rss: growth('rssKb'), heap: growth('heapKb'), callSeconds: (left.length * ROUND.calls * ROUND.holdMs) / 1000 },
+  lost,
+};
+console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
+process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
