@@ -8,6 +8,7 @@ import { silentLogger } from '../../../../../src/observability/logger.ts';
 import type { Decoded } from '../../../../../src/platform/engines/pocketsphinx/decoder.ts';
 import { dictionaryOf } from '../../../../../src/platform/engines/pocketsphinx/dictionary.ts';
 import { phoneLoop, spokenWords, toJsgf } from '../../../../../src/platform/engines/pocketsphinx/jsgf.ts';
+import { prepareVocabulary } from '../../../../../src/platform/engines/pocketsphinx/prepare.ts';
 import { secondOpinion, wantsSecondOpinion } from '../../../../../src/platform/engines/pocketsphinx/second-opinion.ts';
 import { UtteranceTape } from '../../../../../src/platform/engines/pocketsphinx/utterance-tape.ts';
 import { withPocketsphinx } from '../../../../../src/platform/engines/pocketsphinx/with-pocketsphinx.ts';
@@ -139,6 +140,13 @@ describe('a machine without pocketsphinx', () => {
       code: 'OFFHOOK_POCKETSPHINX',
       message: expect.stringContaining('apt-get install libpocketsphinx3') as string,
     });
+  });
+
+  it('is told which Debian package has the model, and when no word of the vocabulary is known', async () => {
+    const at = { modelsFolder: folder, vocabularyFolder: folder, cacheFolder: folder, logger: silentLogger };
+    await expect(prepareVocabulary(at)).rejects.toThrow(/apt-get install pocketsphinx-en-us/);
+    writeFileSync(join(folder, 'cmudict-en-us.dict'), whole);
+    await expect(prepareVocabulary(at)).rejects.toThrow(/knows the words of no sentence/);
   });
 
   it('goes on with the built-in recogniser else', async () => {
