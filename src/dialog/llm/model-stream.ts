@@ -9,6 +9,8 @@ export interface ToolCall {
 
 /** More than this in one answer is a model gone astray. */
 const MOST_TOOL_CALLS = 16;
+/** Arguments are cut here, which leaves no JSON: the model is told that they cannot be used. */
+const MOST_ARGUMENT_CHARACTERS = 100_000;
 
 /** Puts a streamed completion together: text goes on as it comes, calls of tools are known at the end. */
 export class ModelStream {
@@ -23,7 +25,7 @@ export class ModelStream {
       const call = (this.#calls[part.index] ??= { id: '', name: '', args: '' });
       call.id ||= part.id ?? '';
       call.name += part.function?.name ?? '';
-      call.args += part.function?.arguments ?? '';
+      if (call.args.length < MOST_ARGUMENT_CHARACTERS) call.args += part.function?.arguments ?? '';
     }
     const text = delta?.content ?? '';
     this.#text += text;
