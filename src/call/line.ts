@@ -64,11 +64,17 @@ export class Line {
     this.pump(nowMs);
   }
 
-  /** Ends a sound early. */
-  shorten(unitId: string, nowMs: number): void {
-    this.ledger.audio(unitId, -this.playout.shorten(unitId));
-    this.ledger.complete(unitId);
+  /** Ends these sounds early, all before anything more is sent. @returns bytes that will never be */
+  shorten(unitIds: readonly string[], nowMs: number): number {
+    let droppedBytes = 0;
+    for (const unitId of unitIds) {
+      const dropped = this.playout.shorten(unitId);
+      this.ledger.audio(unitId, -dropped);
+      this.ledger.complete(unitId);
+      droppedBytes += dropped;
+    }
     this.pump(nowMs);
+    return droppedBytes;
   }
 
   /** Sends what is due, and reports what was played. */

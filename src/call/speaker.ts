@@ -240,7 +240,8 @@ export class Reply {
   /** What follows ends a sound that gives way to it. */
   #endSound(): void {
     this.#givingWay?.abort.abort(new Error('what was said next ended the sound'));
-    for (const unitId of this.#givingWay?.unitIds ?? []) this.#line.shorten(unitId, this.#clock.nowMs());
+    const droppedBytes = this.#line.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());
+    this.#madeMs -= droppedBytes / BYTES_PER_MS;
     this.#givingWay = undefined;
   }
 
