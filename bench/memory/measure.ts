@@ -29,6 +29,7 @@ type Memory = z.infer<typeof memorySchema>;
 
 const out = compile(['bench/memory/gateway-child']);
 const dataDir = mkdtempSync(join(tmpdir(), 'offhook-memory-'));
+process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 const child = (file: string, ...execArgv: string[]) =>
   fork(join(out, file), [], { execArgv: ['--no-warnings', ...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
 await using callers = new ObedientChild(child('src/cli/bench/callers-child.js'), 'the process of the callers', systemClock);
@@ -85,4 +86,3 @@ const document = {
   lost,
 };
 console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
-process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
