@@ -4,6 +4,7 @@ import { withDeadline } from './deadline.ts';
 import { SpeechProtocolError, SpeechUnavailableError } from './errors.ts';
 import { readText } from '../kernel/read-text.ts';
 
+/** How one service is (ASR doc, "GET {asr_url}/health"; TTS doc, "Health result"). */
 export interface ServiceHealth {
   readonly healthy: boolean;
   /** The synthesizer's voices; empty for the recogniser. Names are known only at run time. */

@@ -50,9 +50,10 @@ export interface PlatformHealth {
   readonly synthesis: ServiceHealth | undefined;
 }
 
+/** What a request's `Authorization: Bearer` header carries (document 1, "Access token"). A secret: never print it. */
 export interface AccessToken {
   readonly token: string;
-  /** Undefined for a token that the caller brought. */
+  /** Time until it ends, in ms. Undefined for a token that the caller brought. */
   readonly lifeLeftMs: number | undefined;
 }
 
@@ -61,6 +62,7 @@ export interface AccessToken {
  * of this project and can be used alone; close it when done.
  */
 export class SpeechPlatform implements AsyncDisposable {
+  /** For calls: events by a listener. `recognise` gives the same as an object that is read by iteration. */
   readonly recogniser: Recogniser;
   /** For calls, as 8 kHz mu-law. Prepared sentences come from memory, in the same tick. */
   readonly synthesizer: Synthesizer;
@@ -126,7 +128,10 @@ export class SpeechPlatform implements AsyncDisposable {
     return [slotsOf('asr', asrSlots.use), slotsOf('tts', ttsSlots.use)].flat();
   }
 
-  /** An access token, minted when there is none that lives (document 1). @throws SpeechError */
+  /**
+   * An access token, minted when there is none that lives (document 1, "POST {auth_url}/api/auth/token").
+   * @throws SpeechAuthError for a key that is refused; SpeechError; the signal's reason when it aborts first
+   */
   async accessToken(signal: AbortSignal): Promise<AccessToken> {
     using either = eitherSignal(signal, this.#closing.signal);
     const [source] = this.#connections.tokens;
@@ -136,8 +141,10 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /**
-   * Transcribes with the primary recogniser, or with Variant B where its address alone was given.
-   * @throws SpeechError by status; the signal's reason when aborted
+   * Transcribes one recording (ASR doc, "POST {asr_url}/v1/audio/transcriptions") with the primary recogniser, or with
+   * Variant B where its address alone was given.
+   * @throws SpeechRequestError before anything is sent for what is certainly wrong; SpeechError by status;
+   * SpeechProtocolError for an answer that cannot be read; the signal's reason when aborted
    */
   async transcribe(
     source: TranscriptionSource,
@@ -154,8 +161,8 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /**
-   * Opens a realtime session whose events are read by iteration and whose commits can be waited for, with the primary
-   * recogniser, or with Variant B where its address alone was given.
+   * Opens a realtime session (ASR doc, "WebSocket {asr_url}/v1/realtime") whose events are read by iteration and whose
+   * commits can be waited for, with the primary recogniser, or with Variant B where its address alone was given.
    * @throws SpeechRequestError without an address, or for Variant B without an API key
    */
   recognise(options: RecognitionOptions, signal: AbortSignal): RecognitionStream {
@@ -165,13 +172,22 @@ export class SpeechPlatform implements AsyncDisposable {
     return new RecognitionStream(options, { recogniser: this.recogniser, clock: this.#deps.clock, signals });
   }
 
-  /** Transcribes with the medical model; needs `medUrl` and an API key. @throws SpeechError by status */
+  /**
+   * Transcribes with the medical model (ASR doc, "POST {med_url}/transcribe"); needs `medUrl` and an API key. A WAV file over
+   * 30 MB is sent in parts.
+   * @throws SpeechRequestError before anything is sent for a format the service does not take, or a file too large to be split;
+   * SpeechError by status; the signal's reason when aborted
+   */
   async transcribeMedical(source: AudioFile, options: MedicalOptions, signal: AbortSignal): Promise<MedicalResult> {
     using either = eitherSignal(signal, this.#closing.signal);
     return await transcribeMedical(this.#connections.med(), needed(this.#settings, 'medUrl'), source, options, either.signal);
   }
 
-  /** What the recogniser knows. Variant B, asked where its address alone was given, wants the key. @throws SpeechError */
+  /**
+   * What the recogniser knows (ASR doc, "GET {asr_url}/languages"). Variant B, asked where its address alone was given, wants
+   * the key.
+   * @throws SpeechError; the signal's reason when aborted
+   */
   async languages(signal: AbortSignal): Promise<PlatformLanguages> {
     using either = eitherSignal(signal, this.#closing.signal);
     const { asrUrl, asrAltUrl } = this.#settings;
@@ -183,7 +199,7 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /**
-   * Speaks a text in any format; the audio follows as it is made (TTS doc, `POST /v1/audio/speech`). The signal counts until
+   * Speaks a text in any format; the audio follows as it is made (TTS doc, "POST {tts_url}/v1/audio/speech"). The signal counts until
    * the audio was read.
    * @throws SpeechError by status; the signal's reason when aborted
    */
@@ -193,7 +209,7 @@ export class SpeechPlatform implements AsyncDisposable {
 
   /**
    * Speaks a text over the socket, in the format and at the rate that was asked for, yielded as it is made (TTS doc,
-   * "WebSocket"). Leaving the loop stops the synthesis.
+   * "WebSocket {tts_url}/v1/realtime"). Leaving the loop stops the synthesis.
    * @throws SpeechError; the signal's reason when aborted
    */
   stream(options: StreamedSpeechOptions, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -201,7 +217,10 @@ export class SpeechPlatform implements AsyncDisposable {
     return this.#realtime.stream(options, signal);
   }
 
-  /** Speaks sentences ahead of time. @throws SpeechError; sentences already spoken stay */
+  /**
+   * Speaks sentences ahead of time, so that `synthesizer` has them in memory.
+   * @throws SpeechError; sentences already spoken stay
+   */
   prepare(requests: readonly SynthesisRequest[]): Promise<void> {
     return this.#phrases.prepare(requests, this.#closing.signal);
   }
@@ -211,7 +230,11 @@ export class SpeechPlatform implements AsyncDisposable {
     void this.#realtime.warm();
   }
 
-  /** @throws SpeechUnavailableError, SpeechProtocolError */
+  /**
+   * Asks both services how they are (`GET /health` of the ASR and the TTS doc); needs no credential.
+   * @throws SpeechUnavailableError when one does not answer within 3 s, SpeechProtocolError for an answer that cannot be read;
+   * the signal's reason when aborted
+   */
   async health(signal: AbortSignal): Promise<PlatformHealth> {
     const { clock, fetch: fetcher } = this.#deps;
     const { asrUrl, ttsUrl } = this.#settings;

@@ -1,5 +1,6 @@
-/** What a live call needs of the speech platform. Implemented by `speech/asr/realtime` and `speech/tts/realtime`. */
+// What a live call needs of the speech platform. Implemented by `speech/asr/realtime` and `speech/tts/realtime`.
 
+/** What a recognition session is opened with (ASR doc, "WebSocket {asr_url}/v1/realtime"). */
 export interface RecognitionOptions {
   /** ISO 639 code, for example `en` or `hi`. */
   readonly language: string;
@@ -9,8 +10,11 @@ export interface RecognitionOptions {
   readonly boostPhrases?: readonly string[];
 }
 
+/** What a session tells (ASR doc, events). `seg` numbers the finals; it rises, also where a lost socket was replaced. */
 export type RecognitionEvent =
+  /** The platform listens. */
   | { readonly type: 'ready' }
+  /** A guess at the final with the same `seg`; the next one replaces it. */
   | { readonly type: 'partial'; readonly seg: number; readonly text: string }
   /** `endOfUtterance` is undefined when the platform does not say. Text may be empty. */
   | {
@@ -29,6 +33,7 @@ export type RecognitionEvent =
   /** The session is over; nothing follows. `error` is undefined after a clean `end`. */
   | { readonly type: 'closed'; readonly error: Error | undefined };
 
+/** One session. Who opened it ends or aborts it. */
 export interface RecognitionSession {
   /**
    * @param pcm 16-bit mono samples at the declared rate, any number of them; copied before the call returns.
@@ -43,15 +48,19 @@ export interface RecognitionSession {
   abort(): void;
 }
 
+/** Opens recognition sessions. */
 export interface Recogniser {
   /** Opens a session; problems arrive as `closed` events, never as a throw. Sequence numbers `seg` rise across reconnects. */
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession;
 }
 
+/** A sentence of a call (TTS doc, "Speech request"). */
 export interface SynthesisRequest {
   /** Text to speak, 1 to 10,000 characters. */
   readonly text: string;
+  /** A name from the health answer. */
   readonly voice: string;
+  /** ISO 639 code of an Indic language or English. */
   readonly language: string;
   /** 0.25 to 4.0; 1.0 when absent. */
   readonly speed?: number;
@@ -64,6 +73,7 @@ export interface SynthesisRequest {
   readonly isPersonal?: boolean;
 }
 
+/** Speaks sentences into a call. */
 export interface Synthesizer {
   /**
    * Speaks a text as 8 kHz G.711 mu-law, yielded as it is made, oldest first.

@@ -21,10 +21,16 @@ export interface SpeechPlatformSettings {
   readonly apiKey?: string | readonly string[];
   /** In place of a key: one token, which is never replaced, or a function that gives one when asked. */
   readonly token?: string | TokenProvider;
-  /** Concurrent requests allowed for each service and key; 16 in the default tier. */
+  /** Concurrent requests for each service and key; 16 when absent, as in the default tier (ASR and TTS docs, limits). */
   readonly slotsPerKey?: number;
+  /** To open a socket, up to its ready message; 5,000 when absent. */
   readonly connectTimeoutMs?: number;
+  /**
+   * Of one attempt, its answer's body included; 120,000 when absent. Transcription, and synthesis of more than 500 characters,
+   * have limits of their own, which are longer.
+   */
   readonly requestTimeoutMs?: number;
+  /** Lifetime asked of tokens; 900 when absent, 86,400 at most (document 1, limits). */
   readonly tokenLifeSeconds?: number;
   /** Where prepared sentences are kept over restarts; in memory alone when absent. */
   readonly phraseFolder?: string;

@@ -4,11 +4,14 @@ import { SpeechOverloadedError } from './errors.ts';
 export interface Slot {
   /** Which key it belongs to, counted from 0. */
   readonly lane: number;
+  /** Lets the next who waits have it. */
   release(): void;
 }
 
+/** A live call is served first; batch takes what is left. */
 export type SlotPriority = 'live' | 'batch';
 
+/** How many places there are, are held, and are waited for. */
 export interface SlotUse {
   readonly limit: number;
   readonly live: number;

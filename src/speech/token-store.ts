@@ -1,8 +1,10 @@
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, systemClock } from '../kernel/clock.ts';
 
 /** A token that another process minted; only who has the API key can open it. */
 export interface SharedToken {
+  /** The token, encrypted with a key made from the API key. */
   readonly sealed: string;
+  /** Time until it ends. */
   readonly lifeMs: number;
 }
 
@@ -13,7 +15,9 @@ export interface SharedToken {
 export interface TokenStore extends AsyncDisposable {
   /** Takes one of this minute's mints. @returns 0 when there was one, else the time in ms until there may be */
   takeMint(keyId: string): Promise<number>;
+  /** The newest token that still lives. @param keyId a hash of the API key, as in every method */
   read(keyId: string): Promise<SharedToken | undefined>;
+  /** Puts this token in the place of the last. */
   write(keyId: string, token: SharedToken): Promise<void>;
   /** Whether `owner` is the one to mint now: nobody else is for the next `holdMs`. */
   claim(keyId: string, owner: string, holdMs: number): Promise<boolean>;
@@ -23,6 +27,7 @@ export interface TokenStore extends AsyncDisposable {
 
 /** Mints that the platform allows for one key in a minute (document 1, limits). */
 export const MOST_MINTS = 60;
+/** The minute of that limit, which slides. */
 export const MINT_WINDOW_MS = 60_000;
 
 interface KeyState {
@@ -36,7 +41,7 @@ export class MemoryTokenStore implements TokenStore {
   readonly #clock: Clock;
   readonly #keys = new Map<string, KeyState>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock = systemClock) {
     this.#clock = clock;
   }
 

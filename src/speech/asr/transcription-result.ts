@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SpeechProtocolError } from '../errors.ts';
 
+/** A stretch of the recording (ASR doc, "Verbose transcription result"). Times are in seconds from its beginning. */
 export interface TranscriptionSegment {
   readonly startS: number;
   readonly endS: number;
@@ -11,6 +12,7 @@ export interface TranscriptionSegment {
   readonly emotionConfidence: number | undefined;
 }
 
+/** A word with its place, in seconds from the beginning of the recording. */
 export interface TranscribedWord {
   readonly word: string;
   readonly startS: number;
@@ -18,6 +20,7 @@ export interface TranscribedWord {
   readonly confidence: number | undefined;
 }
 
+/** Who spoke from when to when, in seconds from the beginning of the recording. */
 export interface SpeakerTurn {
   readonly startS: number;
   readonly endS: number;
@@ -40,7 +43,10 @@ export interface TranscriptAnalysis {
   readonly normalizedText: string | undefined;
 }
 
-/** Lists are empty and the rest undefined where the platform did not say. Times are in seconds. */
+/**
+ * The short and the verbose answer in one shape (ASR doc, "Verbose transcription result", "Minimal transcription result").
+ * Lists are empty and the rest undefined where the platform did not say. Times are in seconds.
+ */
 export interface TranscriptionResult {
   readonly text: string;
   readonly requestId: string | undefined;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SpeechProtocolError } from '../errors.ts';
 
+/** One language that a recogniser knows (ASR doc, "GET {asr_url}/languages"). */
 export interface PlatformLanguage {
   /** As `language` takes it. */
   readonly code: string;

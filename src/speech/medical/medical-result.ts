@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+/** What one speaker said from when to when, in seconds from the beginning of the whole recording. */
 export interface MedicalSegment {
   readonly startS: number;
   readonly endS: number;
@@ -7,7 +8,10 @@ export interface MedicalSegment {
   readonly speaker: string | undefined;
 }
 
-/** Segments and speakers are empty without diarization. Times are in seconds from the beginning of the whole recording. */
+/**
+ * The medical answer (ASR doc, "Medical batch result"). Segments and speakers are empty without diarization. Times are in
+ * seconds from the beginning of the whole recording.
+ */
 export interface MedicalResult {
   readonly text: string;
   readonly segments: readonly MedicalSegment[];
@@ -43,6 +47,7 @@ export const medicalAnswer = z.looseObject({
   unique_speakers: z.array(z.string()).nullish().catch(undefined),
 });
 
+/** The answer to one part of a recording. */
 export interface MedicalPart {
   readonly startS: number;
   readonly answer: z.output<typeof medicalAnswer>;

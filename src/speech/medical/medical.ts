@@ -8,6 +8,7 @@ import type { SpeechHttp } from '../requests.ts';
 import { joinMedical, medicalAnswer, type MedicalPart, type MedicalResult } from './medical-result.ts';
 import { splitWav, type WavPart } from './split-wav.ts';
 
+/** What medical transcription can be asked for. */
 export interface MedicalOptions {
   /** Tells speakers apart; segments come only then (ASR doc, "POST {med_url}/transcribe"). */
   readonly diarize?: boolean;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 
+/** A voice that the platform knows by name (ASR doc, "Speaker profile"). */
 export interface SpeakerProfile {
   readonly name: string;
+  /** Empty when the platform names none. */
   readonly project: string;
   /** As the platform wrote it: ISO 8601 without a zone (ASR doc, "Speaker profile"). */
   readonly registeredAt: string | undefined;

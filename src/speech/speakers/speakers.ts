@@ -19,13 +19,16 @@ export interface SpeakersOptions {
   readonly read: () => SpeakerService;
 }
 
+/** Which profile is meant. `unknown` is no name: it is how the platform names a stranger. */
 export interface NamedSpeaker {
   readonly name: string;
   /** Groups profiles; whether one is required is not documented. */
   readonly project?: string;
 }
 
+/** The answer to a registration (ASR doc, "POST {asr_url}/v1/speakers/register"). */
 export interface RegisteredSpeaker {
+  /** The profile's name as the platform took it. */
   readonly speaker: string;
   readonly message: string | undefined;
   readonly requestId: string | undefined;
@@ -33,7 +36,7 @@ export interface RegisteredSpeaker {
   readonly attempts: number;
 }
 
-/** `speaker` is null when no profile matches above the platform's threshold. */
+/** The answer to an identification (ASR doc, "POST /v1/speakers/identify"). `speaker` is null when no profile matches above the platform's threshold. */
 export interface SpeakerMatch {
   readonly speaker: string | null;
   /** 0 to 1. */
@@ -57,6 +60,7 @@ export class Speakers {
   }
 
   /**
+   * Registers a voice under a name.
    * @param clip best 5 to 15 clean seconds of the speaker alone
    * @throws SpeechRequestError for an empty name, or when the platform did not take the clip; SpeechError by status
    */
@@ -73,7 +77,10 @@ export class Speakers {
     return { speaker: name ?? speaker.name, message: message ?? undefined, requestId, attempts };
   }
 
-  /** @throws SpeechRequestError when there is no such profile; SpeechError by status */
+  /**
+   * Forgets a profile (ASR doc, "DELETE {asr_url}/v1/speakers/delete").
+   * @throws SpeechRequestError when there is no such profile; SpeechError by status; the signal's reason when aborted
+   */
   async delete(speaker: NamedSpeaker, signal: AbortSignal): Promise<void> {
     const fields = named(speaker);
     const answer = await send(this.#options.write(), 'DELETE', 'delete', signal, () => fields);
@@ -81,7 +88,10 @@ export class Speakers {
     if (success === false) refused('speaker deletion', message, answer);
   }
 
-  /** The project's profiles. Needs `asrAltUrl` and an API key. @throws SpeechError by status */
+  /**
+   * The project's profiles. Needs `asrAltUrl` and an API key.
+   * @throws SpeechRequestError without them; SpeechError by status; the signal's reason when aborted
+   */
   async list(project: string, signal: AbortSignal): Promise<SpeakerProfile[]> {
     const { http, baseUrl } = this.#options.read();
     const url = new URL('/v1/speakers/list', baseUrl);
@@ -90,7 +100,11 @@ export class Speakers {
     return parseAnswer(listed, answer, 'the speaker list').speakers;
   }
 
-  /** Whose voice it is. Needs `asrAltUrl` and an API key. @throws SpeechError by status */
+  /**
+   * Whose voice it is. Needs `asrAltUrl` and an API key.
+   * @throws SpeechRequestError without them, or for a clip that cannot be read; SpeechError by status; the signal's reason
+   * when aborted
+   */
   async identify(clip: AudioFile, project: string, signal: AbortSignal): Promise<SpeakerMatch> {
     const audio = await openAudioFile(clip, MOST_BYTES);
     const answer = await send(this.#options.read(), 'POST', 'identify', signal, () => {

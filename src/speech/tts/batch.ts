@@ -9,6 +9,7 @@ import { splitForSpeech } from './sentences.ts';
 import { wholeAudio } from './whole-audio.ts';
 import { checkText, codePoints, type SpeechFormat, speechFields, type SpeechOptions } from './speech-fields.ts';
 
+/** A text to speak by the batch endpoint, and how its audio is to come. */
 export interface BatchSpeechOptions extends SpeechOptions {
   /** `mp3` when absent, as in the documents. */
   readonly format?: SpeechFormat;
@@ -16,6 +17,7 @@ export interface BatchSpeechOptions extends SpeechOptions {
   readonly splitLong?: boolean;
   /** Told when a piece of a cut text has been spoken. */
   readonly onPiece?: (done: number, pieces: number) => void;
+  /** `batch` when absent. */
   readonly priority?: SlotPriority;
 }
 

@@ -9,20 +9,25 @@ import { checkText, type SpeechFormat, streamEncoding } from './speech-fields.ts
  */
 export type RequestStyle = 'message' | 'config' | 'query';
 
+/** A text to speak over the socket (TTS doc, "WebSocket {tts_url}/v1/realtime"). */
 export interface StreamedSpeechOptions {
   /** 1 to 10,000 characters. */
   readonly text: string;
+  /** A name from the health answer. */
   readonly voice: string;
   /** ISO 639 code of an Indic language or English; told from the script when absent. */
   readonly language?: string;
   /** 0.25 to 4.0; 1.0 when absent. */
   readonly speed?: number;
+  /** Drops what is quieter than -40 dB at both ends. */
   readonly trimSilence?: boolean;
   /** `pcm` (16-bit little-endian), `mulaw` or `alaw`; containers are refused. `pcm` when absent. */
   readonly format?: SpeechFormat;
   /** What is yielded, whatever the platform makes; 8,000 for mulaw and alaw and 24,000 for pcm when absent. */
   readonly sampleRateHz?: number;
+  /** `message` when absent. */
   readonly style?: RequestStyle;
+  /** `live` when absent. */
   readonly priority?: SlotPriority;
 }
 

@@ -4,12 +4,17 @@ import { SpeechRequestError } from '../errors.ts';
 
 /** Formats of batch synthesis; mulaw and alaw are 8 kHz telephony (TTS doc, format notes). */
 export const SPEECH_FORMATS = ['pcm', 'wav', 'mp3', 'ogg_opus', 'flac', 'mulaw', 'alaw'] as const;
+/** One of them, in the platform's own words. */
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
+/** Sounds that the platform can lay under speech (TTS doc, "Speech request"). */
 export const BACKGROUND_PRESETS = ['office', 'cafe', 'rain', 'street'] as const;
+/** One of them, in the platform's own words. */
 export type BackgroundPreset = (typeof BACKGROUND_PRESETS)[number];
 
+/** What an answer is traded for in time (TTS doc, "Speech request"). */
 export const SPEECH_QUALITIES = ['low', 'medium', 'high'] as const;
+/** One of them, in the platform's own words. */
 export type SpeechQuality = (typeof SPEECH_QUALITIES)[number];
 
 /** Every field of the speech request in our words (TTS doc, "Speech request"); what is absent is not sent. */
