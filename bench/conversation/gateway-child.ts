@@ -46,7 +46,9 @@ function stall(durationMs: number): void {
 
 async function start(speech: SpeechPlatformSettings): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-conversation-'));
-  const config = loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0' }, files: [] });
+  // Stalls are made on purpose here; they must not keep calls out.
+  const env = { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0', OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
+  const config = loadConfig({ env, files: [] });
   const { bots, problems } = loadBots(dirname(new URL('bots/talk.ts', import.meta.url).pathname));
   if (problems.length > 0 || config.problems.length > 0) throw new Error(JSON.stringify([...problems, ...config.problems]));
   const sids = new Map<string, string>();
