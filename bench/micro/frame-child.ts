@@ -9,6 +9,7 @@ import { JsonReader } from '../../src/carriers/json-reader.ts';
 import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';
 import { RealtimeProtocol } from '../../src/speech/asr/realtime-protocol.ts';
 import { quiet, soundOf, speech } from '../capacity/sounds.ts';
+import { wholeCall } from './whole-call.ts';
 
 export interface Cost {
   readonly what: string;
@@ -23,7 +24,8 @@ const parts = [speech(2_400, 11), quiet(4_600, 71), speech(2_400, 12), quiet(4_6
 const sounds = parts.map(soundOf);
 const frames = sounds.flatMap(({ frames: own }) => own);
 const pcm = frames.map(decodeMulaw);
-const bot = soundOf(speech(20_000, 3)).frames.map(decodeMulaw);
+const { frames: botFrames } = soundOf(speech(20_000, 3));
+const bot = botFrames.map(decodeMulaw);
 const texts = sounds
   .flatMap(({ base64 }) => base64)
   .map(
@@ -39,9 +41,30 @@ function cost(what: string, perRound: number, work: (at: number) => void): Cost 
     globalThis.gc?.();
     const before = process.cpuUsage();
     for (let at = 0; at < perRound; at += 1) work(at);
-    const { user, system } = process.cpuUsage(before);
-    rounds.push(((user + system) * 1000) / perRound);
+    rounds.push(spentNs(before) / perRound);
   }
+  return costOf(what, rounds);
+}
+
+/** The same for work that is waited for. */
+async function costLater(what: string, perRound: number, work: (at: number) => Promise<void>): Promise<Cost> {
+  const rounds: number[] = [];
+  for (let round = 0; round < ROUNDS + 2; round += 1) {
+    globalThis.gc?.();
+    const before = process.cpuUsage();
+    for (let at = 0; at < perRound; at += 1) await work(at);
+    rounds.push(spentNs(before) / perRound);
+  }
+  return costOf(what, rounds);
+}
+
+function spentNs(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) * 1000;
+}
+
+/** The first two rounds are of code that is not compiled yet. */
+function costOf(what: string, rounds: readonly number[]): Cost {
   const sorted = rounds.slice(2).sort((a, b) => a - b);
   return { what, ns: Math.round(sorted[sorted.length >> 1]!), leastNs: Math.round(sorted[0]!) };
 }
@@ -123,6 +146,31 @@ function recognition(): Cost {
   });
 }
 
+/** A call on which the bot talks all the time: ten frames and ticks for each chunk of 200 ms, and each alone. */
+async function call(): Promise<readonly Cost[]> {
+  const chunks = Array.from({ length: 100 }, (_, at) => Buffer.concat(botFrames.slice(at * 10, at * 10 + 10)));
+  const messages = texts.map((text) => Buffer.from(text));
+  const line = await wholeCall();
+  let said = 0;
+  let heard = 0;
+  const frame = (): void => line.frame(of(messages, heard++));
+  const say = (): Promise<void> => line.chunk(of(chunks, said++));
+  for (let ahead = 0; ahead < 5; ahead += 1) await say();
+  const whole = await costLater('call: 200 ms of everything but sockets', 350, async () => {
+    for (let at = 0; at < 10; at += 1) {
+      line.wait(20);
+      frame();
+      line.tick();
+    }
+    await say();
+  });
+  const sentMs = (line.sentMessages / said) * 1000;
+  if (sentMs < 2_000 || sentMs > 2_600) throw new Error(`${line.sentMessages} messages for ${said} chunks`);
+  const idle = cost('call: a tick, nothing due', 14_000, () => line.tick());
+  const inbound = cost('call: a message of the carrier', 7_000, frame);
+  return [whole, idle, inbound];
+}
+
 const bots = initialTurn();
 const costs = [
   readJson(),
@@ -135,5 +183,6 @@ const costs = [
   turnMachine('the bot speaks', () => ({ ...bots, phase: { name: 'bot-speaking', policy: 'never', contest: undefined } })),
   recorder(),
   recognition(),
+  ...(await call()),
 ];
 process.send?.(costs);

@@ -1,0 +1,188 @@
+import { EventEmitter } from 'node:events';
+import type { WebSocket } from 'ws';
+import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { EvenLoudness } from '../../src/call/loudness.ts';
+import { DEFAULT_LEAD } from '../../src/call/playout-lead.ts';
+import { SecretVault } from '../../src/call/secret-vault.ts';
+import { CallSession } from '../../src/call/session.ts';
+import type { CallServices } from '../../src/call/services.ts';
+import { acceptMediaSocket } from '../../src/carriers/media-socket.ts';
+import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';
+import { botSettings } from '../../src/config/bots.ts';
+import type { Clock } from '../../src/kernel/clock.ts';
+import { createEvents } from '../../src/observability/events.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { RealtimeProtocol } from '../../src/speech/asr/realtime-protocol.ts';
+import type { Synthesizer } from '../../src/speech/port.ts';
+import { PhraseCache } from '../../src/speech/tts/phrase-cache.ts';
+import { SentenceCutter } from '../../src/speech/tts/sentences.ts';
+
+const detectorOf = await loadVoiceActivity();
+
+/** A carrier's socket that takes what it is sent and plays it at once: each mark comes back when its audio is over. */
+class Carrier extends EventEmitter {
+  readonly OPEN = 1;
+  readonly CLOSED = 3;
+  readonly readyState = 1;
+  readonly bufferedAmount = 0;
+  messages = 0;
+  send(): void {
+    this.messages += 1;
+  }
+  ping(): void {}
+  close(): void {}
+  terminate(): void {}
+}
+
+/** One call on which the bot talks all the time, with everything between the carrier's socket and the platform's. */
+export interface WholeCall {
+  /** Time goes on by this much. */
+  wait(ms: number): void;
+  /** A message of the carrier. */
+  frame(text: Buffer): void;
+  tick(): void;
+  /** Gives the bot more to say; resolves when it is where it has to be. */
+  chunk(audio: Uint8Array): Promise<void>;
+  readonly sentMessages: number;
+}
+
+export async function wholeCall(): Promise<WholeCall> {
+  let atMs = 10_000;
+  // What the system's clock costs is a part of it.
+  const clock: Clock = {
+    nowMs: () => atMs + performance.now() * 0,
+    wallMs: () => Date.now(),
+    after: () => ({ cancel: () => undefined }),
+  };
+  let give: (audio: Uint8Array) => void = () => undefined;
+  const waiting: Uint8Array[] = [];
+  /** As a socket gives it: what has come, then a wait for more; a sentence is twenty seconds. */
+  const source: Synthesizer = {
+    async *speak() {
+      for (let chunks = 0; chunks < 100; chunks += 1) {
+        while (waiting.length === 0)
+          await new Promise<void>((resolve) => {
+            give = (audio) => {
+              waiting.push(audio);
+              resolve();
+            };
+          });
+        yield waiting.shift()!;
+      }
+    },
+  };
+  const protocol = new RealtimeProtocol({ language: 'en', sampleRateHz: 8_000, random: () => 0.5 }, atMs);
+  const at = () => ({ nowMs: clock.nowMs(), bufferedBytes: 0 });
+  protocol.start();
+  protocol.opened(at(), 'token');
+  protocol.text(at(), '{"type":"ready"}');
+  const ticks: ((nowMs: number) => void)[] = [];
+  const services: CallServices = {
+    clock,
+    logger: silentLogger,
+    events: createEvents(silentLogger, createMetrics()),
+    ticker: {
+      add(listener) {
+        ticks.push(listener);
+        return () => undefined;
+      },
+    },
+    recogniser: {
+      open: () => ({
+        send: (pcm) => void protocol.send(at(), pcm),
+        commit: () => undefined,
+        end: async () => undefined,
+        abort: () => undefined,
+      }),
+    },
+    spareRecognition: () => undefined,
+    synthesizer: new EvenLoudness(new PhraseCache(source, { clock })),
+    ambienceOf: () => undefined,
+    sounds: {
+      play() {
+        throw new Error('no sounds');
+      },
+    },
+    createDetector: detectorOf,
+    createCutter: () => new SentenceCutter(),
+    vault: new SecretVault(clock),
+    recordingsFolder: 'unused',
+    recordingFiles: { create: () => ({ failure: undefined, write: () => undefined, finish: async () => true }) },
+    playout: DEFAULT_LEAD,
+    journal: () => undefined,
+    ended: async () => undefined,
+    activeCalls: () => 1,
+    controlOf: () => undefined,
+    news: () => undefined,
+  };
+  const bot = { ...botSettings.parse({ name: 'b', voice: 'Nisha', dialog: { kind: 'module', file: 'b.js' } }), folder: '.' };
+  const inbound = {
+    carrier: 'twilio',
+    carrierCallId: 'CA0',
+    from: '+1',
+    to: '+2',
+    direction: 'inbound',
+    botName: undefined,
+  } as const;
+  const session = new CallSession(
+    {
+      callId: 'call',
+      tenantId: 'default',
+      inbound,
+      bot: { ...bot, recording: 'always' },
+      dialog: {
+        create: () => ({
+          dispose: async () => undefined,
+          async *respond() {
+            for (let sentence = 0; sentence < 100_000; sentence += 1)
+              yield { type: 'say', text: `This is sentence ${sentence}.`, interruptible: 'never' } as const;
+          },
+        }),
+      },
+    },
+    services,
+  );
+  const carrier = new Carrier();
+  acceptMediaSocket({
+    socket: carrier as unknown as WebSocket,
+    dialect: twilioDialect,
+    clock,
+    events: services.events,
+    callId: 'call',
+    attachmentId: 'att',
+    carrierCallId: 'CA0',
+    startTimeoutMs: 1_000,
+    onStarted: (attachment) => session.attach(attachment),
+    onAbandoned: () => undefined,
+    onFault(error) {
+      throw error;
+    },
+  });
+  const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
+  const start = { streamSid: 'MZ0', callSid: 'CA0', mediaFormat };
+  carrier.emit('message', Buffer.from(JSON.stringify({ event: 'start', start, streamSid: 'MZ0' })), false);
+  await settled();
+  return {
+    wait(ms) {
+      atMs += ms;
+    },
+    frame: (text) => void carrier.emit('message', text, false),
+    tick() {
+      for (const listener of ticks) listener(atMs);
+    },
+    async chunk(audio) {
+      give(audio);
+      await settled();
+    },
+    get sentMessages() {
+      return carrier.messages;
+    },
+  };
+}
+
+function settled(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
