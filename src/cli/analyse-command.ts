@@ -61,7 +61,7 @@ async function analyse(inputs: readonly string[], flags: AnalyseFlags, session: 
   await using out = await OutputFolder.open(flags.out);
   await using manifest = await Manifest.open(out.path);
   const env = readEnvironment();
-  const s3 = new S3Source(env);
+  const s3 = new S3Source(env, systemClock);
   const audioHosts = audioHostsOf(settings.platform.audioHosts);
   const { workFolder } = out;
   const batch = new Batch({

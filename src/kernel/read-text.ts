@@ -3,7 +3,21 @@
  * @param maxBytes what comes after these is left unread
  */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
-  if (response.body === null) return '';
+  return (await readUpTo(response, maxBytes)).toString('utf8');
+}
+
+/**
+ * Reads an answer's body where a part of it is of no use.
+ * @throws RangeError for one of more than `maxBytes`, the rest of which is left unread
+ */
+export async function readWhole(response: Response, maxBytes: number): Promise<Buffer> {
+  const bytes = await readUpTo(response, maxBytes + 1);
+  if (bytes.length > maxBytes) throw new RangeError(`an answer of more than ${maxBytes} bytes`);
+  return bytes;
+}
+
+async function readUpTo(response: Response, maxBytes: number): Promise<Buffer> {
+  if (response.body === null) return Buffer.alloc(0);
   const reader = response.body.getReader();
   const parts: Uint8Array[] = [];
   let bytes = 0;
@@ -17,5 +31,5 @@ export async function readText(response: Response, maxBytes: number): Promise<st
       break;
     }
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
 }

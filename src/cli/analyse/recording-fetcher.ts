@@ -4,7 +4,7 @@ import { S3Source } from './s3-source.ts';
 
 /** Fetches submitted recordings as `offhook analyse` does, behind the same guard; never from buckets, whose keys are the operator's alone. */
 export function recordingFetcher(options: Omit<FetchOptions, 's3'>): RecordingFetcher {
-  const items = new ItemFetcher({ ...options, s3: new S3Source({}) });
+  const items = new ItemFetcher({ ...options, s3: new S3Source({}, options.clock) });
   const unnamed = { version: undefined, recordedAtMs: undefined, metadata: {} };
   return {
     fromUrl: (url, signal) => items.fetch({ ...unnamed, name: url, place: { kind: 'url', url } }, signal),

@@ -1,16 +1,25 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
 import type { Environment } from '../../config/env.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { OffhookError } from '../../kernel/errors.ts';
+import { readWhole } from '../../kernel/read-text.ts';
 import { UsageError } from '../speech/usage.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { FetchError } from './fetch-error.ts';
 import type { BrokenItem, Item, Place } from './items.ts';
+import { type StallLimit, stallLimit } from './stall-limit.ts';
 
 /** Of a request without a body. */
 const EMPTY_SHA256 = createHash('sha256').digest('hex');
+
+/** For the head of an answer, and for each next piece of its body. */
+const STALL_MS = 60_000;
+/** A page has 1,000 keys of 1,024 bytes at most (S3, ListObjectsV2), three times as long in percent encoding. */
+const MOST_LIST_BYTES = 16 * 1024 * 1024;
 
 type S3Place = Extract<Place, { kind: 's3' }>;
 
@@ -20,9 +29,11 @@ type S3Place = Extract<Place, { kind: 's3' }>;
  */
 export class S3Source {
   readonly #env: Environment;
+  readonly #clock: Clock;
 
-  constructor(env: Environment) {
+  constructor(env: Environment, clock: Clock) {
     this.#env = env;
+    this.#clock = clock;
   }
 
   /** The object that an address names; undefined for a bucket or a folder. */
@@ -31,7 +42,10 @@ export class S3Source {
     return bucket === undefined || key === undefined || key.endsWith('/') ? undefined : { kind: 's3', bucket, key };
   }
 
-  /** The object itself, or all recordings under it as a folder. @throws UsageError when there are none */
+  /**
+   * The object itself, or all recordings under it as a folder.
+   * @throws UsageError when there are none; FetchError; the signal's reason when aborted
+   */
   async *items(address: string, isRecording: (key: string) => boolean, signal: AbortSignal): AsyncIterable<Item | BrokenItem> {
     const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]+)\/?(.*)$/iu.exec(address) ?? [];
     let found = 0;
@@ -46,9 +60,14 @@ export class S3Source {
     if (found === 0) throw new UsageError(`there is no recording at ${address}`);
   }
 
-  /** @throws FetchError; RecordingRefusedError when there is no such object or it is larger than allowed */
+  /**
+   * Copies an object into a new file of this disk.
+   * @throws FetchError; RecordingRefusedError when there is no such object or it is larger than allowed; the signal's reason
+   * when aborted
+   */
   async download({ bucket, key }: S3Place, path: string, maxBytes: number, signal: AbortSignal): Promise<void> {
-    const response = await this.#get(bucket, `/${key.split('/').map(encodeURIComponent).join('/')}`, signal);
+    using limit = stallLimit(this.#clock, STALL_MS, signal);
+    const response = await this.#get(bucket, `/${key.split('/').map(encodeURIComponent).join('/')}`, limit, signal);
     if (response.status === 404) throw new RecordingRefusedError('missing', 'there is no such object');
     if (!response.ok || response.body === null) throw refused(response.status);
     let bytes = 0;
@@ -58,7 +77,7 @@ export class S3Source {
         done(bytes > maxBytes ? new RecordingRefusedError('too-large', `the object is over ${maxBytes} bytes`) : null, chunk);
       },
     });
-    await pipeline(Readable.fromWeb(response.body), counted, createWriteStream(path, { mode: 0o600 }), { signal });
+    await pipeline(bodyOf(response.body, limit, signal), counted, createWriteStream(path, { mode: 0o600 }));
   }
 
   async *#list(bucket: string, prefix: string, signal: AbortSignal): AsyncIterable<ListedObject> {
@@ -66,23 +85,38 @@ export class S3Source {
     do {
       const query = new URLSearchParams({ 'list-type': '2', 'encoding-type': 'url', prefix });
       if (next !== undefined) query.set('continuation-token', next);
-      const response = await this.#get(bucket, `?${query.toString().replaceAll('+', '%20')}`, signal);
-      const text = await response.text();
-      if (!response.ok) throw refused(response.status);
+      const text = await this.#page(bucket, `?${query.toString().replaceAll('+', '%20')}`, signal);
       yield* objectsIn(text);
-      next = /<IsTruncated>true<\/IsTruncated>/u.test(text) ? plain(inTag(text, 'NextContinuationToken')) : undefined;
+      const before = next;
+      const goesOn = /<IsTruncated>true<\/IsTruncated>/u.test(text);
+      next = goesOn ? plain(inTag(text, 'NextContinuationToken')) : undefined;
+      if (goesOn && (next === undefined || next === before))
+        throw new FetchError('the object store does not say where its list goes on', false);
     } while (next !== undefined);
   }
 
-  async #get(bucket: string, rest: string, signal: AbortSignal): Promise<Response> {
+  async #page(bucket: string, query: string, signal: AbortSignal): Promise<string> {
+    using limit = stallLimit(this.#clock, STALL_MS, signal);
+    const response = await this.#get(bucket, query, limit, signal);
+    if (!response.ok) throw refused(response.status);
+    try {
+      return (await readWhole(response, MOST_LIST_BYTES)).toString('utf8');
+    } catch (error) {
+      throw broken(error, limit, signal);
+    }
+  }
+
+  /** @param limit what stops the request, its body included; `signal` is the caller's own */
+  async #get(bucket: string, rest: string, limit: StallLimit, signal: AbortSignal): Promise<Response> {
     const { client, base } = this.#client();
     const headers = { 'x-amz-content-sha256': EMPTY_SHA256 };
     const signed = await client.sign(`${base}/${bucket}${rest}`, { method: 'GET', headers });
     try {
-      return await fetch(signed.url, { headers: signed.headers, redirect: 'error', signal });
+      const response = await fetch(signed.url, { headers: signed.headers, redirect: 'error', signal: limit.signal });
+      limit.came();
+      return response;
     } catch (error) {
-      signal.throwIfAborted();
-      throw new FetchError('the object store cannot be reached', true, error);
+      throw broken(error, limit, signal);
     }
   }
 
@@ -109,16 +143,45 @@ interface ListedObject {
   readonly modifiedMs: number | undefined;
 }
 
+async function* bodyOf(body: ReadableStream<Uint8Array>, limit: StallLimit, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const part of body) {
+      limit.came();
+      yield part;
+    }
+  } catch (error) {
+    throw broken(error, limit, signal);
+  }
+}
+
+/** @returns what to throw for a request that broke; @throws the signal's reason when it was aborted */
+function broken(error: unknown, { isOver }: StallLimit, signal: AbortSignal): OffhookError {
+  signal.throwIfAborted();
+  if (error instanceof OffhookError) return error;
+  if (isOver) return new FetchError(`the object store sent nothing for ${STALL_MS / 1000} s`, true, error);
+  if (error instanceof RangeError) return new FetchError(`the object store's list is no list: ${error.message}`, false, error);
+  return new FetchError('the object store cannot be reached, or hung up', true, error);
+}
+
+/** @throws FetchError for a key that is not in percent encoding */
 function objectsIn(xml: string): ListedObject[] {
   return [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gsu)].map(([, object = '']) => {
     const modifiedMs = Date.parse(inTag(object, 'LastModified') ?? '');
     return {
       // Asked for in percent encoding, so that any key survives XML.
-      key: decodeURIComponent((inTag(object, 'Key') ?? '').replaceAll('+', ' ')),
+      key: decoded((inTag(object, 'Key') ?? '').replaceAll('+', ' ')),
       tag: plain(inTag(object, 'ETag')) ?? '',
       modifiedMs: Number.isNaN(modifiedMs) ? undefined : modifiedMs,
     };
   });
+}
+
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch (error) {
+    throw new FetchError('the object store lists a key that cannot be read', false, error);
+  }
 }
 
 function inTag(xml: string, tag: string): string | undefined {

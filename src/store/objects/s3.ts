@@ -3,6 +3,7 @@ import { AwsClient } from 'aws4fetch';
 import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
+import { readWhole } from '../../kernel/read-text.ts';
 import { ObjectStoreError } from '../errors.ts';
 import type { ObjectStore } from './port.ts';
 
@@ -23,11 +24,16 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** For one request, its body included. */
 const REQUEST_LIMIT_MS = 120_000;
 
+/** Of the XML that orders are answered with. */
+const MOST_ANSWER_BYTES = 64 * 1024;
+
 type Ask = {
   readonly method: string;
   readonly path: string;
   readonly body?: Uint8Array;
   readonly headers?: Record<string, string>;
+  /** The longest answer that is read; of any other one no more is needed than its code. */
+  readonly maxBytes?: number;
 };
 type Answer = { readonly status: number; readonly headers: Headers; readonly bytes: Buffer };
 
@@ -45,7 +51,7 @@ export function s3Objects(settings: S3Settings, clock: Clock): ObjectStore {
 
   /** @param expected statuses that are an answer; any other one is an error */
   const ask = async (
-    { method, path, body, headers = {} }: Ask,
+    { method, path, body, headers = {}, maxBytes = MOST_ANSWER_BYTES }: Ask,
     expected: readonly number[],
     signal: AbortSignal | undefined,
   ): Promise<Answer> => {
@@ -72,7 +78,7 @@ export function s3Objects(settings: S3Settings, clock: Clock): ObjectStore {
         signal: limit.signal,
       });
       const { status } = response;
-      const bytes = Buffer.from(await response.arrayBuffer());
+      const bytes = await readWhole(response, maxBytes);
       if (expected.includes(status)) return { status, headers: response.headers, bytes };
       const code = /<Code>([^<]{1,100})<\/Code>/u.exec(bytes.toString('utf8', 0, 10_000))?.[1];
       throw new ObjectStoreError(`the object store answered ${status}${code === undefined ? '' : ` ${code}`}`, {
@@ -121,14 +127,18 @@ export function s3Objects(settings: S3Settings, clock: Clock): ObjectStore {
     },
     async size(key, signal) {
       const answer = await ask({ method: 'HEAD', path: pathOf(key) }, [200, 404], signal);
-      return answer.status === 404 ? undefined : Number(answer.headers.get('content-length'));
+      if (answer.status === 404) return undefined;
+      const bytes = answer.headers.get('content-length');
+      if (bytes === null) throw new ObjectStoreError('the object store does not say how long an object is');
+      return Number(bytes);
     },
     async *read(key, start, end, signal) {
       for (let from = start; from < end; from += PART_BYTES) {
         const to = Math.min(end, from + PART_BYTES);
         const headers = { range: `bytes=${from}-${to - 1}` };
-        const answer = await ask({ method: 'GET', path: pathOf(key), headers }, [206], signal);
-        yield answer.bytes;
+        const ordered = { method: 'GET', path: pathOf(key), headers, maxBytes: to - from };
+        const { bytes } = await ask(ordered, [206], signal);
+        yield bytes;
       }
     },
     async remove(key, signal) {

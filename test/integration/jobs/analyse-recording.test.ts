@@ -76,7 +76,7 @@ describe('recordings from elsewhere', () => {
     const workFolder = join(outFolder, 'work');
     await mkdir(workFolder, { recursive: true });
     await using manifest = await Manifest.open(outFolder);
-    const s3 = new S3Source(env);
+    const s3 = new S3Source(env, systemClock);
     const transcriber = transcriberOn(speech);
     const batch = new Batch({
       ...prepared,

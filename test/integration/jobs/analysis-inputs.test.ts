@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BrokenItem, isBroken, type Item, itemsOf, type ItemOptions } from '../../../src/cli/analyse/items.ts';
 import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { watchItems } from '../../../src/cli/analyse/watch-items.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { until } from '../../support/processes.ts';
 
 describe('what the command is given', () => {
   let folder: string;
   const signal = AbortSignal.timeout(30_000);
-  const options = (): ItemOptions => ({ s3: new S3Source({}), outFolder: join(folder, 'out'), signal });
+  const options = (): ItemOptions => ({ s3: new S3Source({}, systemClock), outFolder: join(folder, 'out'), signal });
   const all = async (inputs: readonly string[], more: Partial<ItemOptions> = {}): Promise<(Item | BrokenItem)[]> => {
     const found: (Item | BrokenItem)[] = [];
     for await (const item of itemsOf(inputs, { ...options(), ...more })) found.push(item);
@@ -87,11 +88,14 @@ describe('what the command is given', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
-    const s3 = new S3Source({
-      AWS_ACCESS_KEY_ID: 'a',
-      AWS_SECRET_ACCESS_KEY: 'b',
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${port}/`,
-    });
+    const s3 = new S3Source(
+      {
+        AWS_ACCESS_KEY_ID: 'a',
+        AWS_SECRET_ACCESS_KEY: 'b',
+        AWS_ENDPOINT_URL: `http://127.0.0.1:${port}/`,
+      },
+      systemClock,
+    );
     try {
       expect(names(await all(['s3://calls'], { s3 }))).toEqual([
         's3://calls/2026/a b.wav',
