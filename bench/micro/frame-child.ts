@@ -32,6 +32,7 @@ const texts = sounds
     (payload, at) =>
       `{"event":"media","sequenceNumber":"${at + 2}","media":{"track":"inbound","chunk":"${at + 1}","timestamp":"${at * 20}","payload":"${payload}"},"streamSid":"MZ0123456789abcdef0123456789abcdef"}`,
   );
+const messages = texts.map((text) => Buffer.from(text));
 const detectorOf = await loadVoiceActivity();
 
 /** @param perRound how often the work is done in one round */
@@ -77,7 +78,7 @@ function readJson(): Cost {
   const reader = new JsonReader(twilioDialect);
   const start = { streamSid: 'MZ0', callSid: 'CA0', mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 } };
   reader.read(JSON.stringify({ event: 'start', start, streamSid: 'MZ0' }));
-  return cost('json-reader: a media message', 7_000, (at) => reader.read(of(texts, at)));
+  return cost('json-reader: a media message', 7_000, (at) => reader.readBytes(of(messages, at)));
 }
 
 function decode(): Cost {
@@ -149,7 +150,6 @@ function recognition(): Cost {
 /** A call on which the bot talks all the time: ten frames and ticks for each chunk of 200 ms, and each alone. */
 async function call(): Promise<readonly Cost[]> {
   const chunks = Array.from({ length: 100 }, (_, at) => Buffer.concat(botFrames.slice(at * 10, at * 10 + 10)));
-  const messages = texts.map((text) => Buffer.from(text));
   const line = await wholeCall();
   let said = 0;
   let heard = 0;

@@ -1,6 +1,7 @@
 import type { AudioFormat } from '../audio/format.ts';
 import { bytesPerSample } from '../audio/format.ts';
 import type { FieldPath, JsonDialect } from './json-dialect.ts';
+import { MediaTemplate } from './media-template.ts';
 import type { MediaEvent } from './port.ts';
 
 /** Longest message that is looked at; the socket enforces the same. */
@@ -26,6 +27,8 @@ export type ReadResult =
 const scratch = Buffer.allocUnsafeSlow(maxMessageBytes);
 /** What is lent of it: the same view again for a payload of the same length, as nearly all are. */
 let lent = scratch.subarray(0, 0);
+/** A carrier that writes each message in another way is read in full. */
+const mostTemplates = 16;
 const digitText = /^[0-9*#A-Da-d]$/;
 
 /**
@@ -36,10 +39,30 @@ export class JsonReader {
   readonly #dialect: JsonDialect;
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
   #format: AudioFormat;
+  #template: MediaTemplate | undefined;
+  #templates = 0;
 
   constructor(dialect: JsonDialect) {
     this.#dialect = dialect;
     this.#format = dialect.start.format;
+  }
+
+  /** @param data one whole text message, as it came */
+  readBytes(data: Buffer): ReadResult {
+    const template = this.#template;
+    if (this.#state === 'started' && template?.fits(data) === true) {
+      const payload = data.toString('latin1', template.payloadStart, template.payloadEnd);
+      const result = this.#decoded(payload, template.timestampMs);
+      // What is no base64 may have ended before the quotes did.
+      if (result.type === 'audio') return result;
+    }
+    const text = data.toString('utf8');
+    const result = this.read(text);
+    if (result.type === 'audio' && this.#templates < mostTemplates) {
+      this.#templates += 1;
+      this.#template = MediaTemplate.of(text, this.#dialect.audio, result.timestampMs);
+    }
+    return result;
   }
 
   /** @param text one whole text message */
@@ -111,11 +134,15 @@ export class JsonReader {
       return { type: 'ignored', name: `audio:${track.slice(0, 20)}` };
     const payload = field(message, audio.payload);
     if (typeof payload !== 'string' || payload === '') return rejected(`audio has no ${audio.payload.join('.')}`);
+    return this.#decoded(payload, numberOf(field(message, audio.timestampMs)));
+  }
+
+  #decoded(payload: string, timestampMs: number | undefined): ReadResult {
     const length = scratch.write(payload, 0, 'base64');
     if (length !== base64Bytes(payload)) return rejected('audio payload is not base64');
     if (length % bytesPerSample(this.#format.encoding) !== 0) return rejected('audio payload ends within a sample');
     if (lent.length !== length) lent = scratch.subarray(0, length);
-    return { type: 'audio', payload: lent, timestampMs: numberOf(field(message, audio.timestampMs)) };
+    return { type: 'audio', payload: lent, timestampMs };
   }
 
   #digit(message: Json): ReadResult {

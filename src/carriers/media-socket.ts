@@ -86,7 +86,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       reject('binary message; text messages are accepted');
       return;
     }
-    const result = reader.read(textOf(data));
+    const result = reader.readBytes(bytesOf(data));
     switch (result.type) {
       case 'ignored':
         events.messageUnknown({ ...about, name: result.name });
@@ -137,7 +137,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   });
 }
 
-function textOf(data: RawData): string {
-  if (Buffer.isBuffer(data)) return data.toString('utf8');
-  return Array.isArray(data) ? Buffer.concat(data).toString('utf8') : Buffer.from(data).toString('utf8');
+function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }
