@@ -157,6 +157,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       clock,
       live: { calls, audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
     },
+    board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => {
       const asking = bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret));
       return asking.map(({ name }) => vault.redeem(name, token)).find((value) => value !== undefined);

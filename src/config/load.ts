@@ -55,6 +55,7 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     s3AccessKeyId: secretOf(secretTexts, 'recordings.s3AccessKeyId'),
     s3SecretAccessKey: secretOf(secretTexts, 'recordings.s3SecretAccessKey'),
     masterKeys: secretList(secretTexts.get('privacy.masterKey')),
+    adminPassword: secretOf(secretTexts, 'admin.password'),
     databaseUrl: secretOf(secretTexts, 'store.url'),
     redisUrl: secretOf(secretTexts, 'jobs.redisUrl'),
   };
@@ -83,6 +84,9 @@ function refusal(setting: Setting, located: Located | undefined): Problem {
     message: `allowed is ${allowedText(setting.schema, setting.unit)}`,
   };
 }
+
+/** Of the admin pages, which anybody may reach who reaches the gateway. */
+const LEAST_PASSWORD_CHARACTERS = 16;
 
 /** Rules between settings. */
 function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<string, string>): Problem[] {
@@ -126,6 +130,11 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
   if (jwksUri !== undefined && !/^https:|^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|\/|$)/u.test(jwksUri)) {
     const where = origins.get('jwt.jwksUri') ?? 'jwt';
     problems.push({ key: 'jwt.jwksUri', where, value: jwksUri, message: 'only https, or an address of this machine' });
+  }
+  const { adminPassword } = secrets;
+  if (adminPassword !== undefined && adminPassword.reveal().length < LEAST_PASSWORD_CHARACTERS) {
+    const where = origins.get('admin.password') ?? 'admin';
+    problems.push({ key: 'admin.password', where, message: `needs ${LEAST_PASSWORD_CHARACTERS} characters or more` });
   }
   if (!(call.leadLowMs <= call.leadTargetMs && call.leadTargetMs <= call.leadMaxMs)) {
     problems.push({

@@ -204,6 +204,12 @@ export const secretsSchema = z.object({
   speech: z.object({
     apiKey: secret('API key of the speech platform; several, separated by commas, to share the load', 'OFFHOOK_API_KEY'),
   }),
+  admin: z.object({
+    password: secret(
+      'Password of the user `admin` for the pages under /admin, 16 characters or more; unset: there are none',
+      'OFFHOOK_ADMIN_PASSWORD',
+    ),
+  }),
   store: z.object({ url: secret('Postgres address; unset: the embedded store in the data folder', 'DATABASE_URL') }),
   privacy: z.object({
     masterKey: secret(

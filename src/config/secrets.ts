@@ -39,6 +39,8 @@ export interface Secrets {
   readonly speechApiKeys: readonly Secret[];
   /** The first seals, any opens; empty for the data folder's own. */
   readonly masterKeys: readonly Secret[];
+  /** Of the pages under `/admin`. */
+  readonly adminPassword: Secret | undefined;
   readonly databaseUrl: Secret | undefined;
   readonly redisUrl: Secret | undefined;
   /** Of the S3-compatible store of recordings. */

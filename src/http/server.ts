@@ -10,6 +10,7 @@ import { newId } from '../kernel/ids.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import type { BoardParts } from './admin/queue-board.ts';
 import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-deps.ts';
 import { answerBrokenRequest, limitBodyTime } from './broken-request.ts';
@@ -37,6 +38,8 @@ export interface HttpServerDeps {
   readonly redeem: SecretRoutesDeps['redeem'];
   /** What the API under `/api` serves; there is none when absent. */
   readonly api?: ApiDeps;
+  /** What the queue dashboard needs; there is none when absent. */
+  readonly board?: Pick<BoardParts, 'password' | 'queue'> | undefined;
   /** Signs stream tokens; new random bytes for this process when absent. */
   readonly streamKey?: Uint8Array;
 }
@@ -119,6 +122,13 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     const { api } = deps;
     if (api !== undefined)
       scope.register(async (inner) => apiRoutes(inner, api, { maxUploadBytes: http.uploadLimitBytes, tokens }));
+    const { board } = deps;
+    if (board !== undefined)
+      scope.register(async (inner) => {
+        // Loaded where it is wanted alone: its packages cost a start more time than all routes together.
+        const { queueBoardRoutes } = await import('./admin/queue-board.ts');
+        await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, logger: deps.logger });
+      });
     const carrierDeps = {
       credentials: deps.twilio,
       events: deps.events,

@@ -11,6 +11,14 @@ export const RETENTION = 'retention';
 export const QUEUES = [POST_CALL, ANALYSES, WEBHOOKS, RETENTION] as const;
 export type QueueName = (typeof QUEUES)[number];
 
+/** What each is for, in the dashboard's words. */
+export const QUEUE_PURPOSES: Readonly<Record<QueueName, string>> = {
+  'post-call': 'Analyses of calls after their end',
+  analyses: 'Analyses of recordings from elsewhere',
+  webhooks: 'Deliveries of events to their endpoints',
+  retention: 'Erasure of what has been kept for long enough',
+};
+
 /** Sixteen tries over a day: 5 s, 15 s, 45 s, then longer, up to three hours apart. */
 export const WEBHOOK_RETRY: RetryPolicy = {
   attempts: 16,

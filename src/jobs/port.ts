@@ -1,3 +1,5 @@
+import type { BaseAdapter } from '@bull-board/api/baseAdapter';
+
 /** Anything that JSON can say. */
 export type JsonValue =
   | string
@@ -57,6 +59,9 @@ export interface Work extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
+/** A queue as the dashboard reads it; nothing can be changed through it. */
+export type ShownQueue = BaseAdapter;
+
 export interface JobQueue extends AsyncDisposable {
   readonly backend: 'redis' | 'postgres';
   /**
@@ -76,6 +81,8 @@ export interface JobQueue extends AsyncDisposable {
   /** Puts a failed job back with all its tries. @returns false when there is no such failed job */
   retry(name: string, id: string): Promise<boolean>;
   retryAll(name: string): Promise<void>;
+  /** For the dashboard: the queue for reading alone, without anybody's words or numbers. Closed together with this one. */
+  shown(name: string, description: string): Promise<ShownQueue>;
   /** Stops all work started here and lets go of all connections. */
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { Database } from '../store/database.ts';
 import { type BullBackend, type BullQueue, postgresBackend, redisBackend } from './bull-backend.ts';
 import { QueueUnavailableError } from './errors.ts';
 import { decodeJobId, encodeJobId } from './job-id.ts';
-import type { FailedJob, JobCounts, JobHandler, JobQueue, JsonValue, Work, WorkOptions } from './port.ts';
+import type { FailedJob, JobCounts, JobHandler, JobQueue, JsonValue, ShownQueue, Work, WorkOptions } from './port.ts';
 
 export interface RetryPolicy {
   /** Tries in all. */
@@ -154,6 +154,12 @@ class BullJobQueue implements JobQueue {
 
   async retryAll(name: string): Promise<void> {
     for (const { id } of await this.failed(name, { limit: 10_000 })) await this.retry(name, id);
+  }
+
+  async shown(name: string, description: string): Promise<ShownQueue> {
+    // Read only where there is a dashboard: what it needs takes time to load.
+    const { BoardQueue } = await import('./board/board-queue.ts');
+    return new BoardQueue(this.#queue(name), { description, knowsWorkers: this.#bull.kind === 'redis' });
   }
 
   close(): Promise<void> {

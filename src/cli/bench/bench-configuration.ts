@@ -24,6 +24,7 @@ export function benchConfiguration(config: LoadedConfig, dataDir: string): Loade
     },
     secrets: {
       ...secrets,
+      adminPassword: undefined,
       databaseUrl: undefined,
       redisUrl: undefined,
       s3AccessKeyId: undefined,

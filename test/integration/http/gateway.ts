@@ -6,7 +6,7 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import type { CallAnswer, CallIntake } from '../../../src/http/intake.ts';
 import type { Readiness } from '../../../src/http/routes-health.ts';
-import { createHttpServer } from '../../../src/http/server.ts';
+import { type HttpServerDeps, createHttpServer } from '../../../src/http/server.ts';
 import { createEvents } from '../../../src/observability/events.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
@@ -58,6 +58,7 @@ export interface GatewayOptions {
   readonly tokens?: readonly string[];
   readonly loopbackOnly?: boolean;
   readonly readiness?: Readiness | Promise<Readiness>;
+  readonly board?: HttpServerDeps['board'];
 }
 
 /** The HTTP application on a free loopback port, with its own clock and a log that can be read. */
@@ -80,6 +81,7 @@ export async function startGateway(options: GatewayOptions = {}) {
       authTokens: (options.tokens ?? [authToken]).map((token) => new Secret(token)),
       loopbackOnly: options.loopbackOnly ?? false,
     },
+    board: options.board,
     redeem: (secret, token) => (secret === 'bot-secret' && token === 'tok' ? '4111' : undefined),
     ready: async () => options.readiness ?? { ready: true, parts: { platform: 'ok' } },
   });

@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Secret } from '../../config/secrets.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { RateLimit } from '../api/rate-limit.ts';
+import { sendProblem } from '../problem.ts';
+
+export interface AdminLoginParts {
+  readonly password: Secret;
+  /** How the gateway is reached from outside. */
+  readonly publicUrl: string | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const USER = 'admin';
+/** Wrong passwords from one address: five in a row, then six a minute. */
+const GUESSES = { burst: 5, perSecond: 0.1 };
+const BASIC = /^Basic ([\w+/-]{1,2048}={0,2})$/iu;
+const OWN_ADDRESS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;
+const NOT_SAFE =
+  'This page is shown at the https address of publicUrl and at localhost alone, so that nobody reads its password on the way.';
+
+/**
+ * Lets in who knows the admin password, by HTTP Basic: a browser sends nothing else by itself. It is asked for only where
+ * it does not travel in the clear, as far as the address tells that the browser was given.
+ */
+export class AdminLogin {
+  readonly #parts: AdminLoginParts;
+  readonly #credentials: Secret;
+  readonly #guesses: RateLimit;
+
+  constructor(parts: AdminLoginParts) {
+    this.#parts = parts;
+    this.#credentials = new Secret(`${USER}:${parts.password.reveal()}`);
+    this.#guesses = new RateLimit(parts.clock, GUESSES);
+  }
+
+  /** Answers by itself when it refuses. */
+  admit(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+    if (!this.#isSafe(request.headers.host)) return sendProblem(request, reply, 403, NOT_SAFE);
+    const given = BASIC.exec(request.headers.authorization ?? '')?.[1];
+    if (given === undefined) return challenge(request, reply);
+    const waitS = this.#guesses.wait(request.ip);
+    if (waitS > 0) return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many wrong passwords.');
+    if (this.#credentials.equals(Buffer.from(given, 'base64').toString('utf8'))) return undefined;
+    this.#guesses.take(request.ip);
+    this.#parts.logger.warn({ requestId: request.id, pii: { address: request.ip } }, 'wrong admin password');
+    return challenge(request, reply);
+  }
+
+  /** @param host what the browser was told to go to; who lies about it endangers nobody else's password */
+  #isSafe(host = ''): boolean {
+    const { publicUrl } = this.#parts;
+    if (!URL.canParse(`https://${host}`)) return false;
+    const asked = new URL(`https://${host}`);
+    if (OWN_ADDRESS.test(asked.hostname)) return true;
+    if (publicUrl === undefined) return false;
+    const { protocol, host: known } = new URL(publicUrl);
+    return protocol === 'https:' && asked.host === known;
+  }
+}
+
+function challenge(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  reply.header('www-authenticate', 'Basic realm="Offhook", charset="UTF-8"');
+  return sendProblem(request, reply, 401, `This needs the user ${USER} and the admin password.`);
+}
