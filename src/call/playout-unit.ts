@@ -1,6 +1,5 @@
 import { bytesPerSample, type AudioFormat, type Encoding } from '../audio/format.ts';
-
-const FIRST_CAPACITY_BYTES = 16_000;
+import { AudioBlocks } from './audio-blocks.ts';
 
 /**
  * One sentence on its way to the caller: its audio as far as it has been made, and how much of it was sent. The audio is
@@ -8,8 +7,7 @@ const FIRST_CAPACITY_BYTES = 16_000;
  */
 export class PlayoutUnit {
   readonly id: string;
-  #bytes = new Uint8Array(FIRST_CAPACITY_BYTES);
-  #length = 0;
+  readonly #audio = new AudioBlocks();
   #ended = false;
   sentBytes = 0;
   /** Where the last mark stands, in bytes. */
@@ -22,14 +20,7 @@ export class PlayoutUnit {
 
   /** Appends a copy of `audio`. */
   push(audio: Uint8Array): void {
-    const needed = this.#length + audio.length;
-    if (needed > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
-      grown.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = grown;
-    }
-    this.#bytes.set(audio, this.#length);
-    this.#length = needed;
+    this.#audio.append(audio);
   }
 
   end(): void {
@@ -41,15 +32,15 @@ export class PlayoutUnit {
   }
 
   get byteLength(): number {
-    return this.#length;
+    return this.#audio.length;
   }
 
   get unsentBytes(): number {
-    return this.#length - this.sentBytes;
+    return this.#audio.length - this.sentBytes;
   }
 
   get complete(): boolean {
-    return this.#ended && this.sentBytes >= this.#length;
+    return this.#ended && this.sentBytes >= this.#audio.length;
   }
 
   /**
@@ -58,16 +49,16 @@ export class PlayoutUnit {
    */
   shorten(fadeBytes: number, fadeOut: (audio: Uint8Array) => Uint8Array): number {
     const tail = this.sentBytes === 0 ? this.peek(0) : this.peek(fadeBytes);
-    this.#bytes.set(fadeOut(tail), this.sentBytes);
+    this.#audio.write(this.sentBytes, fadeOut(tail));
     const droppedBytes = this.unsentBytes - tail.length;
-    this.#length -= droppedBytes;
+    this.#audio.truncate(this.#audio.length - droppedBytes);
     this.#ended = true;
     return droppedBytes;
   }
 
-  /** A view of the next `byteLength` unsent bytes; fewer when fewer are there. */
+  /** The next `byteLength` unsent bytes, which may be a view; fewer when fewer are there. */
   peek(byteLength: number): Uint8Array {
-    return this.#bytes.subarray(this.sentBytes, Math.min(this.#length, this.sentBytes + byteLength));
+    return this.#audio.between(this.sentBytes, this.sentBytes + byteLength);
   }
 
   /**
@@ -76,12 +67,13 @@ export class PlayoutUnit {
    */
   rewindTo(cutBytes: number, format: AudioFormat, reachMs: number): void {
     const frameBytes = (format.rateHz / 50) * bytesPerSample(format.encoding);
-    const cut = Math.min(this.#length, cutBytes) - (Math.min(this.#length, cutBytes) % frameBytes);
+    const end = Math.min(this.#audio.length, cutBytes);
+    const cut = end - (end % frameBytes);
     const first = Math.max(0, cut - Math.round(reachMs / 20) * frameBytes);
     let quietest = first;
     let quietestLevel = Number.POSITIVE_INFINITY;
     for (let at = first; at <= cut - frameBytes; at += frameBytes) {
-      const level = loudness(format.encoding, this.#bytes.subarray(at, at + frameBytes));
+      const level = loudness(format.encoding, this.#audio.between(at, at + frameBytes));
       if (level <= quietestLevel) {
         quietestLevel = level;
         quietest = at;

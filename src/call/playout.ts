@@ -333,10 +333,10 @@ export class Playout {
   /** A copy of the audio, padded with the idle byte to the carrier's multiple and faded in after a cut. */
   #payload(view: Uint8Array): Uint8Array {
     const { format, payloadMultipleBytes } = this.#settings;
-    const payload = new Uint8Array(Math.ceil(view.length / payloadMultipleBytes) * payloadMultipleBytes).fill(
-      idleByte(format.encoding),
-    );
+    const missing = (payloadMultipleBytes - (view.length % payloadMultipleBytes)) % payloadMultipleBytes;
+    const payload = new Uint8Array(view.length + missing);
     payload.set(view);
+    if (missing > 0) payload.fill(idleByte(format.encoding), view.length);
     if (!this.#fadeIn) return payload;
     this.#fadeIn = false;
     return fadedIn(format.encoding, payload);
