@@ -1,9 +1,20 @@
-import { type SQL, and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm';
-import { z } from 'zod';
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, sql } from 'drizzle-orm';
 import { checkLimit, readCursor, writeCursor } from './cursor.ts';
 import type { CallKey, CallKeys } from './privacy/call-keys.ts';
 import { submissionItems as items, submissions, webhookDeliveries } from './schema.ts';
 import { storable } from './storable.ts';
+import {
+  documentName,
+  isItem,
+  isOne,
+  isOpen,
+  itemName,
+  itemOf,
+  ofSubmission,
+  submissionOf,
+  type SubmissionRow,
+  withoutDocument,
+} from './submission-rows.ts';
 import type {
   ItemOutcome,
   NewSubmission,
@@ -18,18 +29,8 @@ import type {
 import type { Session, Tenancy } from './tenancy.ts';
 import { unavailable } from './unavailable.ts';
 
-const personal = z.object({
-  name: z.string(),
-  url: z.string().optional(),
-  recordedAtMs: z.number().optional(),
-  metadata: z.record(z.string(), z.string()),
-});
-
 /** Of one recording, that are looked through for one said to be of the same time. */
 const MOST_COPIES = 20;
-
-type Row = typeof submissions.$inferSelect;
-type ItemRow = Omit<typeof items.$inferSelect, 'document'>;
 
 /** Every change of a recording's state is made with its submission's row locked, so that the counts there are always right. */
 export class PostgresSubmissions implements SubmissionRepository {
@@ -64,7 +65,7 @@ export class PostgresSubmissions implements SubmissionRepository {
         state: 'queued' as const,
         updatedAtMs: atMs,
         uploadObject,
-        personal: key.seal(`item/${index}`, storable(said)),
+        personal: key.seal(itemName(index), storable(said)),
       }));
       if (rows.length > 0) await tx.insert(items).values(rows);
       return submissionOf(made);
@@ -289,7 +290,7 @@ export class PostgresSubmissions implements SubmissionRepository {
     );
   }
 
-  async #locked(tx: Session, ref: SubmissionRef): Promise<Row | undefined> {
+  async #locked(tx: Session, ref: SubmissionRef): Promise<SubmissionRow | undefined> {
     const [row] = await tx.select().from(submissions).where(isOne(ref)).for('update');
     return row;
   }
@@ -297,7 +298,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   async #count(
     tx: Session,
     ref: SubmissionRef,
-    known: Row,
+    known: SubmissionRow,
     from: SubmissionState,
     to: SubmissionState,
     atMs: number,
@@ -325,72 +326,4 @@ export class PostgresSubmissions implements SubmissionRepository {
   #atOnce<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
     return unavailable(this.#tenancy.atOnce(tenantId, run));
   }
-}
-
-/** A document may be large: it is read alone. */
-const withoutDocument = {
-  tenantId: items.tenantId,
-  submissionId: items.submissionId,
-  index: items.index,
-  state: items.state,
-  attempts: items.attempts,
-  updatedAtMs: items.updatedAtMs,
-  uploadObject: items.uploadObject,
-  sha256: items.sha256,
-  bytes: items.bytes,
-  profileKey: items.profileKey,
-  disposition: items.disposition,
-  score: items.score,
-  code: items.code,
-  reason: items.reason,
-  personal: items.personal,
-};
-
-function isOne({ tenantId, submissionId }: SubmissionRef): SQL | undefined {
-  return and(eq(submissions.tenantId, tenantId), eq(submissions.id, submissionId));
-}
-
-function ofSubmission({ tenantId, submissionId }: SubmissionRef): SQL | undefined {
-  return and(eq(items.tenantId, tenantId), eq(items.submissionId, submissionId));
-}
-
-function isItem(ref: SubmissionItemRef): SQL | undefined {
-  return and(ofSubmission(ref), eq(items.index, ref.index));
-}
-
-function isOpen(state: SubmissionState): boolean {
-  return state === 'queued' || state === 'running';
-}
-
-function documentName(index: number): string {
-  return `item/${index}/document`;
-}
-
-function submissionOf({ tenantId, id, profile, createdAtMs, endedAtMs, round, ...row }: Row): Submission {
-  const { queued, running, done, failed, cancelled } = row;
-  const counts = { queued, running, done, failed, cancelled };
-  return { tenantId, id, profile, createdAtMs, endedAtMs: endedAtMs ?? undefined, round, counts };
-}
-
-function itemOf(row: ItemRow, key: CallKey): SubmissionItem {
-  const { index, state, attempts, updatedAtMs, ...rest } = row;
-  const { name, url, recordedAtMs, metadata } = personal.parse(key.open(`item/${index}`, row.personal));
-  return {
-    index,
-    state,
-    attempts,
-    updatedAtMs,
-    name,
-    url,
-    recordedAtMs,
-    metadata,
-    uploadObject: rest.uploadObject ?? undefined,
-    sha256: rest.sha256 ?? undefined,
-    bytes: rest.bytes ?? undefined,
-    profileKey: rest.profileKey ?? undefined,
-    disposition: rest.disposition ?? undefined,
-    score: rest.score ?? undefined,
-    code: rest.code ?? undefined,
-    reason: rest.reason ?? undefined,
-  };
 }
