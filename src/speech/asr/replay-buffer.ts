@@ -1,6 +1,8 @@
 import { pcm16Bytes } from '../../audio/codec.ts';
 
 const BLOCK_MS = 20;
+/** Room for samples at first; a call in which all is soon in a final never needs more. */
+const FIRST_MS = 1_000;
 /** About -42 dB of full scale: above the noise of most lines, below any voice on them. */
 const VOICE_RMS = 260;
 /** A silence this long is where a recogniser ends a segment by itself, at the earliest. */
@@ -16,11 +18,13 @@ export interface LostAudio {
 
 /**
  * The caller's audio since the last final, on one sample position that never restarts: what is still to be sent, and what
- * must be sent again when the session dies. A preallocated ring; the oldest samples are dropped when it is full, and told of
- * once when there was a voice in them.
+ * must be sent again when the session dies. A ring that is as long as what waits for its final, up to a limit; the oldest
+ * samples are dropped when it is full, and told of once when there was a voice in them.
  */
 export class ReplayBuffer {
-  readonly #ring: Int16Array;
+  #ring: Int16Array;
+  readonly #capacity: number;
+  readonly #firstCapacity: number;
   readonly #blockSamples: number;
   /** Sum of squares of each 20 ms block in the ring, by its number. */
   readonly #energies: Float64Array;
@@ -40,7 +44,9 @@ export class ReplayBuffer {
   /** @param capacitySamples how much is kept at most */
   constructor(capacitySamples: number, rateHz: number) {
     this.#blockSamples = Math.round((BLOCK_MS * rateHz) / 1000);
-    this.#ring = new Int16Array(capacitySamples);
+    this.#capacity = capacitySamples;
+    this.#firstCapacity = Math.min(capacitySamples, Math.round((FIRST_MS * rateHz) / 1000));
+    this.#ring = new Int16Array(this.#firstCapacity);
     this.#energies = new Float64Array(Math.ceil(capacitySamples / this.#blockSamples) + 2);
   }
 
@@ -58,27 +64,52 @@ export class ReplayBuffer {
 
   /** Copies samples in. */
   push(pcm: Int16Array): void {
-    const capacity = this.#ring.length;
-    for (let from = 0; from < pcm.length; from += capacity) this.#append(pcm.subarray(from, from + capacity));
+    const capacity = this.#capacity;
+    if (pcm.length <= capacity) this.#append(pcm);
+    else for (let from = 0; from < pcm.length; from += capacity) this.#append(pcm.subarray(from, from + capacity));
   }
 
   /** Takes the next samples to send, at most up to `untilSample`, as little-endian bytes of their own. */
   take(untilSample: number): Uint8Array {
     const until = Math.min(untilSample, this.#end);
     const count = Math.max(0, until - this.#next);
-    const place = this.#next % this.#ring.length;
-    const before = Math.min(count, this.#ring.length - place);
-    const pcm = new Int16Array(count);
-    pcm.set(this.#ring.subarray(place, place + before));
-    if (before < count) pcm.set(this.#ring.subarray(0, count - before), before);
+    const pcm = this.#copyOf(this.#next, count);
     this.#next += count;
     return pcm16Bytes(pcm);
+  }
+
+  #copyOf(fromSample: number, count: number): Int16Array<ArrayBuffer> {
+    const ring = this.#ring;
+    const place = fromSample % ring.length;
+    const before = Math.min(count, ring.length - place);
+    if (before === count) return ring.slice(place, place + count);
+    const pcm = new Int16Array(count);
+    pcm.set(ring.subarray(place, place + before));
+    pcm.set(ring.subarray(0, count - before), before);
+    return pcm;
   }
 
   /** Everything before this sample is in a final and need never be sent again. */
   settle(beforeSample: number): void {
     this.#settled = Math.max(this.#settled, Math.min(beforeSample, this.#next));
     if (this.#settled >= this.#start) this.#overwrittenVoiceSamples = 0;
+    if (this.#ring.length > this.#firstCapacity && this.#end - this.#oldest <= this.#firstCapacity)
+      this.#resize(this.#firstCapacity);
+  }
+
+  /** The first sample that may have to be sent, or sent again. */
+  get #oldest(): number {
+    return Math.max(this.#settled, this.#start);
+  }
+
+  #resize(capacity: number): void {
+    const oldest = this.#oldest;
+    const kept = this.#copyOf(oldest, this.#end - oldest);
+    this.#ring = new Int16Array(capacity);
+    const place = oldest % capacity;
+    const before = Math.min(kept.length, capacity - place);
+    this.#ring.set(kept.subarray(0, before), place);
+    this.#ring.set(kept.subarray(before), 0);
   }
 
   /** The session died: what is not in a final must be sent again; what of that is no longer here counts as lost. */
@@ -145,7 +176,9 @@ export class ReplayBuffer {
   }
 
   #append(pcm: Int16Array): void {
-    this.#dropBefore(this.#end + pcm.length - this.#ring.length);
+    this.#dropBefore(this.#end + pcm.length - this.#capacity);
+    const needed = this.#end + pcm.length - this.#oldest;
+    if (needed > this.#ring.length) this.#resize(Math.min(this.#capacity, Math.max(needed, 2 * this.#ring.length)));
     for (let from = 0; from < pcm.length;) {
       const place = this.#end % this.#ring.length;
       const within = this.#end % this.#blockSamples;

@@ -4,6 +4,8 @@ import { decodeAudio } from '../../../../src/audio/codec.ts';
 import { ReplayBuffer } from '../../../../src/speech/asr/replay-buffer.ts';
 
 const RATE_HZ = 8_000;
+/** A second of samples: all there is room for, or less, so that the ring has to grow and may shrink. */
+const ROOM_AT_FIRST = fc.constantFrom(RATE_HZ, 400);
 
 function ramp(from: number, length: number): Int16Array {
   return Int16Array.from({ length }, (_, index) => ((from + index) << 16) >> 16);
@@ -23,8 +25,9 @@ describe('replay buffer', () => {
       fc.property(
         fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 12 }),
         fc.integer({ min: 1, max: 300 }),
-        (cuts, step) => {
-          const buffer = new ReplayBuffer(8_000, RATE_HZ);
+        ROOM_AT_FIRST,
+        (cuts, step, rateHz) => {
+          const buffer = new ReplayBuffer(8_000, rateHz);
           const taken: number[] = [];
           for (const cut of cuts) {
             buffer.push(ramp(buffer.end, cut));
@@ -46,8 +49,8 @@ describe('replay buffer', () => {
       fc.record({ do: fc.constant('rewind' as const), count: fc.constant(0) }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const buffer = new ReplayBuffer(1_600, RATE_HZ);
+      fc.property(fc.array(step, { maxLength: 60 }), ROOM_AT_FIRST, (steps, rateHz) => {
+        const buffer = new ReplayBuffer(1_600, rateHz);
         for (const { do: what, count } of steps) {
           if (what === 'push') buffer.push(ramp(buffer.end, count));
           if (what === 'settle') buffer.settle(count);
@@ -65,6 +68,21 @@ describe('replay buffer', () => {
         }
       }),
     );
+  });
+
+  it('loses nothing as its ring grows and shrinks, wherever in the ring it stands', () => {
+    for (let settled = 0; settled < 900; settled += 50) {
+      const buffer = new ReplayBuffer(1_600, 400);
+      buffer.push(ramp(0, settled));
+      buffer.take(settled);
+      buffer.settle(settled);
+      for (let times = 0; times < 5; times += 1) buffer.push(ramp(buffer.end, 300));
+      const sent = decodeAudio('pcm16', buffer.take(buffer.end - 100));
+      expect([...sent]).toEqual([...ramp(settled, 1_400)]);
+      buffer.settle(buffer.next - 100);
+      buffer.rewind();
+      expect([...decodeAudio('pcm16', buffer.take(buffer.end))]).toEqual([...ramp(settled + 1_300, 200)]);
+    }
   });
 
   it('drops the oldest unsent samples and tells of them once', () => {
