@@ -151,9 +151,9 @@ export class ToneSynthesizer implements SynthesisEngine {
       const pcm = Int16Array.from([...silence, ...tone, ...silence]);
       for (let at = 0, index = 0; at < pcm.length; at += 2206, index += 1) {
         if (this.failAfter?.chunks === index) throw this.failAfter.error;
+        signal.throwIfAborted();
         if (this.hangAfter === index)
           await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-        signal.throwIfAborted();
         yield { pcm: pcm.slice(at, at + 2206), rateHz };
         await Promise.resolve();
       }
