@@ -223,4 +223,26 @@ describe.each([
     });
     expect(runs).toEqual([]);
   });
+
+  it.runIf(installed)('shows itself for reading, with references and codes in place of words', async () => {
+    await using queue = open();
+    await queue.enqueue('shown', 's:1', { tenantId: 'default', callId: 'call_1', said: 'my mother is ill' });
+    queue.work('shown', async () => {
+      throw new NeverError('"my mother is ill" is not what +919812345678 said');
+    });
+    await until('the job to fail', async () => (await queue.counts('shown')).failed === 1);
+    const shown = await queue.shown('shown', 'what it is for');
+    expect([shown.getName(), shown.getDescription(), shown.readOnlyMode]).toEqual(['shown', 'what it is for', true]);
+    expect(await shown.getJobCounts()).toMatchObject({ failed: 1, waiting: 0 });
+    const [job] = await shown.getJobs(['failed'], 0, 9);
+    const { data, failedReason, stacktrace } = job?.toJSON() ?? {};
+    expect(shown.format('data', data)).toEqual({ tenantId: 'default', callId: 'call_1' });
+    expect([failedReason, stacktrace]).toEqual(['OFFHOOK_TEST_NEVER: … is not what [phone] said', []]);
+    // Only Redis tells who works on a queue; what the server says of itself comes by one of two ways.
+    expect(await shown.getWorkers()).toEqual(
+      backend === 'redis' ? [expect.objectContaining({ addr: expect.any(String) })] : null,
+    );
+    const info = (await shown.getRedisInfo()) ?? JSON.stringify(await shown.getDatastoreStats());
+    expect(info).toContain(backend === 'redis' ? 'redis_version' : '"backend":"postgres"');
+  });
 });

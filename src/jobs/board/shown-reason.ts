@@ -5,10 +5,14 @@ const redactor = new Redactor({ keywords: [], personal: PERSONAL_KINDS });
 
 /** BullMQ's own reason; it quotes nothing. */
 const STALLED = 'job stalled more than allowable limit';
-const CODED = /^(OFFHOOK_[A-Z_]+): ([^]*)$/u;
+const CODED = /^(OFFHOOK_[A-Z\d_]+): ([^]*)$/u;
 /** Errors that repeat behind a colon what somebody else's server said, which may be a caller's words. */
 const QUOTES_OTHERS = /^OFFHOOK_(?:ANALYSIS_MODEL|SPEECH_[A-Z]+)$/u;
-const SYSTEM_CODE = /\bE[A-Z]{4,}\b/u;
+/** An apostrophe inside a word is none. */
+const OPENING_QUOTE = /["`“”«»]|(?<![\p{L}\p{N}])'/u;
+const TO_THE_LAST_QUOTE = /^[^]*["`“”«»']/u;
+const SYSTEM_CODE =
+  /\bE(?:CONN(?:REFUSED|RESET|ABORTED)|TIMEDOUT|NOTFOUND|AI_AGAIN|PIPE|(?:HOST|NET)UNREACH|NOSPC|NOENT|ACCES|PERM|MFILE|ROFS)\b/u;
 const WITHOUT_CODE = 'an error without a code, whose text stands in the log';
 
 /**
@@ -24,6 +28,13 @@ export function shownReason(reason: string): string {
     return system === undefined ? WITHOUT_CODE : `${system}: ${WITHOUT_CODE}`;
   }
   const ours = QUOTES_OTHERS.test(code) ? (message.split(': ', 1)[0] ?? '') : message;
-  const unquoted = ours.replaceAll(/"[^"]*"|`[^`]*`|“[^”]*”/gu, '…');
-  return `${code}: ${redactor.text(unquoted).replaceAll(/\S{24,}/gu, '…')}`;
+  return `${code}: ${redactor.text(withoutQuotes(ours)).replaceAll(/\S{24,}/gu, '…')}`;
+}
+
+/** Quotes may stand in each other and need not be closed, so all from the first mark to the last goes. */
+function withoutQuotes(text: string): string {
+  const first = OPENING_QUOTE.exec(text)?.index;
+  if (first === undefined) return text;
+  const [quoted = ''] = TO_THE_LAST_QUOTE.exec(text.slice(first + 1)) ?? [];
+  return `${text.slice(0, first)}…${quoted === '' ? '' : text.slice(first + 1 + quoted.length)}`;
 }

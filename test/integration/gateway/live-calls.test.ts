@@ -12,6 +12,7 @@ import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
 const ACCOUNT = `AC${'2'.repeat(32)}`;
+const PASSWORD = 'correct horse battery';
 let bench: GatewayBench;
 let api: SimulatedTwilioApi;
 
@@ -19,7 +20,12 @@ beforeAll(async () => {
   const authToken = 'live-test-token';
   api = await SimulatedTwilioApi.start(ACCOUNT, authToken);
   bench = await startGatewayBench({
-    env: { OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT, OFFHOOK_TWILIO_AUTH_TOKEN: authToken, OFFHOOK_TWILIO_API_URL: api.url },
+    env: {
+      OFFHOOK_TWILIO_ACCOUNT_SID: ACCOUNT,
+      OFFHOOK_TWILIO_AUTH_TOKEN: authToken,
+      OFFHOOK_TWILIO_API_URL: api.url,
+      OFFHOOK_ADMIN_PASSWORD: PASSWORD,
+    },
   });
 });
 
@@ -158,4 +164,12 @@ it.concurrent('refuses a key without the scope, another tenant, and a call of an
   expect((await ask('/live-calls/call_far/mute', keyFor(['calls:control'], 'other').secret, {})).status).toBe(404);
   expect(bench.sessionOf(call).attached).toBe(true);
   await call.hangUp();
+});
+
+it('shows the queues of the gateway to who has the admin password', async () => {
+  const url = `${bench.gateway.url}/admin/queues/api/queues`;
+  expect((await fetch(url)).status).toBe(401);
+  const authorization = `Basic ${Buffer.from(`admin:${PASSWORD}`).toString('base64')}`;
+  const { queues } = (await (await fetch(url, { headers: { authorization } })).json()) as { queues: { name: string }[] };
+  expect(queues.map(({ name }) => name)).toContain('post-call');
 });

@@ -163,6 +163,15 @@ describe('secrets', () => {
     expect(config.secrets.databaseUrl?.reveal()).toBe('postgres://u:hunter2@h/d');
   });
 
+  it('wants an admin password that is not guessed soon, and does not repeat it', () => {
+    const { problems } = load({ OFFHOOK_ADMIN_PASSWORD: 'fifteen-letters' });
+    expect(problems).toEqual([
+      { key: 'admin.password', where: 'OFFHOOK_ADMIN_PASSWORD', message: 'needs 16 characters or more' },
+    ]);
+    const { secrets, problems: none } = load({ OFFHOOK_ADMIN_PASSWORD: 'sixteen-letters!' });
+    expect([none, secrets.adminPassword?.reveal()]).toEqual([[], 'sixteen-letters!']);
+  });
+
   it('wants address, issuer and audience of tokens together, and keys that nobody on the way can exchange', () => {
     const keys = (env: Record<string, string>) => load(env).problems.map(({ key }) => key);
     expect(keys({ OFFHOOK_JWT__ISSUER: 'https://login.example.com/' })).toEqual(['jwt.jwksUri', 'jwt.audience']);
