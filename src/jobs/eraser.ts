@@ -3,13 +3,14 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { plainNumber } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { ErasedCall, Store } from '../store/port.ts';
+import { hasCode } from '../kernel/error-code.ts';
+import type { ErasedCall, PrivacyRepository } from '../store/port.ts';
 import type { Recordings } from '../store/recordings.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface EraserParts {
-  readonly store: Pick<Store, 'privacy'>;
-  readonly recordings: Recordings;
+  readonly store: { readonly privacy: Pick<PrivacyRepository, 'erase' | 'eraseKind' | 'callsOf'> };
+  readonly recordings: Pick<Recordings, 'remove'>;
   /** Everything on its way to the store: entries of an erased call are dropped. */
   readonly outboxes: readonly Outbox[];
   /** Folders whose own folders hold files named after calls: recordings by day, and the data folder itself. */
@@ -121,7 +122,8 @@ export class Eraser {
     const { callsFolder } = this.#parts;
     const live: string[] = [];
     for (const name of (await namesIn(callsFolder)).filter((file) => file.endsWith('.json'))) {
-      const text = await readFile(join(callsFolder, name), 'utf8').catch(() => '{}');
+      // Over meanwhile, it is in an outbox, which is looked through next.
+      const text = await readFile(join(callsFolder, name), 'utf8').catch(unlessMissing('{}'));
       const found = ownerOf(jsonOf(text));
       if (found !== undefined && found.tenantId === tenantId && isMeant(found)) live.push(found.callId);
     }
@@ -143,7 +145,8 @@ async function entriesOf(
 ): Promise<{ name: string; callId: string }[]> {
   const found: { name: string; callId: string }[] = [];
   for (const name of await outbox.allNames()) {
-    const entry = await outbox.read(name).catch(() => undefined);
+    // Delivered meanwhile, it is in the store, which is asked next.
+    const entry = await outbox.read(name).catch(unlessMissing(undefined));
     const owner = ownerOf(entry?.body);
     if (owner !== undefined && owner.tenantId === tenantId && isMeant(owner)) found.push({ name, callId: owner.callId });
   }
@@ -165,6 +168,18 @@ function jsonOf(text: string): unknown {
   }
 }
 
+/** What a disk refuses for any other reason must not pass for what is not there: it may be what was to be erased. */
+function unlessMissing<Value>(otherwise: Value): (error: unknown) => Value {
+  return (error) => {
+    if (hasCode(error, 'ENOENT')) return otherwise;
+    throw error;
+  };
+}
+
+/** Beside our folders in the data folder stand files, and `lost+found`, which is not ours to read. */
 async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch(() => []);
+  return readdir(folder).catch((error: unknown) => {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
+    throw error;
+  });
 }

@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { hasCode } from '../kernel/error-code.ts';
 import { StoreRecordError } from './errors.ts';
 import type { ObjectStore } from './objects/port.ts';
 import { objectKey } from './objects/object-key.ts';
@@ -103,7 +104,7 @@ async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }

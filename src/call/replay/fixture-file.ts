@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, createGunzip, gunzip, gzip } from 'node:zlib';
 import { z } from 'zod';
+import { hasCode } from '../../kernel/error-code.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { type CallFixture, FIXTURE_VERSION, fixtureBody, type FixtureHeader, fixtureHeader } from './fixture.ts';
 
@@ -106,7 +107,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith(SUFFIX));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    if (hasCode(error, 'ENOENT')) return [];
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { hasCode } from '../../kernel/error-code.ts';
 
 const entrySchema = z.object({
   sha256: z.string(),
@@ -32,7 +33,11 @@ export class Manifest implements AsyncDisposable {
 
   static async open(folder: string): Promise<Manifest> {
     const path = join(folder, MANIFEST);
-    const text = await readFile(path, 'utf8').catch(() => '');
+    // Unread, what was done would be done, and paid for, once more.
+    const text = await readFile(path, 'utf8').catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return '';
+      throw error;
+    });
     const file = await open(path, 'a', 0o600);
     const manifest = new Manifest(file);
     for (const line of text.split('\n')) {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../kernel/error-code.ts';
 import { UsageError } from '../speech/usage.ts';
 
 const LOCK = '.lock';
@@ -52,6 +53,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }

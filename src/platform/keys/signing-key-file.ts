@@ -2,6 +2,7 @@ import { exportPKCS8, generateKeyPair, importPKCS8, importSPKI } from 'jose';
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { hasCode } from '../../kernel/error-code.ts';
 import type { SigningKeys } from '../server/auth/tokens.ts';
 
 /**
@@ -23,7 +24,7 @@ async function make(path: string): Promise<string> {
     // Unlike a rename, this never replaces the key of a process that was faster.
     await link(fresh, path);
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
+    if (!hasCode(error, 'EEXIST')) throw error;
   } finally {
     await rm(fresh, { force: true });
   }
@@ -34,11 +35,7 @@ async function readIfThere(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
-}
-
-function isCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { hasCode } from '../../kernel/error-code.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { type ProcessIdentity, livenessOf, processIdentity, thisProcess } from './process-identity.ts';
 
@@ -100,7 +101,7 @@ async function latestLock(folder: string): Promise<NumberedLock | undefined> {
     return { number, facts: lockFile.parse(JSON.parse(await readFile(join(folder, String(number)), 'utf8'))) };
   } catch (error) {
     // Swept between the two readings: look again.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return latestLock(folder);
+    if (hasCode(error, 'ENOENT')) return latestLock(folder);
     // Files appear whole (they are linked or renamed into place); one that does not parse is a disk's work, not an owner's.
     return { number, facts: { owner: nobody, released: true, socketDir: '' } };
   }

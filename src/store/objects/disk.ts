@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../../kernel/error-code.ts';
 import { ObjectStoreError } from '../errors.ts';
 import { flushFolder } from '../flush-folder.ts';
 import type { ObjectStore } from './port.ts';
@@ -34,7 +35,7 @@ export function diskObjects(folder: string): ObjectStore {
       try {
         return (await stat(pathOf(key))).size;
       } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+        if (hasCode(error, 'ENOENT')) return undefined;
         throw new ObjectStoreError('an object cannot be looked at', { cause: error, facts: { key } });
       }
     },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { hasCode } from '../../../kernel/error-code.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { SpeakerProfile, SpeakerProfiles } from '../../engines/speaker/profiles.ts';
 import { Refusal } from '../refusal.ts';
@@ -94,7 +95,7 @@ async function load(path: string): Promise<Map<string, StoredProfile>> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Map();
+    if (hasCode(error, 'ENOENT')) return new Map();
     throw error;
   }
   const { profiles } = fileSchema.parse(JSON.parse(text));

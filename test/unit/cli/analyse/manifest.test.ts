@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -25,6 +25,12 @@ async function inFolder(task: (folder: string) => Promise<void>): Promise<void> 
 }
 
 describe('Manifest', () => {
+  it('is refused where it cannot be read: else everything would be done once more', () =>
+    inFolder(async (folder) => {
+      await mkdir(join(folder, MANIFEST));
+      await expect(Manifest.open(folder)).rejects.toMatchObject({ code: 'EISDIR', syscall: 'read' });
+    }));
+
   it('knows what was done by content, and by place while its version is the same, for one profile', () =>
     inFolder(async (folder) => {
       {

@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Eraser, type EraserParts } from '../../../src/jobs/eraser.ts';
+import { Outbox } from '../../../src/jobs/outbox.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+
+const noFiles = { recordingPath: undefined, recordingSidecarPath: undefined, recordingObject: undefined };
+
+describe('erasing on a disk that does not give everything', () => {
+  let folder: string;
+  let removed: string[];
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'offhook-eraser-'));
+    removed = [];
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  async function eraser(): Promise<{ eraser: Eraser; outbox: Outbox }> {
+    const refuse = (): never => {
+      throw new TypeError('not asked for here');
+    };
+    const privacy: EraserParts['store']['privacy'] = {
+      erase: async (tenantId, callId) => ({ tenantId, callId, ...noFiles }),
+      eraseKind: refuse,
+      callsOf: refuse,
+    };
+    const outbox = await Outbox.open(join(folder, 'outbox'), () => 0);
+    const recordings = { remove: async ({ callId }: { callId: string }) => void removed.push(callId) };
+    const parts = { store: { privacy }, recordings, outboxes: [outbox], folders: [folder], clock: new ManualClock() };
+    return { eraser: new Eraser({ ...parts, callsFolder: join(folder, 'calls') }), outbox };
+  }
+
+  it('passes over files and folders that are not there', async () => {
+    await writeFile(join(folder, 'a-file'), '');
+    const { eraser: subject } = await eraser();
+    await expect(subject.eraseCall('default', 'call_1')).resolves.toMatchObject({ erased: ['call_1'] });
+    expect(removed).toEqual(['call_1']);
+  });
+
+  it('says nothing was erased where a folder cannot be looked through', async () => {
+    await symlink('loop', join(folder, 'loop'));
+    const { eraser: subject } = await eraser();
+    await expect(subject.eraseCall('default', 'call_1')).rejects.toMatchObject({ code: 'ELOOP' });
+  });
+
+  it('says nothing was erased where an entry of an outbox cannot be read', async () => {
+    const { eraser: subject, outbox } = await eraser();
+    await outbox.append('call', { tenantId: 'default', id: 'call_1' });
+    const [name = ''] = await outbox.names();
+    await rm(join(folder, 'outbox', name));
+    await mkdir(join(folder, 'outbox', name));
+    await expect(subject.eraseCall('default', 'call_1')).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(removed).toEqual([]);
+  });
+
+  it('says nothing was erased where the journal of a call cannot be read', async () => {
+    await mkdir(join(folder, 'calls', 'call_1.json'), { recursive: true });
+    const { eraser: subject } = await eraser();
+    await expect(subject.eraseCall('default', 'call_1')).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(removed).toEqual([]);
+  });
+});
