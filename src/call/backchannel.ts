@@ -15,6 +15,7 @@ const LONGEST_PHRASE = 3;
  * asked. Said while the bot speaks, they do not want the floor.
  */
 export function isBackchannel(text: string, questionOpen: boolean): boolean {
+  if (text === '') return false;
   const words = plainWords(text)
     .split(' ')
     .filter((word) => word !== '');

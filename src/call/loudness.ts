@@ -78,7 +78,7 @@ export class EvenLoudness implements Synthesizer {
     const table = gainDb === 0 ? undefined : this.#tableFor(gainDb);
     for await (const audio of this.#synthesizer.speak(request, signal)) {
       level.hear(audio);
-      yield table === undefined ? audio : audio.map((code) => table[code]!);
+      yield table === undefined ? audio : amplified(audio, table);
     }
   }
 
@@ -115,7 +115,13 @@ export function levelled(audio: Uint8Array): Uint8Array {
   const gainDb = level.gainDb(1);
   if (gainDb === 0) return audio;
   const table = gainTable(gainDb);
-  return audio.map((code) => table[code]!);
+  return amplified(audio, table);
+}
+
+function amplified(audio: Uint8Array, table: Uint8Array): Uint8Array {
+  const louder = new Uint8Array(audio.length);
+  for (let at = 0; at < audio.length; at += 1) louder[at] = table[audio[at]!]!;
+  return louder;
 }
 
 /** What each mu-law code becomes when it is this much louder. */

@@ -54,6 +54,7 @@ const CUT = '.cut';
 /** A held carrier that has no more than this left is given a fading end of this length. */
 const FADE_OUT_LEAD_MS = 45;
 const FADE_OUT_MS = 20;
+const NOTHING: readonly never[] = [];
 
 /**
  * Sends audio a little ahead of real time and keeps account of what the caller can have heard. Pure: times are
@@ -114,20 +115,18 @@ export class Playout {
   /** What to send now. Call on every tick and whenever audio arrives. */
   pump(nowMs: number): readonly PlayoutCommand[] {
     this.#expireMarks(nowMs);
-    const commands: PlayoutCommand[] = [];
+    // Most ticks find nothing to do.
+    if (this.#units.length === 0) return NOTHING;
     if (this.#held) {
+      const commands: PlayoutCommand[] = [];
       this.#fadeOut(nowMs, commands);
       return commands;
     }
     const { leadLowMs, leadTargetMs, leadMaxMs, messageMs } = this.#settings;
+    if (this.#leadMs(nowMs) > leadLowMs) return NOTHING;
+    const commands: PlayoutCommand[] = [];
     this.#countStarvation(nowMs);
-    if (this.#leadMs(nowMs) <= leadLowMs) {
-      while (
-        this.#leadMs(nowMs) < leadTargetMs &&
-        this.#leadMs(nowMs) + messageMs <= leadMaxMs &&
-        this.#sendNext(nowMs, commands)
-      );
-    }
+    while (this.#leadMs(nowMs) < leadTargetMs && this.#leadMs(nowMs) + messageMs <= leadMaxMs && this.#sendNext(nowMs, commands));
     this.#units = this.#units.filter((unit) => !(unit.complete && unit.finalMarkSent));
     return commands;
   }
@@ -245,6 +244,7 @@ export class Playout {
 
   /** The units that have been played to their end since the last call, oldest first. */
   takePlayed(): readonly UnitPlayed[] {
+    if (this.#played.length === 0) return NOTHING;
     const played = this.#played;
     this.#played = [];
     return played;

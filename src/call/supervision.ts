@@ -87,10 +87,11 @@ export class Supervision {
 
   /** Says what waits, once the caller does not speak. */
   tick(): void {
-    const [next] = this.#waiting;
+    const next = this.#waiting[0];
+    if (next === undefined) return;
     const media = this.#floor.media();
     const turn = this.#floor.turn();
-    if (next === undefined || media === undefined || this.#floor.farewell.last || this.#connecting) return;
+    if (media === undefined || this.#floor.farewell.last || this.#connecting) return;
     const { phase } = turn;
     const contested = phase.name === 'bot-speaking' && phase.contest !== undefined;
     if (contested || !nothingIsSaid(turn)) return;

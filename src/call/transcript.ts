@@ -33,6 +33,8 @@ export function joinWords(before: TurnWords, since: TurnWords): TurnWords {
 
 /** The joined finals; empty finals add nothing. */
 export function finalText(words: TurnWords): string {
+  // Asked on every tick of every call, most of which have none.
+  if (words.finals.size === 0) return '';
   return [...words.finals.entries()]
     .sort(([a], [b]) => a - b)
     .map(([, text]) => text.trim())
@@ -42,7 +44,9 @@ export function finalText(words: TurnWords): string {
 
 /** The joined finals followed by the partial: the best guess while the final is outstanding. */
 export function provisionalText(words: TurnWords): string {
-  return [finalText(words), words.partial?.text.trim() ?? ''].filter((text) => text !== '').join(' ');
+  const partial = words.partial?.text.trim() ?? '';
+  if (words.finals.size === 0) return partial;
+  return [finalText(words), partial].filter((text) => text !== '').join(' ');
 }
 
 export function hasWords(words: TurnWords): boolean {
