@@ -19,26 +19,16 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          name: 'units',
-          include: ['test/unit/**/*.test.ts'],
-          testTimeout: 60_000,
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        test: {
-          ...shared,
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/unit/**', 'test/long/**', ...calls],
+          exclude: ['test/long/**', ...calls],
           testTimeout: 60_000,
-          // One more than there are cores: there is always one that waits for a process, a server or a clock.
-          maxWorkers: 3,
+          // More than there are cores: there is always one that waits for a process, a server or a clock.
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000, maxWorkers: 3, sequence: { groupOrder: 1 } } },
+      { test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000, maxWorkers: 5, sequence: { groupOrder: 1 } } },
     ],
   },
 });

@@ -13,6 +13,7 @@ const LONGEST = [
   'test/e2e/commands.test.ts',
   'test/integration/store/processes.test.ts',
   'test/e2e/analyse.test.ts',
+  'test/e2e/bench.test.ts',
   'test/integration/platform/platform-process.test.ts',
   'test/integration/jobs/queue-faults.test.ts',
   'test/integration/platform/engines/engines.test.ts',

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeAudio } from '../../../src/audio/codec.ts';
-import { activeLevelDb } from '../../../src/audio/level.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
-import { silentLogger } from '../../../src/observability/logger.ts';
-import { likenessOf } from '../../../src/platform/engines/synth/likeness.ts';
-import { startSynthesizer } from '../../../src/platform/engines/synth/synthesizer.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
-import { ToneRecogniser } from './tone-engines.ts';
+import { decodeAudio } from '../../src/audio/codec.ts';
+import { activeLevelDb } from '../../src/audio/level.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
+import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
+import { startTestPlatform, type TestPlatform } from '../integration/platform/setup.ts';
+import { ToneRecogniser } from '../integration/platform/tone-engines.ts';
 
 const rateHz = 24_000;
 

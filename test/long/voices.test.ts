@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resample } from '../../../src/audio/resample.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
-import { silentLogger } from '../../../src/observability/logger.ts';
-import { SynthesisRefusedError } from '../../../src/platform/engines/errors.ts';
-import { forPitch, pitchAt } from '../../../src/platform/engines/speaker/pitch.ts';
-import { startSynthesizer } from '../../../src/platform/engines/synth/synthesizer.ts';
-import { voices } from '../../../src/platform/engines/synth/voices.ts';
+import { resample } from '../../src/audio/resample.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { SynthesisRefusedError } from '../../src/platform/engines/errors.ts';
+import { forPitch, pitchAt } from '../../src/platform/engines/speaker/pitch.ts';
+import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
+import { voices } from '../../src/platform/engines/synth/voices.ts';
 
 /** "Hello, how can I help you?", or about that, in each language; in two scripts where both are in use. */
 const greetings = [

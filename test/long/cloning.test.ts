@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeAudio } from '../../../src/audio/codec.ts';
-import { resample } from '../../../src/audio/resample.ts';
-import { noise, seededRandom } from '../../../src/audio/tone.ts';
-import { wavFile } from '../../../src/audio/wav.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
-import { silentLogger } from '../../../src/observability/logger.ts';
-import { likenessOf } from '../../../src/platform/engines/synth/likeness.ts';
-import { startSynthesizer } from '../../../src/platform/engines/synth/synthesizer.ts';
-import { encodeFlac } from '../../../src/platform/server/tts/flac.ts';
-import { encodeMp3 } from '../../../src/platform/server/tts/mp3.ts';
-import { encodeOggOpus } from '../../../src/platform/server/tts/opus.ts';
-import { startTestPlatform, type TestPlatform } from './setup.ts';
-import { ToneRecogniser } from './tone-engines.ts';
+import { decodeAudio } from '../../src/audio/codec.ts';
+import { resample } from '../../src/audio/resample.ts';
+import { noise, seededRandom } from '../../src/audio/tone.ts';
+import { wavFile } from '../../src/audio/wav.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { silentLogger } from '../../src/observability/logger.ts';
+import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
+import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
+import { encodeFlac } from '../../src/platform/server/tts/flac.ts';
+import { encodeMp3 } from '../../src/platform/server/tts/mp3.ts';
+import { encodeOggOpus } from '../../src/platform/server/tts/opus.ts';
+import { startTestPlatform, type TestPlatform } from '../integration/platform/setup.ts';
+import { ToneRecogniser } from '../integration/platform/tone-engines.ts';
 
 const rateHz = 24_000;
 
