@@ -19,6 +19,7 @@ import { PhraseCache } from '../../src/speech/tts/phrase-cache.ts';
 import { SentenceCutter } from '../../src/speech/tts/sentences.ts';
 
 const detectorOf = await loadVoiceActivity();
+const events = createEvents(silentLogger, createMetrics());
 
 /** A carrier's socket that takes what it is sent and returns no marks. */
 class Carrier extends EventEmitter {
@@ -84,7 +85,7 @@ export async function wholeCall(): Promise<WholeCall> {
   const services: CallServices = {
     clock,
     logger: silentLogger,
-    events: createEvents(silentLogger, createMetrics()),
+    events,
     ticker: {
       add(listener) {
         ticks.push(listener);
@@ -151,7 +152,7 @@ export async function wholeCall(): Promise<WholeCall> {
     socket: carrier as unknown as WebSocket,
     dialect: twilioDialect,
     clock,
-    events: services.events,
+    events,
     callId: 'call',
     attachmentId: 'att',
     carrierCallId: 'CA0',

@@ -1,4 +1,5 @@
 import { pcm16Bytes } from '../../audio/codec.ts';
+import { SampleRing } from './sample-ring.ts';
 
 const BLOCK_MS = 20;
 /** Room for samples at first; a call in which all is soon in a final never needs more. */
@@ -22,7 +23,7 @@ export interface LostAudio {
  * samples are dropped when it is full, and told of once when there was a voice in them.
  */
 export class ReplayBuffer {
-  #ring: Int16Array;
+  readonly #ring: SampleRing;
   readonly #capacity: number;
   readonly #firstCapacity: number;
   readonly #blockSamples: number;
@@ -46,7 +47,7 @@ export class ReplayBuffer {
     this.#blockSamples = Math.round((BLOCK_MS * rateHz) / 1000);
     this.#capacity = capacitySamples;
     this.#firstCapacity = Math.min(capacitySamples, Math.round((FIRST_MS * rateHz) / 1000));
-    this.#ring = new Int16Array(this.#firstCapacity);
+    this.#ring = new SampleRing(this.#firstCapacity);
     this.#energies = new Float64Array(Math.ceil(capacitySamples / this.#blockSamples) + 2);
   }
 
@@ -73,27 +74,16 @@ export class ReplayBuffer {
   take(untilSample: number): Uint8Array {
     const until = Math.min(untilSample, this.#end);
     const count = Math.max(0, until - this.#next);
-    const pcm = this.#copyOf(this.#next, count);
+    const pcm = this.#ring.copy(this.#next, count);
     this.#next += count;
     return pcm16Bytes(pcm);
-  }
-
-  #copyOf(fromSample: number, count: number): Int16Array<ArrayBuffer> {
-    const ring = this.#ring;
-    const place = fromSample % ring.length;
-    const before = Math.min(count, ring.length - place);
-    if (before === count) return ring.slice(place, place + count);
-    const pcm = new Int16Array(count);
-    pcm.set(ring.subarray(place, place + before));
-    pcm.set(ring.subarray(0, count - before), before);
-    return pcm;
   }
 
   /** Everything before this sample is in a final and need never be sent again. */
   settle(beforeSample: number): void {
     this.#settled = Math.max(this.#settled, Math.min(beforeSample, this.#next));
     if (this.#settled >= this.#start) this.#overwrittenVoiceSamples = 0;
-    if (this.#ring.length > this.#firstCapacity && this.#end - this.#oldest <= this.#firstCapacity)
+    if (this.#ring.capacity > this.#firstCapacity && this.#end - this.#oldest <= this.#firstCapacity)
       this.#resize(this.#firstCapacity);
   }
 
@@ -103,13 +93,7 @@ export class ReplayBuffer {
   }
 
   #resize(capacity: number): void {
-    const oldest = this.#oldest;
-    const kept = this.#copyOf(oldest, this.#end - oldest);
-    this.#ring = new Int16Array(capacity);
-    const place = oldest % capacity;
-    const before = Math.min(kept.length, capacity - place);
-    this.#ring.set(kept.subarray(0, before), place);
-    this.#ring.set(kept.subarray(before), 0);
+    this.#ring.resize(capacity, this.#oldest, this.#end - this.#oldest);
   }
 
   /** The session died: what is not in a final must be sent again; what of that is no longer here counts as lost. */
@@ -178,16 +162,18 @@ export class ReplayBuffer {
   #append(pcm: Int16Array): void {
     this.#dropBefore(this.#end + pcm.length - this.#capacity);
     const needed = this.#end + pcm.length - this.#oldest;
-    if (needed > this.#ring.length) this.#resize(Math.min(this.#capacity, Math.max(needed, 2 * this.#ring.length)));
+    if (needed > this.#ring.capacity) this.#resize(Math.min(this.#capacity, Math.max(needed, 2 * this.#ring.capacity)));
     for (let from = 0; from < pcm.length;) {
-      const place = this.#end % this.#ring.length;
       const within = this.#end % this.#blockSamples;
-      const count = Math.min(pcm.length - from, this.#ring.length - place, this.#blockSamples - within);
+      const count = Math.min(pcm.length - from, this.#blockSamples - within);
       let energy = 0;
-      for (let index = from; index < from + count; index += 1) energy += pcm[index]! * pcm[index]!;
+      for (let index = from; index < from + count; index += 1) {
+        const sample = pcm[index]!;
+        energy += sample * sample;
+      }
       const block = this.#blockAt(this.#end);
       this.#energies[block] = within === 0 ? energy : this.#energies[block]! + energy;
-      this.#ring.set(count === pcm.length ? pcm : pcm.subarray(from, from + count), place);
+      this.#ring.put(this.#end, count === pcm.length ? pcm : pcm.subarray(from, from + count));
       this.#end += count;
       from += count;
     }
