@@ -1,11 +1,11 @@
-import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import { isRecoverableClose } from '../close-codes.ts';
-import { failureOf, SpeechError, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
+import { failureOf, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
 import { type At, type Effect, NO_EFFECTS } from './protocol-step.ts';
 import type { RealtimeEvent } from './realtime-events.ts';
 import { primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
+import { type Death, OUTAGE_MS, Reconnection } from './reconnection.ts';
 import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';
 import { SegmentNumbers } from './segment-numbers.ts';
 
@@ -21,12 +21,6 @@ const PUMP_EVERY_MS = 40;
 const MOST_BUFFERED_BYTES = 64 * 1024;
 const READY_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 5_000;
-const BACKOFF: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 4_000, jitter: 0.2 };
-/** Time without a working session after which the recogniser is given up, and for one connection; more audio is not kept. */
-const OUTAGE_MS = 10_000;
-/** A session that dies younger than this died quickly; three in a row end it. */
-const QUICK_DEATH_MS = 5_000;
-const MOST_QUICK_DEATHS = 3;
 
 type State =
   | { readonly name: 'waiting'; readonly untilMs: number }
@@ -34,15 +28,6 @@ type State =
   | { readonly name: 'handshaking'; readonly openedMs: number; readonly untilMs: number }
   | { readonly name: 'ready'; readonly openedMs: number }
   | { readonly name: 'over' };
-
-interface Death {
-  readonly error: Error;
-  /** Close code; undefined when no socket was open. */
-  readonly code: number | undefined;
-  readonly maybeToken?: boolean;
-  /** What came over the socket made no sense, which another one may mend; counts as a quick death. */
-  readonly isGarbled?: boolean;
-}
 
 export interface RealtimeProtocolOptions extends RecognitionOptions {
   readonly readyTimeoutMs?: number | undefined;
@@ -74,11 +59,8 @@ export class RealtimeProtocol {
   /** Where in the caller's audio the socket's first sample stands, and when it was sent. */
   #sessionStart = 0;
   #sessionStartMs = 0;
-  #outageSinceMs: number;
-  #attempts = 0;
-  #quickDeaths = 0;
-  #freshTokenTried = false;
-  #everReady = false;
+  readonly #reconnection: Reconnection;
+  readonly #startedMs: number;
 
   constructor(options: RealtimeProtocolOptions, nowMs: number) {
     this.#options = options;
@@ -86,7 +68,8 @@ export class RealtimeProtocol {
     this.#batchSamples = Math.round((BATCH_MS / 1000) * options.sampleRateHz);
     this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
     this.#commits = new Commits(this.#audio);
-    this.#outageSinceMs = nowMs;
+    this.#reconnection = new Reconnection(options.random, this.#dialect.canRenew, nowMs);
+    this.#startedMs = nowMs;
     this.#state = { name: 'waiting', untilMs: nowMs };
   }
 
@@ -106,7 +89,7 @@ export class RealtimeProtocol {
   }
 
   start(): readonly Effect[] {
-    this.#connect(this.#outageSinceMs, false);
+    this.#connect(this.#startedMs, false);
     return this.#taken();
   }
 
@@ -247,9 +230,7 @@ export class RealtimeProtocol {
 
   #ready(at: At, openedMs: number): void {
     this.#state = { name: 'ready', openedMs };
-    this.#everReady = true;
-    this.#freshTokenTried = false;
-    this.#attempts = 0;
+    this.#reconnection.ready();
     this.#sessionStart = this.#audio.next;
     this.#sessionStartMs = at.nowMs;
     this.#emit({ type: 'ready' });
@@ -308,58 +289,31 @@ export class RealtimeProtocol {
   }
 
   /** A socket is gone, or could not be opened: another one is tried, within bounds. */
-  #died(at: At, { error, code, isGarbled = false, maybeToken = this.#state.name === 'handshaking' }: Death): void {
-    const state = this.#state;
-    const { nowMs } = at;
-    const retryable = isGarbled || (error instanceof SpeechError && error.retryable);
-    if (code !== undefined && 'openedMs' in state)
-      this.#quickDeaths = isGarbled || nowMs - state.openedMs < QUICK_DEATH_MS ? this.#quickDeaths + 1 : 0;
-    if (state.name === 'ready') {
-      if (!retryable || this.#quickDeaths >= MOST_QUICK_DEATHS) this.#finish(error);
-      else this.#reconnectAfterSession(at, error);
+  #died({ nowMs }: At, death: Death): void {
+    const { error } = death;
+    const next = this.#reconnection.died(nowMs, this.#state, death);
+    if (next === 'give-up') {
+      this.#finish(error);
       return;
     }
-    // Before ready a refused token cannot be told from anything else: one fresh one is tried (document 1, rule 4).
-    if (maybeToken && this.#dialect.canRenew && !this.#freshTokenTried) {
-      this.#freshTokenTried = true;
-      this.#reconnecting(error);
-      this.#connect(nowMs, true);
-      return;
-    }
-    const mayPass = state.name === 'connecting' || this.#everReady || isGarbled;
-    const again = retryable && mayPass && this.#quickDeaths < MOST_QUICK_DEATHS;
-    const waitMs = backoffDelayMs(BACKOFF, this.#attempts - 1, this.#options.random());
-    if (!again || nowMs + waitMs - this.#outageSinceMs > OUTAGE_MS) this.#finish(error);
-    else this.#wait(nowMs + waitMs, error);
+    if (this.#state.name === 'ready') this.#rewind();
+    this.#effects.push({ type: 'disconnect' });
+    this.#emit({ type: 'reconnecting', reason: error.message });
+    if ('untilMs' in next) this.#state = { name: 'waiting', untilMs: next.untilMs };
+    else this.#connect(nowMs, next.freshToken);
   }
 
-  #reconnectAfterSession({ nowMs }: At, error: Error): void {
-    this.#outageSinceMs = nowMs;
+  /** What is in no final is sent again on the next socket. */
+  #rewind(): void {
     this.#endSent = false;
     this.#endHeard = false;
     this.#audio.rewind();
     this.#commits.rewind();
     this.#segments.newSession();
-    if (this.#quickDeaths <= 1) {
-      this.#reconnecting(error);
-      this.#connect(nowMs, false);
-      return;
-    }
-    this.#wait(nowMs + backoffDelayMs(BACKOFF, this.#quickDeaths - 2, this.#options.random()), error);
-  }
-
-  #wait(untilMs: number, error: Error): void {
-    this.#reconnecting(error);
-    this.#state = { name: 'waiting', untilMs };
-  }
-
-  #reconnecting(error: Error): void {
-    this.#effects.push({ type: 'disconnect' });
-    this.#emit({ type: 'reconnecting', reason: error.message });
   }
 
   #connect(nowMs: number, freshToken: boolean): void {
-    this.#attempts += 1;
+    this.#reconnection.connecting();
     this.#state = { name: 'connecting', untilMs: nowMs + OUTAGE_MS };
     this.#effects.push({ type: 'connect', freshToken });
   }
@@ -368,7 +322,9 @@ export class RealtimeProtocol {
   #finish(error: Error | undefined, isAnswered = false): void {
     this.#state = { name: 'over' };
     if (!isAnswered) {
-      const lost = this.#everReady ? 'the session was over before it was in a final' : 'the recogniser was never ready for it';
+      const lost = this.#reconnection.everReady
+        ? 'the session was over before it was in a final'
+        : 'the recogniser was never ready for it';
       this.#audio.abandon();
       this.#tellLost(lost);
     }
