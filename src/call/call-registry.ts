@@ -66,7 +66,10 @@ export class CallRegistry {
     return [...this.#byId.values()];
   }
 
-  /** Admits a verified call or says why not; a call that is alive gets another attachment. */
+  /**
+   * Admits a verified call or says why not; a call that is alive gets another attachment.
+   * @throws what the disk throws at a lease; nothing is held then
+   */
   answer(inbound: InboundCall): Answer {
     const alive = this.#byCarrierId.get(inbound.carrierCallId);
     if (alive !== undefined) return this.#accept(alive.id);
@@ -78,26 +81,19 @@ export class CallRegistry {
     if (!this.#options.speechIsUp()) return refusal(bot, 'apology', 'speech-down');
     const reservation = this.#options.reserveSpeech();
     if (reservation === undefined) return refusal(bot, 'overflow', 'speech-slots');
-    const callId = newId('call');
-    if (!this.#options.lease(callId)) {
+    try {
+      const callId = newId('call');
+      if (this.#options.lease(callId)) {
+        this.#begin({ callId, tenantId: this.#options.tenantId, inbound, bot, dialog }, reservation);
+        return this.#accept(callId);
+      }
+    } catch (error) {
+      // A disk that refuses the lease must not cost a slot with every call.
       reservation.release();
-      return refusal(bot, 'apology', 'lease');
+      throw error;
     }
-    const identity = { callId, tenantId: this.#options.tenantId, inbound, bot, dialog };
-    const recorder = this.#options.record?.(identity, this.#services, this.#options.timing);
-    if (recorder !== undefined) this.#recorders.set(callId, recorder);
-    const { services } = recorder ?? { services: this.#services };
-    const session = new CallSession(recorder?.identity ?? identity, services, this.#options.timing);
-    this.#byId.set(callId, session);
-    this.#byCarrierId.set(inbound.carrierCallId, session);
-    void session.ended.then(() => {
-      reservation.release();
-      this.#byId.delete(callId);
-      this.#recorders.delete(callId);
-      this.#byCarrierId.delete(inbound.carrierCallId);
-      this.#promised.delete(callId);
-    });
-    return this.#accept(callId);
+    reservation.release();
+    return refusal(bot, 'apology', 'lease');
   }
 
   attach(callId: string, attachment: Attachment): void {
@@ -146,6 +142,23 @@ export class CallRegistry {
     const recorder = this.#recorders.get(session.id);
     if (recorder === undefined) tell();
     else recorder.told(what, reason, tell);
+  }
+
+  #begin(identity: CallIdentity, reservation: SpeechReservation): void {
+    const { callId, inbound } = identity;
+    const recorder = this.#options.record?.(identity, this.#services, this.#options.timing);
+    if (recorder !== undefined) this.#recorders.set(callId, recorder);
+    const { services } = recorder ?? { services: this.#services };
+    const session = new CallSession(recorder?.identity ?? identity, services, this.#options.timing);
+    this.#byId.set(callId, session);
+    this.#byCarrierId.set(inbound.carrierCallId, session);
+    void session.ended.then(() => {
+      reservation.release();
+      this.#byId.delete(callId);
+      this.#recorders.delete(callId);
+      this.#byCarrierId.delete(inbound.carrierCallId);
+      this.#promised.delete(callId);
+    });
   }
 
   #accept(callId: string): Answer {

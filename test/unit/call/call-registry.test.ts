@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { CallRegistry, type CallRegistryOptions } from '../../../src/call/call-registry.ts';
+import { type CallServices, DEFAULT_CALL_TIMING } from '../../../src/call/services.ts';
+import { type Bot, botSettings } from '../../../src/config/bots.ts';
+
+const bot: Bot = {
+  ...botSettings.parse({ name: 'clinic', default: true, voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' } }),
+  folder: '.',
+};
+const inbound = {
+  carrier: 'twilio',
+  carrierCallId: 'CA1',
+  from: '+15550101',
+  to: '+15550102',
+  direction: 'inbound',
+  botName: undefined,
+} as const;
+
+const full = (): never => {
+  throw new Error('ENOSPC: no space left on device');
+};
+
+/** A registry whose calls never begin: what runs them is not there. */
+function registry(options: Pick<CallRegistryOptions, 'lease'> & Pick<CallRegistryOptions, 'record'>) {
+  let held = 0;
+  const calls = new CallRegistry(
+    {
+      bots: [bot],
+      dialogs: new Map([['clinic', { create: full }]]),
+      timing: DEFAULT_CALL_TIMING,
+      maximum: 4,
+      shedding: () => false,
+      tenantId: 'default',
+      reserveSpeech() {
+        held += 1;
+        return { release: () => (held -= 1) };
+      },
+      speechIsUp: () => true,
+      ...options,
+    },
+    {} as CallServices,
+  );
+  return { calls, held: () => held };
+}
+
+it.each([
+  { note: 'a disk that refuses the lease', options: { lease: full } },
+  { note: 'a fixture that cannot be begun', options: { lease: () => true, record: full } },
+])('holds no slot of the speech platform after $note', ({ options }) => {
+  const { calls, held } = registry(options);
+  for (let tries = 0; tries < 20; tries += 1) expect(() => calls.answer(inbound)).toThrow('ENOSPC');
+  expect([held(), calls.active]).toEqual([0, 0]);
+});
+
+it('holds none for a call that another process has', () => {
+  const { calls, held } = registry({ lease: () => false });
+  expect(calls.answer(inbound)).toMatchObject({ kind: 'refuse', cause: 'lease' });
+  expect(held()).toBe(0);
+});
