@@ -1,6 +1,7 @@
 import { mkdirSync, openSync, closeSync, writeSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../kernel/error-code.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */
 export interface OrphanedCall {
@@ -33,12 +34,15 @@ export class CallJournal {
     for (const retry of [true, false]) {
       try {
         const file = openSync(path, 'wx', 0o600);
-        writeSync(file, String(this.#pid));
-        closeSync(file);
+        try {
+          writeSync(file, String(this.#pid));
+        } finally {
+          closeSync(file);
+        }
         this.#leases.add(callId);
         return true;
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+        if (!hasCode(error, 'EEXIST')) throw error;
         const owner = Number(readFileSync(path, 'utf8'));
         // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
         if (!retry || this.#leases.has(callId) || (owner !== this.#pid && isAlive(owner))) return false;
@@ -62,6 +66,12 @@ export class CallJournal {
     this.#leases.delete(callId);
     await this.#writing.get(callId);
     await Promise.all(['json', 'lease'].map((kind) => rm(this.#path(callId, kind), { force: true })));
+  }
+
+  /** Keeps an orphan's journal that nobody can read for a person to look at, beside the others; it is handed out no more. */
+  async setAside(callId: string): Promise<void> {
+    await rename(this.#path(callId, 'json'), this.#path(callId, 'json.unreadable'));
+    await this.forget(callId);
   }
 
   /** The calls that dead processes left behind, each handed out once: their leases are taken over. */
@@ -120,6 +130,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }

@@ -67,7 +67,10 @@ async function writeRecordFile(record: CallRecord, recordingsFolder: string): Pr
   await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
 }
 
-/** Ends the calls that a dead process left open: their record says so, and nothing of them is lost. */
+/**
+ * Ends the calls that a dead process left open: their record says so, and nothing of them is lost. A journal that cannot be
+ * read, as when another version wrote it, is set aside.
+ */
 export async function endOrphans(journal: CallJournal, { outbox, pump }: Keeping, clock: Clock, logger: Logger): Promise<void> {
   for (const { callId, document } of await journal.orphans()) {
     const record = callRecord.safeParse(document);
@@ -78,10 +81,11 @@ export async function endOrphans(journal: CallJournal, { outbox, pump }: Keeping
       const endedAtMs = Math.max(rest.startedAtMs, clock.wallMs());
       const end = { revision: revision + 1, endedAtMs, endReason: 'process-died' };
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
+      await journal.forget(callId);
       logger.warn({ callId }, 'ended a call that a dead process had left open');
     } else {
-      logger.error({ callId }, 'the journal of an orphaned call cannot be read');
+      await journal.setAside(callId);
+      logger.error({ callId }, 'the journal of an orphaned call cannot be read, set aside');
     }
-    await journal.forget(callId);
   }
 }

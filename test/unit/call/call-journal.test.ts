@@ -3,6 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { CallJournal } from '../../../src/call/call-journal.ts';
+import { endOrphans } from '../../../src/jobs/call-keeping.ts';
+import { Outbox } from '../../../src/jobs/outbox.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const folders: string[] = [];
 /** A process number that no running process has. */
@@ -63,4 +67,18 @@ it('reports a journal that cannot be read and hands it out as unknown', async ()
   const journal = new CallJournal(path, process.pid, (callId) => void problems.push(callId));
   expect(await journal.orphans()).toEqual([{ callId: 'call_1', document: undefined }]);
   expect(problems).toHaveLength(1);
+});
+
+it('keeps a journal that cannot be read for a person to look at, and hands it out no more', async () => {
+  const path = folder();
+  writeFileSync(join(path, 'call_1.json'), '{"turns":');
+  const journal = new CallJournal(path, process.pid, () => undefined);
+  await endOrphans(
+    journal,
+    { outbox: await Outbox.open(join(path, 'outbox'), () => 0), pump: undefined },
+    new ManualClock(),
+    silentLogger,
+  );
+  expect(readdirSync(path).filter((name) => name.startsWith('call_1'))).toEqual(['call_1.json.unreadable']);
+  expect(await new CallJournal(path, process.pid, fail).orphans()).toEqual([]);
 });
