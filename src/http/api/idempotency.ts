@@ -49,13 +49,15 @@ export async function servedOnce(
     case 'ours':
       break;
   }
+  let kept: KeptAnswer;
   try {
-    const kept = await serve();
-    await store.idempotency.keep(tenantId, key, kept);
-    return { ...kept, isReplay: false };
+    kept = await serve();
   } catch (error) {
     // What failed may be tried again; a key that cannot be let go of now is abandoned.
     await store.idempotency.release(tenantId, key).catch(() => undefined);
     throw error;
   }
+  // It is done, whatever becomes of the answer: with the key still claimed a repeat is told to wait, and nothing is done twice.
+  await store.idempotency.keep(tenantId, key, kept).catch(() => undefined);
+  return { ...kept, isReplay: false };
 }
