@@ -20,13 +20,14 @@ export interface WebhookAnswer {
 /**
  * Sends one signed delivery (Standard Webhooks specification). Redirects are not followed: an endpoint that has moved is to
  * be configured anew. The answer's body is not read.
- * @throws WebhookRefusedError for an address that deliveries may not be sent to
+ * @throws WebhookRefusedError for an address that deliveries may not be sent to; the signal's reason when aborted
  */
 export async function postWebhook(
   endpoint: Pick<WebhookEndpoint, 'url' | 'secret' | 'allowPrivate'>,
   delivery: { readonly id: string; readonly body: string },
   { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<WebhookAnswer> {
+  signal.throwIfAborted();
   const url = new URL(endpoint.url);
   const host = url.hostname.replaceAll(/^\[|\]$/gu, '');
   const refused = (): WebhookRefusedError => new WebhookRefusedError('the address of a webhook endpoint is not public');
