@@ -83,17 +83,10 @@ export class ReplayBuffer {
   settle(beforeSample: number): void {
     this.#settled = Math.max(this.#settled, Math.min(beforeSample, this.#next));
     if (this.#settled >= this.#start) this.#overwrittenVoiceSamples = 0;
-    if (this.#ring.capacity > this.#firstCapacity && this.#end - this.#oldest <= this.#firstCapacity)
-      this.#resize(this.#firstCapacity);
-  }
-
-  /** The first sample that may have to be sent, or sent again. */
-  get #oldest(): number {
-    return Math.max(this.#settled, this.#start);
-  }
-
-  #resize(capacity: number): void {
-    this.#ring.resize(capacity, this.#oldest, this.#end - this.#oldest);
+    const first = Math.max(this.#settled, this.#start);
+    const kept = this.#end - first;
+    if (kept <= this.#firstCapacity && this.#ring.capacity > this.#firstCapacity)
+      this.#ring.resize(this.#firstCapacity, first, kept);
   }
 
   /** The session died: what is not in a final must be sent again; what of that is no longer here counts as lost. */
@@ -161,22 +154,25 @@ export class ReplayBuffer {
 
   #append(pcm: Int16Array): void {
     this.#dropBefore(this.#end + pcm.length - this.#capacity);
-    const needed = this.#end + pcm.length - this.#oldest;
-    if (needed > this.#ring.capacity) this.#resize(Math.min(this.#capacity, Math.max(needed, 2 * this.#ring.capacity)));
+    this.#makeRoomFor(pcm.length);
     for (let from = 0; from < pcm.length;) {
       const within = this.#end % this.#blockSamples;
       const count = Math.min(pcm.length - from, this.#blockSamples - within);
-      let energy = 0;
-      for (let index = from; index < from + count; index += 1) {
-        const sample = pcm[index]!;
-        energy += sample * sample;
-      }
+      const energy = sumOfSquares(pcm, from, from + count);
       const block = this.#blockAt(this.#end);
       this.#energies[block] = within === 0 ? energy : this.#energies[block]! + energy;
       this.#ring.put(this.#end, count === pcm.length ? pcm : pcm.subarray(from, from + count));
       this.#end += count;
       from += count;
     }
+  }
+
+  #makeRoomFor(samples: number): void {
+    const first = Math.max(this.#settled, this.#start);
+    const kept = this.#end - first;
+    const { capacity } = this.#ring;
+    if (kept + samples > capacity)
+      this.#ring.resize(Math.min(this.#capacity, Math.max(kept + samples, 2 * capacity)), first, kept);
   }
 
   /** Makes room, block by block: what was never sent is lost now, what was sent only if the session dies. */
@@ -204,4 +200,19 @@ export class ReplayBuffer {
     this.#lostSamples += samples;
     this.#lostVoiceSamples += voiceSamples;
   }
+}
+
+/** In two sums, since each addition to one has to wait for the last. */
+function sumOfSquares(pcm: Int16Array, from: number, to: number): number {
+  let even = 0;
+  let odd = 0;
+  let at = from;
+  for (; at + 1 < to; at += 2) {
+    const one = pcm[at]!;
+    const other = pcm[at + 1]!;
+    even += one * one;
+    odd += other * other;
+  }
+  const last = at < to ? pcm[at]! : 0;
+  return even + odd + last * last;
 }

@@ -1,7 +1,10 @@
-import { decodeMulaw, decodeMulawInto, encodeMulawInto } from '../../audio/g711.ts';
+import { decodeMulaw } from '../../audio/g711.ts';
 
 /** The sample that each mu-law code stands for. */
 const SAMPLES = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code));
+/** The code of each sample that has one, indexed by the sample as an unsigned number; -1 for the others. */
+const CODES = new Int16Array(65_536).fill(-1);
+for (const [code, sample] of SAMPLES.entries()) CODES[sample & 0xffff] = code;
 
 /**
  * Samples by their position, as many of the last ones as it has room for. A telephone line's are kept as the mu-law they came
@@ -25,11 +28,8 @@ export class SampleRing {
   put(at: number, pcm: Int16Array): void {
     const place = at % this.#capacity;
     const before = Math.min(pcm.length, this.#capacity - place);
-    if (before === pcm.length) this.#set(place, pcm);
-    else {
-      this.#set(place, pcm.subarray(0, before));
-      this.#set(0, pcm.subarray(before));
-    }
+    this.#set(place, pcm, 0, before);
+    if (before < pcm.length) this.#set(0, pcm, before, pcm.length);
   }
 
   /** A copy of this many samples. */
@@ -37,8 +37,8 @@ export class SampleRing {
     const pcm = new Int16Array(count);
     const place = from % this.#capacity;
     const before = Math.min(count, this.#capacity - place);
-    this.#get(place, before, pcm);
-    if (before < count) this.#get(0, count - before, pcm.subarray(before));
+    this.#get(place, pcm, 0, before);
+    if (before < count) this.#get(0, pcm, before, count);
     return pcm;
   }
 
@@ -51,23 +51,24 @@ export class SampleRing {
     this.put(from, kept);
   }
 
-  #set(place: number, pcm: Int16Array): void {
-    if (this.#codes !== undefined && !encoded(pcm, this.#codes.subarray(place, place + pcm.length))) {
-      this.#samples = decodeMulaw(this.#codes);
-      this.#codes = undefined;
-    }
-    if (this.#codes === undefined) this.#samples.set(pcm, place);
+  #set(place: number, pcm: Int16Array, from: number, to: number): void {
+    const codes = this.#codes;
+    let at = from;
+    if (codes !== undefined)
+      for (; at < to; at += 1) {
+        const code = CODES[pcm[at]! & 0xffff]!;
+        if (code < 0) break;
+        codes[place + at - from] = code;
+      }
+    if (at === to) return;
+    if (codes !== undefined) this.#samples = Int16Array.from(codes, (code) => SAMPLES[code]!);
+    this.#codes = undefined;
+    this.#samples.set(pcm.subarray(from, to), place);
   }
 
-  #get(place: number, count: number, target: Int16Array): void {
-    if (this.#codes === undefined) target.set(this.#samples.subarray(place, place + count));
-    else decodeMulawInto(this.#codes.subarray(place, place + count), target);
+  #get(place: number, target: Int16Array, from: number, to: number): void {
+    const codes = this.#codes;
+    if (codes === undefined) target.set(this.#samples.subarray(place, place + to - from), from);
+    else for (let at = from; at < to; at += 1) target[at] = SAMPLES[codes[place + at - from]!]!;
   }
-}
-
-/** @returns whether they can be told from their codes */
-function encoded(pcm: Int16Array, codes: Uint8Array): boolean {
-  encodeMulawInto(pcm, codes);
-  for (let at = 0; at < pcm.length; at += 1) if (SAMPLES[codes[at]!] !== pcm[at]) return false;
-  return true;
 }
