@@ -1,4 +1,5 @@
-import { decodeAudio } from '../audio/codec.ts';
+import { decodeAudioInto } from '../audio/codec.ts';
+import { bytesPerSample } from '../audio/format.ts';
 import type { Attachment } from '../carriers/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import { Ambience } from './ambience/ambience.ts';
@@ -21,6 +22,8 @@ export class Line {
   readonly #onStarted: (unitId: string, atMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
+  /** What was sent last, as samples: used again for messages of the same length, as nearly all are. */
+  #pcm = new Int16Array(0);
   /** The carrier's timestamp of the caller's last frame. */
   #lineMs: number | undefined;
 
@@ -87,7 +90,7 @@ export class Line {
         continue;
       }
       attachment.sendAudio(this.#ambience?.under(command.payload) ?? command.payload);
-      const pcm = decodeAudio(attachment.started.format.encoding, command.payload);
+      const pcm = this.#decoded(attachment, command.payload);
       this.#recording?.bot(pcm, command.startMs);
       this.#echo.sent(pcm, command.startMs, this.playout.lateMs);
       this.#echo.spoken.sounds(command.unitId, this.ledger.textOf(command.unitId), command.startMs + pcm.length / 8);
@@ -98,6 +101,15 @@ export class Line {
     }
     for (const played of this.playout.takePlayed()) this.ledger.played(played.unitId, played.byMark);
     this.#fill(attachment, nowMs);
+  }
+
+  /** Valid until the next call: whoever keeps of it copies. */
+  #decoded({ started }: Attachment, payload: Uint8Array): Int16Array {
+    const { encoding } = started.format;
+    const samples = Math.floor(payload.length / bytesPerSample(encoding));
+    if (this.#pcm.length !== samples) this.#pcm = new Int16Array(samples);
+    decodeAudioInto(encoding, payload, this.#pcm);
+    return this.#pcm;
   }
 
   /** Goes on with the room where nothing is said. */
