@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -14,7 +15,8 @@ export interface WebTool {
 const MOST_CHARACTERS = 8_000;
 
 /**
- * Calls a bot's own tool: a POST of `{call, arguments}`. Never rejects but for the signal: a tool that fails is told to
+ * Calls a bot's own tool: a POST of `{call, arguments}`. The same call in another attempt at the turn has the same idempotency
+ * key; another call of the same tool has another one. Never rejects but for the signal: a tool that fails is told to
  * the model as a text, so that it can say so to the caller.
  */
 export async function callWebTool(
@@ -24,7 +26,8 @@ export async function callWebTool(
   { clock, secret, signal }: { readonly clock: Clock; readonly secret: Secret | undefined; readonly signal: AbortSignal },
 ): Promise<string> {
   const body = JSON.stringify({ call, arguments: args });
-  const id = `${idempotencyKey}.${tool.name}`;
+  const argsHash = createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 16);
+  const id = `${idempotencyKey}.${tool.name}.${argsHash}`;
   const signed = secret === undefined ? {} : signedHeaders(secret.reveal(), id, clock.wallMs(), body);
   try {
     const headers = { 'content-type': 'application/json', 'idempotency-key': id, ...signed };

@@ -117,6 +117,22 @@ it('calls a bot’s own tool, and remembers for later turns what it answered', a
   expect((JSON.parse(server.asked[3]!.body) as Request).messages[0]?.content).toContain('tuesday 10:30');
 });
 
+it('gives each call of a tool a key of its own, and the same one in another attempt at the turn', async () => {
+  const bookings = ['{"day":"tuesday"}', '{"day":"friday"}'];
+  await using server = new BotServer((response, { path, body }) => {
+    if (path === '/book') return void response.writeHead(200).end('booked');
+    const booked = (JSON.parse(body) as Request).messages.filter(({ role }) => role === 'tool').length;
+    const args = bookings[booked];
+    stream(response, args === undefined ? words('Both are booked.') : [toolCall('book', args)]);
+  });
+  const url = await server.listen();
+  const tools = [{ name: 'book', description: 'Books', parameters: { type: 'object' }, url: `${url}/book` }];
+  for (let attempt = 0; attempt < 2; attempt += 1) await actionsOf(hookAt(url, { tools }), turnOf(spoken('both')));
+  const keys = server.asked.filter(({ path }) => path === '/book').map(({ headers }) => headers['idempotency-key']);
+  expect(keys).toEqual([keys[0], keys[1], keys[0], keys[1]]);
+  expect(keys[0]).not.toBe(keys[1]);
+});
+
 it('tells the model when a tool or its arguments cannot be used, and stops asking in the end', async () => {
   await using server = new BotServer((response) => stream(response, [toolCall('no_such_tool', 'not json')]));
   expect(await actionsOf(hookAt(await server.listen()), turnOf(spoken('x')))).toEqual([]);
