@@ -21,8 +21,10 @@ export class ModelStream {
   take(chunk: OpenAI.Chat.ChatCompletionChunk): string {
     const delta = chunk.choices[0]?.delta;
     for (const part of delta?.tool_calls ?? []) {
-      if (part.index >= MOST_TOOL_CALLS) continue;
-      const call = (this.#calls[part.index] ??= { id: '', name: '', args: '' });
+      // Some servers leave the index out: what they send is then a whole call.
+      const index = Number.isInteger(part.index) ? part.index : this.#calls.length;
+      if (index < 0 || index >= MOST_TOOL_CALLS) continue;
+      const call = (this.#calls[index] ??= { id: '', name: '', args: '' });
       call.id ||= part.id ?? '';
       call.name += part.function?.name ?? '';
       if (call.args.length < MOST_ARGUMENT_CHARACTERS) call.args += part.function?.arguments ?? '';
