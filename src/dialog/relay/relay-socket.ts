@@ -38,6 +38,7 @@ export class RelaySocket {
 
   /** @throws DialogServerError when the server cannot be reached or refuses; the signal's reason when aborted */
   static open(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<RelaySocket> {
+    if (signal.aborted) return Promise.reject(signal.reason as Error);
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(url, { headers, maxPayload: MOST_FRAME_BYTES, perMessageDeflate: false });
       const onAbort = (): void => {
@@ -76,8 +77,12 @@ export class RelaySocket {
       if (message !== undefined) return message;
       if (this.#closed !== undefined) throw new DialogServerError(this.#closed, { retryable: true });
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        signal.addEventListener('abort', () => resolve(), { once: true });
+        const wake = (): void => {
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        this.#wake = wake;
+        signal.addEventListener('abort', wake, { once: true });
       });
     }
   }
