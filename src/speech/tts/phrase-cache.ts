@@ -88,12 +88,16 @@ export class PhraseCache implements Synthesizer {
 
   async *#speakPersonal(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const parts: Uint8Array[] = [];
+    let length = 0;
     for await (const audio of this.#synthesizer.speak(request, signal)) {
-      parts.push(Uint8Array.from(audio));
+      length += audio.length;
+      // A text may be read for minutes: what is too long to be kept is not held until its end.
+      if (length <= MOST_PHRASE_BYTES) parts.push(Uint8Array.from(audio));
+      else parts.length = 0;
       yield audio;
     }
     const audio = Buffer.concat(parts);
-    if (isPhrase(audio)) this.#personal.set(this.#hidden(this.#keyOf(request)), seal(this.#secret, audio), PERSONAL_LIFE_MS);
+    if (isPhrase({ length })) this.#personal.set(this.#hidden(this.#keyOf(request)), seal(this.#secret, audio), PERSONAL_LIFE_MS);
   }
 
   #keyOf({ text, voice, language, speed = 1 }: SynthesisRequest): string {
@@ -105,6 +109,6 @@ export class PhraseCache implements Synthesizer {
   }
 }
 
-function isPhrase({ length }: Uint8Array): boolean {
+function isPhrase({ length }: { readonly length: number }): boolean {
   return length > 0 && length <= MOST_PHRASE_BYTES;
 }
