@@ -32,7 +32,7 @@ export class AuditLog {
     await mkdir(dirname(this.#path), { recursive: true });
     const file = await open(this.#path, 'a', 0o600);
     try {
-      await file.write(line);
+      await file.appendFile(line);
       await file.datasync();
     } finally {
       await file.close();

@@ -45,7 +45,7 @@ export class Manifest implements AsyncDisposable {
       if (entry !== undefined) manifest.#remember(entry);
     }
     // What a killed run began must not swallow the next line.
-    if (text !== '' && !text.endsWith('\n')) await file.write('\n');
+    if (text !== '' && !text.endsWith('\n')) await file.appendFile('\n');
     return manifest;
   }
 
@@ -62,7 +62,7 @@ export class Manifest implements AsyncDisposable {
 
   /** Durable when it returns. */
   async add(entry: ManifestEntry): Promise<void> {
-    await this.#file.write(`${JSON.stringify(entry)}\n`);
+    await this.#file.appendFile(`${JSON.stringify(entry)}\n`);
     await this.#file.datasync();
     this.#remember(entry);
   }

@@ -141,20 +141,20 @@ class ChannelWriter implements AsyncDisposable {
 
   static async open(path: string, rateHz: number): Promise<ChannelWriter> {
     const file = await open(path, 'w', 0o600);
-    await file.write(new Uint8Array(44));
+    await file.appendFile(new Uint8Array(44));
     return new ChannelWriter(file, rateHz);
   }
 
   async write(samples: Int16Array): Promise<void> {
     const bytes = bytesOf(this.#resampler?.process(samples) ?? samples);
-    await this.#file.write(bytes);
+    await this.#file.appendFile(bytes);
     this.#bytes += bytes.length;
   }
 
   async finish(): Promise<void> {
     if (this.#resampler !== undefined) {
       const rest = bytesOf(this.#resampler.flush());
-      await this.#file.write(rest);
+      await this.#file.appendFile(rest);
       this.#bytes += rest.length;
     }
     const header = wavHeader({ rateHz: this.#rateHz, channels: 1, dataBytes: this.#bytes, encoding: 'pcm16' });

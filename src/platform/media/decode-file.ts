@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { encodeAudio } from '../../audio/codec.ts';
 import { Resampler } from '../../audio/resample.ts';
 import { type ByteSource, FileBytes } from './byte-source.ts';
@@ -35,7 +35,8 @@ export async function decodeFile({ inputPath, container, outputPath, maxSeconds 
   const write = (pcm: Int16Array): void => {
     written += pcm.length;
     if (written > maxSamples) throw new MediaTooLongError(`the audio is longer than ${maxSeconds} s`);
-    writeSync(output, encodeAudio('pcm16', pcm));
+    // All of it: a plain write may take less than it is given.
+    appendFileSync(output, encodeAudio('pcm16', pcm));
   };
   try {
     for await (const { rateHz, pcm } of blocksOf(container, source)) {
