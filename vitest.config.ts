@@ -28,7 +28,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      { test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000, maxWorkers: 5, sequence: { groupOrder: 1 } } },
+      { test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000, maxWorkers: 3, sequence: { groupOrder: 1 } } },
     ],
   },
 });

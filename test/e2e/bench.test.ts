@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -56,6 +56,7 @@ it('ends at Ctrl-C without leaving a process or a file', async () => {
     expect(code).toBe(1);
     expect(notes).toContain('stopped');
     expect(() => process.kill(-child.pid!, 0)).toThrow('ESRCH');
+    expect(processesWith(`TMPDIR=${folder}`)).toEqual([]);
     expect(readdirSync(folder).filter((name) => name.startsWith('offhook-bench-'))).toEqual([]);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -67,3 +68,18 @@ it('refuses a number of calls that is none', async () => {
   expect(finished.code).toBe(2);
   expect(finished.stderr).toContain('a whole number from 1 to 10000');
 });
+
+/** Processes that have this in their environment; none where the system does not tell. */
+function processesWith(setting: string): readonly string[] {
+  if (!existsSync('/proc/self/environ')) return [];
+  return readdirSync('/proc').filter((id) => {
+    if (!/^\d+$/u.test(id)) return false;
+    try {
+      return readFileSync(join('/proc', id, 'environ'), 'utf8')
+        .split('\0')
+        .includes(setting);
+    } catch {
+      return false;
+    }
+  });
+}

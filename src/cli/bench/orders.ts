@@ -16,8 +16,6 @@ const CLOSE_WITHIN_MS = 10_000;
 
 /** Does what the process that forked this one says, one order at a time, and closes when that process is gone. */
 export function obeyOrders(handlers: Readonly<Record<string, (argument: unknown) => unknown>>, close: () => Promise<void>): void {
-  // Ctrl-C reaches the whole group of processes; the first of them decides when the others end.
-  process.on('SIGINT', () => undefined);
   process.on('message', (message) => {
     const { order: name, argument } = order.parse(message);
     Promise.resolve(handlers[name]?.(argument)).then(
@@ -44,16 +42,16 @@ export class ObedientChild implements AsyncDisposable {
   /** Gives an order and waits until it is done. @throws BenchProcessError */
   async tell<Schema extends z.ZodType>(name: string, schema: Schema, argument: unknown = null): Promise<z.infer<Schema>> {
     const child = this.#child;
+    if (!child.connected) throw new BenchProcessError(`${this.#name} is gone`);
     const listening = new AbortController();
     try {
       const { signal } = listening;
       const gone = once(child, 'exit', { signal }).then(() => {
         throw new BenchProcessError(`${this.#name} ended in the middle of "${name}"`);
       });
-      const answered = once(child, 'message', { signal });
-      if (!child.connected) throw new BenchProcessError(`${this.#name} is gone`);
+      const outcome = Promise.race([once(child, 'message', { signal }), gone]);
       child.send({ order: name, argument });
-      const [message] = (await Promise.race([answered, gone])) as unknown[];
+      const [message] = (await outcome) as unknown[];
       const read = answer.parse(message);
       if ('failed' in read) throw new BenchProcessError(`${this.#name}: ${read.failed}`);
       return schema.parse(read.answer);

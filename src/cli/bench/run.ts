@@ -136,7 +136,12 @@ async function callsEnded(gateway: ObedientChild, signal: AbortSignal): Promise<
 
 function start(file: string, name: string): ObedientChild {
   const { path, execArgv } = entryFile(import.meta.url, file);
-  const child = fork(path, [], { execArgv: ['--no-warnings', ...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(path, [], {
+    execArgv: ['--no-warnings', ...execArgv],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // Ctrl-C reaches a whole group of processes; here the first of them decides when the others end.
+    detached: true,
+  });
   return new ObedientChild(child, name, systemClock);
 }
 
