@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander';
 import { audioHostsOf, transcriberOn } from '../backlog.ts';
 import { readEnvironment } from '../config/env.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
 import { prepareProfile, type PreparedProfile } from '../jobs/analysis/profile-book.ts';
 import { loadProfile } from '../jobs/analysis/profile-file.ts';
 import { AnalysisProfileError } from '../jobs/analysis/errors.ts';
@@ -85,7 +86,8 @@ async function analyse(inputs: readonly string[], flags: AnalyseFlags, session: 
     using _progress = new BatchProgress(systemClock, () => batch.counts);
     await batch.run(items, signal);
     if (flags.watch === true)
-      for await (const fresh of watchItems(inputs, items, options, systemClock)) await batch.run(fresh, signal);
+      for await (const fresh of watchItems(inputs, items, options, systemClock, changesOnly(printNote)))
+        await batch.run(fresh, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
   }
@@ -115,6 +117,16 @@ async function analyse(inputs: readonly string[], flags: AnalyseFlags, session: 
     for (const table of tables) printNote(`written: ${table}`);
   }
   return { ok: failed.length === 0 && !interrupted, done, skipped, failed, results, tables, profile: profileKey, interrupted };
+}
+
+/** Tells of a problem again only when it has become another: a bucket may be away for hours. */
+function changesOnly(say: (text: string) => void): (error: unknown) => void {
+  let last = '';
+  return (error) => {
+    const text = `${errorText(error)}; looking again`;
+    if (text !== last) say(text);
+    last = text;
+  };
 }
 
 /** A name in the folder of profiles, or a file. @throws UsageError */

@@ -20,6 +20,9 @@ describe('what the command is given', () => {
     for await (const item of itemsOf(inputs, { ...options(), ...more })) found.push(item);
     return found;
   };
+  const fail = (error: unknown): void => {
+    throw new Error('a look failed', { cause: error });
+  };
   const names = (items: readonly (Item | BrokenItem)[]): string[] => items.map(({ name }) => name.replace(`${folder}/`, ''));
 
   beforeAll(async () => {
@@ -121,7 +124,9 @@ describe('what the command is given', () => {
     await writeFile(join(inbox, 'old.wav'), 'x');
     const clock = new ManualClock();
     const stop = new AbortController();
-    const watched = watchItems([inbox], await all([inbox]), { ...options(), signal: stop.signal }, clock)[Symbol.asyncIterator]();
+    const watched = watchItems([inbox], await all([inbox]), { ...options(), signal: stop.signal }, clock, fail)[
+      Symbol.asyncIterator
+    ]();
     const seen: string[][] = [];
     const reading = (async () => {
       for (let next = await watched.next(); next.done !== true; next = await watched.next()) seen.push(names(next.value));
@@ -143,5 +148,34 @@ describe('what the command is given', () => {
     expect(seen).toEqual([['inbox/new.wav']]);
     stop.abort(new Error('enough'));
     await reading;
+  });
+
+  it('goes on watching a bucket that was away for a while, and says so', async () => {
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      if (asked < 3) response.writeHead(503).end();
+      else response.end('<ListBucketResult><Contents><Key>a.wav</Key><ETag>&quot;e&quot;</ETag></Contents></ListBucketResult>');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const env = { AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b', AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` };
+    const clock = new ManualClock();
+    const problems: unknown[] = [];
+    const bucket = { ...options(), s3: new S3Source(env, systemClock) };
+    const watched = watchItems(['s3://calls'], [], bucket, clock, (error) => void problems.push(error))[Symbol.asyncIterator]();
+    let found: readonly Item[] | undefined;
+    const reading = watched.next().then(({ value }) => (found = value as readonly Item[]));
+    try {
+      await until('the recording to be found', () => {
+        if (clock.pendingTimers > 0) clock.advance(2000);
+        return found !== undefined;
+      });
+      await reading;
+      expect(names(found ?? [])).toEqual(['s3://calls/a.wav']);
+      expect(problems.map(String)).toEqual(Array.from({ length: 2 }, () => expect.stringContaining('503')));
+    } finally {
+      server.close();
+    }
   });
 });
