@@ -1,9 +1,9 @@
 import { createWriteStream, existsSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { once } from 'node:events';
 import { basename, dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { UsageError } from './usage.ts';
 
 /** The whole of a file, or of stdin for `-`. @throws UsageError when there is no such file */
@@ -36,31 +36,30 @@ export async function writeOutput(
 ): Promise<number> {
   if (path === '-') return await pour(process.stdout, parts, onBytes);
   const temporary = `${path}.part`;
-  const file = createWriteStream(temporary);
   try {
-    await once(file, 'open');
-    const bytes = await pour(file, parts, onBytes);
-    file.end();
-    await once(file, 'close');
+    const bytes = await pour(createWriteStream(temporary), parts, onBytes);
     await rename(temporary, path);
     return bytes;
   } catch (error) {
-    file.destroy();
     await rm(temporary, { force: true });
     throw error;
   }
 }
 
+/** Ends the stream unless it is stdout, which others write to as well. */
 async function pour(
   stream: Writable,
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   onBytes: (bytes: number) => void,
 ): Promise<number> {
   let bytes = 0;
-  for await (const part of parts) {
-    bytes += part.length;
-    onBytes(bytes);
-    if (!stream.write(part)) await once(stream, 'drain');
+  async function* counted(): AsyncIterable<Uint8Array> {
+    for await (const part of parts) {
+      bytes += part.length;
+      onBytes(bytes);
+      yield part;
+    }
   }
+  await pipeline(counted, stream, { end: stream !== process.stdout });
   return bytes;
 }
