@@ -28,8 +28,8 @@ export class SampleRing {
   put(at: number, pcm: Int16Array): void {
     const place = at % this.#capacity;
     const before = Math.min(pcm.length, this.#capacity - place);
-    this.#set(place, pcm, 0, before);
-    if (before < pcm.length) this.#set(0, pcm, before, pcm.length);
+    this.#set(place, before === pcm.length ? pcm : pcm.subarray(0, before));
+    if (before < pcm.length) this.#set(0, pcm.subarray(before));
   }
 
   /** A copy of this many samples. */
@@ -37,8 +37,8 @@ export class SampleRing {
     const pcm = new Int16Array(count);
     const place = from % this.#capacity;
     const before = Math.min(count, this.#capacity - place);
-    this.#get(place, pcm, 0, before);
-    if (before < count) this.#get(0, pcm, before, count);
+    this.#get(place, before, pcm);
+    if (before < count) this.#get(0, count - before, pcm.subarray(before));
     return pcm;
   }
 
@@ -51,24 +51,25 @@ export class SampleRing {
     this.put(from, kept);
   }
 
-  #set(place: number, pcm: Int16Array, from: number, to: number): void {
+  #set(place: number, pcm: Int16Array): void {
     const codes = this.#codes;
-    let at = from;
-    if (codes !== undefined)
-      for (; at < to; at += 1) {
+    if (codes !== undefined) {
+      let at = 0;
+      for (; at < pcm.length; at += 1) {
         const code = CODES[pcm[at]! & 0xffff]!;
         if (code < 0) break;
-        codes[place + at - from] = code;
+        codes[place + at] = code;
       }
-    if (at === to) return;
-    if (codes !== undefined) this.#samples = Int16Array.from(codes, (code) => SAMPLES[code]!);
-    this.#codes = undefined;
-    this.#samples.set(pcm.subarray(from, to), place);
+      if (at === pcm.length) return;
+      this.#samples = Int16Array.from(codes, (code) => SAMPLES[code]!);
+      this.#codes = undefined;
+    }
+    this.#samples.set(pcm, place);
   }
 
-  #get(place: number, target: Int16Array, from: number, to: number): void {
+  #get(place: number, count: number, target: Int16Array): void {
     const codes = this.#codes;
-    if (codes === undefined) target.set(this.#samples.subarray(place, place + to - from), from);
-    else for (let at = from; at < to; at += 1) target[at] = SAMPLES[codes[place + at - from]!]!;
+    if (codes === undefined) target.set(this.#samples.subarray(place, place + count));
+    else for (let at = 0; at < count; at += 1) target[at] = SAMPLES[codes[place + at]!]!;
   }
 }
