@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { makeOnce } from './make-once.ts';
 import { Secret } from './secrets.ts';
 
 const devSecretsFile = z.object({ twilioAuthToken: z.string().min(32) });
@@ -19,14 +20,7 @@ export function devSecretsPath(dataDir: string): string {
 export function ensureDevSecrets(dataDir: string): { readonly twilioAuthToken: Secret } {
   const path = devSecretsPath(dataDir);
   mkdirSync(dataDir, { recursive: true });
-  const made = { twilioAuthToken: randomBytes(24).toString('hex') };
-  try {
-    // `wx` decides a race between two processes: the second reads what the first wrote.
-    writeFileSync(path, `${JSON.stringify(made)}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  chmodSync(path, 0o600);
+  makeOnce(path, () => `${JSON.stringify({ twilioAuthToken: randomBytes(24).toString('hex') })}\n`);
   return readDevSecrets(dataDir);
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeOnce } from './make-once.ts';
 import { Secret } from './secrets.ts';
 
 /**
@@ -12,12 +13,6 @@ import { Secret } from './secrets.ts';
 export function ensureMasterKey(dataDir: string): Secret {
   const path = join(dataDir, 'master-key');
   mkdirSync(dataDir, { recursive: true });
-  try {
-    // `wx` decides a race between two processes: the second reads what the first wrote.
-    writeFileSync(path, `${randomBytes(32).toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
-  chmodSync(path, 0o600);
+  makeOnce(path, () => `${randomBytes(32).toString('base64')}\n`);
   return new Secret(readFileSync(path, 'utf8').trim());
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { hasCode } from '../kernel/error-code.ts';
 
 /** A rename is durable once the folder is; not every system can flush one. */
 export async function flushFolder(path: string): Promise<void> {
@@ -7,7 +8,7 @@ export async function flushFolder(path: string): Promise<void> {
   try {
     await folder.sync();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'EINVAL' || error.code === 'EPERM'))) throw error;
+    if (!hasCode(error, 'EINVAL', 'EPERM')) throw error;
   } finally {
     await folder.close();
   }

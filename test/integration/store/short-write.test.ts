@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 
-const PROGRAM = `
+const OBJECT = `
 import { diskObjects } from './src/store/objects/disk.ts';
 async function* parts() { yield Buffer.alloc(100_000, 1); }
 await diskObjects(process.argv[1]).put('a', parts(), 100_000).then(
@@ -14,15 +14,36 @@ await diskObjects(process.argv[1]).put('a', parts(), 100_000).then(
 );
 `;
 
-it('keeps no object of which the disk took a part alone, and said nothing', async () => {
+const KEY = `
+import { ensureMasterKey } from './src/config/master-key.ts';
+try {
+  ensureMasterKey(process.argv[1]);
+} catch (error) {
+  console.log(error.code);
+}
+`;
+
+/** Runs a program in a process whose files may have so many KiB: a write ends there, as on a disk that is nearly full. */
+async function withSmallFiles(kibibytes: number, program: string, folder: string): Promise<string> {
+  const limited = ['-c', `ulimit -f ${kibibytes}; exec "$0" "$@"`, process.execPath];
+  const node = ['--import', 'tsx', '--input-type=module', '--eval', program, folder];
+  const env = { ...process.env, TSX_DISABLE_CACHE: '1' };
+  const child = spawn('bash', [...limited, ...node], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  return text(child.stdout);
+}
+
+it.each([
+  {
+    note: 'no object of which the disk took a part alone, and said nothing',
+    program: OBJECT,
+    kibibytes: 64,
+    says: 'OFFHOOK_OBJECT_STORE EFBIG\n',
+  },
+  { note: 'no master key that is empty', program: KEY, kibibytes: 0, says: 'EFBIG\n' },
+])('keeps $note', async ({ program, kibibytes, says }) => {
   const folder = await mkdtemp(join(tmpdir(), 'offhook-short-write-'));
   try {
-    // A file may have 64 KiB: the one write of a larger one ends there, as on a disk that is nearly full.
-    const limited = ['-c', 'ulimit -f 64; exec "$0" "$@"', process.execPath];
-    const node = ['--import', 'tsx', '--input-type=module', '--eval', PROGRAM, folder];
-    const env = { ...process.env, TSX_DISABLE_CACHE: '1' };
-    const child = spawn('bash', [...limited, ...node], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    expect(await text(child.stdout)).toBe('OFFHOOK_OBJECT_STORE EFBIG\n');
+    expect(await withSmallFiles(kibibytes, program, folder)).toBe(says);
     expect(await readdir(folder)).toEqual([]);
   } finally {
     await rm(folder, { recursive: true, force: true });
