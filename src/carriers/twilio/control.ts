@@ -87,7 +87,8 @@ export class TwilioControl implements CallControl {
     if (response.ok) return;
     const { code, message } = problemOf(body);
     const retryable = response.status === 429 || response.status >= 500;
-    const told = message === undefined ? '' : `: ${message.slice(0, 200)}`;
+    // The carrier may repeat the number or the keys that it was given, and this text goes into the log.
+    const told = message === undefined ? '' : `: ${message.replaceAll(/\+?\d{3,}/gu, '…').slice(0, 200)}`;
     throw new CarrierControlError(`the carrier answered with HTTP ${response.status}${told}`, {
       retryable,
       facts: { status: response.status, carrierCode: code },

@@ -83,6 +83,7 @@ it('asks once more when the carrier was busy', async () => {
 
 test.each([
   [404, '{"code":20404,"message":"The requested resource was not found"}', 'HTTP 404: The requested resource', 1],
+  [400, '{"code":21211,"message":"The number +15550100 is not valid"}', 'HTTP 400: The number … is not valid', 1],
   [401, 'no json', 'HTTP 401', 1],
   [500, '', 'HTTP 500', 2],
 ])('says what was wrong when the carrier answers %i', async (status, body, text, attempts) => {
