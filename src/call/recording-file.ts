@@ -74,12 +74,18 @@ class DirectRecordingFile implements RecordingFile {
         await mkdir(dirname(this.#path), { recursive: true });
         this.#file = await open(this.#path, 'w', 0o600);
       }
-      await this.#file.write(block, 0, block.length, HEADER_BYTES + atByte);
-      await this.#file.write(recordingHeader(atByte + block.length), 0, HEADER_BYTES, 0);
+      await writeWhole(this.#file, block, HEADER_BYTES + atByte);
+      await writeWhole(this.#file, recordingHeader(atByte + block.length), 0);
     } catch (error) {
       this.failure ??= errorText(error);
     } finally {
       this.#queuedBytes -= block.length;
     }
   }
+}
+
+/** A disk that is nearly full takes a part of a block, and refuses the rest: the header must not count that. */
+async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }

@@ -163,7 +163,7 @@ export class Recording {
     const durationMs = this.#dataBytes / 4 / SAMPLES_PER_MS;
     const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');
     try {
-      if (exists) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`);
+      if (exists) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`, { mode: 0o600 });
     } catch (error) {
       this.#failure ??= errorText(error);
     }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseWav } from '../../../src/audio/wav.ts';
@@ -20,7 +20,10 @@ async function record(rule: KeepRule, during: Readonly<Record<number, (recording
   }
   await recording.finish(7_000);
   if (!existsSync(path)) return { started: recording.started, kept: [], wav: undefined };
-  const sidecar = JSON.parse(readFileSync(path.replace('.wav', '.recording.json'), 'utf8')) as { kept: unknown };
+  const sidecarPath = path.replace('.wav', '.recording.json');
+  // Both are for nobody but the gateway's own user.
+  expect([path, sidecarPath].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
+  const sidecar = JSON.parse(readFileSync(sidecarPath, 'utf8')) as { kept: unknown };
   const [caller, bot] = parseWav(readFileSync(path)).samples;
   const loud = (samples: Int16Array, fromMs: number, toMs: number): boolean | undefined => {
     const part = samples.subarray(fromMs * 8, toMs * 8);
