@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import type * as Koffi from 'koffi';
 import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
 import { PocketsphinxError } from '../errors.ts';
@@ -29,14 +28,22 @@ const native = {
 type Bound<Names extends string> = Readonly<Record<Names, (...values: unknown[]) => unknown>>;
 export type Library = Bound<keyof typeof native.decoder | keyof typeof native.base>;
 
+/** What of koffi is used. Its own types are not: it is optional, and Offhook compiles and runs without it. */
+interface ForeignLibraries {
+  load(file: string): { func(declaration: string): (...values: unknown[]) => unknown };
+}
+const foreignLibraries = z.custom<ForeignLibraries>(
+  (value) => typeof value === 'object' && value !== null && 'load' in value && typeof value.load === 'function',
+);
+
 /**
  * Loads Debian's pocketsphinx through koffi.
  * @throws PocketsphinxError naming the package that is missing
  */
 export function loadLibrary(files: { readonly decoder: string; readonly base: string } = libraryFiles): Library {
-  let koffi: typeof Koffi;
+  let koffi: ForeignLibraries;
   try {
-    koffi = z.custom<typeof Koffi>((value) => typeof value === 'object').parse(createRequire(import.meta.url)('koffi'));
+    koffi = foreignLibraries.parse(createRequire(import.meta.url)('koffi'));
   } catch (error) {
     throw new PocketsphinxError('pocketsphinx needs the optional package koffi: npm install koffi', { cause: error });
   }
