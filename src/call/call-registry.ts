@@ -33,8 +33,14 @@ export interface CallRegistryOptions {
   readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallRecorder | undefined;
 }
 
-export type Answer =
-  | { readonly kind: 'accept'; readonly callId: string; readonly attachmentId: string }
+export type CallAnswer =
+  | {
+      readonly kind: 'accept';
+      readonly callId: string;
+      /** New for every answer, also when a call that is alive is answered again. */
+      readonly attachmentId: string;
+    }
+  /** The caller hears `say` in the carrier's own voice, then the call ends. `cause` is counted, `reason` is for the log. */
   | {
       readonly kind: 'refuse';
       readonly say: string;
@@ -70,7 +76,7 @@ export class CallRegistry {
    * Admits a verified call or says why not; a call that is alive gets another attachment.
    * @throws what the disk throws at a lease; nothing is held then
    */
-  answer(inbound: InboundCall): Answer {
+  answer(inbound: InboundCall): CallAnswer {
     const alive = this.#byCarrierId.get(inbound.carrierCallId);
     if (alive !== undefined) return this.#accept(alive.id);
     const bot = findBot(this.#options.bots, { pathName: inbound.botName, dialledNumber: inbound.to });
@@ -161,7 +167,7 @@ export class CallRegistry {
     });
   }
 
-  #accept(callId: string): Answer {
+  #accept(callId: string): CallAnswer {
     this.#promised.set(callId, (this.#promised.get(callId) ?? 0) + 1);
     return { kind: 'accept', callId, attachmentId: newId('att') };
   }
@@ -182,7 +188,7 @@ const reasons = {
   lease: 'another process owns this call',
 } as const satisfies Partial<Record<RefusalCause, string>>;
 
-function refusal(bot: Bot | undefined, phrase: 'nobody' | 'overflow' | 'apology', cause: keyof typeof reasons): Answer {
+function refusal(bot: Bot | undefined, phrase: 'nobody' | 'overflow' | 'apology', cause: keyof typeof reasons): CallAnswer {
   const phrases = bot === undefined ? undefined : phrasesOf(bot);
   const say = phrases?.[phrase] ?? 'Sorry, this number is not in service. Goodbye.';
   return { kind: 'refuse', say, language: bot?.language ?? 'en', cause, reason: reasons[cause] };

@@ -1,21 +1,5 @@
+import type { CallAnswer } from '../call/call-registry.ts';
 import type { Attachment, InboundCall } from '../carriers/port.ts';
-import type { RefusalCause } from '../observability/metrics.ts';
-
-export type CallAnswer =
-  | {
-      readonly kind: 'accept';
-      readonly callId: string;
-      /** New for every answer, also when a call that is alive is answered again. */
-      readonly attachmentId: string;
-    }
-  /** The caller hears `say` in the carrier's own voice, then the call ends. `cause` is counted, `reason` is for the log. */
-  | {
-      readonly kind: 'refuse';
-      readonly say: string;
-      readonly language: string;
-      readonly cause: RefusalCause;
-      readonly reason: string;
-    };
 
 /** What carriers' routes need of whoever runs the calls. */
 export interface CallIntake {

@@ -1,9 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { parseWav } from '../../src/audio/wav.ts';
 import { readDevSecrets } from '../../src/config/dev-secrets.ts';
@@ -13,8 +12,8 @@ import { openDatabase } from '../../src/store/database.ts';
 import { storeOn } from '../../src/store/postgres-store.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
+import { startGatewayProcess, talkativeGateway } from './gateway-process.ts';
 
-const BIN = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
 /** Some six seconds of stereo audio. */
 const DISK_BYTES = 200 * 1024;
 const CALL_MS = 12_000;
@@ -37,36 +36,10 @@ it('goes on with a call whose recording finds the disk full, and keeps what was 
     rmSync(dataDir, { recursive: true, force: true });
     skip('a small disk can be mounted by root only');
   }
-  const bots = join(dataDir, 'bots');
-  mkdirSync(bots);
-  writeFileSync(
-    join(bots, 'talker.yaml'),
-    'name: talker\ndefault: true\nvoice: Nisha\nrecording: always\ndialog: { kind: module, file: talker.js }\n',
-  );
-  writeFileSync(
-    join(bots, 'talker.js'),
-    "export async function* respond() { for (let i = 0; i < 9; i++) yield { type: 'say', text: 'This goes on for a while.' }; }\n",
-  );
-  writeFileSync(join(bots, 'package.json'), '{"type":"module"}');
   await using speech = await startTestPlatform();
-  const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
-  const env = {
-    ...process.env,
-    OFFHOOK_DATA_DIR: dataDir,
-    OFFHOOK_PORT: '0',
-    OFFHOOK_BOTS__FOLDER: bots,
-    OFFHOOK_RECORDINGS__SEAL: 'never',
-    OFFHOOK_AUTH_URL: authUrl,
-    OFFHOOK_ASR_URL: asrUrl,
-    OFFHOOK_TTS_URL: ttsUrl,
-    OFFHOOK_API_KEY: apiKey,
-  };
-  const gateway = spawn(process.execPath, [BIN, 'start', '--json'], { env, stdio: ['ignore', 'pipe', 'ignore'] });
+  const env = { ...talkativeGateway(dataDir, speech.platform), OFFHOOK_RECORDINGS__SEAL: 'never' };
+  const { child, url } = await startGatewayProcess(env);
   try {
-    let stdout = '';
-    gateway.stdout.on('data', (part: Buffer) => void (stdout += part.toString('utf8')));
-    await eventually('the gateway', () => stdout.includes('\n'), 60_000);
-    const { url } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { url: string };
     const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
     const call = await dialTwilio({ url, authToken, clock: systemClock });
     await eventually('the end of the call', () => call.stream.nowMs >= CALL_MS, CALL_MS + 20_000);
@@ -84,8 +57,8 @@ it('goes on with a call whose recording finds the disk full, and keeps what was 
     expect(seconds).toBeGreaterThan(4);
     expect(seconds).toBeLessThan(DISK_BYTES / 32_000);
   } finally {
-    gateway.kill('SIGTERM');
-    await once(gateway, 'exit');
+    child.kill('SIGTERM');
+    await once(child, 'exit');
     execFileSync('umount', [recordings]);
     rmSync(dataDir, { recursive: true, force: true });
   }
