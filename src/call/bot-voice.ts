@@ -56,13 +56,17 @@ export class BotVoice {
     return this.#reply !== undefined && !this.#reply.signal.aborted;
   }
 
-  /** Gives up the running reply and what an interruption took back of it, and starts another. */
+  /** Starts what the dialog has to say, in place of the running reply and of what an interruption took back of it. */
   start(turnIndex: number): Reply {
+    return this.#start(turnIndex, true);
+  }
+
+  #start(turnIndex: number, isOfDialog: boolean): Reply {
     this.#reply?.abort();
     this.#line.playout.discardCut();
     // A hold was about what was being said; nobody would ever lift it from the next reply.
     this.#line.playout.release();
-    this.#reply = this.#newReply(turnIndex, this.#listener.synthesisFailed);
+    this.#reply = this.#newReply(turnIndex, isOfDialog, this.#listener.synthesisFailed);
     return this.#reply;
   }
 
@@ -115,7 +119,7 @@ export class BotVoice {
 
   /** Says one of the bot's ready-made sentences as the whole reply. */
   phrase(name: keyof PhraseSet, turnIndex: number, interruptible: Interruptible): void {
-    const reply = this.start(turnIndex);
+    const reply = this.#start(turnIndex, false);
     this.preface(reply, name, interruptible);
     reply.close();
   }
@@ -123,7 +127,7 @@ export class BotVoice {
   /** Says words that are not the dialog's, behind what is being said now; with nothing being said, as a reply of their own. */
   interject(text: string, turnIndex: number, interruptible: Interruptible): void {
     const running = this.speaking ? this.#reply : undefined;
-    const reply = running ?? this.start(turnIndex);
+    const reply = running ?? this.#start(turnIndex, false);
     const cutter = this.#services.createCutter();
     const style = { voice: this.#voice, language: this.language, speed: this.#bot.speed, interruptible };
     for (const sentence of [...cutter.push(text), ...cutter.flush()]) {
@@ -135,7 +139,7 @@ export class BotVoice {
 
   /** Covers a wait with a short sentence that belongs to no turn; the reply follows behind it. */
   filler(): void {
-    const filler = this.#newReply(NO_TURN, () => undefined);
+    const filler = this.#newReply(NO_TURN, false, () => undefined);
     this.say(filler, { type: 'say', text: phrasesOf(this.#bot, this.language).oneMoment, interruptible: 'always' });
     filler.close();
   }
@@ -156,13 +160,13 @@ export class BotVoice {
     this.#reply?.abort();
   }
 
-  #newReply(turnIndex: number, onFailure: (error: unknown) => void): Reply {
+  #newReply(turnIndex: number, isOfDialog: boolean, onFailure: (error: unknown) => void): Reply {
     const { synthesizer, sounds, clock } = this.#services;
     const { soundMissing: onMissing } = this.#listener;
     const { folder } = this.#bot;
     this.#replies += 1;
     const unitPrefix = `${this.#replies}-`;
     const makers = { synthesizer, sound: (source: string, signal: AbortSignal) => sounds.play(folder, source, signal) };
-    return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, unitPrefix, onFailure, onMissing });
+    return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
   }
 }

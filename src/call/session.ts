@@ -232,10 +232,10 @@ export class CallSession {
   }
 
   #onReplyPlayed(media: Media, nowMs: number): void {
-    const turn = media.voice.reply?.turnIndex ?? 0;
+    const { turnIndex: turn = 0, isOfDialog } = media.voice.reply ?? {};
     media.voice.finished();
     this.#book.replyPlayed(turn, nowMs);
-    if (turn === 0) media.recording?.announced(nowMs);
+    if (turn === 0 && isOfDialog === true) media.recording?.announced(nowMs);
     this.#book.turnOver(turn, media.line);
     if (this.#farewell.reason !== undefined) return this.#farewell.heardOut();
     this.#feed({ type: 'bot-finished', atMs: nowMs });

@@ -31,6 +31,8 @@ export interface AudioMakers {
 
 export interface ReplyOptions {
   readonly turnIndex: number;
+  /** Whether it begins with what the dialog says, and not with words of ours or of somebody outside the call. */
+  readonly isOfDialog: boolean;
   /** Ids of its sentences start with this; it must be unique in the call. */
   readonly unitPrefix: string;
   /** Told once when the platform could not speak a sentence; the reply ends there. */
@@ -63,6 +65,7 @@ interface GivingWay {
  */
 export class Reply {
   readonly turnIndex: number;
+  readonly isOfDialog: boolean;
   readonly #line: Line;
   readonly #makers: AudioMakers;
   readonly #clock: Clock;
@@ -87,6 +90,7 @@ export class Reply {
     this.#timeline = timeline;
     this.#options = options;
     this.turnIndex = options.turnIndex;
+    this.isOfDialog = options.isOfDialog;
   }
 
   /** Aborted when nobody wants this reply any more; the dialog's answer is bound to it. */

@@ -165,3 +165,27 @@ it('hangs up, and takes no order after that', async () => {
     code: 'OFFHOOK_ORDER_REFUSED',
   });
 });
+
+it.each([
+  ['the whole greeting', 1_000, true],
+  ['a word that was cut, and somebody else', 200, false],
+] as const)('keeps a recording after its announcement: %s', async (_, heardMs, keeps) => {
+  using bench = new CallBench(answers, { recording: 'after-announcement' });
+  await bench.start();
+  await bench.quiet(heardMs);
+  await bench.session.order({ type: 'mute', on: true }, 'key_1');
+  await bench.session.order({ type: 'say', text: 'A colleague will join us.' }, 'key_1');
+  await bench.quiet(2_500);
+  expect((await ended(bench)).recordingPath !== undefined).toBe(keeps);
+});
+
+it('keeps no recording when the announcement failed and the caller was asked to go on', async () => {
+  const fails = async function* (turn: DialogTurn): AsyncIterable<DialogAction> {
+    if (turn.input.kind === 'start') throw new Error('no greeting');
+    yield { type: 'say', text: 'Fine.' };
+  };
+  using bench = new CallBench(fails, { recording: 'after-announcement' });
+  await bench.start();
+  await bench.quiet(6_000);
+  expect((await ended(bench)).recordingPath).toBeUndefined();
+});
