@@ -1,6 +1,6 @@
 // Many calls as Twilio would deliver them, from one process: one wheel of 20 slots paces all of them against the clock.
-import twilio from 'twilio';
 import { WebSocket } from 'ws';
+import { signedWebhook } from '../../src/sim/voice-webhook.ts';
 import { CallLedger, type Ledger } from './ledger.ts';
 import { FRAME_MS } from './sounds.ts';
 
@@ -172,17 +172,9 @@ export class Carrier {
     const { url, authToken } = this.#target;
     if (authToken === undefined) return url;
     const address = `${url}/carriers/twilio/voice`;
-    const fields = {
-      CallSid: sidOf(number),
-      AccountSid: `AC${'0'.repeat(32)}`,
-      From: `+1555${String(number).padStart(7, '0')}`,
-      To: '+15550100002',
-      Direction: 'inbound',
-      CallStatus: 'ringing',
-      ApiVersion: '2010-04-01',
-    };
-    const headers = { 'x-twilio-signature': twilio.getExpectedTwilioSignature(authToken, address, fields) };
-    const answer = await fetch(address, { method: 'POST', headers, body: new URLSearchParams(fields) });
+    const from = `+1555${String(number).padStart(7, '0')}`;
+    const call = { callSid: sidOf(number), accountSid: `AC${'0'.repeat(32)}`, from, to: '+15550100002' };
+    const answer = await fetch(address, signedWebhook(address, authToken, call, { CallStatus: 'ringing' }));
     const document = await answer.text();
     const stream = /<Stream url="([^"]+)"/u.exec(document)?.[1];
     if (stream === undefined) throw new Error(`call ${number} was refused: ${document}`);

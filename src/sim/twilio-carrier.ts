@@ -5,6 +5,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { CallRefused } from './errors.ts';
 import { SimulatedStream, type StreamOptions } from './twilio-stream.ts';
+import { signedWebhook } from './voice-webhook.ts';
 import { readTwiml, type Verb } from './twiml.ts';
 
 export interface DialOptions {
@@ -175,23 +176,10 @@ export class SimulatedCall {
 
   async #post(path: string, more: Record<string, string>): Promise<{ status: number; body: string }> {
     const { url, authToken, from = '+15550100001', to = '+15550100002' } = this.#options;
-    const fields: Record<string, string> = {
-      CallSid: this.callSid,
-      AccountSid: this.accountSid,
-      From: from,
-      To: to,
-      Direction: 'inbound',
-      ApiVersion: '2010-04-01',
-      ...more,
-    };
     const address = new URL(path, url).href;
+    const { callSid, accountSid } = this;
     const response = await fetch(address, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        'x-twilio-signature': getExpectedTwilioSignature(authToken, address, fields),
-      },
-      body: new URLSearchParams(fields),
+      ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, more),
       signal: AbortSignal.timeout(15_000),
     });
     return { status: response.status, body: await response.text() };

@@ -3,7 +3,7 @@ import { sleep } from '../kernel/abort.ts';
 import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { SingleFlight } from '../kernel/single-flight.ts';
-import { abortable } from './abortable.ts';
+import { abortable } from '../kernel/abort.ts';
 import type { Tokens } from './credentials.ts';
 import { SpeechBusyError } from './errors.ts';
 import { type Minted, mintToken } from './mint.ts';

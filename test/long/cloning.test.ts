@@ -3,15 +3,11 @@ import { decodeAudio } from '../../src/audio/codec.ts';
 import { resample } from '../../src/audio/resample.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
 import { wavFile } from '../../src/audio/wav.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { silentLogger } from '../../src/observability/logger.ts';
 import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
-import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
 import { encodeFlac } from '../../src/platform/server/tts/flac.ts';
 import { encodeMp3 } from '../../src/platform/server/tts/mp3.ts';
 import { encodeOggOpus } from '../../src/platform/server/tts/opus.ts';
-import { startTestPlatform, type TestPlatform } from '../integration/platform/setup.ts';
-import { ToneRecogniser } from '../integration/platform/tone-engines.ts';
+import { startSpeakingPlatform } from './speaking-platform.ts';
 
 const rateHz = 24_000;
 
@@ -27,21 +23,16 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 const wav = (pcm: Int16Array): string => base64(wavFile(pcm, rateHz));
 
 describe('a voice from a reference clip', () => {
-  let test: TestPlatform;
-  let synthesis: Awaited<ReturnType<typeof startSynthesizer>>;
+  let speaking: Awaited<ReturnType<typeof startSpeakingPlatform>>;
   beforeAll(async () => {
-    synthesis = await startSynthesizer({ clock: systemClock, logger: silentLogger });
-    test = await startTestPlatform({ engines: { synthesis, recognition: new ToneRecogniser() } });
+    speaking = await startSpeakingPlatform();
   });
-  afterAll(async () => {
-    await test[Symbol.asyncDispose]();
-    await synthesis[Symbol.asyncDispose]();
-  });
+  afterAll(() => speaking[Symbol.asyncDispose]());
 
   async function speak(fields: Record<string, unknown>) {
-    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
+    const response = await fetch(`${speaking.test.platform.ttsUrl}/v1/audio/speech`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${await speaking.test.token()}`, 'content-type': 'application/json' },
       body: JSON.stringify({
         model: 'zero-indic',
         input: 'The weather today is fine, and I will call you again tomorrow.',

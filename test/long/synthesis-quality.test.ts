@@ -1,31 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../src/audio/codec.ts';
 import { activeLevelDb } from '../../src/audio/level.ts';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { silentLogger } from '../../src/observability/logger.ts';
 import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
-import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
-import { startTestPlatform, type TestPlatform } from '../integration/platform/setup.ts';
-import { ToneRecogniser } from '../integration/platform/tone-engines.ts';
+import { startSpeakingPlatform } from './speaking-platform.ts';
 
 const rateHz = 24_000;
 
 describe('synthesis over the real engine', () => {
-  let test: TestPlatform;
-  let synthesis: Awaited<ReturnType<typeof startSynthesizer>>;
+  let speaking: Awaited<ReturnType<typeof startSpeakingPlatform>>;
   beforeAll(async () => {
-    synthesis = await startSynthesizer({ clock: systemClock, logger: silentLogger });
-    test = await startTestPlatform({ engines: { synthesis, recognition: new ToneRecogniser() } });
+    speaking = await startSpeakingPlatform();
   });
-  afterAll(async () => {
-    await test[Symbol.asyncDispose]();
-    await synthesis[Symbol.asyncDispose]();
-  });
+  afterAll(() => speaking[Symbol.asyncDispose]());
 
   async function speak(fields: Record<string, unknown>) {
-    const response = await fetch(`${test.platform.ttsUrl}/v1/audio/speech`, {
+    const response = await fetch(`${speaking.test.platform.ttsUrl}/v1/audio/speech`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${await test.token()}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${await speaking.test.token()}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'zero-indic', input: 'Good morning.', voice: 'Nisha', response_format: 'pcm', ...fields }),
     });
     return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };
@@ -66,8 +57,8 @@ describe('synthesis over the real engine', () => {
   });
 
   it('answers 503 while the engine warms up after its end, and speaks when it has [170]', async () => {
-    process.kill(synthesis.pid!, 'SIGKILL');
-    await expect.poll(() => synthesis.pid).toBeUndefined();
+    process.kill(speaking.synthesis.pid!, 'SIGKILL');
+    await expect.poll(() => speaking.synthesis.pid).toBeUndefined();
     const { status, bytes } = await speak({});
     expect([status, JSON.parse(Buffer.from(bytes).toString('utf8'))]).toEqual([503, { detail: expect.any(String) }]);
     await expect.poll(async () => (await speak({})).status, { timeout: 15_000 }).toBe(200);

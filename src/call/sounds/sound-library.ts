@@ -1,3 +1,4 @@
+import { abortable } from '../../kernel/abort.ts';
 import { fetchSound, type SoundFetching } from './fetch-sound.ts';
 import { SoundError } from './errors.ts';
 import type { Sounds } from './port.ts';
@@ -32,7 +33,9 @@ export class SoundLibrary implements Sounds {
   }
 
   async *play(folder: string, source: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const audio = await unlessAborted(() => this.#audioOf(folder, source), signal);
+    signal.throwIfAborted();
+    // Others may still want what is being loaded: only the waiting ends.
+    const audio = await abortable(this.#audioOf(folder, source), signal);
     for (let at = 0; at < audio.length; at += PART_BYTES) yield audio.subarray(at, at + PART_BYTES);
   }
 
@@ -83,20 +86,5 @@ export class SoundLibrary implements Sounds {
       this.#kept.delete(oldest);
       this.#keptBytes -= old.length;
     }
-  }
-}
-
-/** Others may still want what is being loaded: only the waiting ends. */
-async function unlessAborted<Value>(run: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
-  signal.throwIfAborted();
-  let stop: () => void = () => undefined;
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([run(), aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

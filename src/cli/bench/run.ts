@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sleep } from '../../kernel/abort.ts';
+import { abortable, sleep } from '../../kernel/abort.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { entryFile } from '../../kernel/entry-file.ts';
 import { callersReport, done, gatewayReport, speechAddresses, target } from './messages.ts';
@@ -48,10 +48,8 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   try {
     await using callers = start('callers-child', 'the process of the callers');
     await using gateway = start('gateway-child', 'the gateway');
-    const measured = measureSteps({ callers, gateway }, { ...options, dataDir }, steps);
     // What is under way when it is stopped ends with its processes, and its failure is nobody's.
-    measured.catch(() => undefined);
-    await Promise.race([measured, aborted(signal)]);
+    await abortable(measureSteps({ callers, gateway }, { ...options, dataDir }, steps), signal);
   } finally {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -143,14 +141,6 @@ function start(file: string, name: string): ObedientChild {
     detached: true,
   });
   return new ObedientChild(child, name, systemClock);
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
-  });
 }
 
 function round(value: number, digits: number): number {

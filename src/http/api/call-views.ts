@@ -6,7 +6,8 @@ import type { Principal } from './api-route.ts';
 
 const wallTime = z.iso.datetime();
 
-export const callSummaryView = z.object({
+/** What is told of any call, whether it is over or not. */
+export const anyCallView = z.object({
   id: z.string(),
   bot: z.string(),
   carrier: z.string(),
@@ -14,6 +15,9 @@ export const callSummaryView = z.object({
   from: z.string(),
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
+});
+
+export const callSummaryView = anyCallView.extend({
   language: z.string(),
   startedAt: wallTime,
   endedAt: wallTime.nullable(),
@@ -35,8 +39,13 @@ export const callPageView = z.object({ calls: z.array(callSummaryView), next: z.
 
 type Summary = Omit<z.output<typeof callSummaryView>, 'turns'>;
 
+/** Shows numbers as this key may see them. */
+export function numbersFor({ scopes }: Pick<Principal, 'scopes'>): (number: string) => string {
+  return (number) => (scopes.includes('numbers:read') ? number : maskNumber(number));
+}
+
 function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summary {
-  const shown = (number: string): string => (key.scopes.includes('numbers:read') ? number : maskNumber(number));
+  const shown = numbersFor(key);
   return {
     id: call.id,
     bot: call.botName,

@@ -1,17 +1,9 @@
 import { z } from 'zod';
 import type { CallSession } from '../../call/session.ts';
-import { maskNumber } from '../../store/privacy/mask-number.ts';
-import type { ApiKey } from './api-keys.ts';
-import { isoTime } from './call-views.ts';
+import type { Principal } from './api-route.ts';
+import { anyCallView, isoTime, numbersFor } from './call-views.ts';
 
-export const liveCallView = z.object({
-  id: z.string(),
-  bot: z.string(),
-  carrier: z.string(),
-  /** Masked without the scope `numbers:read`. */
-  from: z.string(),
-  to: z.string(),
-  direction: z.enum(['inbound', 'outbound']),
+export const liveCallView = anyCallView.extend({
   since: z.iso.datetime(),
   /** Who has the floor; `connecting` before the first sound, and while the carrier's socket is gone. */
   phase: z.enum(['connecting', 'listening', 'caller-speaking', 'settling', 'keying', 'thinking', 'bot-speaking']),
@@ -23,9 +15,9 @@ export const liveCallView = z.object({
 
 export function liveView(
   { id, identity: { bot, inbound }, attached, standing }: CallSession,
-  { scopes }: Pick<ApiKey, 'scopes'>,
+  key: Pick<Principal, 'scopes'>,
 ): z.output<typeof liveCallView> {
-  const shown = (number: string): string => (scopes.includes('numbers:read') ? number : maskNumber(number));
+  const shown = numbersFor(key);
   const { turn, startedAtWallMs, turns, callerText, botText } = standing;
   return {
     id,
@@ -38,6 +30,6 @@ export function liveView(
     phase: attached ? turn.phase.name : 'connecting',
     muted: turn.muted,
     turns,
-    words: scopes.includes('calls:listen') ? { caller: callerText, bot: botText } : null,
+    words: key.scopes.includes('calls:listen') ? { caller: callerText, bot: botText } : null,
   };
 }

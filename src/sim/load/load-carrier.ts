@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { CallRefused } from '../errors.ts';
 import { readTwiml } from '../twiml.ts';
+import { signedWebhook } from '../voice-webhook.ts';
 import { LoadCall, type LoadNotes } from './load-call.ts';
 import { callerRound, FRAME_MS } from './load-sounds.ts';
 
@@ -104,19 +104,9 @@ export class LoadCarrier implements Disposable {
   async #streamOf(callSid: string, number: number): Promise<string> {
     const { url, authToken, bot } = this.#target;
     const address = `${url}/carriers/twilio/voice/${encodeURIComponent(bot)}`;
-    const fields = {
-      CallSid: callSid,
-      AccountSid: `AC${'0'.repeat(32)}`,
-      From: `+1555${String(number).padStart(7, '0')}`,
-      To: '+15550100002',
-      Direction: 'inbound',
-      CallStatus: 'ringing',
-      ApiVersion: '2010-04-01',
-    };
+    const call = { callSid, accountSid: `AC${'0'.repeat(32)}`, from: numberOf(number), to: '+15550100002' };
     const response = await fetch(address, {
-      method: 'POST',
-      headers: { 'x-twilio-signature': getExpectedTwilioSignature(authToken, address, fields) },
-      body: new URLSearchParams(fields),
+      ...signedWebhook(address, authToken, call, { CallStatus: 'ringing' }),
       signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
     });
     const document = await response.text();
@@ -126,4 +116,8 @@ export class LoadCarrier implements Disposable {
     const said = verbs.flatMap((verb) => (verb.verb === 'say' ? [verb.text] : []));
     throw new CallRefused(`the voice webhook gave no stream (status ${response.status}): ${said.join(' ')}`, said);
   }
+}
+
+function numberOf(call: number): string {
+  return `+1555${String(call).padStart(7, '0')}`;
 }
