@@ -28,7 +28,10 @@ export function signedWebhook(
   };
   return {
     method: 'POST',
-    headers: { 'x-twilio-signature': getExpectedTwilioSignature(authToken, address, fields) },
+    headers: {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-twilio-signature': getExpectedTwilioSignature(authToken, address, fields),
+    },
     body: new URLSearchParams(fields),
   };
 }
