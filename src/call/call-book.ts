@@ -196,9 +196,10 @@ export class CallBook {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
   }
 
-  /** Somebody outside the call had it do something. */
-  ordered(order: string, by: string): void {
-    this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn: Math.max(0, this.conversation.current), order, by });
+  /** Somebody outside the call had it do something. @param forMs how long it lasts, where it ends by itself */
+  ordered(order: string, by: string, forMs?: number): void {
+    const turn = Math.max(0, this.conversation.current);
+    this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn, order, by, ...(forMs === undefined ? {} : { forMs }) });
   }
 
   /** The carrier would not do what it was asked. */

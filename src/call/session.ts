@@ -86,8 +86,9 @@ export class CallSession {
   }
 
   /** The call as somebody who watches it sees it: who has the floor, and the last turn. */
-  get standing(): { readonly turn: TurnState } & CallStanding {
-    return { turn: this.#turns.state, ...this.#book.standing(this.#media?.line) };
+  get standing(): { readonly turn: TurnState; readonly mutedUntilWallMs: number | undefined } & CallStanding {
+    const { mutedUntilWallMs } = this.#supervision;
+    return { turn: this.#turns.state, mutedUntilWallMs, ...this.#book.standing(this.#media?.line) };
   }
 
   /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */

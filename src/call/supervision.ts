@@ -1,3 +1,4 @@
+import { phrasesOf } from '../config/bots.ts';
 import { OffhookError } from '../kernel/errors.ts';
 import type { Interruptible } from '../dialog/port.ts';
 import type { CallBook } from './call-book.ts';
@@ -14,8 +15,11 @@ export type CallOrder =
   | { readonly type: 'transfer'; readonly to: string }
   /** Spoken with the bot's voice as soon as the caller is not speaking, behind what the bot is saying. */
   | { readonly type: 'say'; readonly text: string; readonly interruptible?: Interruptible | undefined }
-  /** A muted bot is silent and does nothing: the caller's turns are heard and kept, and the dialog is not asked. */
-  | { readonly type: 'mute'; readonly on: boolean };
+  /**
+   * A muted bot is silent and does nothing: the caller's turns are heard and kept, and the dialog is not asked. After `forMs`
+   * in which nobody had anything said it gets its voice back, and asks the caller to say it again.
+   */
+  | { readonly type: 'mute'; readonly on: boolean; readonly forMs?: number | undefined };
 
 /** The call cannot do what it is ordered to, and goes on as it was. */
 export class OrderRefusedError extends OffhookError {
@@ -39,6 +43,10 @@ export interface SupervisedFloor {
 
 /** Texts that may wait for the caller to stop speaking. */
 const MOST_WAITING = 20;
+/** A bot is muted for so long where nobody says for how long: whoever muted it may be gone, and the caller waits in silence. */
+export const MUTE_LIMIT_MS = 300_000;
+/** Who gives the bot its voice back then. */
+const TIME_LIMIT = 'time-limit';
 
 /** Orders from outside a call: each one is written to its timeline, with who gave it. */
 export class Supervision {
@@ -49,6 +57,8 @@ export class Supervision {
   readonly #ending = new AbortController();
   readonly #waiting: (CallOrder & { type: 'say' })[] = [];
 
+  /** While somebody has muted the bot: for how long they wanted it, and when that is over. */
+  #muted: { readonly forMs: number; readonly untilMs: number } | undefined;
   /** The carrier was asked to take the caller over. */
   #connecting = false;
 
@@ -57,6 +67,12 @@ export class Supervision {
     this.#services = services;
     this.#book = book;
     this.#floor = floor;
+  }
+
+  /** When a muted bot gets its voice back by itself. */
+  get mutedUntilWallMs(): number | undefined {
+    const { clock } = this.#services;
+    return this.#muted === undefined ? undefined : clock.wallMs() + this.#muted.untilMs - clock.nowMs();
   }
 
   /**
@@ -78,15 +94,22 @@ export class Supervision {
         if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too much waits to be said already.');
         this.#book.ordered('say', by);
         this.#waiting.push(order);
+        // The caller is not left alone: the silence begins anew.
+        if (this.#muted !== undefined) this.#muteFor(this.#muted.forMs);
         return this.tick();
-      case 'mute':
-        this.#book.ordered(order.on ? 'mute' : 'unmute', by);
-        return this.#mute(order.on);
+      case 'mute': {
+        const { on, forMs = MUTE_LIMIT_MS } = order;
+        this.#book.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
+        if (on) this.#muteFor(forMs);
+        else this.#muted = undefined;
+        return this.#mute(on);
+      }
     }
   }
 
-  /** Says what waits, once the caller does not speak. */
+  /** Says what waits, once the caller does not speak; a bot that was muted for long enough speaks again. */
   tick(): void {
+    if (this.#muted !== undefined && this.#services.clock.nowMs() >= this.#muted.untilMs) this.#speakAgain();
     const next = this.#waiting[0];
     if (next === undefined) return;
     const media = this.#floor.media();
@@ -110,6 +133,22 @@ export class Supervision {
   #mustBeTalking(): void {
     if (this.#floor.media() === undefined) throw new OrderRefusedError('The call has no sound yet.');
     if (this.#floor.farewell.last) throw new OrderRefusedError('The bot is saying its last words.');
+  }
+
+  #muteFor(forMs: number): void {
+    this.#muted = { forMs, untilMs: this.#services.clock.nowMs() + forMs };
+  }
+
+  /** Whoever muted the bot has forgotten the caller: what they last said, in all that time, nobody has answered. */
+  #speakAgain(): void {
+    if (this.#connecting || this.#floor.farewell.last) return;
+    this.#muted = undefined;
+    this.#book.ordered('unmute', TIME_LIMIT);
+    this.#mute(false);
+    const media = this.#floor.media();
+    // A caller who is speaking just then is answered as always.
+    if (media === undefined || this.#waiting.length > 0 || !nothingIsSaid(this.#floor.turn())) return;
+    this.#waiting.push({ type: 'say', text: phrasesOf(this.#identity.bot, media.voice.language).sayAgain });
   }
 
   #mute(on: boolean): void {

@@ -22,7 +22,15 @@ export type TimelineEvent =
   | { readonly type: 'digit'; readonly atMs: number; readonly turn: number }
   | { readonly type: 'digits-sent'; readonly atMs: number; readonly turn: number; readonly count: number }
   | { readonly type: 'filler'; readonly atMs: number; readonly turn: number; readonly waitingFor: string }
-  | { readonly type: 'ordered'; readonly atMs: number; readonly turn: number; readonly order: string; readonly by: string }
+  | {
+      readonly type: 'ordered';
+      readonly atMs: number;
+      readonly turn: number;
+      readonly order: string;
+      readonly by: string;
+      /** After which it ends by itself. */
+      readonly forMs?: number;
+    }
   | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }
   | { readonly type: 'problem'; readonly atMs: number; readonly detail: string };
 

@@ -77,7 +77,7 @@ const entry = z.discriminatedUnion('k', [
       z.object({ type: z.literal('hang-up') }),
       z.object({ type: z.literal('transfer'), to: z.string() }),
       z.object({ type: z.literal('say'), text: z.string(), interruptible: z.enum(['always', 'keypad', 'never']).optional() }),
-      z.object({ type: z.literal('mute'), on: z.boolean() }),
+      z.object({ type: z.literal('mute'), on: z.boolean(), forMs: z.number().optional() }),
     ]),
   }),
   /** Something outside the call ended it. */

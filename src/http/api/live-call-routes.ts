@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallSession } from '../../call/session.ts';
-import { type CallOrder, OrderRefusedError } from '../../call/supervision.ts';
+import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
 import type { AuditEvent } from '../../jobs/audit-log.ts';
 import { RequestRefused } from '../problem.ts';
@@ -79,9 +79,13 @@ export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
     ),
     control(
       'mute',
-      'Silence the bot, or give it its voice back: the caller is heard and recorded, and the dialog is not asked',
-      z.strictObject({ on: z.boolean().default(true) }),
-      ({ on }) => ({ type: 'mute', on }),
+      'Silence the bot for a time, or give it its voice back: the caller is heard and recorded, and the dialog is not asked',
+      z.strictObject({
+        on: z.boolean().default(true),
+        /** Silence after which the bot speaks again by itself. */
+        forMs: z.int().min(1_000).max(3_600_000).default(MUTE_LIMIT_MS),
+      }),
+      ({ on, forMs }) => ({ type: 'mute', on, forMs }),
     ),
   ];
 }

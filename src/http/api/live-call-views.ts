@@ -8,6 +8,8 @@ export const liveCallView = anyCallView.extend({
   /** Who has the floor; `connecting` before the first sound, and while the carrier's socket is gone. */
   phase: z.enum(['connecting', 'listening', 'caller-speaking', 'settling', 'keying', 'thinking', 'bot-speaking']),
   muted: z.boolean(),
+  /** When a muted bot gets its voice back by itself; null while it has it. */
+  mutedUntil: z.iso.datetime().nullable(),
   turns: z.int(),
   /** The last turn; null without the scope `calls:listen`. */
   words: z.object({ caller: z.string(), bot: z.string() }).nullable(),
@@ -18,7 +20,7 @@ export function liveView(
   key: Pick<Principal, 'scopes'>,
 ): z.output<typeof liveCallView> {
   const shown = numbersFor(key);
-  const { turn, startedAtWallMs, turns, callerText, botText } = standing;
+  const { turn, mutedUntilWallMs, startedAtWallMs, turns, callerText, botText } = standing;
   return {
     id,
     bot: bot.name,
@@ -29,6 +31,7 @@ export function liveView(
     since: isoTime(startedAtWallMs),
     phase: attached ? turn.phase.name : 'connecting',
     muted: turn.muted,
+    mutedUntil: mutedUntilWallMs === undefined ? null : isoTime(mutedUntilWallMs),
     turns,
     words: key.scopes.includes('calls:listen') ? { caller: callerText, bot: botText } : null,
   };

@@ -39,6 +39,7 @@ interface LiveCall {
   readonly from: string;
   readonly phase: string;
   readonly muted: boolean;
+  readonly mutedUntil: string | null;
   readonly words: { readonly caller: string; readonly bot: string } | null;
 }
 
@@ -82,6 +83,7 @@ it.concurrent('shows who is on the line, and no number or word without the scope
   expect(await mine(API_SCOPES)).toMatchObject({
     phase: 'listening',
     muted: false,
+    mutedUntil: null,
     words: { caller: '', bot: expect.stringContaining('Hello') },
   });
   const bare = await mine(['calls:read']);
@@ -100,7 +102,7 @@ it.concurrent('speaks to the caller, silences the bot and gives it its voice bac
 
   // Muted in the middle of them: silence at the ear, and it stays that way though the caller speaks.
   const muted = await ask(`/live-calls/${id}/mute`, secret, {});
-  expect(await muted.json()).toMatchObject({ id, muted: true, words: null });
+  expect(await muted.json()).toMatchObject({ id, muted: true, mutedUntil: expect.any(String), words: null });
   await eventually('silence at the ear', () => earOf(call).finished);
   const silentSinceMs = earOf(call).lastSoundMs;
   const session = bench.gateway.calls.calls.find((each) => each.id === id)!;

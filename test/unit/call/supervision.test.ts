@@ -94,6 +94,57 @@ it('falls silent when it is muted, keeps what the caller says, asks nobody, and 
   ]);
 });
 
+it('gives a bot its voice back after the time it was muted for, and has the caller say it again', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'mute', on: true, forMs: 5_000 }, 'key_1');
+  await spoken(bench, 0, 'are you there');
+  await bench.quiet(2_000);
+  // What somebody else says to the caller starts the time anew.
+  await bench.session.order({ type: 'say', text: 'One moment.' }, 'key_1');
+  await bench.quiet(4_800);
+  expect(bench.session.standing.turn.muted).toBe(true);
+  expect(bench.session.standing.mutedUntilWallMs).toBe(bench.clock.wallMs() + 200);
+  expect(bench.attachment.playing).toBe(false);
+  await bench.quiet(400);
+  expect(bench.session.standing).toMatchObject({ turn: { muted: false }, mutedUntilWallMs: undefined });
+  expect(bench.attachment.playing).toBe(true);
+  await bench.quiet(4_000);
+  await spoken(bench, 1, 'finally');
+  expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'finally' });
+  const { timeline, turns } = await ended(bench);
+  expect(timeline.flatMap((event) => (event.type === 'ordered' ? [[event.order, event.by, event.forMs]] : []))).toEqual([
+    ['mute', 'key_1', 5_000],
+    ['say', 'key_1', undefined],
+    ['unmute', 'time-limit', undefined],
+  ]);
+  expect(turns[1]?.botHeardText).toContain('Please say it again.');
+});
+
+it('does not keep a caller in silence for ever where nobody says how long the bot is to be muted', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'mute', on: true }, 'key_1');
+  await bench.wait(299_000);
+  expect(bench.session.standing.turn.muted).toBe(true);
+  await bench.wait(2_000);
+  expect(bench.session.standing.turn.muted).toBe(false);
+  expect(bench.attachment.playing).toBe(true);
+});
+
+it('answers a caller who is speaking when the time is over, and says nothing else', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.session.order({ type: 'mute', on: true, forMs: 1_000 }, 'key_1');
+  await bench.quiet(800);
+  await bench.voice(600);
+  await bench.quiet(660);
+  bench.recognised(0, 'hello?');
+  await bench.quiet(5_000);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ text: 'hello?' });
+  expect((await ended(bench)).turns.at(-1)?.botHeardText).toBe('This is what I have to say about that.');
+});
+
 it('does not do what a bot that was muted had still meant to do', async () => {
   async function* leaves(): AsyncIterable<DialogAction> {
     yield { type: 'say', text: 'Goodbye then, it was nice to talk to you.' };
