@@ -1,7 +1,7 @@
 // Many calls as Twilio would deliver them, from one process: one wheel of 20 slots paces all of them against the clock.
 import { WebSocket } from 'ws';
 import { signedWebhook } from '../../src/sim/voice-webhook.ts';
-import { CallLedger, type Ledger } from './ledger.ts';
+import { CallLedger, type Ledger, type Reaction } from './ledger.ts';
 import { FRAME_MS } from './sounds.ts';
 
 export interface CarrierTarget {
@@ -17,6 +17,12 @@ export interface CallerScript {
   event(call: number, frame: number): 'speech-ends' | 'talks-over' | undefined;
 }
 
+/** What a caller did, with the frame in which they did it. */
+interface Deed {
+  readonly frame: number;
+  readonly atMs: number;
+}
+
 const SLOTS = FRAME_MS;
 
 /** One call's socket, and the playout buffer at the carrier's end of it. */
@@ -29,8 +35,8 @@ class Call {
   readonly #script: CallerScript;
   readonly #marks: { readonly dueMs: number; readonly name: string }[] = [];
   #playsUntilMs = 0;
-  #endedSpeechMs: number | undefined;
-  #talkedOverMs: number | undefined;
+  #endedSpeech: Deed | undefined;
+  #talkedOver: Deed | undefined;
   holes = 0;
   clears = 0;
 
@@ -62,8 +68,8 @@ class Call {
     this.ledger.sentAtMs[frame % this.ledger.sentAtMs.length] = nowMs;
     this.ledger.frames = frame + 1;
     const event = this.#script.event(this.number, frame);
-    if (event === 'speech-ends') this.#endedSpeechMs = nowMs;
-    if (event === 'talks-over' && nowMs < this.#playsUntilMs) this.#talkedOverMs = nowMs;
+    if (event === 'speech-ends') this.#endedSpeech = { frame, atMs: nowMs };
+    if (event === 'talks-over' && nowMs < this.#playsUntilMs) this.#talkedOver = { frame, atMs: nowMs };
     while (this.#marks[0] !== undefined && this.#marks[0].dueMs <= nowMs) {
       const { name } = this.#marks.shift()!;
       this.#socket.send(JSON.stringify({ event: 'mark', sequenceNumber: '0', streamSid: this.#sid, mark: { name } }));
@@ -91,15 +97,20 @@ class Call {
     const dryMs = nowMs - this.#playsUntilMs;
     if (this.#shared.measuring && dryMs > FRAME_MS && dryMs < 500 && this.#playsUntilMs > 0) this.holes += 1;
     this.#shared.played(this.number, audio, dryMs > 0);
-    if (this.#endedSpeechMs !== undefined && this.#shared.measuring) this.#shared.turnMs.push(nowMs - this.#endedSpeechMs);
-    this.#endedSpeechMs = undefined;
+    this.#react(this.#shared.turns, this.#endedSpeech, nowMs);
+    this.#endedSpeech = undefined;
     this.#playsUntilMs = Math.max(nowMs, this.#playsUntilMs) + audio.length / 8;
+  }
+
+  #react(reactions: Reaction[], deed: Deed | undefined, nowMs: number): void {
+    if (deed !== undefined && this.#shared.measuring)
+      reactions.push({ call: this.number, frame: deed.frame, afterMs: nowMs - deed.atMs });
   }
 
   #clear(nowMs: number): void {
     this.clears += 1;
-    if (this.#talkedOverMs !== undefined && this.#shared.measuring) this.#shared.clearMs.push(nowMs - this.#talkedOverMs);
-    this.#talkedOverMs = undefined;
+    this.#react(this.#shared.clears, this.#talkedOver, nowMs);
+    this.#talkedOver = undefined;
     this.#playsUntilMs = nowMs;
     this.ledger.got = 0;
     for (const { name } of this.#marks.splice(0))

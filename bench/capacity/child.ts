@@ -18,10 +18,25 @@ export interface ChildReport {
   readonly type: 'report';
   readonly loopP99Ms: number;
   readonly longestGcMs: number;
+}
+
+/** What only the subject can tell; a gateway tells some of it when calls end. */
+export interface ChildFacts {
+  readonly type: 'facts';
   readonly facts: Readonly<Record<string, number>>;
 }
 
-/** Runs a subject for the process that forked this one: `start`, `measure` (begins a stretch), `report` (ends it). */
+export type ChildOrder =
+  | { readonly order: 'start'; readonly argument: unknown }
+  /** Begins a stretch. */
+  | { readonly order: 'measure' }
+  /** Blocks the event loop for so long, so often, until the report. */
+  | { readonly order: 'stall'; readonly argument: { readonly everyMs: number; readonly durationMs: number } }
+  /** Ends the stretch. */
+  | { readonly order: 'report' }
+  | { readonly order: 'facts' };
+
+/** Runs a subject for the process that forked this one. */
 export function serveOrders(start: (argument: never) => Promise<Subject>): void {
   const delay = monitorEventLoopDelay({ resolution: 2 });
   let longestGcMs = 0;
@@ -29,27 +44,43 @@ export function serveOrders(start: (argument: never) => Promise<Subject>): void 
     for (const { duration } of list.getEntries()) longestGcMs = Math.max(longestGcMs, duration);
   }).observe({ entryTypes: ['gc'] });
   let subject: Subject | undefined;
-  const orders = {
-    async start(argument: unknown): Promise<void> {
-      subject = await start(argument as never);
-      process.send?.({ type: 'ready', url: subject.url, authToken: subject.authToken } satisfies ChildReady);
-    },
-    async measure(): Promise<void> {
-      longestGcMs = 0;
-      delay.reset();
-      delay.enable();
-    },
-    async report(): Promise<void> {
-      delay.disable();
-      const facts = (await subject?.facts()) ?? {};
-      process.send?.({ type: 'report', loopP99Ms: delay.percentile(99) / 1e6, longestGcMs, facts } satisfies ChildReport);
-    },
+  let stalls: NodeJS.Timeout | undefined;
+  const obey = async (message: ChildOrder): Promise<void> => {
+    switch (message.order) {
+      case 'start':
+        subject = await start(message.argument as never);
+        process.send?.({ type: 'ready', url: subject.url, authToken: subject.authToken } satisfies ChildReady);
+        break;
+      case 'measure':
+        longestGcMs = 0;
+        delay.reset();
+        delay.enable();
+        break;
+      case 'stall': {
+        const { everyMs, durationMs } = message.argument;
+        stalls = setInterval(() => block(durationMs), everyMs);
+        break;
+      }
+      case 'report':
+        clearInterval(stalls);
+        delay.disable();
+        process.send?.({ type: 'report', loopP99Ms: delay.percentile(99) / 1e6, longestGcMs } satisfies ChildReport);
+        break;
+      case 'facts':
+        process.send?.({ type: 'facts', facts: (await subject?.facts()) ?? {} } satisfies ChildFacts);
+        break;
+    }
   };
-  process.on('message', ({ order, argument }: { order: keyof typeof orders; argument?: unknown }) => {
-    orders[order](argument).catch((error: unknown) => {
+  process.on('message', (message: ChildOrder) => {
+    obey(message).catch((error: unknown) => {
       console.error(error);
       process.exit(1);
     });
   });
   process.once('disconnect', () => void subject?.close().finally(() => process.exit(0)));
+}
+
+function block(durationMs: number): void {
+  const untilMs = performance.now() + durationMs;
+  while (performance.now() < untilMs);
 }

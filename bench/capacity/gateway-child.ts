@@ -29,7 +29,7 @@ serveOrders(async (speech: SpeechPlatformSettings) => {
     bots,
     speech,
     clock: systemClock,
-    logger: createLogger({ level: 'warn', stream: process.stderr }),
+    logger: createLogger({ level: 'error', stream: process.stderr }),
     worker: false,
   });
   await gateway.prepared;
@@ -39,7 +39,7 @@ serveOrders(async (speech: SpeechPlatformSettings) => {
     facts: async () => {
       const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
       const starvedByGateway = Number(/offhook_underruns_total\{cause="gateway"\} (\d+)/u.exec(metrics)?.[1] ?? 0);
-      return { starvedByGateway };
+      return { live: gateway.calls.active, starvedByGateway };
     },
     close: async () => {
       await gateway.close();

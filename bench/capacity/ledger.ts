@@ -14,13 +14,24 @@ export class CallLedger {
   got = 0;
 }
 
+/** The gateway's answer to what a caller did. */
+export interface Reaction {
+  readonly call: number;
+  /** The frame in which the caller did it. */
+  readonly frame: number;
+  /** From that frame's sending to the answer's first byte. */
+  readonly afterMs: number;
+}
+
 /** What went in and came out, on one clock; checks that it was the same. */
 export class Ledger {
   readonly calls: CallLedger[] = [];
   readonly toRecogniserMs: number[] = [];
   readonly toCarrierMs: number[] = [];
-  readonly turnMs: number[] = [];
-  readonly clearMs: number[] = [];
+  /** From the last frame of speech to the first sound of the bot's answer. */
+  readonly turns: Reaction[] = [];
+  /** From the first frame of speech over the bot to `clear`. */
+  readonly clears: Reaction[] = [];
   wrongToRecogniser = 0;
   wrongToCarrier = 0;
   samplesHeard = 0;

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compile } from './compiled.ts';
 import { machine } from './processor.ts';
-import { measureRow, type Row, type RowOrder, type SubjectName } from './row.ts';
+import { measureRow, type Row, type RowOrder } from './row.ts';
+import type { SubjectName } from './subject.ts';
 
 const { values } = parseArgs({
   options: {
@@ -85,7 +86,6 @@ const conversation = await run('gateway', 200, 'W1');
 const calls = values['no-limit'] ? null : await limit();
 const gatewayRows = rows.filter(({ subject }) => subject === 'gateway');
 const counted = gatewayRows.filter((row) => row.void.length === 0);
-const { toRecogniserMs, toCarrierMs, turnMs, clearMs } = conversation;
 const document = {
   machine: machine(),
   commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
@@ -98,7 +98,7 @@ const document = {
   cpuPerCall: spread(counted.map(({ usPerCallSecond }) => usPerCallSecond)),
   rssPerCallKb: spread(counted.map(({ rssPerCallKb }) => rssPerCallKb)),
   longestGcMs: Math.max(...gatewayRows.map(({ longestGcMs }) => longestGcMs)),
-  latencyMs: { toRecogniser: toRecogniserMs, toCarrier: toCarrierMs, turn: turnMs, clear: clearMs },
+  latencyMs: conversation.latencyMs,
   holes: counted.reduce((sum, { holes, starvedByGateway }) => sum + holes + starvedByGateway, 0),
   checksumOk: gatewayRows.every(({ checksumOk }) => checksumOk),
   voidRows: rows.filter((row) => row.void.length > 0).length,

@@ -1,13 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { join } from 'node:path';
+import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { DEFAULT_ENDPOINTING } from '../../src/call/endpointing.ts';
 import { Carrier } from './carrier.ts';
-import type { ChildReady, ChildReport } from './child.ts';
-import { Ledger } from './ledger.ts';
+import { framesAfterEnd, framesToClear, hearLine } from './detector-frames.ts';
+import { Ledger, type Reaction } from './ledger.ts';
 import { busyMsOf, pin, usageOf } from './processor.ts';
+import { type Quantiles, quantiles, round } from './quantiles.ts';
+import { FRAME_MS } from './sounds.ts';
 import { startStandIn } from './stand-in.ts';
-import { workload, type WorkloadName } from './workload.ts';
-
-export type SubjectName = 'echo' | 'gateway';
+import { type SubjectName, SubjectProcess } from './subject.ts';
+import { type Workload, workload, type WorkloadName } from './workload.ts';
 
 export interface RowOrder {
   /** Where the compiled children are. */
@@ -22,6 +23,7 @@ export interface RowOrder {
 /** What one run of one subject came to. */
 export interface Row {
   readonly subject: SubjectName;
+  readonly workload: WorkloadName;
   readonly calls: number;
   /** Share of one processor, of all threads. */
   readonly cpu: number;
@@ -39,53 +41,52 @@ export interface Row {
   readonly holes: number;
   readonly starvedByGateway: number;
   readonly lost: number;
-  readonly toRecogniserMs: Quantiles;
-  readonly toCarrierMs: Quantiles;
-  readonly turnMs: Quantiles;
-  readonly clearMs: Quantiles;
+  readonly latencyMs: Latencies;
   /** Every sample arrived as it was sent, both ways. */
   readonly checksumOk: boolean;
   /** Why the row does not count; empty when it does. */
   readonly void: readonly string[];
 }
 
-export interface Quantiles {
-  readonly p50: number;
-  readonly p99: number;
-  readonly n: number;
+/** What the subject adds, in ms; see the READMEs of `latency` and `capacity`. */
+export interface Latencies {
+  readonly toRecogniser: Quantiles;
+  readonly toCarrier: Quantiles;
+  readonly turn: Quantiles;
+  readonly clear: Quantiles;
 }
 
 const SUBJECT_PROCESSOR = 0;
 const GENERATOR_PROCESSOR = 1;
+const CALLS_END_WITHIN_MS = 10_000;
 
 /** Runs a subject on processor 0 with this process, generator and stand-ins, on processor 1. */
-export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order }: RowOrder): Promise<Row> {
+export async function measureRow({ folder, subject: name, calls, warmUpMs, measureMs, ...order }: RowOrder): Promise<Row> {
   const work = workload(order.workload);
   const ledger = new Ledger(work.voice, (call, frame) => work.pcm(call, frame));
   const standIn = await startStandIn({ voice: work.voice, ledger });
-  const child = startChild(order.folder, subject, order.workload);
-  const pinned = pin(child.pid!, SUBJECT_PROCESSOR) && pin(process.pid, GENERATOR_PROCESSOR);
-  child.send({ order: 'start', argument: standIn.speech });
-  const ready = await answer<ChildReady>(child, 'ready');
-  const idle = usageOf(child.pid!);
+  const subject = new SubjectProcess({ folder, name, workload: order.workload, env: {} });
+  const pinned = pin(subject.pid, SUBJECT_PROCESSOR) && pin(process.pid, GENERATOR_PROCESSOR);
+  const ready = await subject.start(standIn.speech);
+  const idle = usageOf(subject.pid);
   const carrier = new Carrier(ready, ledger, work);
   await carrier.place(calls);
-  await new Promise((resolve) => setTimeout(resolve, warmUpMs));
-  child.send({ order: 'measure' });
+  await wait(warmUpMs);
+  subject.measure();
   ledger.measuring = true;
   const generatorBefore = process.cpuUsage();
-  const before = usageOf(child.pid!);
+  const before = usageOf(subject.pid);
   const busyBeforeMs = busyMsOf(SUBJECT_PROCESSOR);
-  await new Promise((resolve) => setTimeout(resolve, measureMs));
-  const after = usageOf(child.pid!);
+  await wait(measureMs);
+  const after = usageOf(subject.pid);
   const busyMs = busyMsOf(SUBJECT_PROCESSOR) - busyBeforeMs;
   const generator = process.cpuUsage(generatorBefore);
   ledger.measuring = false;
-  child.send({ order: 'report' });
-  const { loopP99Ms, longestGcMs, facts } = await answer<ChildReport>(child, 'report');
+  const { loopP99Ms, longestGcMs } = await subject.report();
   const { holes, lost } = carrier;
   await carrier.hangUp();
-  await stop(child);
+  const starvedByGateway = await starvations(subject);
+  await subject.stop();
   standIn.close();
 
   const wallMs = after.atMs - before.atMs;
@@ -93,11 +94,10 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
   const waited = (after.waitedMs - before.waitedMs) / wallMs;
   const others = Math.max(0, busyMs - cpuMs) / wallMs;
   const generatorCpu = (generator.user + generator.system) / 1000 / wallMs;
-  const generatorLateP99Ms = quantiles(carrier.lateMs).p99;
-  const isGateway = subject === 'gateway';
-  const played = order.workload === 'W1' || ledger.wrongToCarrier === 0;
+  const generatorLateP99Ms = quantiles(carrier.lateMs).p99 ?? 0;
+  const played = order.workload !== 'W2' || ledger.wrongToCarrier === 0;
   const checksumOk =
-    !isGateway || (ledger.wrongToRecogniser === 0 && ledger.samplesHeard > 0 && played && ledger.bytesPlayed > 0);
+    name === 'echo' || (ledger.wrongToRecogniser === 0 && ledger.samplesHeard > 0 && played && ledger.bytesPlayed > 0);
   const faults = [
     pinned ? undefined : 'could not be pinned to a processor',
     generatorLateP99Ms > 10 ? `the generator was late: ${generatorLateP99Ms} ms` : undefined,
@@ -109,7 +109,8 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
       : `audio differs: ${ledger.wrongToRecogniser} to the recogniser, ${ledger.wrongToCarrier} to the carrier`,
   ];
   return {
-    subject,
+    subject: name,
+    workload: order.workload,
     calls,
     cpu: round(cpuMs / wallMs, 4),
     usPerCallSecond: Math.round((cpuMs * 1000) / (wallMs / 1000) / calls),
@@ -121,60 +122,55 @@ export async function measureRow({ subject, calls, warmUpMs, measureMs, ...order
     generatorCpu: round(generatorCpu, 3),
     generatorLateP99Ms,
     holes: order.workload === 'W2' ? holes : 0,
-    starvedByGateway: facts['starvedByGateway'] ?? 0,
+    starvedByGateway,
     lost,
-    toRecogniserMs: quantiles(ledger.toRecogniserMs),
-    toCarrierMs: quantiles(ledger.toCarrierMs),
-    turnMs: quantiles(ledger.turnMs),
-    clearMs: quantiles(ledger.clearMs),
+    latencyMs: await latencies(work, ledger),
     checksumOk,
     void: faults.filter((fault) => fault !== undefined),
   };
 }
 
-function startChild(folder: string, subject: SubjectName, workloadName: WorkloadName): ChildProcess {
-  return fork(join(folder, `${subject}-child.js`), [], {
-    execArgv: ['--no-warnings', ...extraArguments()],
-    env: { ...process.env, BENCH_WORKLOAD: workloadName },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+/** What a gateway tells of playout that ran dry once its calls have ended; 0 of any other subject. */
+async function starvations(subject: SubjectProcess): Promise<number> {
+  const untilMs = performance.now() + CALLS_END_WITHIN_MS;
+  for (;;) {
+    const { live = 0, starvedByGateway = 0 } = await subject.facts();
+    if (live === 0 || performance.now() > untilMs) return starvedByGateway;
+    await wait(100);
+  }
+}
+
+/** Takes off what is the detector's, the bot's setting and the frame's, so that what is left is added by the subject. */
+async function latencies(work: Workload, ledger: Ledger): Promise<Latencies> {
+  const createDetector = await loadVoiceActivity();
+  const added = { turns: new Array<number>(), clears: new Array<number>() };
+  const byCall = (reactions: readonly Reaction[], call: number) => reactions.filter((reaction) => reaction.call === call);
+  for (const [call, { frames }] of ledger.calls.entries()) {
+    const turns = byCall(ledger.turns, call);
+    const clears = byCall(ledger.clears, call);
+    if (turns.length + clears.length === 0) continue;
+    const detector = createDetector();
+    const line = hearLine(detector, (frame) => work.pcm(call, frame), frames);
+    detector.close();
+    for (const { frame, afterMs } of turns) {
+      const after = framesAfterEnd(line, frame);
+      if (after !== undefined) added.turns.push(afterMs - after * FRAME_MS - DEFAULT_ENDPOINTING.endpointingMs);
+    }
+    for (const { frame, afterMs } of clears) {
+      const needed = framesToClear(line, frame);
+      if (needed !== undefined) added.clears.push(afterMs - needed * FRAME_MS);
+    }
+  }
+  return {
+    toRecogniser: quantiles(ledger.toRecogniserMs),
+    toCarrier: quantiles(ledger.toCarrierMs),
+    turn: quantiles(added.turns),
+    clear: quantiles(added.clears),
+  };
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
   });
-}
-
-/** For profiling: `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=/tmp/prof"`. */
-function extraArguments(): string[] {
-  return (process.env['BENCH_NODE_ARGS'] ?? '').split(' ').filter((argument) => argument !== '');
-}
-
-function answer<Message extends { readonly type: string }>(child: ChildProcess, type: Message['type']): Promise<Message> {
-  return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => reject(new Error(`the subject ended with ${code}`));
-    const listen = (message: Message): void => {
-      if (message.type !== type) return;
-      child.off('message', listen);
-      child.off('exit', onExit);
-      resolve(message);
-    };
-    child.on('message', listen);
-    child.once('exit', onExit);
-  });
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  const gone = new Promise((resolve) => {
-    child.once('exit', resolve);
-  });
-  child.disconnect();
-  const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
-  await gone;
-  clearTimeout(late);
-}
-
-function quantiles(values: readonly number[]): Quantiles {
-  const sorted = Float64Array.from(values).sort();
-  const at = (share: number): number => round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0, 2);
-  return { p50: at(0.5), p99: at(0.99), n: sorted.length };
-}
-
-function round(value: number, digits = 1): number {
-  return Math.round(value * 10 ** digits) / 10 ** digits;
 }

@@ -3,7 +3,7 @@ import { activeLevelDb, amplify } from '../../src/audio/level.ts';
 import type { CallerScript } from './carrier.ts';
 import { numberFrame, quiet, type Sound, soundOf, speech } from './sounds.ts';
 
-export type WorkloadName = 'W1' | 'W2';
+export type WorkloadName = 'W1' | 'W2' | 'exchange';
 
 export interface Workload extends CallerScript {
   readonly name: WorkloadName;
@@ -12,17 +12,29 @@ export interface Workload extends CallerScript {
   readonly voice: Sound;
 }
 
-const SPEECH_MS = 2_400;
-const QUIET_MS = 4_600;
-/** In one turn of ten the caller starts a second into the bot's answer. */
-const SHORT_QUIET_MS = 1_900;
-const TURNS = 10;
+interface Shape {
+  readonly speechMs: number;
+  readonly quietMs: number;
+  /** The last turn of each round begins so long after the one before it: about a second into the bot's answer. */
+  readonly shortQuietMs: number;
+  readonly turns: number;
+  readonly voiceMs: number;
+}
+
+const CONVERSATION: Shape = { speechMs: 2_400, quietMs: 4_600, shortQuietMs: 1_900, turns: 10, voiceMs: 3_000 };
+const SHAPES: Readonly<Record<WorkloadName, Shape>> = {
+  W1: CONVERSATION,
+  W2: { ...CONVERSATION, voiceMs: 20_000 },
+  exchange: { speechMs: 1_200, quietMs: 3_200, shortQuietMs: 1_700, turns: 2, voiceMs: 2_000 },
+};
 
 /**
  * What callers do. W1 is a conversation: speech, a pause in which the bot answers, one turn in ten talked over. W2 is saturation: the
- * same caller, and a bot that talks all the time.
+ * same caller, and a bot that talks all the time. An exchange is a short conversation in which every other turn is talked over: more
+ * to measure in less time.
  */
 export function workload(name: WorkloadName): Workload {
+  const { speechMs, quietMs, shortQuietMs, turns, voiceMs } = SHAPES[name];
   const parts: Int16Array[] = [];
   const begins = new Map<number, 'talks-over'>();
   const ends = new Set<number>();
@@ -31,11 +43,11 @@ export function workload(name: WorkloadName): Workload {
     parts.push(pcm);
     frames += pcm.length / 160;
   };
-  for (let turn = 0; turn < TURNS; turn += 1) {
-    if (turn === TURNS - 1) begins.set(frames, 'talks-over');
-    add(speech(SPEECH_MS, 11 + turn));
+  for (let turn = 0; turn < turns; turn += 1) {
+    if (turn === turns - 1) begins.set(frames, 'talks-over');
+    add(speech(speechMs, 11 + turn));
     ends.add(frames - 1);
-    add(quiet(turn === TURNS - 2 ? SHORT_QUIET_MS : QUIET_MS, 71 + turn));
+    add(quiet(turn === turns - 2 ? shortQuietMs : quietMs, 71 + turn));
   }
   const loop = soundOf(joinSamples(parts));
   const lead = 50;
@@ -50,7 +62,7 @@ export function workload(name: WorkloadName): Workload {
   const silence = soundOf(quiet(20, 5));
   return {
     name,
-    voice: soundOf(atTelephoneLevel(speech(name === 'W2' ? 20_000 : 3_000, 3))),
+    voice: soundOf(atTelephoneLevel(speech(voiceMs, 3))),
     base64: (call, frame) =>
       frame === 0 ? numberOf(call).base64[0]! : frame < lead ? silence.base64[0]! : loop.base64[placeOf(call, frame)]!,
     pcm: (call, frame) =>

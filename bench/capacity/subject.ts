@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { join } from 'node:path';
+import type { ChildFacts, ChildOrder, ChildReady, ChildReport } from './child.ts';
+import type { WorkloadName } from './workload.ts';
+
+export type SubjectName = 'echo' | 'gateway' | 'peer';
+
+export interface SubjectOptions {
+  /** Where the compiled children are. */
+  readonly folder: string;
+  readonly name: SubjectName;
+  readonly workload: WorkloadName;
+  /** Beside this process's own environment. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const GONE_WITHIN_MS = 15_000;
+
+/** What is measured, in a process of its own. Whoever starts it stops it. */
+export class SubjectProcess {
+  readonly #child: ChildProcess;
+
+  constructor({ folder, name, workload, env }: SubjectOptions) {
+    this.#child = fork(join(folder, `${name}-child.js`), [], {
+      execArgv: ['--no-warnings', ...extraArguments()],
+      env: { ...process.env, ...env, BENCH_WORKLOAD: workload },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+  }
+
+  /** @throws Error when the process could not be started */
+  get pid(): number {
+    const { pid } = this.#child;
+    if (pid === undefined) throw new Error('the subject did not start');
+    return pid;
+  }
+
+  async start(argument: unknown): Promise<ChildReady> {
+    this.#tell({ order: 'start', argument });
+    return await this.#answer<ChildReady>('ready');
+  }
+
+  measure(): void {
+    this.#tell({ order: 'measure' });
+  }
+
+  /** Blocks its event loop, over and over, until it reports. */
+  stall(everyMs: number, durationMs: number): void {
+    this.#tell({ order: 'stall', argument: { everyMs, durationMs } });
+  }
+
+  async report(): Promise<ChildReport> {
+    this.#tell({ order: 'report' });
+    return await this.#answer<ChildReport>('report');
+  }
+
+  async facts(): Promise<ChildFacts['facts']> {
+    this.#tell({ order: 'facts' });
+    return (await this.#answer<ChildFacts>('facts')).facts;
+  }
+
+  async stop(): Promise<void> {
+    const gone = new Promise((resolve) => {
+      this.#child.once('exit', resolve);
+    });
+    this.#child.disconnect();
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), GONE_WITHIN_MS);
+    await gone;
+    clearTimeout(late);
+  }
+
+  #tell(order: ChildOrder): void {
+    this.#child.send(order);
+  }
+
+  #answer<Message extends { readonly type: string }>(type: Message['type']): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      const onExit = (code: number | null): void => reject(new Error(`the subject ended with ${code}`));
+      const listen = (message: Message): void => {
+        if (message.type !== type) return;
+        this.#child.off('message', listen);
+        this.#child.off('exit', onExit);
+        resolve(message);
+      };
+      this.#child.on('message', listen);
+      this.#child.once('exit', onExit);
+    });
+  }
+}
+
+/** For profiling: `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=/tmp/prof"`. */
+function extraArguments(): string[] {
+  return (process.env['BENCH_NODE_ARGS'] ?? '').split(' ').filter((argument) => argument !== '');
+}
