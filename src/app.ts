@@ -8,7 +8,7 @@ import { RecordingThread } from './call/recording-thread.ts';
 import { SecretVault } from './call/secret-vault.ts';
 import { EvenLoudness } from './call/loudness.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
-import { FixtureKeeping } from './call/replay/fixture-keeping.ts';
+import { FIXTURES_FOLDER, FixtureKeeping } from './call/replay/fixture-keeping.ts';
 import { SoundLibrary } from './call/sounds/sound-library.ts';
 import { Ticker } from './call/ticker.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
@@ -114,10 +114,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
   };
   const fixtures = new FixtureKeeping({
-    folder: join(settings.dataDir, 'fixtures'),
+    folder: join(settings.dataDir, FIXTURES_FOLDER),
     bots: settings.call.keepFixtures,
     days: settings.call.fixtureDays,
     retention: settings.retention,
+    sealUnder: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
     clock,
     logger,
   });

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Bot } from './config/bots.ts';
+import { FIXTURES_FOLDER } from './call/replay/fixture-keeping.ts';
 import { recordingFetcher } from './cli/analyse/recording-fetcher.ts';
 import { soundReader } from './cli/analyse/sound-reader.ts';
 import { readEnvironment } from './config/env.ts';
@@ -114,7 +115,16 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       sound: soundReader(),
     }),
     webhooks: deliverWebhook({ store, desk, clock, timeoutMs: webhooks.timeoutMs }),
-    retention: retentionJob({ store, uploads, eraser, bots: new Map(keptFor), byDefault: retention, clock, logger }),
+    retention: retentionJob({
+      store,
+      uploads,
+      eraser,
+      fixturesFolder: join(dataDir, FIXTURES_FOLDER),
+      bots: new Map(keptFor),
+      byDefault: retention,
+      clock,
+      logger,
+    }),
   };
   const chosen = options.queues ?? QUEUES;
   return startWorker({

@@ -5,10 +5,14 @@ import type { Decision } from '../call/replay/decision.ts';
 import { readFixture } from '../call/replay/fixture-file.ts';
 import type { TurnMeasure } from '../call/replay/measures.ts';
 import { replayCall } from '../call/replay/replay-call.ts';
+import type { FixtureKey } from '../call/replay/sealed-fixture.ts';
 import { parseAction } from '../dialog/action-schema.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText, OffhookError } from '../kernel/errors.ts';
+import { createLogger } from '../observability/logger.ts';
+import { openRecords } from '../records.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
+import { requireConfiguration } from './configuration.ts';
 import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
 import { settingChange } from './replay-setting.ts';
 
@@ -22,7 +26,7 @@ export function addReplayCommand(program: Command): void {
   program
     .command('replay')
     .description('run a call that was kept as a fixture (call.keepFixtures) through the code of today')
-    .argument('<fixture>', 'a .fixture.gz file')
+    .argument('<fixture>', 'a .fixture.gz file, or a .fixture.sealed one of a call in the configured store')
     .option(
       '--set <name=value...>',
       'try other settings of the bot, for example endpointingMs=900 or interruption.clearAfterMs=280',
@@ -35,7 +39,7 @@ export function addReplayCommand(program: Command): void {
         process.exit(EXIT.usage);
       }
       try {
-        const fixture = await readFixture(path, systemClock.wallMs());
+        const fixture = await readFixture(path, systemClock.wallMs(), storedKey);
         const parts = {
           createDetector: await loadVoiceActivity(),
           createCutter: () => new SentenceCutter(),
@@ -56,6 +60,18 @@ export function addReplayCommand(program: Command): void {
       }
     });
 }
+
+/** The key of a sealed fixture: in the configured store, which may be a running gateway's. */
+const storedKey: FixtureKey = async (tenantId, callId, make) => {
+  const { config } = requireConfiguration();
+  const logger = createLogger({ level: 'error', personal: false });
+  const records = await openRecords({ config, clock: systemClock, logger });
+  try {
+    return await records.store.privacy.audioKey(tenantId, callId, make);
+  } finally {
+    await records.close();
+  }
+};
 
 function printReport(report: ReplayReport, tookMs: number): void {
   const { decisions, divergence, turns, standIns, digitsMasked, truncatedAtMs, callMs } = report;

@@ -29,6 +29,10 @@ export interface Erasure {
   readonly live: readonly string[];
 }
 
+/** Files of a call's sound, and those that hold its sound and its words. */
+const IS_AUDIO = /\.(?:wav|recording\.json)$/u;
+const IS_BOTH = /\.fixture\.(?:gz|sealed)$/u;
+
 /** As much of an outbox entry or a journal as tells whose it is. */
 const about = z.object({
   tenantId: z.string(),
@@ -70,7 +74,7 @@ export class Eraser {
     const erased = await store.privacy.eraseKind(tenantId, callId, kind, clock.wallMs());
     if (erased === 'held') return;
     if (kind === 'audio') await recordings.remove(erased);
-    await this.#removeFiles(erased, (name) => (kind === 'audio') === /\.(wav|recording\.json)$/.test(name));
+    await this.#removeFiles(erased, (name) => IS_BOTH.test(name) || (kind === 'audio') === IS_AUDIO.test(name));
   }
 
   async #erase(

@@ -1,3 +1,4 @@
+import { deleteExpiredFixtures } from '../call/replay/fixture-file.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../store/port.ts';
@@ -15,6 +16,8 @@ export interface RetentionParts {
   readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency'>;
   readonly uploads: Pick<Uploads, 'remove'>;
   readonly eraser: Eraser;
+  /** Calls that were kept to be run again. */
+  readonly fixturesFolder: string;
   /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
   readonly bots: ReadonlyMap<string, KeptFor>;
   readonly byDefault: KeptFor;
@@ -54,6 +57,7 @@ export function retentionJob(parts: RetentionParts): JobHandler {
       if (erased > 0) logger.info({ kind, erased }, 'erased what was kept for long enough');
     }
     await forgetSubmissions(parts, signal);
+    await forgetFixtures(parts);
     await store.idempotency.forget(clock.wallMs() - DAY_MS);
   };
 }
@@ -76,4 +80,11 @@ async function forgetSubmissions(
     if (expired.length < BATCH) break;
   }
   if (erased > 0) logger.info({ kind: 'submissions', erased }, 'erased what was kept for long enough');
+}
+
+async function forgetFixtures({ fixturesFolder, clock, logger }: RetentionParts): Promise<void> {
+  const erased = await deleteExpiredFixtures(fixturesFolder, clock.wallMs(), (name, error) =>
+    logger.warn({ name, error }, 'a fixture could not be looked at'),
+  );
+  if (erased > 0) logger.info({ kind: 'fixtures', erased }, 'erased what was kept for long enough');
 }

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { hasCode } from '../../kernel/error-code.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { type CallFixture, FIXTURE_VERSION, fixtureBody, type FixtureHeader, fixtureHeader } from './fixture.ts';
+import { type FixtureKey, isSealed, openFixture, SEALED_SUFFIX, sealedHeader, sealFixture } from './sealed-fixture.ts';
 
 /** A file is no fixture, or not one of this version. */
 export class FixtureInvalidError extends OffhookError {
@@ -15,7 +16,7 @@ export class FixtureInvalidError extends OffhookError {
   readonly retryable = false;
 }
 
-/** A fixture's time is over: it is not looked into any more. */
+/** A fixture's time is over, or its call was erased: it is not looked into any more. */
 export class FixtureExpiredError extends OffhookError {
   readonly code = 'OFFHOOK_FIXTURE_EXPIRED';
   readonly retryable = false;
@@ -50,9 +51,7 @@ export async function decodeFixture(file: Uint8Array, nowWallMs: number): Promis
   }
   const headerEnd = bytes.indexOf(NEWLINE);
   const header = parse(fixtureHeader, bytes.subarray(0, headerEnd), 'header');
-  if (header.expiresAtMs !== null && nowWallMs >= header.expiresAtMs) {
-    throw new FixtureExpiredError(`the fixture expired on ${new Date(header.expiresAtMs).toISOString()}`);
-  }
+  mustBeAlive(header.expiresAtMs, nowWallMs);
   const bodyEnd = bytes.indexOf(NEWLINE, headerEnd + 1);
   const body = parse(fixtureBody, bytes.subarray(headerEnd + 1, bodyEnd), 'body');
   const audio = bytes.subarray(bodyEnd + 1);
@@ -61,16 +60,45 @@ export async function decodeFixture(file: Uint8Array, nowWallMs: number): Promis
   return { ...body, expiresAtMs: header.expiresAtMs, callerAudio, botAudio };
 }
 
-/** @throws FixtureExpiredError, FixtureInvalidError, and what the file system throws */
-export async function readFixture(path: string, nowWallMs: number): Promise<CallFixture> {
-  return decodeFixture(await readFile(path), nowWallMs);
+/** For those who read plain files alone. */
+const NO_KEY: FixtureKey = async () => undefined;
+
+/**
+ * @param keyOf asked where the file is sealed
+ * @throws FixtureExpiredError, FixtureInvalidError, StoreKeyError, and what the file system and `keyOf` throw
+ */
+export async function readFixture(path: string, nowWallMs: number, keyOf: FixtureKey = NO_KEY): Promise<CallFixture> {
+  const file = await readFile(path);
+  if (!isSealed(file)) return decodeFixture(file, nowWallMs);
+  const { tenantId, callId, expiresAtMs } = parse(sealedHeader, file.subarray(0, file.indexOf(NEWLINE)), 'header');
+  mustBeAlive(expiresAtMs, nowWallMs);
+  const key = await keyOf(tenantId, callId, false);
+  if (key === undefined) throw new FixtureExpiredError('the call of this fixture was erased, or is in another store');
+  return decodeFixture(openFixture(key, file), nowWallMs);
 }
 
 /** Writes a fixture that its owner alone may read. @returns its path */
 export async function writeFixture(folder: string, name: string, fixture: CallFixture): Promise<string> {
-  const bytes = await encodeFixture(fixture);
+  return write(folder, `${name}${SUFFIX}`, await encodeFixture(fixture));
+}
+
+/** Writes a fixture that only opens under the key of its call's sound. @returns its path; undefined where the call was erased */
+export async function writeSealedFixture(
+  folder: string,
+  { tenantId, callId }: { readonly tenantId: string; readonly callId: string },
+  fixture: CallFixture,
+  keyOf: FixtureKey,
+): Promise<string | undefined> {
+  const key = await keyOf(tenantId, callId, true);
+  if (key === undefined) return undefined;
+  const { expiresAtMs } = fixture;
+  const sealed = sealFixture(key, { tenantId, callId, expiresAtMs }, await encodeFixture(fixture));
+  return write(folder, `${callId}${SEALED_SUFFIX}`, sealed);
+}
+
+async function write(folder: string, name: string, bytes: Uint8Array): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `${name}${SUFFIX}`);
+  const path = join(folder, name);
   await writeFile(`${path}.new`, bytes, { mode: 0o600 });
   // A file that was there before keeps its mode.
   await chmod(`${path}.new`, 0o600);
@@ -92,7 +120,7 @@ export async function deleteExpiredFixtures(
   for (const name of await namesIn(folder)) {
     const path = join(folder, name);
     try {
-      const { expiresAtMs } = await readHeader(path);
+      const expiresAtMs = await readExpiry(path);
       if (expiresAtMs === null || nowWallMs < expiresAtMs) continue;
       await rm(path, { force: true });
       deleted += 1;
@@ -105,7 +133,7 @@ export async function deleteExpiredFixtures(
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   try {
-    return (await readdir(folder)).filter((name) => name.endsWith(SUFFIX));
+    return (await readdir(folder)).filter((name) => name.endsWith(SUFFIX) || name.endsWith(SEALED_SUFFIX));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return [];
     throw error;
@@ -113,19 +141,26 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 }
 
 /** Reads no further than the first line. */
-async function readHeader(path: string): Promise<FixtureHeader> {
+async function readExpiry(path: string): Promise<number | null> {
+  const sealed = path.endsWith(SEALED_SUFFIX);
   // What goes wrong ends the loop below.
-  const text = pipeline(createReadStream(path), createGunzip(), () => undefined);
+  const text = sealed ? createReadStream(path) : pipeline(createReadStream(path), createGunzip(), () => undefined);
   try {
-    let line = Buffer.alloc(0);
+    let read = Buffer.alloc(0);
     for await (const chunk of text) {
-      line = Buffer.concat([line, z.instanceof(Buffer).parse(chunk)]);
-      if (line.includes(NEWLINE)) break;
+      read = Buffer.concat([read, z.instanceof(Buffer).parse(chunk)]);
+      if (read.includes(NEWLINE)) break;
     }
-    return parse(fixtureHeader, line.subarray(0, line.indexOf(NEWLINE)), 'header');
+    const line = read.subarray(0, read.indexOf(NEWLINE));
+    return (sealed ? parse(sealedHeader, line, 'header') : parse(fixtureHeader, line, 'header')).expiresAtMs;
   } finally {
     text.destroy();
   }
+}
+
+function mustBeAlive(expiresAtMs: number | null, nowWallMs: number): void {
+  if (expiresAtMs !== null && nowWallMs >= expiresAtMs)
+    throw new FixtureExpiredError(`the fixture expired on ${new Date(expiresAtMs).toISOString()}`);
 }
 
 function parse<Shape extends z.ZodType>(schema: Shape, line: Uint8Array, part: string): z.infer<Shape> {

@@ -3,7 +3,12 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CallIdentity, CallServices, CallTiming } from '../services.ts';
 import { CallRecorder } from './call-recorder.ts';
-import { deleteExpiredFixtures, writeFixture } from './fixture-file.ts';
+import type { CallFixture } from './fixture.ts';
+import { deleteExpiredFixtures, writeFixture, writeSealedFixture } from './fixture-file.ts';
+import type { FixtureKey } from './sealed-fixture.ts';
+
+/** In the data folder. */
+export const FIXTURES_FOLDER = 'fixtures';
 
 export interface FixtureKeepingOptions {
   readonly folder: string;
@@ -13,6 +18,8 @@ export interface FixtureKeepingOptions {
   readonly days: number;
   /** Days after which calls are erased whose bot does not say; 0 for never. */
   readonly retention: { readonly audioDays: number; readonly textDays: number };
+  /** Gives the key that a call's sound is sealed under, where nothing of a call may stay in a plain file. */
+  readonly sealUnder: FixtureKey | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -39,22 +46,25 @@ export class FixtureKeeping {
     const { bot } = identity;
     if (!this.#bots.has('*') && !this.#bots.has(bot.name)) return undefined;
     if (bot.recording !== 'always') return this.#refuse(bot);
-    const { folder, logger } = this.#options;
     const lifeMs = this.#daysOf(bot) * DAY_MS;
     return new CallRecorder({
       identity,
       services,
       timing,
       lifeMs,
-      keep: async (fixture) => {
-        const path = await writeFixture(folder, identity.callId, fixture);
-        logger.info(
-          { callId: identity.callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined },
-          'a call was kept as a fixture',
-        );
-      },
+      keep: (fixture) => this.keep(identity, fixture),
     });
   };
+
+  /** Writes a finished fixture, sealed where calls are. @throws what the disk and the store throw: nothing is kept then */
+  async keep({ tenantId, callId }: CallIdentity, fixture: CallFixture): Promise<void> {
+    const { folder, sealUnder, logger } = this.#options;
+    const path = await (sealUnder === undefined
+      ? writeFixture(folder, callId, fixture)
+      : writeSealedFixture(folder, { tenantId, callId }, fixture, sealUnder));
+    if (path === undefined) return;
+    logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'a call was kept as a fixture');
+  }
 
   /** A fixture is the sound of a call from its first moment: where that may not be kept, there is none. */
   #refuse({ name, recording }: Bot): undefined {

@@ -15,12 +15,13 @@ import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 let bench: GatewayBench;
 
 beforeAll(async () => {
-  bench = await startGatewayBench({ env: { OFFHOOK_CALL__KEEP_FIXTURES: 'echo, another', OFFHOOK_CALL__FIXTURE_DAYS: '2' } });
+  const keeping = { OFFHOOK_CALL__KEEP_FIXTURES: 'echo, another', OFFHOOK_CALL__FIXTURE_DAYS: '2' };
+  bench = await startGatewayBench({ env: { ...keeping, OFFHOOK_RECORDINGS__SEAL: 'always' } });
 });
 
 afterAll(() => bench[Symbol.asyncDispose]());
 
-it('keeps a call over real sockets so that it decides the same when it is run again', async () => {
+it('keeps a call over real sockets, sealed as its recording is, so that it decides the same when it is run again', async () => {
   const call = await bench.dial({ networkDelayMs: () => Math.random() * 30, toGatewayDelayMs: () => Math.random() * 30 });
   const session = bench.sessionOf(call);
   const word = (text: 'alpha' | 'bravo' | 'charlie'): Int16Array => sayTones([text, text], 8_000).subarray(1_600);
@@ -33,12 +34,14 @@ it('keeps a call over real sockets so that it decides the same when it is run ag
   ]);
   const record = await session.ended;
   const folder = join(bench.dataDir, 'fixtures');
-  const path = join(folder, `${record.id}.fixture.gz`);
-  expect(readdirSync(folder)).toEqual([`${record.id}.fixture.gz`]);
+  const path = join(folder, `${record.id}.fixture.sealed`);
+  expect(readdirSync(folder)).toEqual([`${record.id}.fixture.sealed`]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
 
-  const fixture = await readFixture(path, Date.now());
+  await expect(readFixture(path, Date.now())).rejects.toMatchObject({ code: 'OFFHOOK_FIXTURE_EXPIRED' });
+  const { privacy } = bench.gateway.backlog.store;
+  const fixture = await readFixture(path, Date.now(), (...call) => privacy.audioKey(...call));
   expect(fixture.expiresAtMs! - fixture.recordedAtMs).toBe(2 * 86_400_000);
   const text = JSON.stringify({ ...fixture, callerAudio: '', botAudio: '' });
   for (const secret of [record.from, record.to, record.carrierCallId, record.id, call.stream.streamSid]) {

@@ -204,8 +204,18 @@ describe('erasing', () => {
       expect(await eraser.eraseCall('default', 'held')).toEqual({ erased: [], held: ['held'], live: [] });
       expect(await eraser.eraseCall('default', 'live')).toEqual({ erased: [], held: [], live: ['live'] });
 
+      const fixturesFolder = join(folder.path, 'fixtures');
+      await mkdir(fixturesFolder);
+      const header = { format: 'offhook-sealed-fixture', version: 1, tenantId: 'default' };
+      for (const [callId, expiresAtMs] of Object.entries({ over: 1, alive: null }))
+        await writeFile(
+          join(fixturesFolder, `${callId}.fixture.sealed`),
+          `${JSON.stringify({ ...header, callId, expiresAtMs })}\n`,
+        );
+
       const job = retentionJob({
         store,
+        fixturesFolder,
         uploads: { remove: async () => undefined },
         eraser,
         bots: new Map([
@@ -225,6 +235,7 @@ describe('erasing', () => {
         'words.recording.json',
         'words.wav',
       ]);
+      expect(await readdir(fixturesFolder)).toEqual(['alive.fixture.sealed']);
       const textOf = async (id: string) => (await store.calls.get('default', id))?.turns[1]?.callerText;
       expect([await textOf('held'), await textOf('old'), await textOf('words'), await textOf('other')]).toEqual([
         'मंगलवार',

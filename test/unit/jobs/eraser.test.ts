@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -23,7 +23,7 @@ describe('erasing on a disk that does not give everything', () => {
     };
     const privacy: EraserParts['store']['privacy'] = {
       erase: async (tenantId, callId) => ({ tenantId, callId, ...noFiles }),
-      eraseKind: refuse,
+      eraseKind: async (tenantId, callId) => ({ tenantId, callId, ...noFiles }),
       callsOf: refuse,
     };
     const outbox = await Outbox.open(join(folder, 'outbox'), () => 0);
@@ -37,6 +37,20 @@ describe('erasing on a disk that does not give everything', () => {
     const { eraser: subject } = await eraser();
     await expect(subject.eraseCall('default', 'call_1')).resolves.toMatchObject({ erased: ['call_1'] });
     expect(removed).toEqual(['call_1']);
+  });
+
+  it.each([
+    ['audio', ['call_1.analysis.json', 'call_2.fixture.gz']],
+    ['text', ['call_1.wav', 'call_2.fixture.gz']],
+  ] as const)('has a call that was kept to be run again go with its %s, sealed or not', async (kind, left) => {
+    const day = join(folder, 'day');
+    await mkdir(day);
+    for (const ending of ['wav', 'analysis.json', 'fixture.gz', 'fixture.sealed'])
+      await writeFile(join(day, `call_1.${ending}`), '');
+    await writeFile(join(day, 'call_2.fixture.gz'), '');
+    const { eraser: subject } = await eraser();
+    await subject.eraseKind('default', 'call_1', kind);
+    expect((await readdir(day)).sort()).toEqual(left);
   });
 
   it('says nothing was erased where a folder cannot be looked through', async () => {

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -12,7 +13,9 @@ import {
   FixtureInvalidError,
   readFixture,
   writeFixture,
+  writeSealedFixture,
 } from '../../../../src/call/replay/fixture-file.ts';
+import type { FixtureKey } from '../../../../src/call/replay/sealed-fixture.ts';
 import { recordCall } from './recorded-call.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-fixtures-'));
@@ -60,13 +63,50 @@ describe('a fixture file', () => {
     await writeFixture(old, 'expired', { ...fixture, expiresAtMs: 1_000 });
     await writeFixture(old, 'alive', { ...fixture, expiresAtMs: 3_000 });
     await writeFixture(old, 'for-ever', { ...fixture, expiresAtMs: null });
+    const ref = (callId: string) => ({ tenantId: 'default', callId });
+    await writeSealedFixture(old, ref('expired'), { ...fixture, expiresAtMs: 1_000 }, async () => randomBytes(32));
+    await writeSealedFixture(old, ref('alive'), { ...fixture, expiresAtMs: 3_000 }, async () => randomBytes(32));
     writeFileSync(join(old, 'broken.fixture.gz'), 'no gzip');
     writeFileSync(join(old, 'notes.txt'), 'mine');
     const problems: string[] = [];
-    expect(await deleteExpiredFixtures(old, 2_000, (name) => problems.push(name))).toBe(1);
+    expect(await deleteExpiredFixtures(old, 2_000, (name) => problems.push(name))).toBe(2);
     expect(problems).toEqual(['broken.fixture.gz']);
-    expect(readdirSync(old).sort()).toEqual(['alive.fixture.gz', 'broken.fixture.gz', 'for-ever.fixture.gz', 'notes.txt']);
+    expect(readdirSync(old).sort()).toEqual([
+      'alive.fixture.gz',
+      'alive.fixture.sealed',
+      'broken.fixture.gz',
+      'for-ever.fixture.gz',
+      'notes.txt',
+    ]);
     expect(await deleteExpiredFixtures(join(folder, 'nowhere'), 2_000, () => undefined)).toBe(0);
+  });
+
+  it('opens under its call’s key alone when it is sealed, and shows nothing of the call without it', async () => {
+    const keys = new Map([['call_3', randomBytes(32)]]);
+    const keyOf: FixtureKey = async (tenantId, callId) => (tenantId === 'default' ? keys.get(callId) : undefined);
+    const ref = { tenantId: 'default', callId: 'call_3' };
+    const path = (await writeSealedFixture(folder, ref, { ...fixture, expiresAtMs: 1_000 }, keyOf))!;
+    expect(path).toBe(join(folder, 'call_3.fixture.sealed'));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(Object.keys(JSON.parse(readFileSync(path, 'latin1').split('\n')[0]!))).toEqual([
+      'format',
+      'version',
+      'tenantId',
+      'callId',
+      'expiresAtMs',
+    ]);
+    const read = await readFixture(path, 999, keyOf);
+    expect(read.decisions).toEqual(fixture.decisions);
+    expect(Buffer.compare(read.callerAudio, fixture.callerAudio)).toBe(0);
+    await expect(readFixture(path, 1_000, keyOf)).rejects.toThrow(FixtureExpiredError);
+    await expect(readFixture(path, 999, async () => randomBytes(32))).rejects.toMatchObject({ code: 'OFFHOOK_STORE_KEY' });
+    // Nobody can give it a longer life.
+    writeFileSync(path, Buffer.from(readFileSync(path).toString('latin1').replace('1000}', '9999}'), 'latin1'));
+    await expect(readFixture(path, 1_500, keyOf)).rejects.toMatchObject({ code: 'OFFHOOK_STORE_KEY' });
+    // The key is destroyed with the call's sound.
+    keys.clear();
+    await expect(readFixture(path, 999, keyOf)).rejects.toThrow(FixtureExpiredError);
+    expect(await writeSealedFixture(folder, ref, fixture, keyOf)).toBeUndefined();
   });
 
   it('says what is wrong with a file that is none', async () => {

@@ -1,9 +1,11 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { FixtureKeeping } from '../../../../src/call/replay/fixture-keeping.ts';
 import { writeFixture } from '../../../../src/call/replay/fixture-file.ts';
+import type { FixtureKey } from '../../../../src/call/replay/sealed-fixture.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
 import { botSettings } from '../../../../src/config/bots.ts';
 import type { DialogAction } from '../../../../src/dialog/port.ts';
@@ -15,6 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'offhook-keeping-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const DAY_MS = 86_400_000;
+const retention = { audioDays: 0, textDays: 0 };
 
 async function* greets(): AsyncIterable<DialogAction> {
   yield { type: 'say', text: 'Hello.' };
@@ -23,7 +26,7 @@ async function* greets(): AsyncIterable<DialogAction> {
 it('keeps the calls of the bots that are named, whose sound may be kept', () => {
   const clock = new ManualClock();
   const keeping = (bots: string | undefined): FixtureKeeping =>
-    new FixtureKeeping({ folder, bots, days: 7, retention: { audioDays: 0, textDays: 0 }, clock, logger: silentLogger });
+    new FixtureKeeping({ folder, bots, days: 7, retention, sealUnder: undefined, clock, logger: silentLogger });
   const records = (bots: string | undefined, bot: Record<string, unknown>): boolean => {
     const identity = identityOf(botSettings.parse({ voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' }, ...bot }), greets);
     const services = { clock, ticker: { add: () => () => undefined } } as unknown as CallServices;
@@ -56,12 +59,47 @@ it('deletes what has expired at its start and every hour', async () => {
     [-1, 1, 30].map((days) => writeFixture(folder, `call_${days}`, { ...fixture, expiresAtMs: clock.wallMs() + days * DAY_MS })),
   );
   const left = (): boolean[] => paths.map((path) => existsSync(path));
-  const retention = { audioDays: 0, textDays: 0 };
-  const keeping = new FixtureKeeping({ folder, bots: '*', days: 7, retention, clock, logger: silentLogger });
+  const keeping = new FixtureKeeping({
+    folder,
+    bots: '*',
+    days: 7,
+    retention,
+    sealUnder: undefined,
+    clock,
+    logger: silentLogger,
+  });
   await vi.waitFor(() => expect(left()).toEqual([false, true, true]));
   await vi.waitFor(() => expect(clock.pendingTimers).toBe(1));
   clock.jumpWall(DAY_MS);
   clock.advance(3_600_000);
   await vi.waitFor(() => expect(left()).toEqual([false, false, true]));
+  keeping.close();
+});
+
+it('seals what it keeps where nothing of a call may stay in a plain file', async () => {
+  const clock = new ManualClock();
+  const sealed = join(folder, 'sealed');
+  const key = randomBytes(32);
+  const asked: unknown[] = [];
+  const sealUnder: FixtureKey = async (...question) => {
+    asked.push(question);
+    return key;
+  };
+  const keeping = new FixtureKeeping({
+    folder: sealed,
+    bots: '*',
+    days: 7,
+    retention,
+    sealUnder,
+    clock,
+    logger: silentLogger,
+  });
+  const identity = identityOf(
+    botSettings.parse({ name: 'clinic', voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' } }),
+    greets,
+  );
+  await keeping.keep(identity, await recordCall({ dialog: greets, caller: [{ quietMs: 200 }] }));
+  expect(readdirSync(sealed)).toEqual([`${identity.callId}.fixture.sealed`]);
+  expect(asked).toEqual([[identity.tenantId, identity.callId, true]]);
   keeping.close();
 });
