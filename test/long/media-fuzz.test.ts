@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { containerOf } from '../../src/platform/media/container.ts';
-import { decodeFile } from '../../src/platform/media/decode-file.ts';
+import { containerOf } from '../../src/audio/media/container.ts';
+import { decodeFile } from '../../src/audio/media/decode-file.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/audio');
 const folder = mkdtempSync(join(tmpdir(), 'offhook-media-'));

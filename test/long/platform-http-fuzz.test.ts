@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wavHeader } from '../../src/audio/wav.ts';
 import { startTestPlatform, type TestPlatform } from '../integration/platform/setup.ts';
 import { requireTool } from '../support/requires.ts';
-import { tinyHours } from '../unit/platform/media/tiny-hours.ts';
+import { tinyHours } from '../unit/audio/media/tiny-hours.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/audio');
 const hasFfmpeg = requireTool('ffmpeg') !== undefined;

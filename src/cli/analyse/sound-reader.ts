@@ -4,10 +4,10 @@ import { pipeline } from 'node:stream/promises';
 import { wavHeader } from '../../audio/wav.ts';
 import type { SoundReader } from '../../jobs/analysis/analyse-recording.ts';
 import { PLATFORM_LIMITS } from '../../jobs/analysis/split-recording.ts';
-import { CONTAINERS, containerOf } from '../../platform/media/container.ts';
-import { decodedRateHz } from '../../platform/media/decode-file.ts';
-import { MediaNeedsFfmpegError } from '../../platform/media/errors.ts';
-import { MediaDecoder } from '../../platform/media/media-decoder.ts';
+import { CONTAINERS, containerOf } from '../../audio/media/container.ts';
+import { decodedRateHz } from '../../audio/media/decode-file.ts';
+import { MediaNeedsFfmpegError } from '../../audio/media/errors.ts';
+import { MediaDecoder } from '../../audio/media/media-decoder.ts';
 import { decodeStereo } from './stereo-decoder.ts';
 
 /** Recordings that are no WAV: by a system's ffmpeg with their channels apart, else by the embedded platform's decoders as one. */

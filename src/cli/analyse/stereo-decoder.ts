@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import type { Container } from '../../platform/media/container.ts';
-import { ffmpegInput } from '../../platform/media/ffmpeg.ts';
+import type { Container } from '../../audio/media/container.ts';
+import { ffmpegInput } from '../../audio/media/ffmpeg.ts';
 
 const PROGRAM = 'ffmpeg';
 

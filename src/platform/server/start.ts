@@ -11,7 +11,7 @@ import { builtInSpeakers } from '../engines/speaker/built-in-speakers.ts';
 import type { SpeakerProfiles } from '../engines/speaker/profiles.ts';
 import type { SpeakerEngine } from '../engines/speaker/speaker-engine.ts';
 import { type ApiKeyFile, newApiKey } from '../keys/key-file.ts';
-import { MediaDecoder, type MediaDecoderOptions } from '../media/media-decoder.ts';
+import { MediaDecoder, type MediaDecoderOptions } from '../../audio/media/media-decoder.ts';
 import { altErrorBody } from './alt/alt-error.ts';
 import { addAltRoutes } from './alt/alt-service.ts';
 import { addAsrRoutes } from './asr/asr-service.ts';

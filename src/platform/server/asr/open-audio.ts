@@ -1,8 +1,8 @@
 import { decodeAudio } from '../../../audio/codec.ts';
-import { containerOf } from '../../media/container.ts';
-import { decodedRateHz } from '../../media/decode-file.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../media/errors.ts';
-import type { MediaDecoder } from '../../media/media-decoder.ts';
+import { containerOf } from '../../../audio/media/container.ts';
+import { decodedRateHz } from '../../../audio/media/decode-file.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../audio/media/errors.ts';
+import type { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import type { PlatformLimits } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
 import { type AudioBytes, fileBytes, spoolPath } from './audio-bytes.ts';

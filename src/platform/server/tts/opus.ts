@@ -1,7 +1,7 @@
 import OpusScript from 'opusscript';
 import { encodeAudio } from '../../../audio/codec.ts';
-import { bytesInMemory } from '../../media/byte-source.ts';
-import { oggOpusBlocks } from '../../media/ogg-opus.ts';
+import { bytesInMemory } from '../../../audio/media/byte-source.ts';
+import { oggOpusBlocks } from '../../../audio/media/ogg-opus.ts';
 import { turnTaken } from '../../turn-taken.ts';
 import { joinSamples } from '../../../audio/join-samples.ts';
 import { type OggPacket, OggWriter } from './ogg-writer.ts';

@@ -6,9 +6,9 @@ import { wavFile } from '../../../../src/audio/wav.ts';
 import { ClipError, decodeClip } from '../../../../src/platform/server/tts/clip-audio.ts';
 import { encodeFlac } from '../../../../src/platform/server/tts/flac.ts';
 import { encodeMp3 } from '../../../../src/platform/server/tts/mp3.ts';
-import { bytesInMemory } from '../../../../src/platform/media/byte-source.ts';
-import { MediaUnreadableError } from '../../../../src/platform/media/errors.ts';
-import { oggPackets } from '../../../../src/platform/media/ogg-packets.ts';
+import { bytesInMemory } from '../../../../src/audio/media/byte-source.ts';
+import { MediaUnreadableError } from '../../../../src/audio/media/errors.ts';
+import { oggPackets } from '../../../../src/audio/media/ogg-packets.ts';
 import { OggWriter } from '../../../../src/platform/server/tts/ogg-writer.ts';
 import { encodeOggOpus } from '../../../../src/platform/server/tts/opus.ts';
 

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs';
-import { encodeAudio } from '../../audio/codec.ts';
-import { Resampler } from '../../audio/resample.ts';
+import { encodeAudio } from '../codec.ts';
+import { Resampler } from '../resample.ts';
 import { type ByteSource, FileBytes } from './byte-source.ts';
 import type { Container } from './container.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from './errors.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../../src/audio/codec.ts';
 import { rmsLevelDb } from '../../../../src/audio/level.ts';
-import { containerOf } from '../../../../src/platform/media/container.ts';
-import { decodeFile } from '../../../../src/platform/media/decode-file.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../../src/platform/media/errors.ts';
+import { containerOf } from '../../../../src/audio/media/container.ts';
+import { decodeFile } from '../../../../src/audio/media/decode-file.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../../src/audio/media/errors.ts';
 import { tinyHours } from './tiny-hours.ts';
 
 const fixtures = join(import.meta.dirname, '../../../fixtures/audio');
