@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { BitWriter } from './bit-writer.ts';
+import { crc16, crc8 } from './checksums.ts';
+import { mostSubframeBits, writeSubframe } from './subframe.ts';
+
+/** Samples of each channel in a block; the last one of a stream may be shorter. */
+export const FLAC_BLOCK = 4096;
+/** `fLaC` and the one metadata block (RFC 9639, sections 6 to 8.2). */
+export const FLAC_HEAD_BYTES = 42;
+const MOST_HEADER_BYTES = 16;
+/** Codes of the rates that a frame can name by itself (RFC 9639, section 9.1.2); of others the head tells. */
+const RATE_CODES: Readonly<Record<number, number>> = {
+  8000: 4,
+  16_000: 5,
+  22_050: 6,
+  24_000: 7,
+  32_000: 8,
+  44_100: 9,
+  48_000: 10,
+};
+
+/**
+ * Turns 16-bit sound into FLAC frames, block by block, channels apart: two people on two channels share nothing. The head
+ * says what is known at the end only, and is written last, over as many bytes that were left free before the first frame.
+ */
+export class FlacEncoder {
+  readonly #rateHz: number;
+  readonly #channels: number;
+  readonly #writer: BitWriter;
+  readonly #samples = new Int32Array(FLAC_BLOCK);
+  readonly #residual = new Int32Array(FLAC_BLOCK);
+  readonly #md5 = createHash('md5');
+  #frames = 0;
+  #total = 0;
+  #smallest = 0;
+  #largest = 0;
+
+  /** @param channels 1 to 8 */
+  constructor(rateHz: number, channels: number) {
+    this.#rateHz = rateHz;
+    this.#channels = channels;
+    this.#writer = new BitWriter(MOST_HEADER_BYTES + Math.ceil((channels * mostSubframeBits(FLAC_BLOCK)) / 8) + 2);
+  }
+
+  /**
+   * @param interleaved `FLAC_BLOCK` samples of each channel; fewer, but not none, in the last block
+   * @returns one frame, a view that holds until the next one
+   */
+  frame(interleaved: Int16Array): Uint8Array<ArrayBuffer> {
+    const length = interleaved.length / this.#channels;
+    const writer = this.#writer;
+    writer.clear();
+    writeHeader(writer, { length, number: this.#frames, rateCode: RATE_CODES[this.#rateHz] ?? 0, channels: this.#channels });
+    const samples = this.#samples.subarray(0, length);
+    for (let channel = 0; channel < this.#channels; channel += 1) {
+      for (let at = 0; at < length; at += 1) samples[at] = interleaved[at * this.#channels + channel]!;
+      writeSubframe(writer, samples, this.#residual);
+    }
+    writer.align();
+    writer.write(crc16(writer.written), 16);
+    const frame = writer.written;
+    this.#md5.update(littleEndian(interleaved));
+    this.#frames += 1;
+    this.#total += length;
+    this.#smallest = this.#frames === 1 ? frame.length : Math.min(this.#smallest, frame.length);
+    this.#largest = Math.max(this.#largest, frame.length);
+    return frame;
+  }
+
+  /** The head of all that was given; nothing can be given after it. */
+  head(): Uint8Array<ArrayBuffer> {
+    const writer = new BitWriter(FLAC_HEAD_BYTES);
+    for (const byte of Buffer.from('fLaC', 'latin1')) writer.write(byte, 8);
+    // The last metadata block, of type 0, 34 bytes long.
+    writer.write(0x80, 8);
+    writer.write(34, 24);
+    writer.write(FLAC_BLOCK, 16);
+    writer.write(FLAC_BLOCK, 16);
+    writer.write(this.#smallest, 24);
+    writer.write(this.#largest, 24);
+    writer.write(this.#rateHz, 20);
+    writer.write(this.#channels - 1, 3);
+    writer.write(15, 5);
+    writer.write(Math.floor(this.#total / 2 ** 32), 4);
+    writer.write(this.#total % 2 ** 32, 32);
+    for (const byte of this.#md5.digest()) writer.write(byte, 8);
+    return writer.written;
+  }
+}
+
+interface FrameHeader {
+  readonly length: number;
+  readonly number: number;
+  readonly rateCode: number;
+  readonly channels: number;
+}
+
+/** RFC 9639, section 9.1: blocks of one length, 16 bits a sample. */
+function writeHeader(writer: BitWriter, { length, number, rateCode, channels }: FrameHeader): void {
+  const isWhole = length === FLAC_BLOCK;
+  writer.write(0xfff8, 16);
+  writer.write(isWhole ? 12 : 7, 4);
+  writer.write(rateCode, 4);
+  writer.write(channels - 1, 4);
+  writer.write(4, 3);
+  writer.write(0, 1);
+  for (const byte of Buffer.from(codedNumber(number))) writer.write(byte, 8);
+  if (!isWhole) writer.write(length - 1, 16);
+  writer.write(crc8(writer.written), 8);
+}
+
+/** As UTF-8 would write a character of this number, in up to six bytes (RFC 9639, section 9.1.5). */
+function codedNumber(number: number): number[] {
+  if (number < 0x80) return [number];
+  const tail: number[] = [];
+  let rest = number;
+  let room = 0x40;
+  while (rest >= room) {
+    tail.unshift(0x80 | (rest & 0x3f));
+    rest >>>= 6;
+    room >>= 1;
+  }
+  // The first byte has a one for each byte that there is.
+  return [(0x100 - room * 2) | rest, ...tail];
+}
+
+function littleEndian(samples: Int16Array): Uint8Array {
+  return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
+}
