@@ -76,6 +76,12 @@ class Call {
     }
   }
 
+  /** What the subject sends is not taken until then, as on a network that stalls. */
+  stall(durationMs: number): void {
+    this.#socket.pause();
+    setTimeout(() => this.#socket.resume(), durationMs);
+  }
+
   close(): void {
     this.#socket.send(JSON.stringify({ event: 'stop', sequenceNumber: '0', streamSid: this.#sid, stop: {} }));
     this.#socket.close();
@@ -127,6 +133,7 @@ export class Carrier {
   readonly #ledger: Ledger;
   readonly #script: CallerScript;
   #timer: NodeJS.Timeout | undefined;
+  #stalls: NodeJS.Timeout | undefined;
   #startedMs = 0;
   #ticks = 0;
 
@@ -151,8 +158,18 @@ export class Carrier {
     }
   }
 
+  /** Stalls the network to each call so often, to one after the other, until they are hung up. */
+  stallNetwork(everyMs: number, durationMs: number): void {
+    let next = 0;
+    this.#stalls = setInterval(() => {
+      this.calls[next % this.calls.length]?.stall(durationMs);
+      next += 1;
+    }, everyMs / this.calls.length);
+  }
+
   async hangUp(): Promise<void> {
     clearTimeout(this.#timer);
+    clearInterval(this.#stalls);
     for (const call of this.calls) call.close();
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
@@ -181,7 +198,7 @@ export class Carrier {
 
   async #streamUrl(number: number): Promise<string> {
     const { url, authToken } = this.#target;
-    if (authToken === undefined) return url;
+    if (authToken === undefined) return `${url}/?call=${number}`;
     const address = `${url}/carriers/twilio/voice`;
     const from = `+1555${String(number).padStart(7, '0')}`;
     const call = { callSid: sidOf(number), accountSid: `AC${'0'.repeat(32)}`, from, to: '+15550100002' };

@@ -1,10 +1,13 @@
 import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
 import { DEFAULT_ENDPOINTING } from '../../src/call/endpointing.ts';
 import { Carrier } from './carrier.ts';
+import type { Certificate } from './certificate.ts';
 import { framesAfterEnd, framesToClear, hearLine } from './detector-frames.ts';
 import { Ledger, type Reaction } from './ledger.ts';
+import type { PeerOrder } from './peer-child.ts';
 import { busyMsOf, pin, usageOf } from './processor.ts';
 import { type Quantiles, quantiles, round } from './quantiles.ts';
+import { startRealtimeStandIn } from './realtime-stand-in.ts';
 import { FRAME_MS } from './sounds.ts';
 import { startStandIn } from './stand-in.ts';
 import { type SubjectName, SubjectProcess } from './subject.ts';
@@ -18,13 +21,23 @@ export interface RowOrder {
   readonly calls: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
+  /** The file that exports the peer, where that is the subject. */
+  readonly peer?: string;
+  /** What the stand-ins for the speech platform speak TLS with; they speak none without. */
+  readonly certificate?: Certificate | undefined;
+  /** What stops once in a while, from the calls' first second on. */
+  readonly stalls?: StallName;
 }
+
+/** The subject's event loop for 200 ms of every second, or the network to each call for 250 ms of every two. */
+export type StallName = 'loop' | 'network';
 
 /** What one run of one subject came to. */
 export interface Row {
   readonly subject: SubjectName;
   readonly workload: WorkloadName;
   readonly calls: number;
+  readonly stalls: StallName | undefined;
   /** Share of one processor, of all threads. */
   readonly cpu: number;
   /** Processor time for a second of one call, in microseconds. */
@@ -56,6 +69,8 @@ export interface Latencies {
   readonly clear: Quantiles;
 }
 
+const LOOP_STALL = { everyMs: 1_000, durationMs: 200 };
+const NETWORK_STALL = { everyMs: 2_000, durationMs: 250 };
 const SUBJECT_PROCESSOR = 0;
 const GENERATOR_PROCESSOR = 1;
 const CALLS_END_WITHIN_MS = 10_000;
@@ -64,13 +79,17 @@ const CALLS_END_WITHIN_MS = 10_000;
 export async function measureRow({ folder, subject: name, calls, warmUpMs, measureMs, ...order }: RowOrder): Promise<Row> {
   const work = workload(order.workload);
   const ledger = new Ledger(work.voice, (call, frame) => work.pcm(call, frame));
-  const standIn = await startStandIn({ voice: work.voice, ledger });
-  const subject = new SubjectProcess({ folder, name, workload: order.workload, env: {} });
+  const upstream = await startUpstream(work, ledger, order);
+  const env: Record<string, string> = {};
+  if (order.certificate !== undefined) env['NODE_EXTRA_CA_CERTS'] = order.certificate.file;
+  const subject = new SubjectProcess({ folder, name, workload: order.workload, env });
   const pinned = pin(subject.pid, SUBJECT_PROCESSOR) && pin(process.pid, GENERATOR_PROCESSOR);
-  const ready = await subject.start(standIn.speech);
+  const ready = await subject.start(upstream.argument);
   const idle = usageOf(subject.pid);
   const carrier = new Carrier(ready, ledger, work);
+  if (order.stalls === 'loop') subject.stall(LOOP_STALL.everyMs, LOOP_STALL.durationMs);
   await carrier.place(calls);
+  if (order.stalls === 'network') carrier.stallNetwork(NETWORK_STALL.everyMs, NETWORK_STALL.durationMs);
   await wait(warmUpMs);
   subject.measure();
   ledger.measuring = true;
@@ -87,7 +106,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   await carrier.hangUp();
   const starvedByGateway = await starvations(subject);
   await subject.stop();
-  standIn.close();
+  upstream.close();
 
   const wallMs = after.atMs - before.atMs;
   const cpuMs = after.cpuMs - before.cpuMs;
@@ -112,6 +131,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
     subject: name,
     workload: order.workload,
     calls,
+    stalls: order.stalls,
     cpu: round(cpuMs / wallMs, 4),
     usPerCallSecond: Math.round((cpuMs * 1000) / (wallMs / 1000) / calls),
     loopP99Ms: round(loopP99Ms),
@@ -121,13 +141,23 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
     others: round(others, 3),
     generatorCpu: round(generatorCpu, 3),
     generatorLateP99Ms,
-    holes: order.workload === 'W2' ? holes : 0,
+    holes,
     starvedByGateway,
     lost,
     latencyMs: await latencies(work, ledger),
     checksumOk,
     void: faults.filter((fault) => fault !== undefined),
   };
+}
+
+/** What the subject talks to: the gateway a speech platform, the peer a realtime service, the echo server nobody. */
+async function startUpstream(work: Workload, ledger: Ledger, { peer, certificate }: Pick<RowOrder, 'peer' | 'certificate'>) {
+  if (peer === undefined) {
+    const { speech, close } = await startStandIn({ voice: work.voice, ledger, certificate });
+    return { argument: speech, close };
+  }
+  const { url, close } = await startRealtimeStandIn(work, ledger);
+  return { argument: { module: peer, url } satisfies PeerOrder, close };
 }
 
 /** What a gateway tells of playout that ran dry once its calls have ended; 0 of any other subject. */

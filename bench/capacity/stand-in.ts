@@ -1,13 +1,15 @@
 // A speech platform that costs next to nothing: it hears every sample and understands none, and speaks the same sound for every text.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
+import type { Certificate } from './certificate.ts';
 import type { Ledger } from './ledger.ts';
 import { numberIn, type Sound } from './sounds.ts';
 
 /** Audio of one message: as much as hosted synthesizers send at once. */
-const CHUNK_MS = 200;
+export const CHUNK_MS = 200;
 /** A little faster than it is spoken. */
 const CHUNK_EVERY_MS = 180;
 
@@ -15,10 +17,13 @@ export interface StandInOptions {
   /** What every sentence sounds like. */
   readonly voice: Sound;
   readonly ledger: Ledger;
+  /** `https` and `wss` with it, where given. */
+  readonly certificate?: Certificate | undefined;
 }
 
 /** Recognition, synthesis and tokens on three loopback ports. @returns their addresses, and what closes them */
 export async function startStandIn(options: StandInOptions): Promise<{ speech: SpeechPlatformSettings; close: () => void }> {
+  const listen = async (answer: Answer) => await listenWith(options.certificate, answer);
   const auth = await listen((_, response) => response.end(JSON.stringify({ token: 'stand-in', expires_in: 3600 })));
   const asr = await listen((_, response) => response.end('{"ok":true}'));
   const tts = await listen((_, response) => response.end('{"status":"ok","voices":["Nisha"]}'));
@@ -82,8 +87,11 @@ function speak(socket: WebSocket, { voice, ledger }: StandInOptions): void {
   });
 }
 
-async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void) {
-  const server = createServer(answer);
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+async function listenWith(certificate: Certificate | undefined, answer: Answer) {
+  const server = certificate === undefined ? createServer(answer) : createTlsServer(certificate, answer);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  const scheme = certificate === undefined ? 'http' : 'https';
+  return { server, url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }

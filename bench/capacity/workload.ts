@@ -28,6 +28,9 @@ const SHAPES: Readonly<Record<WorkloadName, Shape>> = {
   exchange: { speechMs: 1_200, quietMs: 3_200, shortQuietMs: 1_700, turns: 2, voiceMs: 2_000 },
 };
 
+/** A second in which nobody has anything to say. */
+export const LEAD_FRAMES = 50;
+
 /**
  * What callers do. W1 is a conversation: speech, a pause in which the bot answers, one turn in ten talked over. W2 is saturation: the
  * same caller, and a bot that talks all the time. An exchange is a short conversation in which every other turn is talked over: more
@@ -50,7 +53,6 @@ export function workload(name: WorkloadName): Workload {
     add(quiet(turn === turns - 2 ? shortQuietMs : quietMs, 71 + turn));
   }
   const loop = soundOf(joinSamples(parts));
-  const lead = 50;
   const numbers = new Map<number, Sound>();
   const numberOf = (call: number): Sound => {
     let sound = numbers.get(call);
@@ -58,17 +60,17 @@ export function workload(name: WorkloadName): Workload {
     return sound;
   };
   // Callers do not all speak at once.
-  const placeOf = (call: number, frame: number): number => (frame - lead + call * 37) % loop.frames.length;
+  const placeOf = (call: number, frame: number): number => (frame - LEAD_FRAMES + call * 37) % loop.frames.length;
   const silence = soundOf(quiet(20, 5));
   return {
     name,
     voice: soundOf(atTelephoneLevel(speech(voiceMs, 3))),
     base64: (call, frame) =>
-      frame === 0 ? numberOf(call).base64[0]! : frame < lead ? silence.base64[0]! : loop.base64[placeOf(call, frame)]!,
+      frame === 0 ? numberOf(call).base64[0]! : frame < LEAD_FRAMES ? silence.base64[0]! : loop.base64[placeOf(call, frame)]!,
     pcm: (call, frame) =>
-      frame === 0 ? numberOf(call).pcm[0]! : frame < lead ? silence.pcm[0]! : loop.pcm[placeOf(call, frame)]!,
+      frame === 0 ? numberOf(call).pcm[0]! : frame < LEAD_FRAMES ? silence.pcm[0]! : loop.pcm[placeOf(call, frame)]!,
     event(call, frame) {
-      if (name === 'W2' || frame < lead) return undefined;
+      if (name === 'W2' || frame < LEAD_FRAMES) return undefined;
       const place = placeOf(call, frame);
       return ends.has(place) ? 'speech-ends' : begins.get(place);
     },
