@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { decodeAudio } from '../audio/codec.ts';
 import { activeLevelDb, amplify } from '../audio/level.ts';
 import { resample } from '../audio/resample.ts';
 import { parseWav } from '../audio/wav.ts';
 import { systemClock, type Clock, type Timer } from '../kernel/clock.ts';
+import { entryFile } from '../kernel/entry-file.ts';
 import { CallerVoiceError } from './errors.ts';
 import type { VoiceAnswer, VoiceRequest } from './voice-protocol.ts';
 
@@ -34,11 +34,9 @@ export class CallerVoice implements AsyncDisposable {
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
-    const source = import.meta.url.endsWith('.ts');
-    const file = fileURLToPath(new URL(source ? './voice-child.ts' : './voice-child.js', import.meta.url));
-    this.#child = fork(file, [], {
-      // Node 20 cannot load TypeScript by itself; compiled, nothing is needed.
-      execArgv: ['--no-warnings', ...(source ? ['--import', import.meta.resolve('tsx')] : [])],
+    const { path, execArgv } = entryFile(import.meta.url, 'voice-child');
+    this.#child = fork(path, [], {
+      execArgv: ['--no-warnings', ...execArgv],
       // It needs nothing of our environment, where secrets may be.
       env: {},
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { z } from 'zod';
+import { DURABLE_START, DurableFiles } from './durable-files.ts';
 import { type EngineReport, engineOrder } from './engine-protocol.ts';
 
 /** A quarter of PGlite's own 128 MB of page cache: the file system caches the rest, and a hundred megabytes stay free. */
@@ -15,7 +16,8 @@ async function serve(): Promise<void> {
   if (port === null) throw new TypeError('engine-worker runs as a worker thread');
   const say = (report: EngineReport, transfer: readonly ArrayBuffer[] = []): void => port.postMessage(report, [...transfer]);
   const { dataDir } = z.object({ dataDir: z.string() }).parse(workerData);
-  const engine = await PGlite.create({ dataDir, postgresqlconf: SETTINGS });
+  const fs = new DurableFiles(dataDir);
+  const engine = await PGlite.create({ fs, startParams: DURABLE_START, postgresqlconf: SETTINGS });
   let last: Promise<void> = Promise.resolve();
   port.on('message', (message: unknown) => {
     const order = engineOrder.parse(message);

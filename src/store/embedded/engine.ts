@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Clock } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/abort.ts';
+import { startWorker } from '../../kernel/entry-file.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { type EngineOrder, engineReport } from './engine-protocol.ts';
 import type { Backend } from './session-gate.ts';
@@ -35,7 +36,7 @@ export class Engine implements Backend, AsyncDisposable {
    * @throws StoreUnavailableError when it cannot be opened
    */
   static async start(dataDir: string, clock: Clock): Promise<Engine> {
-    const worker = startThread({ dataDir });
+    const worker = startWorker(import.meta.url, 'engine-worker', { dataDir });
     const engine = new Engine(worker, clock);
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: unknown) => {
@@ -111,16 +112,4 @@ export class Engine implements Backend, AsyncDisposable {
     for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
     this.#waiting.clear();
   }
-}
-
-/**
- * Runs the compiled thread; from source there is none, and the thread loads TypeScript through tsx, as the tests need.
- * (`--import tsx` has no effect in a worker thread of Node 20, hence the few words of JavaScript.)
- */
-function startThread(workerData: { readonly dataDir: string }): Worker {
-  if (!import.meta.url.endsWith('.ts'))
-    return new Worker(new URL('./engine-worker.js', import.meta.url), { workerData, execArgv: [] });
-  const entry = JSON.stringify(new URL('./engine-worker.ts', import.meta.url).href);
-  const script = `import('tsx/esm/api').then((tsx) => { tsx.register(); return import(${entry}); });`;
-  return new Worker(script, { eval: true, workerData, execArgv: [] });
 }

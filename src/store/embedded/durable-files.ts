@@ -1,0 +1,61 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+import { z } from 'zod';
+
+/** What Emscripten hands to an operation on something open. `nfd` is the descriptor that Node knows; a folder has none. */
+const openStream = z.object({ path: z.string(), nfd: z.int().optional() });
+
+/** `fdatasync`, the default on Linux, is a stub in WebAssembly that does nothing. */
+export const DURABLE_START = [
+  ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
+  '-c',
+  'fsync=on',
+  '-c',
+  'wal_sync_method=fsync',
+];
+
+/**
+ * Files that reach the disk when Postgres asks for it. PGlite runs with `-F` (no fsync), and its file system passes none on:
+ * a commit would survive `kill -9`, after which the kernel still holds what was written, and be lost with the power. But the
+ * outbox forgets an entry once the store has it.
+ */
+export class DurableFiles extends NodeFS {
+  readonly #flushFile: (descriptor: number) => void;
+
+  /** @param flushFile an argument so that a test can count */
+  constructor(dataDir: string, flushFile: (descriptor: number) => void = fsyncSync) {
+    super(dataDir);
+    this.#flushFile = flushFile;
+  }
+
+  override async init(...given: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
+    const { emscriptenOpts } = await super.init(...given);
+    const { preRun = [] } = emscriptenOpts;
+    const flushing: typeof preRun = [
+      (module) => {
+        // `fd_sync` asks for one among the operations, and takes a missing one for success (emscripten, `_fd_sync`).
+        Object.assign(module.FS.filesystems.NODEFS.stream_ops, { fsync: (stream: unknown) => this.#flush(stream) });
+      },
+    ];
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...preRun, ...flushing] } };
+  }
+
+  #flush(stream: unknown): number {
+    const { path, nfd } = openStream.parse(stream);
+    // Not thrown on as one of Postgres's own errors: the engine ends, and its log makes the cluster whole, as after its panic.
+    if (nfd !== undefined) this.#flushFile(nfd);
+    else flushFolder(join(this.rootDir, relative(PGlite.paths.PGDATA, path)));
+    return 0;
+  }
+}
+
+function flushFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
