@@ -151,9 +151,13 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
 }
 
 /** What the subject talks to: the gateway a speech platform, the peer a realtime service, the echo server nobody. */
-async function startUpstream(work: Workload, ledger: Ledger, { peer, certificate }: Pick<RowOrder, 'peer' | 'certificate'>) {
+async function startUpstream(
+  work: Workload,
+  ledger: Ledger,
+  { peer, certificate, stalls }: Pick<RowOrder, 'peer' | 'certificate' | 'stalls'>,
+) {
   if (peer === undefined) {
-    const { speech, close } = await startStandIn({ voice: work.voice, ledger, certificate });
+    const { speech, close } = await startStandIn({ voice: work.voice, ledger, certificate, ahead: stalls !== undefined });
     return { argument: speech, close };
   }
   const { url, close } = await startRealtimeStandIn(work, ledger);

@@ -12,11 +12,15 @@ import { numberIn, type Sound } from './sounds.ts';
 export const CHUNK_MS = 200;
 /** A little faster than it is spoken. */
 const CHUNK_EVERY_MS = 180;
+/** As fast as synthesizers make speech that nobody waits for: what a stall does then is the gateway's alone. */
+const AHEAD_CHUNK_EVERY_MS = 50;
 
 export interface StandInOptions {
   /** What every sentence sounds like. */
   readonly voice: Sound;
   readonly ledger: Ledger;
+  /** Whether speech is made well ahead of its time. */
+  readonly ahead?: boolean;
   /** `https` and `wss` with it, where given. */
   readonly certificate?: Certificate | undefined;
 }
@@ -59,7 +63,8 @@ function hear(socket: WebSocket, ledger: Ledger): void {
   });
 }
 
-function speak(socket: WebSocket, { voice, ledger }: StandInOptions): void {
+function speak(socket: WebSocket, { voice, ledger, ahead = false }: StandInOptions): void {
+  const everyMs = ahead ? AHEAD_CHUNK_EVERY_MS : CHUNK_EVERY_MS;
   const framesOfChunk = CHUNK_MS / 20;
   const chunks = Array.from({ length: Math.floor(voice.frames.length / framesOfChunk) }, (_, at) =>
     Buffer.concat(voice.frames.slice(at * framesOfChunk, (at + 1) * framesOfChunk)),
@@ -81,7 +86,7 @@ function speak(socket: WebSocket, { voice, ledger }: StandInOptions): void {
       if (index === 0) ledger.speaks(call);
       socket.send(JSON.stringify({ type: 'chunk', chunk_index: index, format: 'mulaw', sample_rate: 8000 }));
       socket.send(chunk);
-      timer = setTimeout(() => next(index + 1), startedMs + (index + 1) * CHUNK_EVERY_MS - performance.now());
+      timer = setTimeout(() => next(index + 1), startedMs + (index + 1) * everyMs - performance.now());
     };
     next(0);
   });
