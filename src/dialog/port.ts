@@ -68,7 +68,7 @@ export type DialogAction =
   /** A sound in the order of what is said. Where it cannot be played, the log says why and the `text` is said. */
   | {
       readonly type: 'play';
-      /** A WAV file in the bot's folder, by its name there, or an https address of one. */
+      /** An audio file in the bot's folder, by its name there, or an https address of one. */
       readonly source: string;
       /** What is heard in it, for the history; `[audio NAME]` when absent. */
       readonly text?: string;

@@ -1,5 +1,7 @@
 import { decodeMulaw } from '../../audio/g711.ts';
+import { MediaDecoder } from '../../audio/media/media-decoder.ts';
 import type { Bot } from '../../config/bots.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { soundAudio } from '../sounds/sound-audio.ts';
 import { findSound, readSound } from '../sounds/sound-place.ts';
@@ -25,5 +27,6 @@ export async function loadAmbiences(bots: readonly Bot[], logger: Logger): Promi
 }
 
 async function fileSound(folder: string, name: string): Promise<Int16Array> {
-  return decodeMulaw(await soundAudio(await readSound(await findSound(folder, name))));
+  const decoding = { clock: systemClock, decoder: new MediaDecoder() };
+  return decodeMulaw(await soundAudio(await readSound(await findSound(folder, name)), decoding));
 }

@@ -52,7 +52,7 @@ async function get(url: URL, { resolve, allowedHosts = [] }: SoundFetching, sign
     signal,
     agent: false,
     headers: {
-      accept: 'audio/wav, audio/x-wav, application/octet-stream',
+      accept: 'audio/*, application/ogg, application/octet-stream',
       'accept-encoding': 'identity',
       'user-agent': 'offhook',
     },

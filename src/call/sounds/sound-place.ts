@@ -5,6 +5,9 @@ import { SoundError } from './errors.ts';
 /** A sound may not be larger than this, as it lies on disk or comes from a server. */
 export const MOST_FILE_BYTES = 20 * 1024 * 1024;
 
+/** Longer than this nobody is made to listen; what is to go on is played again. */
+export const MOST_SECONDS = 300;
+
 export interface SoundPlace {
   readonly path: string;
   /** Changes when the file does. */

@@ -1,15 +1,19 @@
-import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { decodeMulaw } from '../../../../src/audio/g711.ts';
-import { activeLevelDb } from '../../../../src/audio/level.ts';
+import type { MediaDecoder } from '../../../../src/audio/media/media-decoder.ts';
+import { activeLevelDb, rmsLevelDb } from '../../../../src/audio/level.ts';
+import { decodeFile } from '../../../../src/audio/media/decode-file.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError } from '../../../../src/audio/media/errors.ts';
 import { sine } from '../../../../src/audio/tone.ts';
 import { WavError, wavFile } from '../../../../src/audio/wav.ts';
 import { SoundError } from '../../../../src/call/sounds/errors.ts';
-import { SoundLibrary } from '../../../../src/call/sounds/sound-library.ts';
+import { SoundLibrary, type SoundLibraryOptions } from '../../../../src/call/sounds/sound-library.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 
+const audioFixtures = join(import.meta.dirname, '../../../fixtures/audio');
 let root: string;
 let folder: string;
 
@@ -65,7 +69,7 @@ describe('a sound of the bot’s folder', () => {
   });
 
   it('is forgotten when too much is kept, and still played', async () => {
-    const sounds = new SoundLibrary({ clock: new ManualClock(0) }, 2_000);
+    const sounds = new SoundLibrary({ clock: new ManualClock(0) }, { mostKeptBytes: 2_000 });
     for (const name of ['a', 'b']) await writeFile(join(folder, `${name}.wav`), wavFile(new Int16Array(1_600).fill(900), 8_000));
     for (const name of ['a', 'b', 'a']) expect(await soundOf(sounds, `${name}.wav`)).toHaveLength(1_600);
   });
@@ -96,6 +100,55 @@ describe('a sound of the bot’s folder', () => {
     await expect(soundOf(library(), 'bot.yaml')).rejects.toThrow(WavError);
     await expect(soundOf(library(), 'empty.wav')).rejects.toThrow('empty');
     await expect(soundOf(library(), 'long.wav')).rejects.toThrow('longer than 300 s');
+  });
+
+  it('is played whatever it is compressed by, and its name does not matter', async () => {
+    // In this thread: to start one takes seconds from source.
+    const sounds = new SoundLibrary({ clock: new ManualClock(0) }, { decoder: { decode: (options) => decodeFile(options) } });
+    for (const name of ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm']) {
+      await copyFile(join(audioFixtures, name), join(folder, 'hold-music'));
+      await utimes(join(folder, 'hold-music'), 1, name.length);
+      const heard = decodeMulaw(await soundOf(sounds, 'hold-music'));
+      expect(Math.abs(heard.length / 8_000 - 1), name).toBeLessThan(0.02);
+      expect(activeLevelDb(heard, 8_000), name).toBeGreaterThan(-23);
+      expect(rmsLevelDb(heard.subarray(0, 1_200)), name).toBeLessThan(-40);
+    }
+  });
+
+  it('that is compressed is refused when it is damaged, too long, or would need what is not there', async () => {
+    const cut = (await readFile(join(audioFixtures, 'tones.flac'))).subarray(0, 4_000);
+    await writeFile(join(folder, 'cut.flac'), cut);
+    await expect(soundOf(library(), 'cut.flac')).rejects.toThrow('the sound is damaged');
+    const failing = (error: Error): SoundLibrary =>
+      new SoundLibrary(
+        { clock: new ManualClock(0) },
+        { decoder: { decode: vi.fn<MediaDecoder['decode']>().mockRejectedValue(error) } },
+      );
+    await expect(soundOf(failing(new MediaTooLongError('x')), 'cut.flac')).rejects.toThrow('longer than 300 s');
+    await expect(soundOf(failing(new MediaNeedsFfmpegError('AAC')), 'cut.flac')).rejects.toThrow('needs ffmpeg');
+    expect((await readdir(tmpdir())).filter((name) => name.startsWith('offhook-sound-'))).toEqual([]);
+  });
+
+  it('is waited for no longer than a caller waits, and is there the next time', async () => {
+    const clock = new ManualClock(0);
+    let finish: () => void = () => undefined;
+    const decoded = new Promise<void>((resolve) => (finish = resolve));
+    const decoder: SoundLibraryOptions['decoder'] = {
+      async decode({ outputPath }) {
+        await decoded;
+        await writeFile(outputPath, new Uint8Array(32_000).fill(9));
+      },
+    };
+    await copyFile(join(audioFixtures, 'tones.mp3'), join(folder, 'slow.mp3'));
+    const sounds = new SoundLibrary({ clock }, { decoder });
+    const first = soundOf(sounds, 'slow.mp3');
+    const refused = expect(first).rejects.toThrow('not ready within 4500 ms');
+    await vi.waitFor(() => expect(clock.pendingTimers).toBe(2));
+    clock.advance(4_500);
+    await refused;
+    finish();
+    expect(await soundOf(sounds, 'slow.mp3')).toHaveLength(8_000);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('is not waited for by a reply that nobody wants any more', async () => {
