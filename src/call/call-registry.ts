@@ -1,36 +1,23 @@
 import type { Attachment, InboundCall } from '../carriers/port.ts';
-import { findBot, phrasesOf, type Bot } from '../config/bots.ts';
 import type { DialogHookFactory } from '../dialog/port.ts';
 import { newId } from '../kernel/ids.ts';
-import type { RefusalCause } from '../observability/metrics.ts';
-import { roomFor } from './admission.ts';
+import { admit, type CallRefusal, type DoorOptions, refusal, type SpeechReservation } from './call-door.ts';
 import type { CallRecord } from './call-record.ts';
 import { CallSession } from './session.ts';
 import type { CallRecorder } from './replay/call-recorder.ts';
 import type { CallIdentity, CallServices, CallTiming } from './services.ts';
 import type { CallOrder } from './supervision.ts';
 
-/** A promise of the speech platform to serve one more call; taken when the call is answered, before `start`. */
-export interface SpeechReservation {
-  release(): void;
-}
-
-export interface CallRegistryOptions {
-  readonly bots: readonly Bot[];
+export interface CallRegistryOptions extends DoorOptions<SpeechReservation> {
   readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
   readonly timing: CallTiming;
-  readonly maximum: number;
-  /** Whether new calls are refused because the event loop is late. */
-  readonly shedding: () => boolean;
   readonly tenantId: string;
-  /** Undefined when no slot is free. */
-  readonly reserveSpeech: () => SpeechReservation | undefined;
-  /** Whether the speech platform answers; a call is not half-served. */
-  readonly speechIsUp: () => boolean;
   /** Marks this process as the owner of a call; false when another one is. */
   readonly lease: (callId: string) => boolean;
   /** Keeps a call as a fixture; undefined for one that is not to be kept. */
   readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallRecorder | undefined;
+  /** A call is over, its record kept, and its place free. */
+  readonly onOver?: ((carrierCallId: string) => void) | undefined;
 }
 
 export type CallAnswer =
@@ -40,14 +27,7 @@ export type CallAnswer =
       /** New for every answer, also when a call that is alive is answered again. */
       readonly attachmentId: string;
     }
-  /** The caller hears `say` in the carrier's own voice, then the call ends. `cause` is counted, `reason` is for the log. */
-  | {
-      readonly kind: 'refuse';
-      readonly say: string;
-      readonly language: string;
-      readonly cause: RefusalCause;
-      readonly reason: string;
-    };
+  | CallRefusal;
 
 /** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
 export class CallRegistry {
@@ -74,22 +54,19 @@ export class CallRegistry {
 
   /**
    * Admits a verified call or says why not; a call that is alive gets another attachment.
+   * @param lane the key of the speech platform that the call's slot belongs to; chosen here when absent
    * @throws what the disk throws at a lease; nothing is held then
    */
-  answer(inbound: InboundCall): CallAnswer {
-    const alive = this.#byCarrierId.get(inbound.carrierCallId);
-    if (alive !== undefined) return this.#accept(alive.id);
-    const bot = findBot(this.#options.bots, { pathName: inbound.botName, dialledNumber: inbound.to });
-    const dialog = bot === undefined ? undefined : this.#options.dialogs.get(bot.name);
-    if (bot === undefined || dialog === undefined) return refusal(this.#options.bots[0], 'nobody', 'no-bot');
-    const room = roomFor(this.#options, { active: this.active, shedding: this.#options.shedding() });
-    if (room !== 'room') return refusal(bot, 'overflow', room);
-    if (!this.#options.speechIsUp()) return refusal(bot, 'apology', 'speech-down');
-    const reservation = this.#options.reserveSpeech();
-    if (reservation === undefined) return refusal(bot, 'overflow', 'speech-slots');
+  answer(inbound: InboundCall, lane?: number): CallAnswer {
+    const again = this.again(inbound.carrierCallId);
+    if (again !== undefined) return again;
+    const admission = admit(this.#options, inbound, { active: this.active, lane });
+    if (admission.kind === 'refuse') return admission;
+    const { bot, reservation } = admission;
+    const dialog = this.#options.dialogs.get(bot.name);
     try {
       const callId = newId('call');
-      if (this.#options.lease(callId)) {
+      if (dialog !== undefined && this.#options.lease(callId)) {
         this.#begin({ callId, tenantId: this.#options.tenantId, inbound, bot, dialog }, reservation);
         return this.#accept(callId);
       }
@@ -100,6 +77,12 @@ export class CallRegistry {
     }
     reservation.release();
     return refusal(bot, 'apology', 'lease');
+  }
+
+  /** Another attachment for a call that is alive; undefined where there is none. */
+  again(carrierCallId: string): CallAnswer | undefined {
+    const alive = this.#byCarrierId.get(carrierCallId);
+    return alive === undefined ? undefined : this.#accept(alive.id);
   }
 
   attach(callId: string, attachment: Attachment): void {
@@ -164,6 +147,7 @@ export class CallRegistry {
       this.#recorders.delete(callId);
       this.#byCarrierId.delete(inbound.carrierCallId);
       this.#promised.delete(callId);
+      this.#options.onOver?.(inbound.carrierCallId);
     });
   }
 
@@ -177,19 +161,4 @@ export class CallRegistry {
     if (promised > 1) this.#promised.set(callId, promised - 1);
     else this.#promised.delete(callId);
   }
-}
-
-const reasons = {
-  'no-bot': 'no bot answers this number',
-  calls: 'the most calls at once are running',
-  'loop-lag': 'the event loop is late',
-  'speech-down': 'the speech platform is down',
-  'speech-slots': 'no recognition slot is free',
-  lease: 'another process owns this call',
-} as const satisfies Partial<Record<RefusalCause, string>>;
-
-function refusal(bot: Bot | undefined, phrase: 'nobody' | 'overflow' | 'apology', cause: keyof typeof reasons): CallAnswer {
-  const phrases = bot === undefined ? undefined : phrasesOf(bot);
-  const say = phrases?.[phrase] ?? 'Sorry, this number is not in service. Goodbye.';
-  return { kind: 'refuse', say, language: bot?.language ?? 'en', cause, reason: reasons[cause] };
 }

@@ -14,6 +14,8 @@ export interface LoadWatchOptions {
   readonly lag: LoopLag;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** Told after each judgement. */
+  readonly onJudged?: ((load: Pick<LoadWatch, 'lagMs' | 'shedding'>) => void) | undefined;
 }
 
 /** Watches how late the event loop runs, and says whether that leaves room for more calls. Closes the lag's measurement too. */
@@ -58,5 +60,6 @@ export class LoadWatch implements Disposable {
     if (!shedding && this.#shedding) logger.info({ lagMs }, 'the event loop is in time again: new calls are taken');
     this.#lagMs = lagMs;
     this.#shedding = shedding;
+    this.#options.onJudged?.(this);
   }
 }

@@ -8,7 +8,7 @@ export interface SecretRoutesDeps {
    * @param botSecret the `secretEnv` of the bot that was given the token
    * @returns undefined where there is no such value, or it is another bot's
    */
-  readonly redeem: (botSecret: string, token: string) => string | undefined;
+  readonly redeem: (botSecret: string, token: string) => string | undefined | Promise<string | undefined>;
 }
 
 const MOST_BODY_BYTES = 1_000;
@@ -22,12 +22,12 @@ export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps): void
     { parseAs: 'string', bodyLimit: MOST_BODY_BYTES },
     app.getDefaultJsonParser('error', 'error'),
   );
-  app.post('/secrets/redeem', (request, reply) => {
+  app.post('/secrets/redeem', async (request, reply) => {
     const [, secret] = /^Bearer (.+)$/u.exec(request.headers.authorization ?? '') ?? [];
     if (secret === undefined) throw new RequestRefused(401, 'The header authorization must be Bearer and the secret of the bot.');
     const parsed = body.safeParse(request.body);
     if (!parsed.success) throw new RequestRefused(400, 'The body must be JSON with the token that the bot was given.');
-    const value = deps.redeem(secret, parsed.data.token);
+    const value = await deps.redeem(secret, parsed.data.token);
     if (value === undefined)
       throw new RequestRefused(404, 'There is no value for this token and this bot, or it was fetched before.');
     return reply.header('cache-control', 'no-store').send({ value });

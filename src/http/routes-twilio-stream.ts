@@ -1,15 +1,22 @@
+import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { acceptMediaSocket } from '../carriers/media-socket.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import { twilioDialect } from '../carriers/twilio/dialect.ts';
+import type { ExpectedMedia } from './expected-media.ts';
+import type { MediaElsewhere } from './media-elsewhere.ts';
 import { PendingSockets } from './pending-sockets.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
 import type { TwilioRoutesDeps } from './routes-twilio.ts';
+import { serveMediaSocket } from './serve-media-socket.ts';
 import { upgradeSignature } from './twilio-access.ts';
 
-export interface TwilioStreamDeps extends TwilioRoutesDeps {
+export interface TwilioStreamDeps extends Omit<TwilioRoutesDeps, 'expected'> {
+  readonly expected: ExpectedMedia;
+  /** The processes that serve media; this one when absent. */
+  readonly elsewhere: MediaElsewhere | undefined;
+  /** What a client sent behind the request of its upgrade. */
+  readonly earlyBytes: (upgrade: IncomingMessage) => Uint8Array;
   readonly startTimeoutMs: number;
   readonly pendingPerAddress: number;
   readonly requireUpgradeSignature: boolean;
@@ -47,8 +54,20 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
         'upgrade signature does not match, token does',
       );
     }
-    grants.set(request, grant);
-    return undefined;
+    const { elsewhere } = deps;
+    if (elsewhere === undefined) {
+      grants.set(request, grant);
+      return undefined;
+    }
+    const leave = pending.enter(request.ip);
+    const early = deps.earlyBytes(request.raw);
+    reply.hijack();
+    reply.raw.detachSocket(request.raw.socket);
+    elsewhere
+      .take(grant, { socket: request.raw.socket, headers: singleHeaders(request), early, address: request.ip })
+      .catch((error: unknown) => deps.logger.warn({ callId: grant.callId, error }, 'a media socket could not be handed over'))
+      .finally(leave);
+    return reply;
   };
 
   const serve = (socket: WebSocket, request: FastifyRequest): void => {
@@ -57,35 +76,14 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
       socket.close(1011, 'not admitted');
       return;
     }
-    const { carrierCallId, callId, attachmentId } = grant;
-    const leave = pending.enter(request.ip);
-    acceptMediaSocket({
-      socket,
-      dialect: twilioDialect,
-      clock: deps.clock,
-      events: deps.events,
-      callId,
-      attachmentId,
-      carrierCallId,
-      startTimeoutMs: deps.startTimeoutMs,
-      onStarted(attachment) {
-        leave();
-        if (!deps.expected.arrived(attachmentId)) {
-          attachment.close('no longer expected');
-          return;
-        }
-        deps.events.attached({ carrier: 'twilio', callId, attachmentId, streamId: attachment.started.streamId });
-        deps.intake.attach(callId, attachment);
-      },
-      // A fault in one call ends that call alone.
-      onFault: (error) => deps.logger.error({ error, carrier: 'twilio', callId, attachmentId }, 'call failed on a media event'),
-      onAbandoned(reason) {
-        leave();
-        deps.events.streamRefused({ carrier: 'twilio', reason: 'not-started', status: 101, callId, address: request.ip });
-        deps.expected.abandon(attachmentId, reason);
-      },
-    });
+    serveMediaSocket(deps, { socket, grant, address: request.ip, settled: pending.enter(request.ip) });
   };
 
   app.get<{ Params: { token: string } }>('/carriers/twilio/stream/:token', { websocket: true, preHandler: admit }, serve);
+}
+
+function singleHeaders({ headers }: FastifyRequest): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
 }

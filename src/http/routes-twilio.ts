@@ -10,7 +10,7 @@ import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RefusalCause } from '../observability/metrics.ts';
 import { within } from './deadline.ts';
-import type { ExpectedMedia } from './expected-media.ts';
+import type { MediaExpectations } from './media-elsewhere.ts';
 import type { CallAnswer } from '../call/call-registry.ts';
 import type { CallIntake } from './intake.ts';
 import { RequestRefused } from './problem.ts';
@@ -21,7 +21,7 @@ export interface TwilioRoutesDeps extends TwilioAccessDeps {
   readonly intake: CallIntake;
   readonly clock: Clock;
   readonly tokens: StreamTokens;
-  readonly expected: ExpectedMedia;
+  readonly expected: MediaExpectations;
   /** Time from the answer to a started stream; longer than the token's life and the start's together. */
   readonly mediaWithinMs: number;
   readonly events: BusinessEvents;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import formbody from '@fastify/formbody';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
@@ -17,6 +18,7 @@ import { answerBrokenRequest, limitBodyTime } from './broken-request.ts';
 import { JwtBearers } from './api/jwt-bearers.ts';
 import { ExpectedMedia } from './expected-media.ts';
 import type { CallIntake } from './intake.ts';
+import type { MediaElsewhere } from './media-elsewhere.ts';
 import { sendProblem, useProblems } from './problem.ts';
 import { publicAddresses } from './public-addresses.ts';
 import { redactUrl } from './redact-url.ts';
@@ -40,6 +42,8 @@ export interface HttpServerDeps {
   readonly api?: ApiDeps;
   /** What the queue dashboard needs; there is none when absent. */
   readonly board?: Pick<BoardParts, 'password' | 'queue'> | undefined;
+  /** The processes that serve the media of calls; this one when absent. */
+  readonly media?: MediaElsewhere;
   /** Signs stream tokens; new random bytes for this process when absent. */
   readonly streamKey?: Uint8Array;
 }
@@ -85,6 +89,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   app.register(formbody, { bodyLimit: http.bodyLimitBytes });
 
   const expected = new ExpectedMedia(deps.clock, deps.intake);
+  const early = new WeakMap<IncomingMessage, Uint8Array>();
+  app.server.on('upgrade', (request, _socket, head) => void early.set(request, head));
   app.register(websocket, {
     options: { maxPayload: maxMessageBytes, perMessageDeflate: false, clientTracking: true },
     errorHandler(error, socket, request) {
@@ -135,15 +141,17 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       addresses: () => publicAddresses(publicUrl, app.server.address()),
       intake: deps.intake,
       tokens: streamTokens,
-      expected,
       // The token's life is rounded up to a second; one more so that the socket's own deadline comes first.
       mediaWithinMs: twilio.streamTokenMs + twilio.startTimeoutMs + 2000,
       logger: deps.logger,
       clock: deps.clock,
     };
-    twilioRoutes(scope, carrierDeps);
+    twilioRoutes(scope, { ...carrierDeps, expected: deps.media ?? expected });
     twilioStreamRoute(scope, {
       ...carrierDeps,
+      expected,
+      elsewhere: deps.media,
+      earlyBytes: (upgrade) => early.get(upgrade) ?? new Uint8Array(),
       startTimeoutMs: twilio.startTimeoutMs,
       pendingPerAddress: http.pendingStreamsPerAddress,
       requireUpgradeSignature: twilio.requireUpgradeSignature,

@@ -21,13 +21,21 @@ const jsonValue: z.ZodType<JsonValue> = z.json();
  * Keeps the record of a call that has ended, before anything else is done with it.
  * @throws OutboxFullError, OutboxWriteError: the record is not kept, and whoever ended the call still holds it
  */
-export async function keepEndedCall(outbox: Outbox, pump: OutboxPump | undefined, record: NewCallRecord): Promise<void> {
+export async function keepEndedCall(
+  outbox: Pick<Outbox, 'append'>,
+  pump: Pick<OutboxPump, 'wake'> | undefined,
+  record: NewCallRecord,
+): Promise<void> {
   await outbox.append(ENDED, jsonValue.parse(JSON.parse(JSON.stringify(record))));
   pump?.wake();
 }
 
 /** Keeps something that happened during a call until its webhooks are queued. @throws OutboxFullError, OutboxWriteError */
-export async function keepEvent(outbox: Outbox, pump: OutboxPump | undefined, event: WebhookEvent): Promise<void> {
+export async function keepEvent(
+  outbox: Pick<Outbox, 'append'>,
+  pump: Pick<OutboxPump, 'wake'> | undefined,
+  event: WebhookEvent,
+): Promise<void> {
   await outbox.append(EVENT, jsonValue.parse(JSON.parse(JSON.stringify(event))));
   pump?.wake();
 }

@@ -14,9 +14,10 @@ import { storedCall } from './stored-call.ts';
 import type { WebhookDesk } from './webhooks/webhook-desk.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';
 
-interface Keeping {
-  readonly outbox: Outbox;
-  readonly pump: OutboxPump | undefined;
+export interface Keeping {
+  readonly outbox: Pick<Outbox, 'append'>;
+  /** Who brings the outbox to the store, perhaps in another process. */
+  readonly pump: Pick<OutboxPump, 'wake'> | undefined;
   /** Who hears of live calls; nobody when absent. */
   readonly desk?: Pick<WebhookDesk, 'isWanted'> | undefined;
   /** Whether nothing of what was said stays in plain files after the call. */

@@ -12,8 +12,8 @@ import type { WebhookEvent } from './webhooks/webhook-event.ts';
  * up, and what it cannot keep is told when the call has ended.
  */
 export class LiveTeller {
-  readonly #outbox: Outbox;
-  readonly #pump: OutboxPump | undefined;
+  readonly #outbox: Pick<Outbox, 'append'>;
+  readonly #pump: Pick<OutboxPump, 'wake'> | undefined;
   readonly #desk: Pick<WebhookDesk, 'isWanted'> | undefined;
   readonly #logger: Logger;
   /** Turns of each live call that were told of. */
@@ -21,8 +21,8 @@ export class LiveTeller {
 
   constructor(
     parts: {
-      readonly outbox: Outbox;
-      readonly pump: OutboxPump | undefined;
+      readonly outbox: Pick<Outbox, 'append'>;
+      readonly pump: Pick<OutboxPump, 'wake'> | undefined;
       readonly desk?: Pick<WebhookDesk, 'isWanted'> | undefined;
     },
     logger: Logger,

@@ -1,4 +1,5 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { z } from 'zod';
 
 /** How a call ended, as the metric's label. */
 export type CallOutcome = 'caller-hangup' | 'bot-hangup' | 'refused' | 'lost' | 'failed' | 'time-limit' | 'shutdown';
@@ -8,8 +9,19 @@ export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-b
 
 export type SpeechService = 'auth' | 'asr' | 'tts' | 'batch';
 
-/** Why a call was not taken. `late`: there was no answer in time; `failed`: making one failed. */
-export type RefusalCause = 'no-bot' | 'calls' | 'loop-lag' | 'speech-down' | 'speech-slots' | 'lease' | 'late' | 'failed';
+/** Why a call was not taken. `late`: there was no answer in time; `failed`: making one failed; `process`: none was there for it. */
+export const REFUSAL_CAUSES = [
+  'no-bot',
+  'calls',
+  'loop-lag',
+  'speech-down',
+  'speech-slots',
+  'lease',
+  'process',
+  'late',
+  'failed',
+] as const;
+export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
 /** How many slots of a speech service are held or waited for, by who wants them. */
 export interface SpeechSlots {
@@ -17,6 +29,15 @@ export interface SpeechSlots {
   readonly priority: 'live' | 'batch';
   readonly held: number;
   readonly waiting: number;
+}
+
+/** What became of the frames that the neural voice detector was asked about, and of calls that asked for it. */
+export interface SpeechJudgeCounts {
+  readonly judged: number;
+  /** Not judged, since its thread was behind. */
+  readonly late: number;
+  /** Calls that it had no place for, or that came when it was gone. */
+  readonly refusedLines: number;
 }
 
 /** The numbers kept for Prometheus. Label values come from fixed lists or from our own code, never from outside. */
@@ -41,8 +62,28 @@ export interface Metrics {
   watchSpeechSlots(read: () => readonly SpeechSlots[]): void;
   /** Reads the lag of the event loop, in ms, at each scrape. */
   watchLoopLag(read: () => { readonly lagMs: number; readonly shedding: boolean }): void;
-  /** Everything in Prometheus' text format. */
-  render(): Promise<{ readonly contentType: string; readonly body: string }>;
+  /** Reads how many processes take calls, at each scrape; a gateway of one process has no such number. */
+  watchProcesses(read: () => { readonly up: number; readonly restarts: number }): void;
+  /** Reads what became of the frames that the neural voice detector was asked about, at each scrape. */
+  watchSpeechJudge(read: () => SpeechJudgeCounts): void;
+  /** All numbers as data, to be told to another process. */
+  snapshot(): Promise<MetricsSnapshot>;
+  /** Everything in Prometheus' text format. @param others of other processes, to be added to these */
+  render(others?: readonly MetricsSnapshot[]): Promise<{ readonly contentType: string; readonly body: string }>;
+}
+
+export const metricsSnapshot = z.array(z.looseObject({ name: z.string(), type: z.string() }));
+/** The numbers of one process. */
+export type MetricsSnapshot = z.infer<typeof metricsSnapshot>;
+
+/** The numbers of several processes as those of one. */
+export async function addUp(snapshots: readonly MetricsSnapshot[]): Promise<MetricsSnapshot> {
+  return metricsSnapshot.parse(await AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON());
+}
+
+/** What is left of a process that is gone: what it counted, so that no sum falls, and nothing of how it stood. */
+export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
+  return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }
 
 const latencyBuckets = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5];
@@ -86,6 +127,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const lag = new Gauge({
     name: 'offhook_event_loop_lag_seconds',
     help: 'How late the event loop runs what is due, 99th percentile',
+    aggregator: 'max',
     registers,
     collect: () => {
       lag.set((readLag?.().lagMs ?? 0) / 1000);
@@ -94,9 +136,32 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const shedding = new Gauge({
     name: 'offhook_calls_shedding',
     help: '1 while new calls are refused because the event loop is late',
+    aggregator: 'max',
     registers,
     collect: () => {
       shedding.set(readLag?.().shedding === true ? 1 : 0);
+    },
+  });
+  let readJudge: (() => SpeechJudgeCounts) | undefined;
+  const judged = new Counter({
+    name: 'offhook_neural_frames_total',
+    help: 'Frames that the neural voice detector was asked about, by result',
+    labelNames: ['result'],
+    registers,
+    collect: () => {
+      judged.reset();
+      const { judged: done, late } = readJudge?.() ?? { judged: 0, late: 0 };
+      judged.inc({ result: 'judged' }, done);
+      judged.inc({ result: 'late' }, late);
+    },
+  });
+  const unjudged = new Counter({
+    name: 'offhook_neural_calls_refused_total',
+    help: 'Calls that asked for the neural voice detector and went without',
+    registers,
+    collect: () => {
+      unjudged.reset();
+      unjudged.inc(readJudge?.().refusedLines ?? 0);
     },
   });
   const jobs = counter('jobs_total', 'Attempts at jobs', ['job', 'outcome']);
@@ -133,7 +198,28 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     watchLoopLag: (read) => {
       readLag = read;
     },
-    render: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+    watchSpeechJudge: (read) => {
+      readJudge = read;
+    },
+    watchProcesses: (read) => {
+      const gauge = (name: string, help: string, value: () => number): void => {
+        const each: Gauge = new Gauge({
+          name: `offhook_${name}`,
+          help,
+          registers,
+          collect(): void {
+            each.set(value());
+          },
+        });
+      };
+      gauge('processes_up', 'Media processes that take calls', () => read().up);
+      gauge('process_restarts', 'Times that a media process was started again', () => read().restarts);
+    },
+    snapshot: async () => metricsSnapshot.parse(await registry.getMetricsAsJSON()),
+    render: async (others = []) => {
+      const all = others.length === 0 ? registry : AggregatorRegistry.aggregate([await registry.getMetricsAsJSON(), ...others]);
+      return { contentType: registry.contentType, body: await all.metrics() };
+    },
   };
 }
 

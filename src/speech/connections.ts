@@ -41,12 +41,17 @@ const DEFAULT_TIMEOUT_MS = 120_000;
 /** @throws TypeError unless there is exactly one of a key and a token */
 export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetcher, closing }: ConnectionDeps): Connections {
   const apiKeys = keysOf(settings);
-  const { slotsPerKey = DEFAULT_SLOTS, requestTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS, token } = settings;
+  const {
+    slotsPerKey = DEFAULT_SLOTS,
+    synthesisSlotsPerKey = slotsPerKey,
+    requestTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS,
+    token,
+  } = settings;
   if (apiKeys.length > 0 === (token !== undefined))
     throw new TypeError('a speech client needs an API key or a token, one of the two');
   const tokens = token === undefined ? apiKeys.map((apiKey) => mintingTokens(settings, apiKey)) : [givenTokens(token)];
-  const slots = (): Slots => new Slots(slotsPerKey, { lanes: tokens.length });
-  const [asrSlots, ttsSlots, medSlots] = [slots(), slots(), slots()];
+  const slots = (perKey: number): Slots => new Slots(perKey, { lanes: tokens.length });
+  const [asrSlots, ttsSlots, medSlots] = [slots(slotsPerKey), slots(synthesisSlotsPerKey), slots(slotsPerKey)];
   const ttsBreaker = new Breaker({ clock, service: 'synthesis' });
   const sender = (options: Omit<SpeechHttpOptions, 'clock' | 'fetch' | 'timeoutMs'>): SpeechHttp =>
     new SpeechHttp({ ...options, clock, fetch: fetcher, timeoutMs });

@@ -117,9 +117,12 @@ export class SpeechPlatform implements AsyncDisposable {
     this.#watch = new HealthWatch({ clock, logger, ask });
   }
 
-  /** A recognition slot for a live call, or undefined when none is free; its session then takes no other. */
-  reserveLive(): Slot | undefined {
-    return this.#connections.asrSlots.tryReserve('live');
+  /**
+   * A recognition slot for a live call, or undefined when none is free; its session then takes no other.
+   * @param lane the key it must belong to, counted from 0; any when absent
+   */
+  reserveLive(lane?: number): Slot | undefined {
+    return this.#connections.asrSlots.tryReserve('live', lane);
   }
 
   /** Slots held and waited for, by service and by who wants them. */

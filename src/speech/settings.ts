@@ -23,6 +23,8 @@ export interface SpeechPlatformSettings {
   readonly token?: string | TokenProvider;
   /** Concurrent requests for each service and key; 16 when absent, as in the default tier (ASR and TTS docs, limits). */
   readonly slotsPerKey?: number;
+  /** The same of synthesis alone, where several processes share what the platform allows. */
+  readonly synthesisSlotsPerKey?: number;
   /** To open a socket, up to its ready message; 5,000 when absent. */
   readonly connectTimeoutMs?: number;
   /**

@@ -65,9 +65,14 @@ export class Slots {
     return this.#lanes[lane]?.live ?? 0;
   }
 
-  /** A slot now, or undefined: for a call that must not be half-served. */
-  tryReserve(priority: SlotPriority = 'live'): Slot | undefined {
-    return this.free > 0 ? this.#take(priority) : undefined;
+  /**
+   * A slot now, or undefined: for a call that must not be half-served.
+   * @param lane the key it must belong to; the one with the most room when absent
+   */
+  tryReserve(priority: SlotPriority = 'live', lane?: number): Slot | undefined {
+    if (lane === undefined) return this.free > 0 ? this.#take(priority) : undefined;
+    const counts = this.#lanes[lane];
+    return counts === undefined || counts.live + counts.batch >= this.#limit ? undefined : this.#take(priority, lane);
   }
 
   /**
@@ -97,10 +102,7 @@ export class Slots {
     });
   }
 
-  /** In the lane that has the most room, so that no key is at its limit while another is idle. */
-  #take(priority: SlotPriority): Slot {
-    const used = this.#lanes.map(({ live, batch }) => live + batch);
-    const lane = used.indexOf(Math.min(...used));
+  #take(priority: SlotPriority, lane = this.#emptiest()): Slot {
     const counts = this.#lanes[lane];
     if (counts === undefined) throw new TypeError('slots without a lane');
     counts[priority] += 1;
@@ -114,6 +116,12 @@ export class Slots {
         this.#giveNext();
       },
     };
+  }
+
+  /** The lane that has the most room, so that no key is at its limit while another is idle. */
+  #emptiest(): number {
+    const used = this.#lanes.map(({ live, batch }) => live + batch);
+    return used.indexOf(Math.min(...used));
   }
 
   #giveNext(): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallSession } from '../../call/session.ts';
+import type { LiveCall } from '../../call/live-call.ts';
 import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
 import type { AuditEvent } from '../../jobs/audit-log.ts';
@@ -17,9 +17,9 @@ const ownedBy = z.looseObject({ tenantId: z.string() });
 /** A number in E.164 form, or a `sip:` address. */
 const destination = z.string().regex(/^(?:\+[1-9]\d{4,14}|sips?:[\w.!~*'()&=+$,;?/%-]+@[\w.:[\]-]+)$/u);
 
-type Asker = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'>;
+type Asker = Pick<ApiKey, 'tenantId'>;
 
-/** The calls of this process that are not over, and what can be done to them. Each act is written to the audit log. */
+/** The calls of this gateway that are not over, and what can be done to them. Each act is written to the audit log. */
 export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
   if (live === undefined) return [];
   const control = <Body extends z.ZodType>(
@@ -39,26 +39,25 @@ export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
       response: liveCallView,
       async serve(request) {
         const { key, params } = request;
-        const session = await found(live, store, key, params.callId);
+        const { id } = await found(live, store, key, params.callId);
         const said: z.output<Body> = request.body;
         const order = orderOf(said);
-        await audited(
-          live,
-          { by: key.id, tenantId: key.tenantId, action: `live-call.${nameOf(order)}`, subject: session.id },
-          () => live.calls.order(session, order, key.id),
-        );
-        return liveView(session, key);
+        const event = { by: key.id, tenantId: key.tenantId, action: `live-call.${nameOf(order)}`, subject: id };
+        return liveView(await audited(live, event, () => live.calls.order(id, order, key.id)), key);
       },
     });
   return [
     apiRoute({
       path: '/live-calls',
       scope: 'calls:read',
-      summary: 'The calls that this process is having now, oldest first',
+      summary: 'The calls that this gateway is having now, oldest first',
       params: nothing,
       query: nothing,
       response: z.object({ calls: z.array(liveCallView) }),
-      serve: async ({ key }) => ({ calls: callsOf(live, key).map((session) => liveView(session, key)) }),
+      async serve({ key }) {
+        const calls = await live.calls.list();
+        return { calls: calls.filter(({ tenantId }) => tenantId === key.tenantId).map((call) => liveView(call, key)) };
+      },
     }),
     control('hang-up', 'End the call at once', nothing, () => ({ type: 'hang-up' })),
     control(
@@ -90,14 +89,10 @@ export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
   ];
 }
 
-function callsOf(live: LiveDesk, { tenantId }: Asker): readonly CallSession[] {
-  return live.calls.calls.filter(({ identity }) => identity.tenantId === tenantId);
-}
-
 /** @throws RequestRefused saying where the call is, if it is anywhere */
-async function found(live: LiveDesk, { calls }: ApiDeps['store'], key: Asker, id: string): Promise<CallSession> {
-  const session = callsOf(live, key).find((call) => call.id === id);
-  if (session !== undefined) return session;
+async function found(live: LiveDesk, { calls }: ApiDeps['store'], key: Asker, id: string): Promise<LiveCall> {
+  const call = await live.calls.find(id);
+  if (call?.tenantId === key.tenantId) return call;
   const journal = ownedBy.safeParse(await live.elsewhere(id));
   if (journal.data?.tenantId === key.tenantId)
     throw new RequestRefused(409, 'The call is in another process of this gateway; ask that one.');
@@ -110,13 +105,14 @@ function nameOf(order: CallOrder): string {
 }
 
 /** Nobody is kept from ending a call by an audit log that cannot be written; the call's own timeline has it, too. */
-async function audited(live: LiveDesk, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<void>): Promise<void> {
+async function audited<Done>(live: LiveDesk, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<Done>): Promise<Done> {
   const add = (outcome: AuditEvent['outcome']): Promise<void> =>
     live.audit
       .add({ ...event, outcome })
       .catch((error: unknown) => live.logger.error({ ...event, error }, 'the audit log cannot be written'));
+  let done: Done;
   try {
-    await act();
+    done = await act();
   } catch (error) {
     const refused = error instanceof OrderRefusedError;
     await add(refused ? 'refused' : 'failed');
@@ -125,4 +121,5 @@ async function audited(live: LiveDesk, event: Omit<AuditEvent, 'outcome'>, act: 
     throw error;
   }
   await add('done');
+  return done;
 }

@@ -1,10 +1,10 @@
-import type { CallRegistry } from '../../call/call-registry.ts';
+import type { LiveCalls } from '../../call/live-call.ts';
 import type { AuditLog } from '../../jobs/audit-log.ts';
 import type { Logger } from '../../observability/logger.ts';
 
 /** What the API needs to show live calls and to control them. */
 export interface LiveDesk {
-  readonly calls: Pick<CallRegistry, 'calls' | 'order'>;
+  readonly calls: LiveCalls;
   readonly audit: Pick<AuditLog, 'add'>;
   /** The journal of a call that another process of this machine is having. */
   readonly elsewhere: (callId: string) => Promise<unknown>;

@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import { loadVoiceActivity } from './audio/voice-activity.ts';
+import { loadAmbiences } from './call/ambience/load-ambience.ts';
+import type { DoorOptions, SpeechReservation } from './call/call-door.ts';
+import { CallJournal } from './call/call-journal.ts';
+import { CallRegistry } from './call/call-registry.ts';
+import { LoadWatch, type LoadWatchOptions } from './call/load-watch.ts';
+import { EvenLoudness } from './call/loudness.ts';
+import { RecordingThread } from './call/recording-thread.ts';
+import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from './call/replay/fixture-keeping.ts';
+import { SecretVault } from './call/secret-vault.ts';
+import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
+import { SoundLibrary } from './call/sounds/sound-library.ts';
+import { Ticker } from './call/ticker.ts';
+import { TwilioControl } from './carriers/twilio/control.ts';
+import { phrasesOf, type Bot } from './config/bots.ts';
+import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
+import type { TwilioCredentials } from './http/twilio-access.ts';
+import { keepCall, type Keeping } from './jobs/call-keeping.ts';
+import type { Clock } from './kernel/clock.ts';
+import type { BusinessEvents } from './observability/events.ts';
+import type { Logger } from './observability/logger.ts';
+import { measureLoopLag } from './observability/loop-lag.ts';
+import type { SpeechPlatform } from './speech/platform.ts';
+import type { SynthesisRequest } from './speech/port.ts';
+import { SentenceCutter, splitForSpeech } from './speech/tts/sentences.ts';
+import type { RecordsOptions } from './records.ts';
+
+export interface CallsOptions {
+  readonly config: Pick<RecordsOptions['config'], 'settings'>;
+  readonly bots: readonly Bot[];
+  readonly speech: SpeechPlatform;
+  readonly twilio: TwilioCredentials;
+  readonly events: BusinessEvents;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly journal: CallJournal;
+  /** How the end of a call is kept. */
+  readonly keeping: Keeping;
+  readonly sealFixtures: FixtureKeepingOptions['sealUnder'];
+  /** Where calls are let in: what this process refuses by itself. `load` is its own event loop. */
+  readonly door: (load: () => LoadWatch) => Omit<DoorOptions<SpeechReservation>, 'bots'>;
+  readonly spareRecognition: CallServices['spareRecognition'];
+  /** Base address of the gateway, as carriers that are told to come back reach it. */
+  readonly gatewayUrl: () => string;
+  /** Hears what happens in calls, their words included. */
+  readonly news?: ((news: CallNews) => void) | undefined;
+  /** A call is over, and its place free. */
+  readonly onOver?: ((carrierCallId: string) => void) | undefined;
+  /** The lag of the event loop was judged. */
+  readonly onLoad?: LoadWatchOptions['onJudged'];
+}
+
+/** The live calls of one process, and all that they share. */
+export interface Calls {
+  readonly registry: CallRegistry;
+  readonly load: LoadWatch;
+  /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
+  readonly prepared: Promise<void>;
+  /** Speaks again what could not be spoken. */
+  prepare(): Promise<void>;
+  /** Gives out a value that a caller keyed, once, to one of these bots. */
+  redeem(botNames: readonly string[], token: string): string | undefined;
+  /** Says goodbye to live calls, and waits for their ends and for their recordings. */
+  close(): Promise<void>;
+}
+
+/** The playout of all calls is looked after this often. */
+const TICK_MS = 20;
+/** As many sentences tell how loud a voice is. */
+const TELLING_SENTENCES = 4;
+
+/** Builds what calls need, and the registry that they are in. @throws OffhookError when a bot's dialog cannot be opened */
+export async function startCalls(options: CallsOptions): Promise<Calls> {
+  const { config, bots, speech, clock, logger, events, journal, keeping } = options;
+  const { settings } = config;
+  const dialogs = new Map<string, BotDialog>();
+  for (const bot of bots) dialogs.set(bot.name, await loadBotDialog(bot, clock));
+  const recordingsFolder = join(settings.dataDir, 'recordings');
+  const { accountSid, apiUrl } = settings.twilio;
+  const [authToken] = options.twilio.authTokens;
+  const voiceUrl = (): string => `${options.gatewayUrl()}/carriers/twilio/voice`;
+  const twilioControl =
+    accountSid === undefined || authToken === undefined
+      ? undefined
+      : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
+  const recordingFiles = new RecordingThread(clock);
+  const vault = new SecretVault(clock);
+  const voices = new EvenLoudness(speech.synthesizer);
+  const ambiences = await loadAmbiences(bots, logger);
+  const services: CallServices = {
+    clock,
+    logger,
+    events,
+    ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'a tick failed')),
+    recogniser: speech.recogniser,
+    spareRecognition: options.spareRecognition,
+    synthesizer: voices,
+    ambienceOf: ({ name }) => ambiences.get(name),
+    sounds: new SoundLibrary({ clock }),
+    createDetector: await loadVoiceActivity(),
+    createCutter: () => new SentenceCutter(),
+    vault,
+    recordingsFolder,
+    recordingFiles,
+    playout: settings.call,
+    ...keepCall(journal, keeping, recordingsFolder, logger),
+    activeCalls: () => registry.active,
+    news: options.news ?? (() => undefined),
+    controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
+  };
+  const fixtures = new FixtureKeeping({
+    folder: join(settings.dataDir, FIXTURES_FOLDER),
+    bots: settings.call.keepFixtures,
+    days: settings.call.fixtureDays,
+    retention: settings.retention,
+    sealUnder: options.sealFixtures,
+    clock,
+    logger,
+  });
+  const registry: CallRegistry = new CallRegistry(
+    {
+      ...options.door(() => load),
+      bots,
+      dialogs: new Map([...dialogs].map(([name, dialog]) => [name, dialog.hooks])),
+      timing: {
+        ...DEFAULT_CALL_TIMING,
+        hangupAfterMarkMs: settings.call.hangupAfterMarkMs,
+        reattachMs: settings.call.reattachMs,
+      },
+      tenantId: 'default',
+      lease: (callId) => journal.lease(callId),
+      record: fixtures.record,
+      onOver: options.onOver,
+    },
+    services,
+  );
+  const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
+  const prepare = (): Promise<void> => prepareAll(bots, dialogs, speech, voices, logger);
+  return {
+    registry,
+    load,
+    prepared: prepare(),
+    prepare,
+    redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
+    async close() {
+      load[Symbol.dispose]();
+      await registry.drain('shutdown');
+      await recordingFiles[Symbol.asyncDispose]();
+      fixtures.close();
+    },
+  };
+}
+
+/** The state of this process's live calls on disk. */
+export function openJournal(dataDir: string, logger: Logger): CallJournal {
+  return new CallJournal(join(dataDir, 'calls'), process.pid, (callId, error) =>
+    logger.error({ callId, error }, 'the journal of a call could not be kept'),
+  );
+}
+
+/** Names of the bots whose secret this is. */
+export function botsOf(bots: readonly Bot[], botSecret: string): string[] {
+  return bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret)).map(({ name }) => name);
+}
+
+/** Speaks the bots' fixed sentences once, so that they start in the same tick later, and are there when the platform is not. */
+async function prepareAll(
+  bots: readonly Bot[],
+  dialogs: ReadonlyMap<string, BotDialog>,
+  speech: SpeechPlatform,
+  voices: EvenLoudness,
+  logger: Logger,
+): Promise<void> {
+  for (const bot of bots) {
+    try {
+      const requests = fixedSentences(bot, dialogs.get(bot.name));
+      await speech.prepare(requests);
+      await voices.learn(requests.slice(0, TELLING_SENTENCES));
+      logger.info({ bot: bot.name, sentences: requests.length }, 'fixed sentences prepared');
+    } catch (error) {
+      logger.warn({ bot: bot.name, error }, 'fixed sentences could not be prepared');
+    }
+  }
+}
+
+function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisRequest[] {
+  const { language, voice, speed } = bot;
+  const { apology, goodbye, sayAgain, oneMoment, timeIsShort } = phrasesOf(bot);
+  const texts = [
+    apology,
+    goodbye,
+    sayAgain,
+    oneMoment,
+    timeIsShort,
+    ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? []),
+  ];
+  const sentences = new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())));
+  sentences.delete('');
+  return Array.from(sentences, (text) => ({ text, voice, language, speed }));
+}

@@ -1,0 +1,58 @@
+import type { WebSocket } from 'ws';
+import { acceptMediaSocket } from '../carriers/media-socket.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
+import { twilioDialect } from '../carriers/twilio/dialect.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { ExpectedMedia } from './expected-media.ts';
+import type { CallIntake } from './intake.ts';
+
+export interface MediaServingDeps {
+  readonly intake: Pick<CallIntake, 'attach'>;
+  readonly expected: Pick<ExpectedMedia, 'arrived' | 'abandon'>;
+  readonly clock: Clock;
+  readonly events: BusinessEvents;
+  readonly logger: Logger;
+  readonly startTimeoutMs: number;
+}
+
+/** A socket that was let in and has been upgraded. */
+export interface GrantedSocket {
+  readonly socket: WebSocket;
+  readonly grant: StreamGrant;
+  readonly address: string;
+  /** Called once, when the media has started or was given up. */
+  readonly settled: () => void;
+}
+
+/** Waits for a media socket's start and gives it to its call. */
+export function serveMediaSocket(deps: MediaServingDeps, { socket, grant, address, settled }: GrantedSocket): void {
+  const { carrier, carrierCallId, callId, attachmentId } = grant;
+  acceptMediaSocket({
+    socket,
+    dialect: twilioDialect,
+    clock: deps.clock,
+    events: deps.events,
+    callId,
+    attachmentId,
+    carrierCallId,
+    startTimeoutMs: deps.startTimeoutMs,
+    onStarted(attachment) {
+      settled();
+      if (!deps.expected.arrived(attachmentId)) {
+        attachment.close('no longer expected');
+        return;
+      }
+      deps.events.attached({ carrier, callId, attachmentId, streamId: attachment.started.streamId });
+      deps.intake.attach(callId, attachment);
+    },
+    // A fault in one call ends that call alone.
+    onFault: (error) => deps.logger.error({ error, carrier, callId, attachmentId }, 'call failed on a media event'),
+    onAbandoned(reason) {
+      settled();
+      deps.events.streamRefused({ carrier, reason: 'not-started', status: 101, callId, address });
+      deps.expected.abandon(attachmentId, reason);
+    },
+  });
+}
