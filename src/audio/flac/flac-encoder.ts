@@ -54,7 +54,8 @@ export class FlacEncoder {
     const samples = this.#samples.subarray(0, length);
     for (let channel = 0; channel < this.#channels; channel += 1) {
       for (let at = 0; at < length; at += 1) samples[at] = interleaved[at * this.#channels + channel]!;
-      writeSubframe(writer, samples, this.#residual);
+      // There are readers that pass over a last frame of fewer than 16 bytes: one channel alone is never that small.
+      writeSubframe(writer, samples, this.#residual, this.#channels > 1);
     }
     writer.align();
     writer.write(crc16(writer.written), 16);

@@ -18,10 +18,11 @@ export function mostSubframeBits(samples: number): number {
  * in all samples, as in sound that was G.711 once, are left out.
  * @param samples 16 bits; used up
  * @param residual to work in, as long or longer
+ * @param mayBeConstant whether one value may stand for all: a few bytes, for half a second
  */
-export function writeSubframe(writer: BitWriter, samples: Int32Array, residual: Int32Array): void {
+export function writeSubframe(writer: BitWriter, samples: Int32Array, residual: Int32Array, mayBeConstant: boolean): void {
   const first = samples[0] ?? 0;
-  if (samples.every((sample) => sample === first)) {
+  if (mayBeConstant && samples.every((sample) => sample === first)) {
     writeHead(writer, CONSTANT, 0);
     writer.write(first, SAMPLE_BITS);
     return;
@@ -51,7 +52,7 @@ function writeHead(writer: BitWriter, type: number, wasted: number): void {
 function wastedBits(samples: Int32Array): number {
   let all = 0;
   for (const sample of samples) all |= sample;
-  return 31 - Math.clz32(all & -all);
+  return all === 0 ? 0 : 31 - Math.clz32(all & -all);
 }
 
 /** The order whose differences are smallest in sum. */

@@ -1,4 +1,5 @@
 import OpusScript from 'opusscript';
+import { takeApart } from '../opus/packet-packing.ts';
 import { MediaNeedsFfmpegError, MediaUnreadableError } from './errors.ts';
 import type { PcmBlock } from './pcm-block.ts';
 
@@ -17,7 +18,8 @@ export function isOpusHead(packet: Uint8Array): boolean {
 
 /** Decodes the packets of one Opus stream, to mono. */
 export class OpusPackets implements Disposable {
-  readonly #decoder: OpusScript;
+  /** One for each stream. */
+  readonly #decoders: readonly OpusScript[];
   readonly #rateHz: OpusRateHz;
   /** The encoder's lead, in samples. */
   readonly #lead: number;
@@ -30,28 +32,23 @@ export class OpusPackets implements Disposable {
    */
   constructor(head: Uint8Array, rateHz: OpusRateHz) {
     if (!isOpusHead(head)) throw new MediaUnreadableError('the Opus header is damaged');
-    const mapping = head[18]!;
-    if (head[9]! > 2 || mapping !== 0) throw new MediaNeedsFfmpegError('Opus of more than two channels');
+    const streams = streamsOf(head);
+    if (streams === undefined) throw new MediaNeedsFfmpegError('Opus of more than two channels');
     this.#rateHz = rateHz;
     this.#lead = this.#samplesOf(head[10]! | (head[11]! << 8));
     this.#skip = this.#lead;
-    this.#decoder = new OpusScript(rateHz, 1);
+    this.#decoders = Array.from({ length: streams }, () => new OpusScript(rateHz, 1));
   }
 
   /** @throws MediaUnreadableError */
   decode(packet: Uint8Array): PcmBlock {
-    // Longer ones would be written past the decoder's own buffer.
-    if (packet.length === 0 || packet.length > OpusScript.MAX_PACKET_SIZE) {
-      throw new MediaUnreadableError(`an Opus packet of ${packet.length} bytes`);
-    }
-    let bytes: Buffer;
+    let parts: Int16Array[];
     try {
-      bytes = this.#decoder.decode(Buffer.from(packet));
+      parts = takeApart(packet, this.#decoders.length).map((part, stream) => samplesOf(this.#decoders[stream]!, part));
     } catch (error) {
       throw new MediaUnreadableError('a damaged Opus packet', { cause: error });
     }
-    const pcm = new Int16Array(bytes.length / 2);
-    for (let index = 0; index < pcm.length; index += 1) pcm[index] = bytes.readInt16LE(index * 2);
+    const pcm = mixed(parts);
     const dropped = Math.min(this.#skip, pcm.length);
     this.#skip -= dropped;
     return { rateHz: this.#rateHz, pcm: pcm.subarray(dropped) };
@@ -63,10 +60,31 @@ export class OpusPackets implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#decoder.delete();
+    for (const decoder of this.#decoders) decoder.delete();
   }
 
   #samplesOf(granule: number): number {
     return Math.round((granule * this.#rateHz) / opusClockHz);
   }
+}
+
+/** One, also where that is a pair of channels, or two of one channel each; undefined for anything else. */
+function streamsOf(head: Uint8Array): 1 | 2 | undefined {
+  const [channels = 0, mapping = 0, streams, coupled] = [head[9], head[18], head[19], head[20]];
+  if (channels <= 2 && mapping === 0) return 1;
+  return channels === 2 && mapping === 1 && streams === 2 && coupled === 0 ? 2 : undefined;
+}
+
+/** What one packet of a mono stream says. @throws Error for what is no packet */
+export function samplesOf(decoder: OpusScript, packet: Uint8Array): Int16Array {
+  // Longer ones would be written past the decoder's own buffer.
+  if (packet.length === 0 || packet.length > OpusScript.MAX_PACKET_SIZE) throw new Error(`it has ${packet.length} bytes`);
+  const bytes = decoder.decode(Buffer.from(packet));
+  const pcm = new Int16Array(bytes.length / 2);
+  for (let index = 0; index < pcm.length; index += 1) pcm[index] = bytes.readInt16LE(index * 2);
+  return pcm;
+}
+
+function mixed([first = new Int16Array(0), second]: readonly Int16Array[]): Int16Array {
+  return second === undefined ? first : first.map((value, at) => (value + (second[at] ?? 0)) / 2);
 }

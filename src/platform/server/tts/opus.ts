@@ -1,17 +1,16 @@
 import OpusScript from 'opusscript';
 import { encodeAudio } from '../../../audio/codec.ts';
+import { OPUS_LEAD, opusHead, opusTags } from '../../../audio/opus/opus-headers.ts';
 import { bytesInMemory } from '../../../audio/media/byte-source.ts';
 import { oggOpusBlocks } from '../../../audio/media/ogg-opus.ts';
 import { turnTaken } from '../../turn-taken.ts';
 import { joinSamples } from '../../../audio/join-samples.ts';
-import { type OggPacket, OggWriter } from './ogg-writer.ts';
+import { type OggPacket, OggWriter } from '../../../audio/ogg-writer.ts';
 
 const RATE_HZ = 24_000;
 const FRAME = RATE_HZ / 50;
 /** Granules count at 48 kHz, whatever the rate (RFC 7845, section 4). */
 const GRANULES = 48_000 / RATE_HZ;
-/** What the encoder looks ahead at 48 kHz: 6.5 ms; players drop it. */
-const PRE_SKIP = 312;
 /** 20 ms each: a second a page, and the most that is encoded before others have a turn. */
 const PACKETS_A_PAGE = 50;
 const TURN_EVERY = 10;
@@ -41,8 +40,11 @@ export function encodeOggOpus(pcm: Int16Array, kbps = 24): Promise<Uint8Array> {
 async function encoded(opus: OpusScript, pcm: Int16Array, kbps: number): Promise<Uint8Array> {
   opus.setBitrate(kbps * 1000);
   const ogg = new OggWriter(SERIAL);
-  const pages = [ogg.page([{ data: opusHead(), granule: 0 }], false), ogg.page([{ data: opusTags(), granule: 0 }], false)];
-  const endGranule = PRE_SKIP + pcm.length * GRANULES;
+  const pages = [
+    ogg.page([{ data: opusHead(1, RATE_HZ), granule: 0 }], false),
+    ogg.page([{ data: opusTags(), granule: 0 }], false),
+  ];
+  const endGranule = OPUS_LEAD + pcm.length * GRANULES;
   let held: OggPacket[] = [];
   const padded = Math.ceil(endGranule / GRANULES / FRAME);
   for (let index = 0; index < padded; index += 1) {
@@ -77,24 +79,4 @@ export function decodeOggOpus(file: Uint8Array, maxSamples: number): Promise<Int
     }
     return joinSamples(parts);
   });
-}
-
-/** RFC 7845, section 5.1: version 1, one channel, no gain, mapping family 0. */
-function opusHead(): Uint8Array {
-  const head = Buffer.alloc(19);
-  head.write('OpusHead', 'latin1');
-  head[8] = 1;
-  head[9] = 1;
-  head.writeUInt16LE(PRE_SKIP, 10);
-  head.writeUInt32LE(RATE_HZ, 12);
-  return head;
-}
-
-function opusTags(): Uint8Array {
-  const vendor = 'offhook';
-  const tags = Buffer.alloc(8 + 4 + vendor.length + 4);
-  tags.write('OpusTags', 'latin1');
-  tags.writeUInt32LE(vendor.length, 8);
-  tags.write(vendor, 12, 'latin1');
-  return tags;
 }

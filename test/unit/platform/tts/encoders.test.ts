@@ -9,7 +9,7 @@ import { encodeMp3 } from '../../../../src/platform/server/tts/mp3.ts';
 import { bytesInMemory } from '../../../../src/audio/media/byte-source.ts';
 import { MediaUnreadableError } from '../../../../src/audio/media/errors.ts';
 import { oggPackets } from '../../../../src/audio/media/ogg-packets.ts';
-import { OggWriter } from '../../../../src/platform/server/tts/ogg-writer.ts';
+import { OggWriter } from '../../../../src/audio/ogg-writer.ts';
 import { encodeOggOpus } from '../../../../src/platform/server/tts/opus.ts';
 
 const rateHz = 24_000;
@@ -33,13 +33,6 @@ describe('FLAC', () => {
   it('is smaller than the samples', async () => {
     expect((await encodeFlac(sine(440, 1000, rateHz), rateHz)).length).toBeLessThan(0.6 * 48_000);
   });
-
-  it('numbers blocks past 127 as the format wants', async () => {
-    const pcm = sine(60, (1000 * 4096 * 130) / rateHz, rateHz);
-    expect((await decodeClip(await encodeFlac(pcm, rateHz), ['flac'])).pcm.length).toBe(pcm.length);
-  });
-
-  it('refuses other rates', () => expect(encodeFlac(new Int16Array(1), 11_025)).rejects.toThrow(RangeError));
 });
 
 describe('Opus in Ogg', () => {
