@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { decodeAudio, encodeAudio } from '../../audio/codec.ts';
+import { CompressedAudioError } from '../../audio/compressed-audio-error.ts';
+import { readFlacFrame, readFlacHead } from '../../audio/flac/flac-decoder.ts';
+import { FLAC_BLOCK, FLAC_HEAD_BYTES, FlacEncoder } from '../../audio/flac/flac-encoder.ts';
+import { type ByteSource, FileBytes } from '../../audio/media/byte-source.ts';
+import { readOpus } from '../../audio/opus/opus-decoder.ts';
+import { OPUS_RATES, OpusEncoder, opusFrame } from '../../audio/opus/opus-encoder.ts';
+import type { CompressedFormat } from '../../audio/recording-format.ts';
+import { readWavLayout, wavHeader, type WavLayout } from '../../audio/wav.ts';
+
+/** What a recording's thread is to do. The output's folder is there; whatever stands under its name goes. */
+export interface FileCoding {
+  readonly type: 'compress' | 'restore';
+  readonly format: CompressedFormat;
+  readonly inputPath: string;
+  readonly outputPath: string;
+}
+
+/** As much of a recording's start as may stand before its samples. */
+const HEAD_BYTES = 65_536;
+const WAV_HEADER_BYTES = 44;
+
+/**
+ * Turns a WAV of 16 bits into FLAC or Opus, or one of ours back into it, in small pieces; durable when it returns. What was
+ * made of FLAC is held against its checksum, and so is what will be. Blocks its thread.
+ * @throws CompressedAudioError, WavError, MediaUnreadableError, or the file system's error
+ */
+export function codeFile({ type, format, inputPath, outputPath }: FileCoding): void {
+  using input = new FileBytes(inputPath);
+  using output = new FileOutput(outputPath);
+  if (type === 'restore') {
+    if (format === 'flac') restoreFlac(input, output);
+    else restoreOpus(input, output);
+  } else {
+    const layout = readWavLayout(input.read(0, HEAD_BYTES), input.sizeBytes);
+    if (layout.format !== 'pcm16') throw new CompressedAudioError('only recordings of 16 bits are compressed');
+    if (format === 'flac') compressFlac(input, layout, output);
+    else compressOpus(input, layout, output);
+  }
+  output.flush();
+  if (type === 'compress' && format === 'flac') {
+    using written = new FileBytes(outputPath);
+    for (const _samples of flacPieces(written)) continue;
+  }
+}
+
+function compressFlac(input: ByteSource, layout: WavLayout, output: FileOutput): void {
+  const encoder = new FlacEncoder(layout.rateHz, layout.channels);
+  output.write(new Uint8Array(FLAC_HEAD_BYTES));
+  for (const samples of wavPieces(input, layout, FLAC_BLOCK)) output.write(encoder.frame(samples));
+  output.writeAt(encoder.head(), 0);
+}
+
+function compressOpus(input: ByteSource, layout: WavLayout, output: FileOutput): void {
+  const { channels } = layout;
+  const rateHz = OPUS_RATES.find((rate) => rate === layout.rateHz);
+  if (rateHz === undefined || channels > 2)
+    throw new CompressedAudioError('Opus takes one or two channels at 8, 12, 16, 24 or 48 kHz');
+  // One stream a file: any number serves.
+  using encoder = new OpusEncoder(rateHz, channels, 1);
+  output.write(encoder.head());
+  for (const samples of wavPieces(input, layout, opusFrame(rateHz))) output.write(encoder.frame(samples));
+  output.write(encoder.end());
+}
+
+function restoreFlac(input: ByteSource, output: FileOutput): void {
+  const { rateHz, channels } = readFlacHead(input.read(0, FLAC_HEAD_BYTES));
+  restore(flacPieces(input), rateHz, channels, output);
+}
+
+function restoreOpus(input: ByteSource, output: FileOutput): void {
+  const { rateHz, channels, pieces } = readOpus(input);
+  restore(pieces, rateHz, channels, output);
+}
+
+function restore(pieces: Iterable<Int16Array>, rateHz: number, channels: number, output: FileOutput): void {
+  output.write(new Uint8Array(WAV_HEADER_BYTES));
+  let dataBytes = 0;
+  for (const samples of pieces) {
+    output.write(encodeAudio('pcm16', samples));
+    dataBytes += samples.byteLength;
+  }
+  output.writeAt(wavHeader({ rateHz, channels, dataBytes, encoding: 'pcm16' }), 0);
+}
+
+function* wavPieces(input: ByteSource, { dataOffset, dataBytes, channels }: WavLayout, frames: number): Generator<Int16Array> {
+  const frameBytes = 2 * channels;
+  const end = dataOffset + Math.min(dataBytes, input.sizeBytes - dataOffset);
+  for (let at = dataOffset; at + frameBytes <= end; at += frames * frameBytes) {
+    const there = Math.min(frames, Math.floor((end - at) / frameBytes));
+    yield decodeAudio('pcm16', input.read(at, there * frameBytes));
+  }
+}
+
+/** @throws CompressedAudioError at the end too, when it is not what the head promises */
+function* flacPieces(input: ByteSource): Generator<Int16Array> {
+  const head = readFlacHead(input.read(0, FLAC_HEAD_BYTES));
+  const md5 = createHash('md5');
+  let values = 0;
+  for (let at = FLAC_HEAD_BYTES; at < input.sizeBytes;) {
+    const { samples, bytes } = readFlacFrame(input.read(at, head.largestFrameBytes), head);
+    md5.update(encodeAudio('pcm16', samples));
+    values += samples.length;
+    at += bytes;
+    yield samples;
+  }
+  if (values !== head.samples * head.channels || !md5.digest().equals(head.md5))
+    throw new CompressedAudioError('the FLAC file does not hold what its head promises');
+}
+
+/** A file that is written from its start on. */
+class FileOutput implements Disposable {
+  readonly #file: number;
+  #length = 0;
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'w', 0o600);
+  }
+
+  write(bytes: Uint8Array): void {
+    this.writeAt(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  /** All of it: a plain write may take less than it is given. */
+  writeAt(bytes: Uint8Array, position: number): void {
+    for (let done = 0; done < bytes.length;) done += writeSync(this.#file, bytes, done, bytes.length - done, position + done);
+  }
+
+  flush(): void {
+    fsyncSync(this.#file);
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#file);
+  }
+}
