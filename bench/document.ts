@@ -16,12 +16,12 @@ export function spread(numbers: readonly number[]): Spread | null {
   return { median: sorted[(sorted.length - 1) >> 1]!, least: sorted[0]!, most: sorted.at(-1)!, n: sorted.length };
 }
 
-/** What every document says of where it was measured. The load is that of the last minute: one process a processor is full. */
+/** What every document says of where it was measured; a commit with changes that are not in it is `-dirty`. The load is that of the last minute: one process a processor is full. */
 export function about(): { readonly machine: string; readonly commit: string; readonly load: number } {
   const [first] = cpus();
   return {
     machine: `${cpus().length} x ${first?.model ?? 'unknown'}, Node ${process.version}`,
-    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
+    commit: execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*'], { encoding: 'utf8' }).trim(),
     load: Math.round(10 * (loadavg()[0] ?? 0)) / 10,
   };
 }

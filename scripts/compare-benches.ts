@@ -1,23 +1,26 @@
-// npx tsx scripts/compare-benches.ts before.json after.json
-// Compares two documents that a benchmark printed with --json, measure by measure.
-import { readFileSync } from 'node:fs';
+// npx tsx scripts/compare-benches.ts BEFORE AFTER
+// Compares two documents of benchmarks measure by measure. Each is the file of one that was printed with --json, or a commit for which
+// one was kept in bench/baselines.
+import { z } from 'zod';
+import { readDocument } from '../bench/baselines.ts';
 import { compareDocuments } from '../bench/compare-documents.ts';
 
 const [before, after] = process.argv.slice(2);
 if (before === undefined || after === undefined) {
-  process.stderr.write('usage: npx tsx scripts/compare-benches.ts before.json after.json\n');
+  process.stderr.write('usage: npx tsx scripts/compare-benches.ts BEFORE AFTER, each a file or a commit\n');
   process.exit(2);
 }
 
-/** The document is the last line, as `npm run` writes lines of its own before it; or all of the file. */
-function read(path: string): unknown {
-  const text = readFileSync(path, 'utf8').trim();
-  const last = text.split('\n').at(-1) ?? '';
-  return JSON.parse(last.startsWith('{') && last.endsWith('}') ? last : text);
-}
+const [old, fresh] = [readDocument(before), readDocument(after)];
+const origin = z.object({ machine: z.string().optional(), commit: z.string().optional() });
+const [was, is] = [origin.parse(old), origin.parse(fresh)];
+process.stdout.write(
+  `before: ${was.commit ?? before} on ${was.machine ?? '?'}\nafter:  ${is.commit ?? after} on ${is.machine ?? '?'}\n`,
+);
+if (was.machine !== is.machine) process.stdout.write('not the same machine: only ratios can be compared\n');
 
 const verdicts = { true: 'ranges apart', false: 'within the spread', null: '' };
-const rows = compareDocuments(read(before), read(after)).map(({ measure, before, after, ratio, apart }) => [
+const rows = compareDocuments(old, fresh).map(({ measure, before, after, ratio, apart }) => [
   measure,
   String(before ?? '–'),
   String(after ?? '–'),

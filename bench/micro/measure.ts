@@ -15,6 +15,7 @@ const costs = await new Promise<readonly Cost[]>((resolve, reject) => {
   child.once('message', (message) => resolve(message as readonly Cost[]));
   child.once('exit', (code) => reject(new Error(`the measurement ended with ${code}`)));
 });
-if (values.json) console.log(JSON.stringify({ machine: machine(), costs }));
+const byPart = Object.fromEntries(costs.map(({ what, ns, leastNs }) => [what, { ns, leastNs }]));
+if (values.json) console.log(JSON.stringify({ machine: machine(), costs: byPart }));
 else for (const { what, ns, leastNs } of costs) console.log(`${String(ns).padStart(8)} (${leastNs}) ns  ${what}`);
 process.exit(0);
