@@ -6,6 +6,7 @@ import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
 import { LoadWatch, type LoadWatchOptions } from './call/load-watch.ts';
 import { EvenLoudness } from './call/loudness.ts';
+import { SpeechJudge } from './call/neural/speech-judge.ts';
 import { RecordingThread } from './call/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from './call/replay/fixture-keeping.ts';
 import { SecretVault } from './call/secret-vault.ts';
@@ -85,6 +86,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       ? undefined
       : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
   const recordingFiles = new RecordingThread(clock);
+  const speechJudge = bots.some(({ detector }) => detector === 'neural') ? new SpeechJudge({ events, logger }) : undefined;
   const vault = new SecretVault(clock);
   const voices = new EvenLoudness(speech.synthesizer);
   const ambiences = await loadAmbiences(bots, logger);
@@ -99,6 +101,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     ambienceOf: ({ name }) => ambiences.get(name),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
+    speechJudge,
     createCutter: () => new SentenceCutter(),
     vault,
     recordingsFolder,
@@ -147,6 +150,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       load[Symbol.dispose]();
       await registry.drain('shutdown');
       await recordingFiles[Symbol.asyncDispose]();
+      await speechJudge?.[Symbol.asyncDispose]();
       fixtures.close();
     },
   };

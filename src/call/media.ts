@@ -5,6 +5,7 @@ import { BotVoice } from './bot-voice.ts';
 import { Ear } from './ear.ts';
 import { EchoGuard } from './echo/echo-guard.ts';
 import { Line } from './line.ts';
+import { detectorOf } from './neural/detector-of.ts';
 import { Recording } from './recording.ts';
 import type { CallIdentity, CallServices } from './services.ts';
 import type { Timeline } from './timeline.ts';
@@ -35,7 +36,7 @@ export function openMedia(
   timeline: Timeline,
   listener: MediaListener,
 ): Media {
-  const { clock, logger, ambienceOf, recordingsFolder, createDetector, ticker } = services;
+  const { clock, logger, ambienceOf, recordingsFolder, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
   const path = join(recordingsFolder, day, `${callId}.wav`);
   const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, services.recordingFiles);
@@ -43,7 +44,7 @@ export function openMedia(
   const line = new Line(attachment, services.playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),
   );
-  const ear = new Ear(createDetector(), recording, echo, (event) => listener.feed(event));
+  const ear = new Ear(detectorOf(bot, services), recording, echo, (event) => listener.feed(event));
   const voice = new BotVoice(bot, services, line, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),
     soundMissing: (source, error) =>

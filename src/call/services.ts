@@ -6,7 +6,7 @@ import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Recogniser, Synthesizer } from '../speech/port.ts';
 import type { CallRecord } from './call-record.ts';
-import type { VoiceDetector } from './ear.ts';
+import type { DetectorParts } from './neural/detector-of.ts';
 import type { PlayoutLead } from './playout-lead.ts';
 import type { RecordingFiles } from './recording-file.ts';
 import type { SecretVault } from './secret-vault.ts';
@@ -37,7 +37,7 @@ export interface SentenceCutter {
 }
 
 /** What every call of a process shares. */
-export interface CallServices {
+export interface CallServices extends DetectorParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
@@ -50,7 +50,6 @@ export interface CallServices {
   readonly ambienceOf: (bot: Bot) => Int16Array | undefined;
   /** Audio files that bots play. */
   readonly sounds: Sounds;
-  readonly createDetector: () => VoiceDetector;
   /** Cuts a text that comes in parts into sentences that are synthesized one by one; joined they are the text. */
   readonly createCutter: () => SentenceCutter;
   /** Where card numbers and passwords are, which nothing else keeps. */

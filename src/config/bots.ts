@@ -119,6 +119,8 @@ export const botSettings = z
         stopPhrases: z.array(z.string().min(1).max(100)).max(10).default([]),
       })
       .prefault({}),
+    /** What tells the caller's voice from other sound: the built-in detector, or beside it a neural network, for noisy lines. */
+    detector: z.enum(['energy', 'neural']).default('energy'),
     /** Silence from the caller that is told to the dialog, and how often in a row it is before the call ends with the goodbye. */
     noInputMs: wait(1000, 120_000, 8000),
     noInputAttempts: wait(0, 10, 4),

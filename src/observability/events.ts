@@ -33,6 +33,10 @@ export interface BusinessEvents {
   /** Holes in the replies of one call, told once with their count: a machine that cannot keep up makes thousands. */
   underruns(event: { callId: string; cause: string; count: number }): void;
   speechFailed(event: { callId?: string; service: SpeechService; code: string; error: unknown }): void;
+  /** A call that asked for the neural voice detector has it, or goes without. */
+  judgeAsked(event: { taken: boolean }): void;
+  /** Frames of one call that the neural voice detector was asked about, told once with their counts. */
+  framesJudged(event: { judged: number; late: number }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
   webhookRefused(event: { carrier: string; reason: string; status: number; address: string }): void;
   streamRefused(event: { carrier: string; reason: string; status: number; callId?: string; address: string }): void;
@@ -83,6 +87,11 @@ export function createEvents(logger: Logger, metrics: Metrics): BusinessEvents {
     speechFailed(event) {
       metrics.speechError(event.service, event.code);
       logger.warn(event, 'speech platform failed');
+    },
+    judgeAsked: ({ taken }) => metrics.neuralCall(taken ? 'taken' : 'refused'),
+    framesJudged({ judged, late }) {
+      metrics.neuralFrames('judged', judged);
+      metrics.neuralFrames('late', late);
     },
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
     webhookRefused(event) {

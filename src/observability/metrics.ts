@@ -31,15 +31,6 @@ export interface SpeechSlots {
   readonly waiting: number;
 }
 
-/** What became of the frames that the neural voice detector was asked about, and of calls that asked for it. */
-export interface SpeechJudgeCounts {
-  readonly judged: number;
-  /** Not judged, since its thread was behind. */
-  readonly late: number;
-  /** Calls that it had no place for, or that came when it was gone. */
-  readonly refusedLines: number;
-}
-
 /** The numbers kept for Prometheus. Label values come from fixed lists or from our own code, never from outside. */
 export interface Metrics {
   setCallsActive(carrier: string, count: number): void;
@@ -50,6 +41,9 @@ export interface Metrics {
   earlyAnswer(outcome: 'hit' | 'miss'): void;
   underruns(cause: string, count: number): void;
   speechError(service: SpeechService, code: string): void;
+  /** `late` frames the neural voice detector had no time for. */
+  neuralFrames(result: 'judged' | 'late', count: number): void;
+  neuralCall(outcome: 'taken' | 'refused'): void;
   jobFinished(job: string, outcome: 'done' | 'failed' | 'retried', durationMs: number): void;
   webhookRefused(carrier: string, reason: string): void;
   streamRefused(carrier: string, reason: string): void;
@@ -64,8 +58,6 @@ export interface Metrics {
   watchLoopLag(read: () => { readonly lagMs: number; readonly shedding: boolean }): void;
   /** Reads how many processes take calls, at each scrape; a gateway of one process has no such number. */
   watchProcesses(read: () => { readonly up: number; readonly restarts: number }): void;
-  /** Reads what became of the frames that the neural voice detector was asked about, at each scrape. */
-  watchSpeechJudge(read: () => SpeechJudgeCounts): void;
   /** All numbers as data, to be told to another process. */
   snapshot(): Promise<MetricsSnapshot>;
   /** Everything in Prometheus' text format. @param others of other processes, to be added to these */
@@ -142,28 +134,8 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       shedding.set(readLag?.().shedding === true ? 1 : 0);
     },
   });
-  let readJudge: (() => SpeechJudgeCounts) | undefined;
-  const judged = new Counter({
-    name: 'offhook_neural_frames_total',
-    help: 'Frames that the neural voice detector was asked about, by result',
-    labelNames: ['result'],
-    registers,
-    collect: () => {
-      judged.reset();
-      const { judged: done, late } = readJudge?.() ?? { judged: 0, late: 0 };
-      judged.inc({ result: 'judged' }, done);
-      judged.inc({ result: 'late' }, late);
-    },
-  });
-  const unjudged = new Counter({
-    name: 'offhook_neural_calls_refused_total',
-    help: 'Calls that asked for the neural voice detector and went without',
-    registers,
-    collect: () => {
-      unjudged.reset();
-      unjudged.inc(readJudge?.().refusedLines ?? 0);
-    },
-  });
+  const neuralFrames = counter('neural_frames_total', 'Frames that the neural voice detector was asked about', ['result']);
+  const neuralCalls = counter('neural_calls_total', 'Calls that asked for the neural voice detector', ['outcome']);
   const jobs = counter('jobs_total', 'Attempts at jobs', ['job', 'outcome']);
   const jobDurations = histogram('job_duration_seconds', 'Length of job attempts', ['job'], jobBuckets);
   const webhooks = counter('webhooks_refused_total', 'Carrier webhooks refused', ['carrier', 'reason']);
@@ -182,6 +154,8 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     earlyAnswer: (outcome) => earlyAnswers.inc({ outcome }),
     underruns: (cause, count) => underruns.inc({ cause }, count),
     speechError: (service, code) => speechErrors.inc({ service, code }),
+    neuralFrames: (result, count) => neuralFrames.inc({ result }, count),
+    neuralCall: (outcome) => neuralCalls.inc({ outcome }),
     jobFinished(job, outcome, durationMs) {
       jobs.inc({ job, outcome });
       jobDurations.observe({ job }, durationMs / 1000);
@@ -197,9 +171,6 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     },
     watchLoopLag: (read) => {
       readLag = read;
-    },
-    watchSpeechJudge: (read) => {
-      readJudge = read;
     },
     watchProcesses: (read) => {
       const gauge = (name: string, help: string, value: () => number): void => {
