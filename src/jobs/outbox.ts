@@ -1,5 +1,6 @@
-import { mkdir, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../kernel/error-code.ts';
 import { errorText } from '../kernel/errors.ts';
 import { flushFolder } from '../store/flush-folder.ts';
 import { OutboxFullError, OutboxWriteError } from './errors.ts';
@@ -30,6 +31,11 @@ export class Outbox {
   #entries = 0;
   #bytes = 0;
   #order = 0;
+  /** Of entries that this process appended, so that the disk need not be asked. */
+  readonly #sizes = new Map<string, number>();
+  /** The flush of the folder that has begun, and the one that begins after it. */
+  #flushing: Promise<void> | undefined;
+  #nextFlush: Promise<void> | undefined;
 
   private constructor(folder: string, limits: OutboxLimits, wallMs: () => number, write: WriteThrough) {
     this.#folder = folder;
@@ -82,11 +88,13 @@ export class Outbox {
     this.#bytes += packed.length;
     const name = entryName(this.#wallMs(), process.pid, this.#order++);
     const temporary = join(this.#folder, `.${name}`);
+    this.#sizes.set(name, packed.length);
     try {
       await this.#write(temporary, packed);
       await rename(temporary, join(this.#folder, name));
-      await flushFolder(this.#folder);
+      await this.#flushNames();
     } catch (error) {
+      this.#sizes.delete(name);
       this.#entries -= 1;
       this.#bytes -= packed.length;
       await rm(temporary, { force: true }).catch(() => {});
@@ -107,20 +115,16 @@ export class Outbox {
 
   /** Drops an entry that nobody is to have any more, wherever it is now; the pump may just have delivered it. */
   async forget(name: string): Promise<void> {
+    if (isEntryName(name)) return this.remove(name);
     const path = join(this.#folder, name);
-    const size = await stat(path).then(
-      (file) => file.size,
-      () => undefined,
-    );
     await rm(path, { force: true });
     await rm(`${path}.reason`, { force: true });
-    if (size !== undefined && isEntryName(name)) this.#forget(size);
   }
 
   /** Size of these entries together. */
   async bytesOf(names: readonly string[]): Promise<number> {
-    const files = await Promise.all(names.map((name) => stat(join(this.#folder, name))));
-    return files.reduce((sum, { size }) => sum + size, 0);
+    const sizes = await Promise.all(names.map((name) => this.#sizeOf(name)));
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   /** @returns undefined for a file that is not a whole entry */
@@ -130,17 +134,47 @@ export class Outbox {
 
   /** Forgets an entry that has arrived. */
   async remove(name: string): Promise<void> {
-    // Erased meanwhile, it is gone already.
-    await this.forget(name);
+    const size = await this.#sizeOf(name).catch(() => undefined);
+    this.#sizes.delete(name);
+    try {
+      await unlink(join(this.#folder, name));
+    } catch (error) {
+      // Erased meanwhile, it is gone already, and counted by whoever did it.
+      if (!hasCode(error, 'ENOENT')) throw error;
+      return;
+    }
+    if (size !== undefined) this.#forget(size);
   }
 
   /** Sets an entry aside that can never be delivered, with the reason beside it: a person may still want it. */
   async reject(name: string, reason: unknown): Promise<void> {
     const path = join(this.#folder, name);
-    const { size } = await stat(path);
+    const size = await this.#sizeOf(name);
     await this.#write(join(this.#folder, REJECTED, `${name}.reason`), Buffer.from(`${errorText(reason)}\n`));
     await rename(path, join(this.#folder, REJECTED, name));
+    this.#sizes.delete(name);
     this.#forget(size);
+  }
+
+  async #sizeOf(name: string): Promise<number> {
+    return this.#sizes.get(name) ?? (await stat(join(this.#folder, name))).size;
+  }
+
+  /** A flush that begins after this call; those that ask while one goes on share the next. */
+  #flushNames(): Promise<void> {
+    if (this.#nextFlush !== undefined) return this.#nextFlush;
+    const flush = async (): Promise<void> => {
+      this.#nextFlush = undefined;
+      await flushFolder(this.#folder);
+    };
+    const own = this.#flushing === undefined ? flush() : this.#flushing.then(flush, flush);
+    if (this.#flushing !== undefined) this.#nextFlush = own;
+    this.#flushing = own;
+    const over = (): void => {
+      if (this.#flushing === own) this.#flushing = undefined;
+    };
+    own.then(over, over);
+    return own;
   }
 
   #forget(size: number): void {

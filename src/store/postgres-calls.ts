@@ -1,7 +1,9 @@
-import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, lt, lte, sql } from 'drizzle-orm';
+import { inFormat } from '../audio/recording-format.ts';
 import { type CallRecord, IMPORTED, callRecord } from './record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
 import { pageOfCalls } from './call-search.ts';
+import { insertRows } from './insert-rows.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from './port.ts';
 import type { CallKeys } from './privacy/call-keys.ts';
 import type { BlindIndex } from './privacy/blind-index.ts';
@@ -32,7 +34,7 @@ export class PostgresCalls implements CallRepository {
         }
         const columns = callColumns(record, key);
         const values = { ...columns.call, ...foundBy(record, index), analysisState: firstState(record) };
-        const { tenantId: _tenantId, id: _id, analysisState, ...changes } = values;
+        const { tenantId: _tenantId, id: _id, analysisState, recordingWanted, ...changes } = values;
         const written = await tx
           .insert(calls)
           .values(values)
@@ -40,6 +42,8 @@ export class PostgresCalls implements CallRepository {
             target: [calls.tenantId, calls.id],
             set: {
               ...changes,
+              // A record that comes again knows nothing of what was done since.
+              recordingWanted: sql`CASE WHEN ${calls.recordingFormat} IS NULL AND ${calls.audioErasedAtMs} IS NULL THEN ${recordingWanted}::text ELSE ${calls.recordingWanted} END`,
               analysisState: sql`CASE ${calls.analysisState} WHEN 'none' THEN ${analysisState} ELSE ${calls.analysisState} END`,
             },
             setWhere: lte(calls.revision, record.revision),
@@ -90,7 +94,7 @@ export class PostgresCalls implements CallRepository {
           ...foundBy(record, index),
           analysisState: firstState(record),
         }));
-        await tx.insert(calls).values(rows);
+        await insertRows(tx, calls, rows);
         await insertParts(
           tx,
           tenantId,
@@ -119,8 +123,10 @@ export class PostgresCalls implements CallRepository {
           const attachmentRows = await tx.select().from(attachments).where(of(attachments)).orderBy(asc(attachments.index));
           const turnRows = await tx.select().from(turns).where(of(turns)).orderBy(asc(turns.index));
           const [eventRow] = await tx.select().from(events).where(of(events));
+          const { recordingPath, recordingFormat } = call;
           const record = callRecord.parse({
             ...withoutNulls(call),
+            recordingPath: recordingPath === null ? undefined : inFormat(recordingPath, recordingFormat ?? 'wav'),
             ...openCall(call.personal, key),
             legs: legRows.map(withoutNulls),
             attachments: attachmentRows.map(withoutNulls),
@@ -134,6 +140,7 @@ export class PostgresCalls implements CallRepository {
               analysisState: call.analysisState,
               legalHold: call.legalHold,
               recordingObject: call.recordingObject ?? undefined,
+              recordingFormat: call.recordingFormat ?? 'wav',
               audioErasedAtMs: call.audioErasedAtMs ?? undefined,
               textErasedAtMs: call.textErasedAtMs ?? undefined,
             },
@@ -158,19 +165,6 @@ export class PostgresCalls implements CallRepository {
 
   async analysisFailed(tenantId: string, callId: string): Promise<void> {
     await this.#change(tenantId, callId, { analysisState: 'failed' });
-  }
-
-  async recordingKept(tenantId: string, callId: string, object: string): Promise<boolean> {
-    const changed = await unavailable(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .update(calls)
-          .set({ recordingObject: object })
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), isNull(calls.audioErasedAtMs)))
-          .returning({ id: calls.id }),
-      ),
-    );
-    return changed.length > 0;
   }
 
   async awaitingAnalysis({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly CallRef[]> {
@@ -212,9 +206,6 @@ function firstState({ endedAtMs, carrier }: CallRecord): 'pending' | 'none' {
   return endedAtMs !== undefined && carrier !== IMPORTED ? 'pending' : 'none';
 }
 
-/** Rows of one statement at most: a statement has no more than 65,535 parameters. */
-const MOST_ROWS = 1_000;
-
 /** Writes what belongs to calls of one tenant, of which there is nothing. */
 async function insertParts(
   session: Session,
@@ -222,13 +213,25 @@ async function insertParts(
   of: readonly (readonly [callId: string, columns: ReturnType<typeof callColumns>])[],
 ): Promise<void> {
   const rowsOf = <Row>(rows: (columns: ReturnType<typeof callColumns>) => readonly Row[]) =>
-    chunks(of.flatMap(([callId, columns]) => rows(columns).map((row) => ({ ...row, tenantId, callId }))));
-  for (const rows of rowsOf((columns) => columns.legs)) await session.insert(legs).values(rows);
-  for (const rows of rowsOf((columns) => columns.attachments)) await session.insert(attachments).values(rows);
-  for (const rows of rowsOf((columns) => columns.turns)) await session.insert(turns).values(rows);
-  for (const rows of rowsOf((columns) => [columns.events])) await session.insert(events).values(rows);
-}
-
-function chunks<Row>(rows: readonly Row[]): Row[][] {
-  return Array.from({ length: Math.ceil(rows.length / MOST_ROWS) }, (_, at) => rows.slice(at * MOST_ROWS, (at + 1) * MOST_ROWS));
+    of.flatMap(([callId, columns]) => rows(columns).map((row) => ({ ...row, tenantId, callId })));
+  await insertRows(
+    session,
+    legs,
+    rowsOf((columns) => columns.legs),
+  );
+  await insertRows(
+    session,
+    attachments,
+    rowsOf((columns) => columns.attachments),
+  );
+  await insertRows(
+    session,
+    turns,
+    rowsOf((columns) => columns.turns),
+  );
+  await insertRows(
+    session,
+    events,
+    rowsOf((columns) => [columns.events]),
+  );
 }
