@@ -1,14 +1,33 @@
 // The gateway whose memory is measured, with its shipped bots; collects its garbage when told to, so that what is left is kept.
+import { constants, PerformanceObserver } from 'node:perf_hooks';
+import { z } from 'zod';
 import type { Gateway } from '../../src/app.ts';
 import { startMeasuredGateway } from '../../src/cli/bench/measured-gateway.ts';
 import { obeyOrders } from '../../src/cli/bench/orders.ts';
 
+const collection = z.object({ duration: z.number(), detail: z.object({ flags: z.number() }) });
 let gateway: Gateway | undefined;
+let longestPauseMs = 0;
+
+/** Collections that were asked for here are longer, and no call's. */
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) {
+    const { duration, detail } = collection.parse(entry);
+    if ((detail.flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) === 0) longestPauseMs = Math.max(longestPauseMs, duration);
+  }
+}).observe({ entryTypes: ['gc'] });
 
 async function start(argument: unknown) {
   const started = await startMeasuredGateway(argument);
   gateway = started.gateway;
   return started.target;
+}
+
+/** The longest pause since it was last asked for. */
+function pause() {
+  const pauseMs = longestPauseMs;
+  longestPauseMs = 0;
+  return { pauseMs };
 }
 
 function memory() {
@@ -18,4 +37,4 @@ function memory() {
   return { live: gateway?.calls.active ?? 0, rssKb: rss / 1024, heapKb: heapUsed / 1024, buffersKb: arrayBuffers / 1024 };
 }
 
-obeyOrders({ start, memory }, async () => gateway?.close());
+obeyOrders({ start, memory, pause }, async () => gateway?.close());

@@ -10,6 +10,7 @@ import { callersReport, done, speechAddresses, target } from '../../src/cli/benc
 import { ObedientChild } from '../../src/cli/bench/orders.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compile } from '../capacity/compiled.ts';
+import { measureRow } from '../capacity/row.ts';
 import { about } from '../document.ts';
 
 const { values } = parseArgs({
@@ -26,29 +27,46 @@ const ROUND = { calls: 50, holdMs: 6_000 };
 const ENDED_WITHIN_MS = 60_000;
 const memorySchema = z.object({ live: z.number(), rssKb: z.number(), heapKb: z.number(), buffersKb: z.number() });
 type Memory = z.infer<typeof memorySchema>;
+const pauseSchema = z.object({ pauseMs: z.number() });
+const ECHO_MS = 5_000;
 
-const out = compile(['bench/memory/gateway-child']);
+const out = compile(['bench/memory/gateway-child', 'bench/capacity/echo-child']);
 const dataDir = mkdtempSync(join(tmpdir(), 'offhook-memory-'));
 process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 const child = (file: string, ...execArgv: string[]) =>
-  fork(join(out, file), [], { execArgv: ['--no-warnings', ...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  fork(join(out, file), [], {
+    execArgv: ['--no-warnings', ...execArgv],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
 await using callers = new ObedientChild(child('src/cli/bench/callers-child.js'), 'the process of the callers', systemClock);
 await using gateway = new ObedientChild(child('bench/memory/gateway-child.js', '--expose-gc'), 'the gateway', systemClock);
 const speech = await callers.tell('standIn', speechAddresses);
 const address = await gateway.tell('start', target, { dataDir, bot: BOT, speech });
 
-/** Holds so many calls for so long. @returns the memory while they are live, and when all have ended */
-async function hold(calls: number, holdMs: number): Promise<{ live: Memory; lost: number; after: Memory }> {
+interface Held {
+  /** While the calls are live. */
+  readonly live: Memory;
+  /** When all have ended. */
+  readonly after: Memory;
+  readonly lost: number;
+  /** The longest pause of a collection while the calls were live. */
+  readonly pauseMs: number;
+}
+
+/** Holds so many calls for so long. */
+async function hold(calls: number, holdMs: number): Promise<Held> {
   await callers.tell('place', done, { target: address, calls });
   await callers.tell('measure', done);
+  await gateway.tell('pause', pauseSchema);
   await wait(holdMs);
+  const { pauseMs } = await gateway.tell('pause', pauseSchema);
   const { lost } = await callers.tell('report', callersReport);
   const live = await gateway.tell('memory', memorySchema);
   await callers.tell('hangUp', done);
   for (let waitedMs = 0; waitedMs < ENDED_WITHIN_MS; waitedMs += 250) {
     await wait(250);
     const after = await gateway.tell('memory', memorySchema);
-    if (after.live === 0) return { live, lost, after };
+    if (after.live === 0) return { live, lost, after, pauseMs };
   }
   throw new Error('calls did not end');
 }
@@ -61,11 +79,14 @@ const wait = (ms: number): Promise<void> =>
 // What is compiled, opened and cached once is no call's.
 await hold(ROUND.calls, ROUND.holdMs);
 const perCallKb: Record<string, object> = {};
+const longestPauseMs: Record<string, number> = {};
+const sizes = values.sizes.split(',').map(Number);
 let lost = 0;
-for (const size of values.sizes.split(',').map(Number)) {
+for (const size of sizes) {
   const idle = await gateway.tell('memory', memorySchema);
   const held = await hold(size, HOLD_MS);
   lost += held.lost;
+  longestPauseMs[`n${size}`] = Math.round(10 * held.pauseMs) / 10;
   const each = (key: 'rssKb' | 'heapKb' | 'buffersKb'): number => Math.round((held.live[key] - idle[key]) / size);
   perCallKb[`n${size}`] = { rss: each('rssKb'), heap: each('heapKb'), buffers: each('buffersKb') };
 }
@@ -75,12 +96,21 @@ for (let round = 0; round < Number(values.rounds); round += 1) {
   lost += held.lost;
   left.push(held.after);
 }
+// The baseline: a bare echo server. Its processes are pinned and this one with them, so that it comes last.
+const folder = join(out, 'bench/capacity');
+const echoPerCallKb: Record<string, number> = {};
+for (const size of sizes) {
+  const row = await measureRow({ folder, subject: 'echo', workload: 'W2', calls: size, warmUpMs: 0, measureMs: ECHO_MS });
+  echoPerCallKb[`n${size}`] = row.rssPerCallKb;
+}
 const growth = (key: 'rssKb' | 'heapKb'): number | null =>
   left.length < 2 ? null : Math.round((left.at(-1)![key] - left[0]![key]) / 102.4) / 10;
 const document = {
   ...about(),
   bot: BOT,
   perCallKb,
+  echoPerCallKb,
+  longestPauseMs,
   idleMb: Math.round((left.at(-1)?.rssKb ?? 0) / 1024),
   growthMb: { rss: growth('rssKb'), heap: growth('heapKb'), callSeconds: (left.length * ROUND.calls * ROUND.holdMs) / 1000 },
   lost,
