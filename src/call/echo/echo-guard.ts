@@ -21,6 +21,8 @@ const PURE = 0.95;
 const LEAST_PURE = 0.75;
 const PURER = 0.05;
 const FIRST_USUAL = 0.9;
+/** An echo that is a little louder than expected is as alike as usual, or hardly less; with a voice in it, it is not. */
+const ALIKE_AS_USUAL = 0.05;
 const USUAL_PACE = 0.1;
 /** Samples compared when a new delay is looked for near the old one (25 ms), and how far it is looked for (100 ms). */
 const NEAR_SAMPLES = 200;
@@ -191,7 +193,8 @@ export class EchoGuard {
       return true;
     }
     if (this.#lag === undefined) return false;
-    return (this.#frame - this.#pauseAt < ONSET_FRAMES && this.#startsAround(lag)) || this.#comesFromElsewhere(lag);
+    const nearly = !lax && this.#warmUp === 0 && this.#model.nearlyExplained;
+    return (this.#frame - this.#pauseAt < ONSET_FRAMES && this.#startsAround(lag)) || this.#comesFromElsewhere(lag, nearly);
   }
 
   /** Measures this frame and the piece of the reference it would be the echo of. */
@@ -222,8 +225,11 @@ export class EchoGuard {
     return this.#model.explainsAround(powersHere, powersThere);
   }
 
-  /** The delay has jumped, or the gain has risen: looked for sample by sample, near the old delay and everywhere. */
-  #comesFromElsewhere(lag: number): boolean {
+  /**
+   * The delay has jumped, or the gain has risen: looked for sample by sample, near the old delay and everywhere.
+   * @param nearly whether the echo at the old delay all but explains the frame
+   */
+  #comesFromElsewhere(lag: number, nearly: boolean): boolean {
     if (this.#searches < 1) return false;
     const { search, history } = this.#bench;
     this.#clock.copyBefore(0, history);
@@ -235,7 +241,7 @@ export class EchoGuard {
       return true;
     }
     const pure = Math.min(PURE, Math.max(LEAST_PURE, this.#usual + PURER));
-    if (here >= (this.#warmUp > 0 ? ALIKE : pure)) {
+    if (here >= (this.#warmUp > 0 ? ALIKE : nearly ? this.#usual - ALIKE_AS_USUAL : pure)) {
       this.#model.learn();
       return true;
     }

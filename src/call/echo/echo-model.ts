@@ -19,6 +19,8 @@ const MARGIN_PER_SPREAD = 4;
 const MOST_MARGIN = 16;
 /** What exceeds the margin counts from this share of the whole, times the margin: −22 dB for a clean echo, −13 for a rough one. */
 const EXCESS_SHARE = 10 ** -2.5;
+/** What exceeds it by no more than 3 dB may be what a loudspeaker or a room adds between the bands of a loud vowel. */
+const NEARLY = 2;
 /** Once a voice is likely, the margin is this part of itself, but 2 dB at least. */
 const LAX_MARGIN = 0.2;
 const LEAST_LAX_MARGIN = 1.6;
@@ -49,6 +51,13 @@ export class EchoModel {
   /** Mean squared excess of telling bands over their expectation, in nepers. */
   #spread = FIRST_SPREAD;
   #margin = MOST_MARGIN;
+  /** What exceeded the margin in the frame judged last, against what may. */
+  #excess = 0;
+
+  /** Whether the frame judged last was not explained, but nearly so. */
+  get nearlyExplained(): boolean {
+    return this.#excess <= NEARLY;
+  }
 
   /** Forgets the path, not the line's noise. */
   reset(): void {
@@ -149,6 +158,7 @@ export class EchoModel {
       known += power;
       excess += Math.max(0, this.line[band]! - margin * power);
     }
-    return excess <= EXCESS_SHARE * this.#margin * known;
+    this.#excess = excess / (EXCESS_SHARE * this.#margin * known);
+    return this.#excess <= 1;
   }
 }

@@ -14,7 +14,12 @@ export class EchoReference {
 
   /** Plays on from where the last sound ended. */
   append(pcm: Int16Array): void {
-    for (let index = 0; index < pcm.length; index += 1) this.#ring[(this.#end + index) & MASK] = pcm[index]!;
+    // Of more than the ring holds the last is kept.
+    const kept = pcm.length > SIZE ? pcm.subarray(pcm.length - SIZE) : pcm;
+    const at = (this.#end + pcm.length - kept.length) & MASK;
+    const untilEdge = SIZE - at;
+    this.#ring.set(kept.subarray(0, untilEdge), at);
+    if (kept.length > untilEdge) this.#ring.set(kept.subarray(untilEdge), 0);
     this.#end += pcm.length;
     this.#soundEnd = this.#end;
   }
@@ -42,16 +47,23 @@ export class EchoReference {
   /** Copies the samples before `end` into all of `out`; where nothing was played, silence. */
   copyBefore(end: number, out: Int16Array): void {
     this.#silenceUntil(end);
-    for (let index = 0; index < out.length; index += 1) {
-      const sample = end - out.length + index;
-      out[index] = sample < 0 ? 0 : this.#ring[sample & MASK]!;
-    }
+    const start = end - out.length;
+    // Before the call nothing was played.
+    const before = Math.min(out.length, Math.max(0, -start));
+    out.fill(0, 0, before);
+    const at = (start + before) & MASK;
+    const untilEdge = Math.min(out.length - before, SIZE - at);
+    out.set(this.#ring.subarray(at, at + untilEdge), before);
+    if (before + untilEdge < out.length) out.set(this.#ring.subarray(0, out.length - before - untilEdge), before + untilEdge);
   }
 
   /** The ring still holds old sound behind the end of what was sent. */
   #silenceUntil(sample: number): void {
     if (sample <= this.#end) return;
-    for (let index = Math.max(this.#end, sample - SIZE); index < sample; index += 1) this.#ring[index & MASK] = 0;
+    const from = Math.max(this.#end, sample - SIZE) & MASK;
+    const count = Math.min(SIZE, sample - this.#end);
+    this.#ring.fill(0, from, from + count);
+    if (from + count > SIZE) this.#ring.fill(0, 0, from + count - SIZE);
     this.#end = sample;
   }
 }

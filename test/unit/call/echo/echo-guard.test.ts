@@ -21,6 +21,8 @@ interface Scene {
   /** By the time at which it is heard. */
   readonly delayMs: (nowMs: number) => number;
   readonly ms: number;
+  /** The loudspeaker bends what is above this share of the full scale. */
+  readonly clipAt?: number;
 }
 
 /** Plays a scene over a mu-law line with a little noise; any frame above −50 dBFS counts as voiced. */
@@ -30,7 +32,9 @@ function play(scene: Scene, guard = new EchoGuard()): Heard[] {
   for (const { pcm, startMs } of scene.bot) played.set(pcm, startMs * 8);
   const gain = 10 ** (scene.gainDb / 20);
   const line = Int16Array.from(played, (_, index) => {
-    const echo = gain * (played[index - Math.round(scene.delayMs(index / 8) * 8)] ?? 0);
+    const sound = played[index - Math.round(scene.delayMs(index / 8) * 8)] ?? 0;
+    const limit = 32_768 * (scene.clipAt ?? 1);
+    const echo = gain * (scene.clipAt === undefined ? sound : limit * Math.tanh(sound / limit));
     const caller = scene.caller?.pcm[index - scene.caller.startMs * 8] ?? 0;
     return Math.round(echo + caller + (random() - 0.5) * 40);
   });
@@ -102,6 +106,12 @@ describe("the bot's own voice", () => {
       delayMs: (nowMs) => 300 + 15 * (Math.floor((nowMs + 500) / 3_000) % 2),
       ms: 16_000,
     });
+    expect(unexplained(heard, 2_000).length).toBeLessThanOrEqual(2);
+  });
+
+  it('is known although a loudspeaker that is driven too hard adds to its vowels', () => {
+    const bot = [{ pcm: babble(5_000, 3), startMs: 500 }];
+    const heard = play({ bot, gainDb: -10, delayMs: () => 300, ms: 6_000, clipAt: 0.2 });
     expect(unexplained(heard, 2_000).length).toBeLessThanOrEqual(2);
   });
 
