@@ -8,6 +8,8 @@ export interface CarrierTarget {
   readonly url: string;
   /** What the voice webhook is signed with; undefined for a server that has none and takes any socket. */
   readonly authToken: string | undefined;
+  /** Whether it sends every frame back, in their order. */
+  readonly echoes: boolean;
 }
 
 /** What a caller says: for each frame its audio on the wire, and whether it begins or ends speech. */
@@ -33,6 +35,8 @@ class Call {
   readonly #sid: string;
   readonly #shared: Ledger;
   readonly #script: CallerScript;
+  readonly #echoes: boolean;
+  #echoed = 0;
   readonly #marks: { readonly dueMs: number; readonly name: string }[] = [];
   #playsUntilMs = 0;
   #endedSpeech: Deed | undefined;
@@ -40,7 +44,8 @@ class Call {
   holes = 0;
   clears = 0;
 
-  constructor(number: number, socket: WebSocket, shared: Ledger, script: CallerScript) {
+  constructor(number: number, socket: WebSocket, shared: Ledger, script: CallerScript, echoes: boolean) {
+    this.#echoes = echoes;
     this.number = number;
     this.#socket = socket;
     this.#shared = shared;
@@ -94,9 +99,15 @@ class Call {
       media?: { payload: string };
       mark?: { name: string };
     };
-    if (message.media !== undefined) this.#play(Buffer.from(message.media.payload, 'base64'), nowMs);
+    if (this.#echoes) this.#echo();
+    else if (message.media !== undefined) this.#play(Buffer.from(message.media.payload, 'base64'), nowMs);
     else if (message.mark !== undefined) this.#marks.push({ dueMs: this.#playsUntilMs, name: message.mark.name });
     else if (message.event === 'clear') this.#clear(nowMs);
+  }
+
+  #echo(): void {
+    this.#shared.echoed(this.number, this.#echoed);
+    this.#echoed += 1;
   }
 
   #play(audio: Buffer, nowMs: number): void {
@@ -154,7 +165,7 @@ export class Carrier {
         socket.once('open', resolve);
         socket.once('error', reject);
       });
-      this.calls.push(new Call(number, socket, this.#ledger, this.#script));
+      this.calls.push(new Call(number, socket, this.#ledger, this.#script, this.#target.echoes));
     }
   }
 

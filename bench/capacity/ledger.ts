@@ -28,6 +28,8 @@ export class Ledger {
   readonly calls: CallLedger[] = [];
   readonly toRecogniserMs: number[] = [];
   readonly toCarrierMs: number[] = [];
+  /** There and back, of an echo server: what sockets and this process take by themselves. */
+  readonly echoMs: number[] = [];
   /** From the last frame of speech to the first sound of the bot's answer. */
   readonly turns: Reaction[] = [];
   /** From the first frame of speech over the bot to `clear`. */
@@ -70,6 +72,12 @@ export class Ledger {
     const last = Math.ceil(position / FRAME_PCM_BYTES) - 1;
     if (this.measuring && last > ledger.frames - REMEMBERED)
       this.toRecogniserMs.push(nowMs - ledger.sentAtMs[last % REMEMBERED]!);
+  }
+
+  /** An echo server sent a frame back. */
+  echoed(call: number, frame: number): void {
+    const sentAtMs = this.calls[call]?.sentAtMs[frame % REMEMBERED];
+    if (this.measuring && sentAtMs !== undefined) this.echoMs.push(performance.now() - sentAtMs);
   }
 
   /** A sentence's first audio leaves the synthesizer. */

@@ -55,6 +55,8 @@ export interface Row {
   readonly starvedByGateway: number;
   readonly lost: number;
   readonly latencyMs: Latencies;
+  /** There and back, where the subject is the echo server. */
+  readonly echoMs: Quantiles;
   /** Every sample arrived as it was sent, both ways. */
   readonly checksumOk: boolean;
   /** Why the row does not count; empty when it does. */
@@ -86,7 +88,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
   const pinned = pin(subject.pid, SUBJECT_PROCESSOR) && pin(process.pid, GENERATOR_PROCESSOR);
   const ready = await subject.start(upstream.argument);
   const idle = usageOf(subject.pid);
-  const carrier = new Carrier(ready, ledger, work);
+  const carrier = new Carrier({ ...ready, echoes: name === 'echo' }, ledger, work);
   if (order.stalls === 'loop') subject.stall(LOOP_STALL.everyMs, LOOP_STALL.durationMs);
   await carrier.place(calls);
   if (order.stalls === 'network') carrier.stallNetwork(NETWORK_STALL.everyMs, NETWORK_STALL.durationMs);
@@ -145,6 +147,7 @@ export async function measureRow({ folder, subject: name, calls, warmUpMs, measu
     starvedByGateway,
     lost,
     latencyMs: await latencies(work, ledger),
+    echoMs: quantiles(ledger.echoMs),
     checksumOk,
     void: faults.filter((fault) => fault !== undefined),
   };
