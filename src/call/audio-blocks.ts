@@ -1,13 +1,21 @@
 /** Half a second of mu-law: a short sentence takes little more than it is long, and a long one is never copied to grow. */
 const BLOCK_BYTES = 4_000;
+const EMPTY = new Uint8Array();
 
-/** Bytes that grow at their end, in blocks. */
+/** Bytes that grow at their end, in blocks, of which the first can be let go of. */
 export class AudioBlocks {
   readonly #blocks: Uint8Array[] = [];
   #length = 0;
+  /** Blocks that are no longer here. */
+  #forgotten = 0;
 
   get length(): number {
     return this.#length;
+  }
+
+  /** The first byte that is still here. */
+  get start(): number {
+    return this.#forgotten * BLOCK_BYTES;
   }
 
   /** Appends a copy of `audio`. */
@@ -16,6 +24,12 @@ export class AudioBlocks {
     while (this.#blocks.length * BLOCK_BYTES < end) this.#blocks.push(new Uint8Array(BLOCK_BYTES));
     this.#length = end;
     this.write(end - audio.length, audio);
+  }
+
+  /** Lets go of what is before this place, as far as it fills blocks; the places of the others stay as they are. */
+  forgetBefore(place: number): void {
+    for (const last = Math.floor(Math.min(place, this.#length) / BLOCK_BYTES); this.#forgotten < last; this.#forgotten += 1)
+      this.#blocks[this.#forgotten] = EMPTY;
   }
 
   /** Puts other bytes in the place of these; all of them must be there. */
@@ -29,7 +43,7 @@ export class AudioBlocks {
     }
   }
 
-  /** What stands between these places: a view where it lies in one block, else a copy. */
+  /** What stands between these places, none of which may be forgotten: a view where it lies in one block, else a copy. */
   between(from: number, to: number): Uint8Array {
     const end = Math.min(to, this.#length);
     const first = Math.floor(from / BLOCK_BYTES);
@@ -52,5 +66,3 @@ export class AudioBlocks {
     this.#blocks.length = Math.ceil(length / BLOCK_BYTES);
   }
 }
-
-const EMPTY = new Uint8Array();

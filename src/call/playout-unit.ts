@@ -2,8 +2,8 @@ import { bytesPerSample, type AudioFormat, type Encoding } from '../audio/format
 import { AudioBlocks } from './audio-blocks.ts';
 
 /**
- * One sentence on its way to the caller: its audio as far as it has been made, and how much of it was sent. The audio is
- * kept until the unit is dropped, so that speech can go on from the word that was cut.
+ * One sentence on its way to the caller: its audio as far as it has been made, and how much of it was sent. What was sent
+ * is kept for some seconds, so that speech can go on from the word that was cut.
  */
 export class PlayoutUnit {
   readonly id: string;
@@ -43,6 +43,11 @@ export class PlayoutUnit {
     return this.#ended && this.sentBytes >= this.#audio.length;
   }
 
+  /** Lets go of what was sent more than this many bytes before the next that will be. */
+  forgetSent(keptBytes: number): void {
+    this.#audio.forgetBefore(this.sentBytes - keptBytes);
+  }
+
   /**
    * Ends it where it has been sent, with what comes next faded out over at most `fadeBytes`.
    * @returns how many bytes will never be sent
@@ -69,7 +74,8 @@ export class PlayoutUnit {
     const frameBytes = (format.rateHz / 50) * bytesPerSample(format.encoding);
     const end = Math.min(this.#audio.length, cutBytes);
     const cut = end - (end % frameBytes);
-    const first = Math.max(0, cut - Math.round(reachMs / 20) * frameBytes);
+    const kept = Math.ceil(this.#audio.start / frameBytes) * frameBytes;
+    const first = Math.max(kept, cut - Math.round(reachMs / 20) * frameBytes);
     let quietest = first;
     let quietestLevel = Number.POSITIVE_INFINITY;
     for (let at = first; at <= cut - frameBytes; at += frameBytes) {

@@ -48,6 +48,8 @@ interface OutstandingMark {
 const LOST_MARK_MS = 1_500;
 /** How far back from a cut the quietest place is looked for. */
 const REWIND_MS = 400;
+/** What was sent longer ago than this is not cut any more: more than a carrier has queued and a network is late. */
+const SENT_KEPT_MS = 5_000;
 /** Marks whose lateness is compared: about two seconds of speech. */
 const MARKS_COMPARED = 4;
 const CUT = '.cut';
@@ -326,7 +328,8 @@ export class Playout {
     unit.sentBytes += takenBytes;
     this.#carrierEndMs = startMs + payload.length / this.#bytesPerMs;
     this.#sent.push({ unit, fromBytes: offsetBytes, toBytes: unit.sentBytes, startMs });
-    if (this.#sent.length > 64) this.#sent.shift();
+    if (startMs - this.#sent[0]!.startMs > SENT_KEPT_MS) this.#sent.shift();
+    unit.forgetSent(SENT_KEPT_MS * this.#bytesPerMs);
     commands.push({ type: 'audio', payload, unitId: unit.id, offsetBytes, startMs });
   }
 

@@ -21,6 +21,8 @@ const DEFAULT_MOST_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MOST_PERSONAL_BYTES = 8 * 1024 * 1024;
 /** What is longer than this is not a phrase. */
 const MOST_PHRASE_BYTES = 60 * 8_000;
+/** What is said to one caller and longer than this is hardly said again, and would be held for every call at once. */
+const MOST_PERSONAL_PHRASE_BYTES = 8 * 8_000;
 /** Long enough for a call that asks the same thing again. */
 const PERSONAL_LIFE_MS = 10 * 60_000;
 
@@ -80,7 +82,7 @@ export class PhraseCache implements Synthesizer {
       const spoken = this.#synthesizer.speak({ ...request, priority: 'batch' }, signal);
       for await (const audio of spoken) parts.push(Uint8Array.from(audio));
       const audio = Buffer.concat(parts);
-      if (!isPhrase(audio)) continue;
+      if (audio.length === 0 || audio.length > MOST_PHRASE_BYTES) continue;
       this.#prepared.set(key, audio);
       await files?.write(key, audio);
     }
@@ -91,13 +93,14 @@ export class PhraseCache implements Synthesizer {
     let length = 0;
     for await (const audio of this.#synthesizer.speak(request, signal)) {
       length += audio.length;
-      // A text may be read for minutes: what is too long to be kept is not held until its end.
-      if (length <= MOST_PHRASE_BYTES) parts.push(Uint8Array.from(audio));
+      // What is too long to be kept is not held until its end.
+      if (length <= MOST_PERSONAL_PHRASE_BYTES) parts.push(Uint8Array.from(audio));
       else parts.length = 0;
       yield audio;
     }
+    if (length === 0 || length > MOST_PERSONAL_PHRASE_BYTES) return;
     const audio = Buffer.concat(parts);
-    if (isPhrase({ length })) this.#personal.set(this.#hidden(this.#keyOf(request)), seal(this.#secret, audio), PERSONAL_LIFE_MS);
+    this.#personal.set(this.#hidden(this.#keyOf(request)), seal(this.#secret, audio), PERSONAL_LIFE_MS);
   }
 
   #keyOf({ text, voice, language, speed = 1 }: SynthesisRequest): string {
@@ -107,8 +110,4 @@ export class PhraseCache implements Synthesizer {
   #hidden(key: string): string {
     return createHmac('sha256', this.#secret).update(key).digest('base64');
   }
-}
-
-function isPhrase({ length }: { readonly length: number }): boolean {
-  return length > 0 && length <= MOST_PHRASE_BYTES;
 }

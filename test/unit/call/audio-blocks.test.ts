@@ -45,3 +45,15 @@ it('keeps a copy of what it is given', () => {
   given.fill(9);
   expect([...blocks.between(0, 3)]).toEqual([1, 2, 3]);
 });
+
+it('lets go of its beginning, and keeps the places of the rest', () => {
+  const blocks = new AudioBlocks();
+  const audio = Uint8Array.from({ length: 9_000 }, (_, at) => at % 251);
+  blocks.append(audio);
+  blocks.forgetBefore(8_500);
+  expect(blocks.start).toBe(8_000);
+  blocks.forgetBefore(4_100);
+  expect([blocks.start, blocks.length]).toEqual([8_000, 9_000]);
+  blocks.append(audio);
+  expect(Buffer.from(blocks.between(8_000, 18_000))).toEqual(Buffer.concat([audio.subarray(8_000), audio]));
+});

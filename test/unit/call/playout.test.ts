@@ -287,6 +287,20 @@ describe('an interruption', () => {
     expect([...offsets.keys()]).toEqual(['a', 'b']);
     expect(offsets.get('a')).toBeLessThanOrEqual(200 * BYTES_PER_MS);
   });
+
+  it('speaks on, sample for sample, late in a sentence whose beginning is no longer kept', () => {
+    const whole = speech(60_000);
+    const playout = loaded(60_000);
+    for (let nowMs = 0; nowMs < 40_000; nowMs += 20) playout.pump(nowMs);
+    playout.clear(40_000);
+    playout.restore();
+    const [faded, ...next] = playout.pump(40_100).filter((command) => command.type === 'audio');
+    expect(faded!.offsetBytes / BYTES_PER_MS).toBeGreaterThanOrEqual(39_600);
+    expect(faded!.offsetBytes / BYTES_PER_MS).toBeLessThanOrEqual(40_000);
+    for (const { payload, offsetBytes } of next)
+      expect(Buffer.from(payload)).toEqual(Buffer.from(whole.subarray(offsetBytes, offsetBytes + payload.length)));
+    expect(next.length).toBeGreaterThan(0);
+  });
 });
 
 it('loses, repeats and reorders no byte, whatever the chunks and however late the ticks', () => {
