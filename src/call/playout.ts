@@ -337,7 +337,7 @@ export class Playout {
   #payload(view: Uint8Array): Uint8Array {
     const { format, payloadMultipleBytes } = this.#settings;
     const missing = (payloadMultipleBytes - (view.length % payloadMultipleBytes)) % payloadMultipleBytes;
-    const payload = new Uint8Array(view.length + missing);
+    const payload = Buffer.allocUnsafe(view.length + missing);
     payload.set(view);
     if (missing > 0) payload.fill(idleByte(format.encoding), view.length);
     if (!this.#fadeIn) return payload;

@@ -2,9 +2,12 @@ import { decodeMulaw } from '../../audio/g711.ts';
 
 /** The sample that each mu-law code stands for. */
 const SAMPLES = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code));
-/** The code of each sample that has one, indexed by the sample as an unsigned number; -1 for the others. */
-const CODES = new Int16Array(65_536).fill(-1);
-for (const [code, sample] of SAMPLES.entries()) CODES[sample & 0xffff] = code;
+/**
+ * The code of each sample that has one, by the upper 14 of its bits, which tell those apart; a sample has that code if it is the
+ * one that the code stands for. Small enough to stay where the processor is quick to read.
+ */
+const CODES = new Uint8Array(16_384);
+for (const [code, sample] of SAMPLES.entries()) CODES[(sample & 0xffff) >> 2] = code;
 
 /**
  * Samples by their position, as many of the last ones as it has room for. A telephone line's are kept as the mu-law they came
@@ -34,7 +37,7 @@ export class SampleRing {
 
   /** A copy of this many samples. */
   copy(from: number, count: number): Int16Array<ArrayBuffer> {
-    const pcm = new Int16Array(count);
+    const pcm = samplesFor(count);
     const place = from % this.#capacity;
     const before = Math.min(count, this.#capacity - place);
     this.#get(place, before, pcm);
@@ -56,8 +59,9 @@ export class SampleRing {
     if (codes !== undefined) {
       let at = 0;
       for (; at < pcm.length; at += 1) {
-        const code = CODES[pcm[at]! & 0xffff]!;
-        if (code < 0) break;
+        const sample = pcm[at]!;
+        const code = CODES[(sample & 0xffff) >> 2]!;
+        if (SAMPLES[code] !== sample) break;
         codes[place + at] = code;
       }
       if (at === pcm.length) return;
@@ -72,4 +76,10 @@ export class SampleRing {
     if (codes === undefined) target.set(this.#samples.subarray(place, place + count));
     else for (let at = 0; at < count; at += 1) target[at] = SAMPLES[codes[place + at]!]!;
   }
+}
+
+/** Room for so many samples, out of Node's pool where they are few: a message to the recogniser has no memory of its own. */
+function samplesFor(count: number): Int16Array<ArrayBuffer> {
+  const { buffer, byteOffset } = Buffer.allocUnsafe(2 * count);
+  return new Int16Array(buffer, byteOffset, count);
 }

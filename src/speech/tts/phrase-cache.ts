@@ -80,7 +80,7 @@ export class PhraseCache implements Synthesizer {
       const parts: Uint8Array[] = [];
       // Live calls go first: a prompt that is not ready is spoken when it is needed.
       const spoken = this.#synthesizer.speak({ ...request, priority: 'batch' }, signal);
-      for await (const audio of spoken) parts.push(Uint8Array.from(audio));
+      for await (const audio of spoken) parts.push(Buffer.from(audio));
       const audio = Buffer.concat(parts);
       if (audio.length === 0 || audio.length > MOST_PHRASE_BYTES) continue;
       this.#prepared.set(key, audio);
@@ -94,7 +94,7 @@ export class PhraseCache implements Synthesizer {
     for await (const audio of this.#synthesizer.speak(request, signal)) {
       length += audio.length;
       // What is too long to be kept is not held until its end.
-      if (length <= MOST_PERSONAL_PHRASE_BYTES) parts.push(Uint8Array.from(audio));
+      if (length <= MOST_PERSONAL_PHRASE_BYTES) parts.push(Buffer.from(audio));
       else parts.length = 0;
       yield audio;
     }
