@@ -13,6 +13,7 @@ export interface Finished {
 }
 
 export interface RunningOffhook {
+  readonly pid: number;
   /** Everything said so far on either stream. */
   output(): string;
   /** Types a line. */
@@ -39,7 +40,10 @@ export function startOffhook(args: readonly string[], env: Readonly<Record<strin
   child.stderr.on('data', (part: Buffer) => void (stderr += part.toString('utf8')));
   // What is typed after its end goes nowhere.
   child.stdin.on('error', () => undefined);
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the command line could not be started');
   return {
+    pid,
     output: () => stdout + stderr,
     type: (line) => void child.stdin.write(`${line}\n`),
     endInput: () => void child.stdin.end(),
