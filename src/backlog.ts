@@ -12,6 +12,7 @@ import { OutboxPump } from './jobs/outbox-pump.ts';
 import type { JobHandler, Work } from './jobs/port.ts';
 import { postCallJob } from './jobs/post-call-job.ts';
 import type { BatchTranscriber } from './jobs/post-call/transcriber.ts';
+import { RecordingCoder } from './jobs/recordings/recording-coder.ts';
 import { retentionJob } from './jobs/retention.ts';
 import { deliverRecordings, keepRecording } from './jobs/sealing.ts';
 import { analyseSubmittedJob } from './jobs/submissions/analyse-submitted.ts';
@@ -100,6 +101,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       transcriber,
       profiles,
       clock,
+      coder: new RecordingCoder(),
       workFolder,
     }),
     analyses: analyseSubmittedJob({

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { RecordingFormat } from './audio/recording-format.ts';
 import { loadVoiceActivity } from './audio/voice-activity.ts';
 import { loadAmbiences } from './call/ambience/load-ambience.ts';
 import type { DoorOptions, SpeechReservation } from './call/call-door.ts';
@@ -86,6 +87,8 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       ? undefined
       : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
   const recordingFiles = new RecordingThread(clock);
+  const formats = new Map(bots.map(({ name, recordingFormat }) => [name, recordingFormat]));
+  const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
   const speechJudge = bots.some(({ detector }) => detector === 'neural') ? new SpeechJudge({ events, logger }) : undefined;
   const vault = new SecretVault(clock);
   const voices = new EvenLoudness(speech.synthesizer);
@@ -107,7 +110,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     recordingsFolder,
     recordingFiles,
     playout: settings.call,
-    ...keepCall(journal, keeping, recordingsFolder, logger),
+    ...keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger),
     activeCalls: () => registry.active,
     news: options.news ?? (() => undefined),
     controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),

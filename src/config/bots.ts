@@ -131,6 +131,8 @@ export const botSettings = z
      * `recording` action of the dialog. The recogniser hears everything in any case.
      */
     recording: z.enum(['never', 'after-announcement', 'after-consent', 'always']).default('always'),
+    /** What a recording is turned into after its call; the settings' where absent. */
+    recordingFormat: z.enum(['wav', 'flac', 'opus']).optional(),
     /** Days after a call's end at which its sound, and its words with numbers and analyses, are erased; the settings' where absent, 0 for never. */
     retention: z.strictObject({ audioDays: days.optional(), textDays: days.optional() }).prefault({}),
     /** What happens to a call that finds no free speech slot. */

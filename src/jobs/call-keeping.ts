@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { RecordingFormat } from '../audio/recording-format.ts';
 import type { CallJournal } from '../call/call-journal.ts';
 import type { CallRecord } from '../call/call-record.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -22,11 +23,13 @@ export interface Keeping {
   readonly desk?: Pick<WebhookDesk, 'isWanted'> | undefined;
   /** Whether nothing of what was said stays in plain files after the call. */
   readonly seals?: boolean;
+  /** What the recordings of a bot are turned into after the call; they stay as they are when absent. */
+  readonly formatOf?: ((botName: string) => RecordingFormat) | undefined;
 }
 
 /** How a live call is journalled and told of, and how its end is kept: the outbox first, before anything else. */
 export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolder: string, logger: Logger) {
-  const { outbox, pump, seals = false } = keeping;
+  const { outbox, pump, seals = false, formatOf } = keeping;
   const teller = new LiveTeller(keeping, logger);
   const revisions = new Map<string, number>();
   const next = (record: CallRecord): number => {
@@ -36,12 +39,12 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
   };
   return {
     journal: (record: CallRecord): void => {
-      const stored = storedCall(record, next(record));
+      const stored = storedCall(record, next(record), formatOf?.(record.botName));
       journal.keep(record.id, stored);
       teller.seen(stored);
     },
     ended: async (record: CallRecord): Promise<void> => {
-      await keepEndedCall(outbox, pump, storedCall(withFileThatIs(record), next(record)));
+      await keepEndedCall(outbox, pump, storedCall(withFileThatIs(record), next(record), formatOf?.(record.botName)));
       revisions.delete(record.id);
       teller.forget(record.id);
       try {

@@ -30,7 +30,7 @@ export interface Erasure {
 }
 
 /** Files of a call's sound, and those that hold its sound and its words. */
-const IS_AUDIO = /\.(?:wav|recording\.json)$/u;
+const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.[\w-]+\.tmp)?$/u;
 const IS_BOTH = /\.fixture\.(?:gz|sealed)$/u;
 
 /** As much of an outbox entry or a journal as tells whose it is. */

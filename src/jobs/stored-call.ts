@@ -1,9 +1,13 @@
+import type { RecordingFormat } from '../audio/recording-format.ts';
 import type { CallRecord } from '../call/call-record.ts';
 import type { TimelineEvent } from '../call/timeline.ts';
 import type { NewCallRecord } from '../store/record.ts';
 
-/** A call's record in the store's form. Rising revisions of one call replace each other. */
-export function storedCall(record: CallRecord, revision: number): NewCallRecord {
+/**
+ * A call's record in the store's form. Rising revisions of one call replace each other.
+ * @param recordingAs what its recording is to be turned into; `wav` is what it is
+ */
+export function storedCall(record: CallRecord, revision: number, recordingAs: RecordingFormat = 'wav'): NewCallRecord {
   const legId = `${record.id}.0`;
   const recordingPath = record.recordingPath;
   const offsetMs = record.timeline[0]?.atMs ?? 0;
@@ -29,14 +33,14 @@ export function storedCall(record: CallRecord, revision: number): NewCallRecord 
     notes: [...record.notes],
     recordingPath,
     recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
+    recordingWanted: recordingPath === undefined || recordingAs === 'wav' ? undefined : recordingAs,
     recordingStartedAtMs: record.attachments[0]?.attachedAtWallMs,
     summary: {
       durationMs: record.durationMs,
       turns: record.turns.length,
       interruptions: record.interruptions.length,
       falseAlarms: record.falseAlarms,
-      starvedBySource: record.playout.starvedBySource,
-      starvedByGateway: record.playout.starvedByGateway,
+      ...record.playout,
     },
     legs: [{ id: legId, index: 0, startedAtMs: record.startedAtWallMs, endedAtMs: ended ? record.endedAtWallMs : undefined }],
     attachments: record.attachments.map((attachment, index) => ({

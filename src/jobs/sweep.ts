@@ -3,6 +3,7 @@ import type { Store } from '../store/port.ts';
 import { askForAnalysis } from './call-ended.ts';
 import { RETENTION } from './catalog.ts';
 import type { JobQueue } from './port.ts';
+import { POST_CALL, recordingJobId } from './post-call/job.ts';
 import { announceSubmission } from './submissions/announce.ts';
 import { askForSubmission } from './submissions/job.ts';
 import type { WebhookDesk } from './webhooks/webhook-desk.ts';
@@ -22,12 +23,15 @@ const HOUR_MS = 3_600_000;
 
 /**
  * Queues what the store says is still to be done: a queue that was emptied forgets, the store does not. A job that is there
- * already stays as it is. Also asks for this hour's retention.
+ * already stays as it is. Recordings that are to be compressed are asked for here alone: that has time. Also asks for this hour's retention.
  */
 export async function sweep({ store, queue, desk, clock, settledMs = 60_000 }: SweepParts): Promise<void> {
   const settledAtMs = clock.wallMs() - settledMs;
   for (const { tenantId, callId } of await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH })) {
     await askForAnalysis(queue, tenantId, callId);
+  }
+  for (const { format: recordingAs, ...ref } of await store.recordings.toCompress({ endedBeforeMs: settledAtMs, limit: BATCH })) {
+    await queue.enqueue(POST_CALL, recordingJobId(ref, clock.wallMs()), { ...ref, recordingAs });
   }
   for (const { tenantId, id } of await store.webhooks.pending({ untouchedSinceMs: settledAtMs, limit: BATCH })) {
     await desk.queue(tenantId, id);

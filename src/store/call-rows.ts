@@ -42,6 +42,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
       recordingPath: plain.recordingPath ?? null,
       recordingSidecarPath: plain.recordingSidecarPath ?? null,
       recordingStartedAtMs: plain.recordingStartedAtMs ?? null,
+      recordingWanted: plain.recordingWanted ?? null,
       turnCount: turns.length,
       personal: key.seal('call', { from, to, digits, variables, notes, metadata }),
     },

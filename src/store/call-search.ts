@@ -97,7 +97,8 @@ async function summaries(
     .where(where)
     .orderBy(desc(calls.startedAtMs), desc(calls.id))
     .limit(limit);
-  return rows.map(({ personal, wrapped, legalHold, analysisState, recordingObject, audioErasedAtMs, textErasedAtMs, ...row }) => {
+  return rows.map(({ personal, wrapped, legalHold, analysisState, recordingObject, recordingFormat, ...found }) => {
+    const { audioErasedAtMs, textErasedAtMs, ...row } = found;
     const key = wrapped === null ? undefined : keys.open(tenantId, row.id, 'text', wrapped);
     const { from, to } = openCall(personal, key);
     return {
@@ -111,6 +112,7 @@ async function summaries(
         analysisState,
         legalHold,
         recordingObject: recordingObject ?? undefined,
+        recordingFormat: recordingFormat ?? 'wav',
         audioErasedAtMs: audioErasedAtMs ?? undefined,
         textErasedAtMs: textErasedAtMs ?? undefined,
       },
@@ -132,6 +134,7 @@ const listed = {
   analysisState: calls.analysisState,
   legalHold: calls.legalHold,
   recordingObject: calls.recordingObject,
+  recordingFormat: calls.recordingFormat,
   audioErasedAtMs: calls.audioErasedAtMs,
   textErasedAtMs: calls.textErasedAtMs,
   personal: calls.personal,

@@ -1,3 +1,4 @@
+import type { CompressedFormat, RecordingFormat } from '../audio/recording-format.ts';
 import type { IdempotencyRepository } from './idempotency.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
 import type { SubmissionRepository } from './submissions.ts';
@@ -30,6 +31,7 @@ export interface CallKeeping {
   readonly legalHold: boolean;
   /** Key of the sealed recording in the object store; undefined while it is a plain file at `recordingPath`, or is none. */
   readonly recordingObject: string | undefined;
+  readonly recordingFormat: RecordingFormat;
   readonly audioErasedAtMs: number | undefined;
   /** Numbers, words and analyses were destroyed then. */
   readonly textErasedAtMs: number | undefined;
@@ -95,13 +97,47 @@ export interface CallRepository {
   setDisposition(tenantId: string, callId: string, disposition: string | undefined): Promise<boolean>;
   /** The analysis was given up; `analyses.put` sets the other states. */
   analysisFailed(tenantId: string, callId: string): Promise<void>;
-  /**
-   * The recording stands sealed in the object store, and no more as a plain file.
-   * @returns false when the call is unknown or its audio was erased meanwhile: the object is then to be removed
-   */
-  recordingKept(tenantId: string, callId: string, object: string): Promise<boolean>;
   /** Ended calls of all tenants whose analysis is still to come, oldest end first. */
   awaitingAnalysis(options: { readonly endedBeforeMs: number; readonly limit: number }): Promise<readonly CallRef[]>;
+}
+
+/** Where the recording of a call is, and what is to become of it. */
+export interface KeptRecording {
+  readonly startedAtMs: number;
+  /** Of the plain file; where one stood, of a sealed recording. */
+  readonly path: string | undefined;
+  readonly object: string | undefined;
+  readonly format: RecordingFormat;
+  readonly wanted: CompressedFormat | undefined;
+  readonly legalHold: boolean;
+  readonly isErased: boolean;
+}
+
+export interface RecordingRepository {
+  find(tenantId: string, callId: string): Promise<KeptRecording | undefined>;
+  /**
+   * The recording stands sealed in the object store, in the format that the key's ending names, and no more as a plain file.
+   * @returns false when the call is unknown or its audio was erased meanwhile: the object is then to be removed
+   */
+  sealed(tenantId: string, callId: string, object: string): Promise<boolean>;
+  /**
+   * The recording stands in another format: beside the plain file where `object` is undefined, else under that key.
+   * @param was as it was found before
+   * @returns false when it is not any more what it was, was erased, or is held for the law: nothing was changed then
+   */
+  compressed(
+    tenantId: string,
+    callId: string,
+    was: Pick<KeptRecording, 'object' | 'format'>,
+    is: { readonly object: string | undefined; readonly format: CompressedFormat },
+  ): Promise<boolean>;
+  /** Nothing is to be done with it any more. */
+  settled(tenantId: string, callId: string): Promise<void>;
+  /** Ended calls of all tenants whose recording is to be compressed, is not held, and was analysed; oldest end first. */
+  toCompress(options: {
+    readonly endedBeforeMs: number;
+    readonly limit: number;
+  }): Promise<readonly (CallRef & { readonly format: CompressedFormat })[]>;
 }
 
 export interface Analysis {
@@ -258,6 +294,7 @@ export interface WebhookRepository {
  */
 export interface Store extends AsyncDisposable {
   readonly calls: CallRepository;
+  readonly recordings: RecordingRepository;
   readonly analyses: AnalysisRepository;
   readonly privacy: PrivacyRepository;
   readonly webhooks: WebhookRepository;

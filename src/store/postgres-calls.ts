@@ -1,4 +1,5 @@
-import { and, asc, eq, isNull, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, lt, lte, sql } from 'drizzle-orm';
+import { inFormat } from '../audio/recording-format.ts';
 import { type CallRecord, IMPORTED, callRecord } from './record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
 import { pageOfCalls } from './call-search.ts';
@@ -33,7 +34,7 @@ export class PostgresCalls implements CallRepository {
         }
         const columns = callColumns(record, key);
         const values = { ...columns.call, ...foundBy(record, index), analysisState: firstState(record) };
-        const { tenantId: _tenantId, id: _id, analysisState, ...changes } = values;
+        const { tenantId: _tenantId, id: _id, analysisState, recordingWanted, ...changes } = values;
         const written = await tx
           .insert(calls)
           .values(values)
@@ -41,6 +42,8 @@ export class PostgresCalls implements CallRepository {
             target: [calls.tenantId, calls.id],
             set: {
               ...changes,
+              // A record that comes again knows nothing of what was done since.
+              recordingWanted: sql`CASE WHEN ${calls.recordingFormat} IS NULL AND ${calls.audioErasedAtMs} IS NULL THEN ${recordingWanted}::text ELSE ${calls.recordingWanted} END`,
               analysisState: sql`CASE ${calls.analysisState} WHEN 'none' THEN ${analysisState} ELSE ${calls.analysisState} END`,
             },
             setWhere: lte(calls.revision, record.revision),
@@ -120,8 +123,10 @@ export class PostgresCalls implements CallRepository {
           const attachmentRows = await tx.select().from(attachments).where(of(attachments)).orderBy(asc(attachments.index));
           const turnRows = await tx.select().from(turns).where(of(turns)).orderBy(asc(turns.index));
           const [eventRow] = await tx.select().from(events).where(of(events));
+          const { recordingPath, recordingFormat } = call;
           const record = callRecord.parse({
             ...withoutNulls(call),
+            ...(recordingPath === null ? {} : { recordingPath: inFormat(recordingPath, recordingFormat ?? 'wav') }),
             ...openCall(call.personal, key),
             legs: legRows.map(withoutNulls),
             attachments: attachmentRows.map(withoutNulls),
@@ -135,6 +140,7 @@ export class PostgresCalls implements CallRepository {
               analysisState: call.analysisState,
               legalHold: call.legalHold,
               recordingObject: call.recordingObject ?? undefined,
+              recordingFormat: call.recordingFormat ?? 'wav',
               audioErasedAtMs: call.audioErasedAtMs ?? undefined,
               textErasedAtMs: call.textErasedAtMs ?? undefined,
             },
@@ -159,19 +165,6 @@ export class PostgresCalls implements CallRepository {
 
   async analysisFailed(tenantId: string, callId: string): Promise<void> {
     await this.#change(tenantId, callId, { analysisState: 'failed' });
-  }
-
-  async recordingKept(tenantId: string, callId: string, object: string): Promise<boolean> {
-    const changed = await unavailable(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .update(calls)
-          .set({ recordingObject: object })
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), isNull(calls.audioErasedAtMs)))
-          .returning({ id: calls.id }),
-      ),
-    );
-    return changed.length > 0;
   }
 
   async awaitingAnalysis({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly CallRef[]> {

@@ -138,6 +138,13 @@ async function eraseText(session: Session, tenantId: string, callId: string, atM
 async function eraseAudio(session: Session, tenantId: string, callId: string, atMs: number): Promise<void> {
   await session
     .update(calls)
-    .set({ audioErasedAtMs: atMs, recordingPath: null, recordingSidecarPath: null, recordingObject: null })
+    .set({
+      audioErasedAtMs: atMs,
+      recordingPath: null,
+      recordingSidecarPath: null,
+      recordingObject: null,
+      recordingFormat: null,
+      recordingWanted: null,
+    })
     .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)));
 }

@@ -4,6 +4,7 @@ import { PostgresAnalyses } from './postgres-analyses.ts';
 import { PostgresCalls } from './postgres-calls.ts';
 import { PostgresIdempotency } from './postgres-idempotency.ts';
 import { PostgresPrivacy } from './postgres-privacy.ts';
+import { PostgresRecordings } from './postgres-recordings.ts';
 import { PostgresSubmissions } from './postgres-submissions.ts';
 import { PostgresWebhooks } from './postgres-webhooks.ts';
 import { CallKeys } from './privacy/call-keys.ts';
@@ -14,6 +15,7 @@ export function storeOn(database: Database): Store {
   const keys = new CallKeys(tenancy.owner, masterKeys);
   return {
     calls: new PostgresCalls(tenancy, keys),
+    recordings: new PostgresRecordings(tenancy),
     analyses: new PostgresAnalyses(tenancy, keys),
     privacy: new PostgresPrivacy(tenancy, keys),
     webhooks: new PostgresWebhooks(tenancy, keys),

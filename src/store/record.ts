@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { COMPRESSED_FORMATS } from '../audio/recording-format.ts';
 
 /** Milliseconds since the Unix epoch; fractions are dropped, as columns hold whole ones. */
 const wallMs = z.number().nonnegative().transform(Math.round);
@@ -82,8 +83,10 @@ export const callRecord = z.object({
   variables: z.record(z.string(), z.string()).optional(),
   notes: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
-  /** Absolute path of the stereo WAV: caller left, bot right. */
+  /** Absolute path of the stereo WAV: caller left, bot right. Of a stored call, of what it was turned into. */
   recordingPath: z.string().optional(),
+  /** What it is to be turned into after the call; stays as it is when absent. */
+  recordingWanted: z.enum(COMPRESSED_FORMATS).optional(),
   recordingSidecarPath: z.string().optional(),
   /** Wall time of the recording's first sample; the call's answer when absent. */
   recordingStartedAtMs: wallMs.optional(),

@@ -13,6 +13,7 @@ import {
   primaryKey,
   text,
 } from 'drizzle-orm/pg-core';
+import { COMPRESSED_FORMATS } from '../audio/recording-format.ts';
 
 /**
  * The tables. Every one begins with the tenant, in its rows and in its keys. Times are whole milliseconds since the Unix
@@ -63,6 +64,10 @@ export const calls = offhook.table(
     recordingStartedAtMs: wallMs('recording_started_at_ms'),
     /** Key of the sealed recording in the object store. */
     recordingObject: text('recording_object'),
+    /** What it is kept as; null for WAV, as which it was written. */
+    recordingFormat: text('recording_format', { enum: COMPRESSED_FORMATS }),
+    /** What it is still to be turned into. */
+    recordingWanted: text('recording_wanted', { enum: COMPRESSED_FORMATS }),
     turnCount: integer('turn_count').notNull(),
     summary: jsonb('summary').notNull(),
     disposition: text('disposition'),
@@ -99,6 +104,9 @@ export const calls = offhook.table(
     index('calls_to_analyse')
       .on(table.endedAtMs)
       .where(sql`analysis_state = 'pending'`),
+    index('calls_to_compress')
+      .on(table.endedAtMs)
+      .where(sql`recording_wanted IS NOT NULL AND NOT legal_hold`),
     index('calls_with_audio')
       .on(table.botName, table.endedAtMs)
       .where(sql`audio_erased_at_ms IS NULL AND NOT legal_hold`),

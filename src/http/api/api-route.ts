@@ -40,7 +40,7 @@ export interface ApiRoute {
   /** What a good answer is; undefined for one that is no JSON. */
   readonly response: z.ZodType | undefined;
   /** Of an answer that is no JSON. */
-  readonly contentType: string | undefined;
+  readonly contentType: string | readonly string[] | undefined;
   readonly status: number;
   /** @returns the answer, or what it has sent by itself */
   readonly serve: (request: ApiRequest<unknown, unknown, unknown>, reply: FastifyReply) => Promise<unknown>;
@@ -57,7 +57,7 @@ interface RouteSpec<Params extends z.ZodType, Query extends z.ZodType, Body exte
   readonly bodyBytes?: number;
   readonly form?: Form;
   readonly response?: z.ZodType;
-  readonly contentType?: string;
+  readonly contentType?: string | readonly string[];
   readonly status?: number;
   readonly serve: (
     request: ApiRequest<z.output<Params>, z.output<Query>, z.output<Body> | z.output<Form>>,

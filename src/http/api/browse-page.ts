@@ -23,7 +23,9 @@ ${routes.map(section).join('\n')}</main></body></html>`;
 
 function section({ method, path, summary, scope, params, query, body, form, response, contentType }: ApiRoute): string {
   const answer =
-    contentType === undefined ? schemaBlock('Answer', response) : `<p>Answer: <code>${escaped(contentType)}</code></p>`;
+    contentType === undefined
+      ? schemaBlock('Answer', response)
+      : `<p>Answer: <code>${escaped([contentType].flat().join(', '))}</code></p>`;
   return `<section><h2>${method} /api${escaped(path)}</h2><p>${escaped(summary)}. Scope <code>${scope}</code>.</p>
 ${parameterTable([...rows(params, 'path'), ...rows(query, 'query')])}${schemaBlock('Body', body)}${schemaBlock('Form, beside its file', form)}${answer}</section>`;
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { RECORDING_TYPES } from '../../audio/recording-format.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
@@ -53,16 +54,22 @@ export function callRoutes(deps: ApiDeps): ApiRoute[] {
     apiRoute({
       path: '/calls/:callId/audio',
       scope: 'recordings:read',
-      summary: 'The recording as WAV, or a range of it',
+      summary: 'The recording as WAV, or what it was turned into after the call, or a range of it',
       params: callId,
       query: nothing,
-      contentType: 'audio/wav',
+      contentType: Object.values(RECORDING_TYPES),
       async serve({ key, params, headers, signal }, reply) {
-        const recording = await recordings.open(await found(key.tenantId, params.callId));
+        const call = await found(key.tenantId, params.callId);
+        const recording = await recordings.open(call);
         if (recording === undefined) throw new RequestRefused(404, 'The call has no recording.');
         const { bytes } = recording;
-        const range = byteRange(headers['range'], bytes);
-        reply.header('accept-ranges', 'bytes').header('cache-control', 'private, no-store').type('audio/wav');
+        const format = call.keeping.recordingFormat;
+        // A player that goes on after the recording was compressed must not put two files together.
+        const etag = `"${format}-${bytes}"`;
+        const isSame = (headers['if-range'] ?? etag) === etag;
+        const range = isSame ? byteRange(headers['range'], bytes) : undefined;
+        reply.header('accept-ranges', 'bytes').header('cache-control', 'private, no-store').header('etag', etag);
+        reply.type(RECORDING_TYPES[format]);
         if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${bytes}`).send();
         const { start, end } = range ?? { start: 0, end: bytes };
         if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`);

@@ -54,7 +54,7 @@ function operation(route: ApiRoute): Record<string, unknown> {
   const content =
     contentType === undefined
       ? { 'application/json': { schema: schemaOf(response ?? z.unknown(), 'output') } }
-      : { [contentType]: {} };
+      : Object.fromEntries([contentType].flat().map((type) => [type, {}]));
   const refusal = { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } };
   return {
     summary,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
 
 /** The queue's name of the job that analyses a call after its end. */
 export const POST_CALL = 'post-call';
@@ -11,10 +12,17 @@ export const postCallSubject = z.object({
   callId: z.string().min(1),
   /** Analyse once more, with this profile; the bot's own when absent. */
   profile: z.string().min(1).optional(),
+  /** In place of an analysis: turn the recording into this. */
+  recordingAs: z.enum(COMPRESSED_FORMATS).optional(),
 });
 export type PostCallSubject = z.infer<typeof postCallSubject>;
 
 /** The same for every request to analyse the same call: a repeat is a no-op. */
 export function postCallJobId({ tenantId, callId }: PostCallSubject): string {
   return `post-call:${tenantId}:${callId}:${ANALYSIS_VERSION}`;
+}
+
+/** The same for every wish of one day: a call that a legal hold kept from it is asked for again on another. */
+export function recordingJobId({ tenantId, callId }: PostCallSubject, dayAtMs: number): string {
+  return `recording:${tenantId}:${callId}:${Math.floor(dayAtMs / 86_400_000)}`;
 }

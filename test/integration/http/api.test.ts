@@ -156,6 +156,18 @@ describe('the API', () => {
     expect((await ask('/calls/c1/audio')).statusCode).toBe(404);
   });
 
+  it('gives no range to a player that began with another file, and says what a compressed recording is', async () => {
+    const { etag } = (await ask('/calls/c2/audio')).headers;
+    const goOn = (tag: unknown) => ask('/calls/c2/audio', undefined, { headers: { range: 'bytes=44-', 'if-range': tag } });
+    expect([(await goOn(etag)).statusCode, (await goOn('"flac-9"')).statusCode]).toEqual([206, 200]);
+    const recordingPath = join(folder, 'c9.wav');
+    await writeFile(join(folder, 'c9.opus'), 'OggS and more');
+    await store.calls.upsert(callRecordOf({ id: 'c9', recordingPath, tenantId: 'third' }));
+    await store.recordings.compressed('third', 'c9', { object: undefined, format: 'wav' }, { object: undefined, format: 'opus' });
+    const answer = await ask('/calls/c9/audio', keyFor(['recordings:read'], 'third'), { headers: { range: 'bytes=0-3' } });
+    expect([answer.statusCode, answer.body, answer.headers['content-type']]).toEqual([206, 'OggS', 'audio/ogg; codecs=opus']);
+  });
+
   it('gives analyses, and queues another one by another profile once for each idempotency key', async () => {
     expect((await ask('/calls/c1/analyses')).json()).toMatchObject({
       analyses: [{ profile: 'default', score: 80, document: { a: 1 } }],
