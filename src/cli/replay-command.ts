@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { loadVoiceActivity } from '../audio/voice-activity.ts';
 import { type ReplayReport, compareCalls, type TurnComparison } from '../call/replay/compare.ts';
 import type { Decision } from '../call/replay/decision.ts';
+import { inlineJudge } from '../call/neural/inline-judge.ts';
+import { loadRnnoise } from '../call/neural/rnnoise-model.ts';
 import { readFixture } from '../call/replay/fixture-file.ts';
 import type { TurnMeasure } from '../call/replay/measures.ts';
 import { replayCall } from '../call/replay/replay-call.ts';
@@ -42,6 +44,7 @@ export function addReplayCommand(program: Command): void {
         const fixture = await readFixture(path, systemClock.wallMs(), storedKey);
         const parts = {
           createDetector: await loadVoiceActivity(),
+          speechJudge: inlineJudge(await loadRnnoise()),
           createCutter: () => new SentenceCutter(),
           readAction: parseAction,
         };

@@ -21,6 +21,8 @@ import { VirtualTime } from './virtual-time.ts';
 /** The parts of today's code that a call is given from outside. */
 export interface ReplayParts {
   readonly createDetector: CallServices['createDetector'];
+  /** For bots that ask for it; it must answer as late each time. */
+  readonly speechJudge?: CallServices['speechJudge'];
   readonly createCutter: CallServices['createCutter'];
   readonly readAction: ReadAction;
 }
@@ -66,6 +68,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     sounds: { play: (_folder, source, signal) => synthesizer.speak(soundSpeech(source), signal) },
     spareRecognition: keptSpares(fixture),
     createDetector: parts.createDetector,
+    speechJudge: parts.speechJudge,
     createCutter: parts.createCutter,
     vault: new SecretVault(time),
     recordingsFolder: '',
