@@ -5,8 +5,8 @@ import type { BusinessEvents } from '../../observability/events.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { type FrameWriter, SharedFrames } from './shared-frames.ts';
 
-/** Lines that can be judged at once: more than one core can do. Memory that is never used is never taken. */
-const LINES = 256;
+/** Lines that can be judged at once: as many as one core can do when noise is heard on all of them (`npm run bench:neural`). */
+const LINES = 64;
 
 export interface SpeechJudgeOptions {
   readonly events: Pick<BusinessEvents, 'judgeAsked' | 'framesJudged'>;
