@@ -11,7 +11,7 @@ import type { CallIdentity, CallNews, CallServices } from './services.ts';
 import { Timeline } from './timeline.ts';
 import type { AskedInput, TurnEffect } from './turn-state.ts';
 
-const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
+const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
 
 /** A live call at a glance. */
 export interface CallStanding {
@@ -287,7 +287,7 @@ export class CallBook {
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,
       recordingGaps: recording?.gaps ?? [],
-      playout: line === undefined ? NO_PLAYOUT : { ...line.playout.counters },
+      playout: line === undefined ? NO_PLAYOUT : { ...line.playout.counters, ...line.playout.measures.summary },
       timeline: this.timeline.events,
     };
   }

@@ -1,3 +1,4 @@
+import type { PlayoutCounters, PlayoutSummary } from './playout-measures.ts';
 import type { HeardSentence } from './heard-ledger.ts';
 import type { RecordingGap } from './recording.ts';
 import type { TimelineEvent, TurnLatency } from './timeline.ts';
@@ -63,6 +64,6 @@ export interface CallRecord {
   readonly recordingPath: string | undefined;
   readonly recordingFailure: string | undefined;
   readonly recordingGaps: readonly RecordingGap[];
-  readonly playout: { readonly starvedBySource: number; readonly starvedByGateway: number; readonly marksUnknown: number };
+  readonly playout: Readonly<PlayoutCounters> & PlayoutSummary;
   readonly timeline: readonly TimelineEvent[];
 }

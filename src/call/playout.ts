@@ -1,6 +1,7 @@
 import { bytesPerSample, idleByte, type AudioFormat } from '../audio/format.ts';
 import { fadedIn, fadedOut } from './fades.ts';
 import type { PlayoutLead } from './playout-lead.ts';
+import { type PlayoutCounters, PlayoutMeasures } from './playout-measures.ts';
 import { PlayoutUnit } from './playout-unit.ts';
 import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
 
@@ -28,12 +29,6 @@ export interface HeardPosition {
   readonly unitId: string;
   readonly sureBytes: number;
   readonly likelyBytes: number;
-}
-
-export interface PlayoutCounters {
-  starvedBySource: number;
-  starvedByGateway: number;
-  marksUnknown: number;
 }
 
 interface OutstandingMark {
@@ -64,6 +59,7 @@ const NOTHING: readonly never[] = [];
  */
 export class Playout {
   readonly counters: PlayoutCounters = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
+  readonly measures = new PlayoutMeasures();
   readonly #settings: PlayoutSettings;
   readonly #bytesPerMs: number;
   #units: PlayoutUnit[] = [];
@@ -239,6 +235,7 @@ export class Playout {
       return;
     }
     this.#playing.markReturned(lineMs, this.#marks[index]!.dueMs);
+    this.measures.markReturned(nowMs - this.#marks[index]!.dueMs);
     this.#lateMs = [...this.#lateMs.slice(1 - MARKS_COMPARED), nowMs - this.#marks[index]!.dueMs];
     // Marks come back in order, so one that came back proves those before it.
     for (const mark of this.#marks.splice(0, index + 1)) this.#prove(mark, true);
@@ -366,12 +363,14 @@ export class Playout {
     }
   }
 
-  /** Counts a hole once, when the carrier has run dry in the middle of a unit. */
+  /** Measures what the carrier has left, and counts a hole once, when the carrier has run dry in the middle of a unit. */
   #countStarvation(nowMs: number): void {
     const unit = this.#units[0];
-    if (unit === undefined || unit.sentBytes === 0 || unit.complete || nowMs < this.#carrierEndMs) return;
+    if (unit === undefined || unit.sentBytes === 0 || unit.complete) return;
     if (this.#sent.at(-1)?.unit !== unit || this.#fadeIn) return;
     const messageBytes = this.#settings.payloadMultipleBytes;
+    if (unit.unsentBytes >= messageBytes) this.measures.sendsOn(this.#carrierEndMs - nowMs);
+    if (nowMs < this.#carrierEndMs) return;
     if (unit.unsentBytes >= messageBytes) this.counters.starvedByGateway += 1;
     else if (this.#starvedAt !== `${unit.id}.${unit.sentBytes}`) this.counters.starvedBySource += 1;
     this.#starvedAt = `${unit.id}.${unit.sentBytes}`;

@@ -20,7 +20,7 @@ it('tells of the holes in the replies of a call once for each cause, with their 
     news: () => undefined,
   });
   const book = new CallBook(Object.assign(Object.create(null) as CallIdentity, { callId: 'call_1' }), services);
-  const playout = { starvedBySource: 0, starvedByGateway: 3_000, marksUnknown: 0 };
+  const playout = { starvedBySource: 0, starvedByGateway: 3_000, marksUnknown: 0, longestHoleMs: 0 };
   const end = { carrier: 'twilio', durationMs: 9_000, endReason: 'caller-hangup', turns: [], playout };
   book.ended(Object.assign(Object.create(null) as CallRecord, end));
   expect(lines).toHaveLength(1);

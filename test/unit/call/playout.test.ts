@@ -84,6 +84,22 @@ describe('the lead', () => {
     expect(slow.counters).toMatchObject({ starvedByGateway: 0, starvedBySource: 1 });
   });
 
+  it('measures its longest hole, what the carrier had left, and how late marks come back', () => {
+    const playout = loaded(4_000);
+    expect(playout.measures.summary).toEqual({ longestHoleMs: 0 });
+    // 400 ms ahead; then 300, 295 and nothing left, for 60 ms.
+    for (const nowMs of [0, 100, 205, 760]) playout.pump(nowMs);
+    expect(playout.counters.starvedByGateway).toBe(1);
+    expect(playout.measures.summary).toEqual({ longestHoleMs: 60, leadP5Ms: 0 });
+    const even = loaded(20_000);
+    const due: { name: string; atMs: number }[] = [];
+    for (let nowMs = 0; nowMs < 18_000; nowMs += 100)
+      for (const name of marks(even.pump(nowMs))) due.push({ name, atMs: Number(name.split('.')[2]) / BYTES_PER_MS });
+    for (const [index, { name, atMs }] of due.entries())
+      even.markReturned(name, atMs + (index < 2 ? 500 : index % 2 === 0 ? 40 : 80));
+    expect(even.measures.summary).toEqual({ longestHoleMs: 0, latenessP95Ms: 80, leadP5Ms: 300 });
+  });
+
   it('sends the short end of a sentence whole, padded to what the carrier takes', () => {
     const playout = new Playout({ ...settings, payloadMultipleBytes: 160 });
     playout.begin('a');
