@@ -24,14 +24,14 @@ export function soundOf(samples: Int16Array): Sound {
   };
 }
 
-/** Syllables with short gaps, at the level of a voice on the telephone. */
-export function speech(durationMs: number, seed: number): Int16Array {
+/** Syllables with short gaps, at the level of a voice on the telephone. @param lowestHz of a pitch that goes up to 60 Hz more */
+export function speech(durationMs: number, seed: number, lowestHz = 110): Int16Array {
   const random = seededRandom(seed);
   const parts: number[] = [];
   while (parts.length < durationMs * 8) {
     const shape = {
       durationMs: 140 + 120 * random(),
-      pitchHz: 110 + 60 * random(),
+      pitchHz: lowestHz + 60 * random(),
       levelDb: -16,
       breath: 0.1,
       seed: random() * 1e6,
