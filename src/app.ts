@@ -57,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const journal = openJournal(settings.dataDir, logger);
   await endOrphans(journal, backlog, clock, logger);
   const twilio = twilioCredentials(secrets, settings.dataDir, logger);
-  const { registry, load, prepare, redeem, ...calls } = await startCalls({
+  const calls = await startCalls({
     ...options,
     speech,
     twilio,
@@ -77,8 +77,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     spareRecognition: () => speech.reserveLive(),
     gatewayUrl: () => settings.publicUrl ?? url,
   });
+  const { registry, load } = calls;
   const http = createHttpServer({
-    ...{ settings, clock, logger, events, metrics, twilio },
+    settings,
+    clock,
+    logger,
+    events,
+    metrics,
+    twilio,
     intake: callIntake(registry),
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
@@ -87,7 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       live: { calls: liveCallsOf(registry), audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
     },
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
-    redeem: (botSecret, token) => redeem(botsOf(bots, botSecret), token),
+    redeem: (botSecret, token) => calls.redeem(botsOf(bots, botSecret), token),
     ready: async () => ({
       ready: speech.isUp && !load.shedding,
       parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok', load: load.shedding ? 'late' : 'ok' },
@@ -96,7 +102,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.watchLoopLag(() => load);
   const url = await http.listen({ host: settings.http.host, port: settings.http.port });
   // What could not be spoken while the platform was away is spoken when it is back.
-  speech.watchHealth(() => void prepare());
+  speech.watchHealth(() => void calls.prepare());
 
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {

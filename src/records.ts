@@ -75,7 +75,7 @@ export async function openRecords({ config, clock, logger }: RecordsOptions): Pr
       queue,
       recordings,
       uploads: new Uploads(store, objects),
-      seals: bucket !== undefined || sealsAudio(config),
+      seals: sealsCalls(config),
       outbox,
       recordingOutbox,
       desk: new WebhookDesk({ endpoints: webhooks, store, queue, clock }),
@@ -101,7 +101,9 @@ function bucketOf({ settings, secrets }: RecordsOptions['config'], clock: Clock)
   return s3Objects({ endpoint, bucket, region, prefix, accessKeyId, secretAccessKey }, clock);
 }
 
-function sealsAudio({ settings, secrets }: RecordsOptions['config']): boolean {
-  const { seal } = settings.recordings;
-  return seal === 'always' || (seal === 'auto' && secrets.twilioAuthTokens.length > 0);
+/** Whether recordings are sealed after their call, and nothing that was said stays in a plain file. */
+export function sealsCalls({ settings, secrets }: RecordsOptions['config']): boolean {
+  const { seal, s3Endpoint } = settings.recordings;
+  // Of a bucket all parts are given or none, as the configuration's own check says.
+  return s3Endpoint !== undefined || seal === 'always' || (seal === 'auto' && secrets.twilioAuthTokens.length > 0);
 }

@@ -236,7 +236,8 @@ export class CallBook {
       reason: endReason,
       durationMs,
       turns,
-      active: this.#services.activeCalls(),
+      // This one is over, and counted still.
+      active: Math.max(0, this.#services.activeCalls() - 1),
     });
     this.#tell({ type: 'ended', callId: this.#callId, reason: endReason });
   }

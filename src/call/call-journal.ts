@@ -1,4 +1,4 @@
-import { mkdirSync, openSync, closeSync, writeSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../kernel/error-code.ts';
@@ -65,7 +65,9 @@ export class CallJournal {
     this.#latest.delete(callId);
     this.#leases.delete(callId);
     await this.#writing.get(callId);
-    await Promise.all(['json', 'lease'].map((kind) => rm(this.#path(callId, kind), { force: true })));
+    // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
+    await rm(this.#path(callId, 'json'), { force: true });
+    await rm(this.#path(callId, 'lease'), { force: true });
   }
 
   /** Keeps an orphan's journal that nobody can read for a person to look at, beside the others; it is handed out no more. */
@@ -81,7 +83,9 @@ export class CallJournal {
     for (const name of names) {
       const callId = name.slice(0, -'.json'.length);
       if (this.#latest.has(callId) || !this.lease(callId)) continue;
-      found.push({ callId, document: await this.#read(name) });
+      // Its owner may have forgotten it since the names were read.
+      if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(name) });
+      else await this.forget(callId);
     }
     return found;
   }

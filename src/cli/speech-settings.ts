@@ -12,10 +12,20 @@ import { shippedFolder } from './configuration.ts';
 export interface SpeechSource extends AsyncDisposable {
   readonly settings: SpeechPlatformSettings;
   readonly embedded: boolean;
+  /** Addresses and key of the embedded platform; undefined for one that the settings name. */
+  readonly running: Readonly<Record<string, string>> | undefined;
 }
 
-/** The speech platform that the settings name; the embedded one, started and supervised, when they name none. */
-export async function speechSource(config: LoadedConfig, logger: Logger, signal: AbortSignal): Promise<SpeechSource> {
+/**
+ * The speech platform that the settings name; the embedded one, started and supervised, when they name none.
+ * @param running addresses and key of an embedded one that another process has started
+ */
+export async function speechSource(
+  config: LoadedConfig,
+  logger: Logger,
+  signal: AbortSignal,
+  running?: Readonly<Record<string, string>>,
+): Promise<SpeechSource> {
   const { speech, platform, dataDir } = config.settings;
   const common = {
     slotsPerKey: speech.slotsPerKey,
@@ -25,6 +35,8 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     phraseFolder: join(dataDir, 'phrases'),
   };
   if (!usesEmbeddedPlatform(config)) return configured(config, common, logger);
+  if (running !== undefined)
+    return { settings: { ...common, ...running }, running, embedded: true, [Symbol.asyncDispose]: () => Promise.resolve() };
   // Told here, where it can be mended, and not by a process that will not come up.
   readFaults(platform.faults ?? '');
   const child = await startPlatformProcess({
@@ -41,8 +53,10 @@ export async function speechSource(config: LoadedConfig, logger: Logger, signal:
     logger,
     signal,
   });
+  const addresses = { ...child.urls, apiKey: child.apiKey };
   return {
-    settings: { ...common, ...child.urls, apiKey: child.apiKey },
+    settings: { ...common, ...addresses },
+    running: addresses,
     embedded: true,
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
@@ -63,6 +77,7 @@ function configured({ settings, secrets }: LoadedConfig, common: SpeechPlatformS
       apiKey: secrets.speechApiKeys.map((key) => key.reveal()),
       ...(tokenStore === undefined ? {} : { tokenStore }),
     },
+    running: undefined,
     embedded: false,
     [Symbol.asyncDispose]: async () => tokenStore?.[Symbol.asyncDispose](),
   };

@@ -1,12 +1,19 @@
+import { fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
 import closeWithGrace from 'close-with-grace';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { startGateway } from '../app.ts';
+import { type FrontOptions, startFront } from '../front.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { entryFile } from '../kernel/entry-file.ts';
 import { errorText } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { requireConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './output.ts';
 import { speechSource } from './speech-settings.ts';
+
+/** As the setting `call.processes` has it. */
+const MOST_PROCESSES = 64;
 
 /** `offhook start`: gateway, embedded platform when none is configured, store and worker, until told to stop. */
 export function addStartCommand(program: Command): void {
@@ -14,22 +21,22 @@ export function addStartCommand(program: Command): void {
     .command('start')
     .description('answer calls: gateway, speech platform, store and worker')
     .option('--no-worker', 'leave the jobs after calls to other processes (offhook worker)')
+    .option(
+      '--processes <count>',
+      'processes that have the calls, behind one port: a number, or auto for one per core',
+      readProcesses,
+    )
     .option('--json', 'print one JSON document when it is up')
-    .action(async (flags: { json?: boolean; worker: boolean }) => {
+    .action(async (flags: { json?: boolean; worker: boolean; processes?: number }) => {
       const { config, bots } = requireConfiguration();
       const { settings } = config;
       const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
       const stop = new AbortController();
       try {
         const speech = await speechSource(config, logger, stop.signal);
-        const gateway = await startGateway({
-          config,
-          bots,
-          speech: speech.settings,
-          clock: systemClock,
-          logger,
-          worker: flags.worker,
-        });
+        const options = { config, bots, speech: speech.settings, clock: systemClock, logger, worker: flags.worker };
+        const processes = (flags.processes ?? settings.call.processes) || availableParallelism();
+        const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
         closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async ({ err }) => {
           if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
           await gateway.close();
@@ -38,9 +45,10 @@ export function addStartCommand(program: Command): void {
         });
         const names = bots.map(({ name }) => name);
         if (flags.json === true)
-          printJson({ url: gateway.url, bots: names, embeddedPlatform: speech.embedded, dataDir: settings.dataDir });
+          printJson({ url: gateway.url, bots: names, embeddedPlatform: speech.embedded, dataDir: settings.dataDir, processes });
         else {
           printLine(`Offhook answers on ${gateway.url} (bots: ${names.join(', ')}; data in ${settings.dataDir}).`);
+          if (processes > 1) printLine(`${processes} processes have the calls, ${settings.call.maximum} at once all together.`);
           if (settings.publicUrl === undefined)
             printLine('Set OFFHOOK_PUBLIC_URL and a Twilio auth token to take real calls; see the README.');
           printLine('Try it from another shell: npx offhook call --say "when are you open"');
@@ -50,4 +58,27 @@ export function addStartCommand(program: Command): void {
         process.exit(EXIT.failed);
       }
     });
+}
+
+/** A gateway whose calls are in processes of their own. */
+function startProcesses(
+  options: Omit<FrontOptions, 'processes' | 'launch' | 'platform'>,
+  processes: number,
+  platform: FrontOptions['platform'],
+): ReturnType<typeof startFront> {
+  const { path, execArgv } = entryFile(import.meta.url, '../media-entry');
+  return startFront({
+    ...options,
+    processes,
+    platform,
+    // Standard output is this process's own.
+    launch: () => fork(path, [], { execArgv: [...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
+  });
+}
+
+function readProcesses(text: string): number {
+  if (text === 'auto') return 0;
+  if (!/^[1-9]\d?$/.test(text) || Number(text) > MOST_PROCESSES)
+    throw new InvalidArgumentError(`auto or a whole number from 1 to ${MOST_PROCESSES} is expected.`);
+  return Number(text);
 }

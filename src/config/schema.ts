@@ -131,6 +131,13 @@ export const settingsSchema = z.object({
   }),
   call: z.object({
     maximum: whole(1, 10_000, 16, 'Live calls at once; further ones hear the overflow sentence', { unit: 'calls' }),
+    processes: whole(
+      0,
+      64,
+      1,
+      'Processes that have the calls, behind one port; 0 for one for each processor core, 1 for everything in one process',
+      { unit: 'processes' },
+    ),
     refuseLagMs: millis(
       5,
       minute,

@@ -5,6 +5,11 @@ import { WEBHOOKS } from '../catalog.ts';
 import type { JobQueue } from '../port.ts';
 import { type WebhookEvent, bodyFor, deliveryId } from './webhook-event.ts';
 
+/** Whether any of these endpoints asked for such events. */
+export function isWanted(endpoints: readonly WebhookEndpoint[], type: WebhookEventType, tenantId: string): boolean {
+  return endpoints.some((endpoint) => endpoint.tenantId === tenantId && endpoint.events.includes(type));
+}
+
 /** Fans events out: one delivery for each endpoint that asked for them, kept in the store and queued. */
 export class WebhookDesk {
   readonly #endpoints: readonly WebhookEndpoint[];
@@ -26,7 +31,7 @@ export class WebhookDesk {
 
   /** Whether anybody wants to hear of these. */
   isWanted(type: WebhookEventType, tenantId: string): boolean {
-    return this.#wanting(type, tenantId).length > 0;
+    return isWanted(this.#endpoints, type, tenantId);
   }
 
   /**

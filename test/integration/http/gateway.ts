@@ -60,6 +60,7 @@ export interface GatewayOptions {
   readonly loopbackOnly?: boolean;
   readonly readiness?: Readiness | Promise<Readiness>;
   readonly board?: HttpServerDeps['board'];
+  readonly media?: HttpServerDeps['media'];
 }
 
 /** The HTTP application on a free loopback port, with its own clock and a log that can be read. */
@@ -83,6 +84,7 @@ export async function startGateway(options: GatewayOptions = {}) {
       loopbackOnly: options.loopbackOnly ?? false,
     },
     board: options.board,
+    ...(options.media === undefined ? {} : { media: options.media }),
     redeem: (secret, token) => (secret === 'bot-secret' && token === 'tok' ? '4111' : undefined),
     ready: async () => options.readiness ?? { ready: true, parts: { platform: 'ok' } },
   });

@@ -1,0 +1,140 @@
+import type { ChildProcess } from 'node:child_process';
+import { within } from '../http/deadline.ts';
+import { sleep } from '../kernel/abort.ts';
+import { type BackoffPolicy, backoffDelayMs } from '../kernel/backoff.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import { addUp, type MetricsSnapshot } from '../observability/metrics.ts';
+import { MediaProcess } from './media-process.ts';
+import type { Assignment, Report } from './protocol.ts';
+
+export interface CrewOptions {
+  readonly size: number;
+  /** Starts a media process, with a channel to it. */
+  readonly launch: (number: number) => ChildProcess;
+  readonly assignment: () => Omit<Assignment, 'number' | 'processes'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Time a process gets to come up. */
+  readonly startTimeoutMs: number;
+  readonly backoff?: BackoffPolicy;
+  readonly onReport: (process: MediaProcess, report: Report) => void;
+  /** A process is gone, whatever it was doing. */
+  readonly onGone: (process: MediaProcess) => void;
+}
+
+const BACKOFF: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 10_000, jitter: 0.3 };
+/** A process that stayed up this long starts its back-off anew. */
+const HEALTHY_MS = 30_000;
+
+/** A process whose event loop is late is told of with what it had counted before. */
+const METRICS_WITHIN_MS = 1_000;
+
+/** The media processes: starts them, and starts each one again that ends, after a pause that grows. */
+export class Crew {
+  readonly #options: CrewOptions;
+  readonly #stopping = new AbortController();
+  readonly #members = new Map<number, MediaProcess>();
+  readonly #watching: Promise<void>[] = [];
+  #departed: MetricsSnapshot = [];
+  #restarts = 0;
+
+  constructor(options: CrewOptions) {
+    this.#options = options;
+  }
+
+  /** Those that can be asked: they take calls, or have some still. */
+  get members(): readonly MediaProcess[] {
+    return this.#all.filter(({ serves }) => serves);
+  }
+
+  get #all(): readonly MediaProcess[] {
+    return [...this.#members.values()];
+  }
+
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  /** The numbers of all processes, and what those had counted that are gone. */
+  async metrics(): Promise<readonly MetricsSnapshot[]> {
+    const { clock } = this.#options;
+    const asked = this.members.map(async (member) => {
+      const { counted } = member;
+      return within(clock, METRICS_WITHIN_MS, member.metrics(), counted).catch(() => counted);
+    });
+    return [this.#departed, ...(await Promise.all(asked))];
+  }
+
+  /**
+   * Starts all of them.
+   * @throws MediaProcessError when one does not come up; the others are killed
+   */
+  async start(): Promise<void> {
+    const { size } = this.#options;
+    const numbers = Array.from({ length: size }, (_, index) => index + 1);
+    try {
+      await Promise.all(numbers.map((number) => this.#launch(number)));
+    } catch (error) {
+      const started = this.#all;
+      for (const member of started) member.kill();
+      await Promise.all(started.map(({ gone }) => gone));
+      throw error;
+    }
+    for (const number of numbers) this.#watching.push(this.#watch(number));
+  }
+
+  /** Has all of them say goodbye to their calls and end, and starts none again. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the gateway stops'));
+    const left = this.#all;
+    for (const member of left) member.tell('drain', null);
+    await Promise.all(left.map(({ gone }) => gone));
+    await Promise.all(this.#watching);
+  }
+
+  async #launch(number: number): Promise<void> {
+    const { launch, clock, logger, assignment, size, startTimeoutMs, onReport, onGone } = this.#options;
+    const member: MediaProcess = new MediaProcess({
+      number,
+      child: launch(number),
+      clock,
+      logger,
+      onReport: (report) => onReport(member, report),
+    });
+    this.#members.set(number, member);
+    void member.gone.then(() => {
+      this.#members.delete(number);
+      void this.#remember(member.counted);
+      onGone(member);
+    });
+    member.tell('assign', { ...assignment(), number, processes: size });
+    await member.up(startTimeoutMs);
+    logger.info({ process: number, pid: member.pid }, 'a media process takes calls');
+  }
+
+  /** No sum falls because a process is gone. */
+  async #remember(counted: MetricsSnapshot): Promise<void> {
+    if (counted.length > 0) this.#departed = await addUp([this.#departed, counted]);
+  }
+
+  async #watch(number: number): Promise<void> {
+    const { clock, logger, backoff = BACKOFF } = this.#options;
+    const { signal } = this.#stopping;
+    for (let attempt = 0; !signal.aborted;) {
+      const sinceMs = clock.nowMs();
+      await this.#members.get(number)?.gone;
+      if (signal.aborted) return;
+      if (clock.nowMs() - sinceMs > HEALTHY_MS) attempt = 0;
+      logger.error({ process: number }, 'a media process has ended; it is started again');
+      try {
+        await sleep(clock, backoffDelayMs(backoff, attempt, Math.random()), signal);
+        attempt += 1;
+        await this.#launch(number);
+        this.#restarts += 1;
+      } catch (error) {
+        if (!signal.aborted) logger.error({ process: number, error }, 'a media process could not be started again');
+      }
+    }
+  }
+}

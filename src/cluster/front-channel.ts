@@ -1,0 +1,87 @@
+import type { Socket } from 'node:net';
+import { errorText, OffhookError } from '../kernel/errors.ts';
+import { ask, type Asked, type Assignment, assignment, type Given, type OrderName, ORDERS, type Report } from './protocol.ts';
+
+/** What a media process does when it is asked. */
+export type OrderHandlers = {
+  readonly [Name in Exclude<OrderName, 'assign'>]: (
+    asked: Asked<Name>,
+    socket: Socket | undefined,
+  ) => Given<Name> | Promise<Given<Name>>;
+};
+
+/** The part of `process` that a child talks to its parent with. */
+interface ParentPort {
+  send?: ((message: Report) => boolean) | undefined;
+  on(event: 'message', listener: (message: unknown, socket: unknown) => void): unknown;
+}
+
+interface Order {
+  readonly id: number;
+  readonly name: Exclude<OrderName, 'assign'>;
+  readonly asked: unknown;
+  readonly socket: Socket | undefined;
+}
+
+/** The way from a media process to its front: obeys orders, and reports. */
+export class FrontChannel {
+  /** What this process is to do; the front says so first. */
+  readonly assigned: Promise<Assignment>;
+  readonly #port: ParentPort;
+  #handlers: OrderHandlers | undefined;
+  /** Orders that came before there was anybody to obey them. */
+  #waiting: Order[] = [];
+
+  constructor(port: ParentPort) {
+    this.#port = port;
+    this.assigned = new Promise((resolve) => {
+      port.on('message', (message, handle) => {
+        const { id, name, asked } = ask.parse(message);
+        if (name === 'assign') {
+          resolve(assignment.parse(asked));
+          this.report({ type: 'given', id, given: null });
+          return;
+        }
+        const order = { id, name, asked, socket: isSocket(handle) ? handle : undefined };
+        if (this.#handlers === undefined) this.#waiting.push(order);
+        else this.#obey(this.#handlers, order);
+      });
+    });
+  }
+
+  /** A front that is gone hears nothing; the process ends for that by itself. */
+  report(report: Report): void {
+    this.#port.send?.(report);
+  }
+
+  /** Obeys from now on; what fails is told and ends nothing. */
+  serve(handlers: OrderHandlers): void {
+    this.#handlers = handlers;
+    for (const order of this.#waiting) this.#obey(handlers, order);
+    this.#waiting = [];
+  }
+
+  #obey(handlers: OrderHandlers, { id, name, asked, socket }: Order): void {
+    obey(handlers, name, asked, socket).then(
+      (given) => this.report({ type: 'given', id, given }),
+      (error: unknown) => {
+        socket?.destroy();
+        const code = error instanceof OffhookError ? error.code : 'failed';
+        this.report({ type: 'refused', id, code, message: errorText(error) });
+      },
+    );
+  }
+}
+
+async function obey<Name extends Exclude<OrderName, 'assign'>>(
+  handlers: OrderHandlers,
+  name: Name,
+  asked: unknown,
+  socket: Socket | undefined,
+): Promise<Given<Name>> {
+  return await handlers[name](ORDERS[name].asked.parse(asked) as Asked<Name>, socket);
+}
+
+function isSocket(handle: unknown): handle is Socket {
+  return typeof handle === 'object' && handle !== null && 'destroy' in handle;
+}

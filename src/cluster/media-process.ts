@@ -1,0 +1,182 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Socket } from 'node:net';
+import { within } from '../http/deadline.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import { countsOf, type MetricsSnapshot } from '../observability/metrics.ts';
+import { errorOf, MediaProcessError } from './errors.ts';
+import { type Asked, type Given, type OrderName, ORDERS, report, type Report } from './protocol.ts';
+
+export interface MediaProcessOptions {
+  /** 1 for the first. */
+  readonly number: number;
+  readonly child: ChildProcess;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** What it says by itself. */
+  readonly onReport: (report: Report) => void;
+}
+
+interface Waiting {
+  readonly name: OrderName;
+  readonly resolve: (given: unknown) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** One media process as the front sees it: asks it, and knows how it stands. */
+export class MediaProcess {
+  readonly number: number;
+  /** Resolves when the process is gone; nothing is answered after that. */
+  readonly gone: Promise<void>;
+  readonly #options: MediaProcessOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextId = 0;
+  #state: 'starting' | 'up' | 'leaving' | 'gone' = 'starting';
+  #load = { lagMs: 0, shedding: false };
+  #counted: MetricsSnapshot = [];
+  #toldUp: () => void = () => undefined;
+  readonly #up = new Promise<void>((resolve) => {
+    this.#toldUp = resolve;
+  });
+
+  constructor(options: MediaProcessOptions) {
+    this.#options = options;
+    this.number = options.number;
+    const { child } = options;
+    child.on('message', (message) => this.#heard(message));
+    // A channel that breaks under a message: the exit that follows says it all.
+    child.on('error', (error) => this.#problem(error));
+    this.gone = new Promise((resolve) => {
+      child.once('exit', () => {
+        this.#end();
+        resolve();
+      });
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#options.child.pid;
+  }
+
+  /** Whether it takes calls. */
+  get isUp(): boolean {
+    return this.#state === 'up';
+  }
+
+  /** Whether it can be asked: it takes calls, or has some still. */
+  get serves(): boolean {
+    return this.#state === 'up' || this.#state === 'leaving';
+  }
+
+  get load(): { readonly lagMs: number; readonly shedding: boolean } {
+    return this.#load;
+  }
+
+  /** What it had counted when it was last asked; of a process that is gone, all that is known. */
+  get counted(): MetricsSnapshot {
+    return this.#counted;
+  }
+
+  /** @throws MediaProcessError when it is gone first, or does not take calls in time; it is killed then */
+  async up(withinMs: number): Promise<void> {
+    const ended = this.gone.then(() => 'gone' as const);
+    const outcome = await within(this.#options.clock, withinMs, Promise.race([this.#up, ended]), 'late' as const);
+    if (outcome === undefined) return;
+    if (outcome === 'late') this.kill();
+    throw new MediaProcessError(outcome === 'late' ? `not up within ${withinMs} ms` : 'ended before it was up');
+  }
+
+  /**
+   * Has it do something.
+   * @param socket goes to it for good, whatever comes of it
+   * @throws OffhookError as the process threw it; MediaProcessError when it is gone before it answers
+   */
+  async ask<Name extends OrderName>(name: Name, asked: Asked<Name>, socket?: Socket): Promise<Given<Name>> {
+    const { child } = this.#options;
+    if (this.#state === 'gone' || !child.connected) {
+      socket?.destroy();
+      throw goneError();
+    }
+    const id = this.#nextId++;
+    const answered = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { name, resolve, reject }));
+    // Node's server would wait for what it gave away, and for ever where all who got something have ended.
+    if (socket !== undefined) Object.assign(socket, { server: undefined });
+    child.send({ id, name, asked }, socket, {}, (error) => {
+      // What is left of it here is its place in the server's count.
+      socket?.destroy();
+      if (error !== null) this.#waiting.get(id)?.reject(new MediaProcessError('it cannot be told anything', { cause: error }));
+      if (error !== null) this.#waiting.delete(id);
+    });
+    const given = ORDERS[name].given.parse(await answered) as Given<Name>;
+    return given;
+  }
+
+  /** Its numbers; those it had when it was last asked are kept. */
+  async metrics(): Promise<MetricsSnapshot> {
+    this.#counted = await this.ask('metrics', null);
+    return this.#counted;
+  }
+
+  /** For what needs no answer: one that does not come says so in the log. */
+  tell<Name extends OrderName>(name: Name, asked: Asked<Name>): void {
+    this.ask(name, asked).catch((error: unknown) => {
+      this.#options.logger.debug({ process: this.number, order: name, error }, 'a media process was told in vain');
+    });
+  }
+
+  kill(): void {
+    this.#options.child.kill('SIGKILL');
+  }
+
+  #heard(message: unknown): void {
+    const parsed = report.safeParse(message);
+    if (!parsed.success) {
+      this.#problem(parsed.error);
+      return;
+    }
+    const { data } = parsed;
+    switch (data.type) {
+      case 'given':
+        this.#take(data.id)?.resolve(data.given);
+        return;
+      case 'refused':
+        this.#take(data.id)?.reject(errorOf(data.code, data.message));
+        return;
+      case 'up':
+        this.#state = 'up';
+        this.#toldUp();
+        break;
+      case 'leaving':
+        this.#state = 'leaving';
+        break;
+      case 'load':
+        this.#load = data;
+        break;
+      case 'over':
+      case 'kept':
+        break;
+    }
+    this.#options.onReport(data);
+  }
+
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+
+  #end(): void {
+    this.#state = 'gone';
+    this.#counted = countsOf(this.#counted);
+    for (const { reject } of this.#waiting.values()) reject(goneError());
+    this.#waiting.clear();
+  }
+
+  #problem(error: unknown): void {
+    this.#options.logger.warn({ process: this.number, error }, 'the channel to a media process');
+  }
+}
+
+function goneError(): MediaProcessError {
+  return new MediaProcessError('the media process is gone');
+}

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { liveCall } from '../call/live-call.ts';
+import { metricsSnapshot, REFUSAL_CAUSES } from '../observability/metrics.ts';
+
+/*
+ * What the front process and its media processes say to each other, over the channel that Node opens between a process and
+ * its child. Messages are JSON and keep their order.
+ */
+
+const inboundCall = z.object({
+  carrier: z.string(),
+  carrierCallId: z.string(),
+  from: z.string(),
+  to: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  botName: z.string().optional(),
+});
+
+const callAnswer = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('accept'), callId: z.string(), attachmentId: z.string() }),
+  z.object({
+    kind: z.literal('refuse'),
+    say: z.string(),
+    language: z.string(),
+    cause: z.enum(REFUSAL_CAUSES),
+    reason: z.string(),
+  }),
+]);
+
+const callOrder = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hang-up') }),
+  z.object({ type: z.literal('transfer'), to: z.string() }),
+  z.object({ type: z.literal('say'), text: z.string(), interruptible: z.enum(['always', 'keypad', 'never']).optional() }),
+  z.object({ type: z.literal('mute'), on: z.boolean(), forMs: z.number().optional() }),
+]);
+
+const streamGrant = z.object({
+  carrier: z.string(),
+  carrierCallId: z.string(),
+  callId: z.string(),
+  attachmentId: z.string(),
+});
+
+/** What a media process is told before anything else. */
+export const assignment = z.object({
+  /** 1 for the first. */
+  number: z.int(),
+  /** How many there are. */
+  processes: z.int(),
+  /** Addresses and key of the embedded speech platform, where the settings name no other. */
+  platform: z.record(z.string(), z.string()).optional(),
+  /** Recognition slots beside those of calls that this process may hold. */
+  spareSlots: z.int(),
+  gatewayUrl: z.string(),
+});
+export type Assignment = z.infer<typeof assignment>;
+
+const nothing = z.null();
+const orderOf = <Asked extends z.ZodType, Given extends z.ZodType>(asked: Asked, given: Given) => ({ asked, given });
+
+/** What a media process can be asked: what with, and what it gives. */
+export const ORDERS = {
+  assign: orderOf(assignment, nothing),
+  /** `lane`: the key of the speech platform that the call's slot belongs to. */
+  answer: orderOf(z.object({ inbound: inboundCall, lane: z.int() }), callAnswer),
+  /** Another attachment for a call that is alive; null where it is over. */
+  again: orderOf(z.object({ carrierCallId: z.string() }), callAnswer.nullable()),
+  expect: orderOf(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), nothing),
+  abandon: orderOf(z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() }), nothing),
+  'carrier-ended': orderOf(z.object({ carrierCallId: z.string() }), nothing),
+  /** Comes with the socket. Given when its media has started or was given up. */
+  media: orderOf(
+    z.object({
+      grant: streamGrant,
+      headers: z.record(z.string(), z.string()),
+      /** Base64. */
+      early: z.string(),
+      address: z.string(),
+    }),
+    nothing,
+  ),
+  list: orderOf(nothing, z.array(liveCall)),
+  find: orderOf(z.object({ callId: z.string() }), liveCall.nullable()),
+  order: orderOf(z.object({ callId: z.string(), order: callOrder, by: z.string() }), liveCall),
+  redeem: orderOf(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
+  metrics: orderOf(nothing, metricsSnapshot),
+  /** Says goodbye to all calls; the process ends by itself. */
+  drain: orderOf(nothing, nothing),
+} as const;
+
+export type OrderName = keyof typeof ORDERS;
+export type Asked<Name extends OrderName> = z.output<(typeof ORDERS)[Name]['asked']>;
+export type Given<Name extends OrderName> = z.output<(typeof ORDERS)[Name]['given']>;
+
+export const ask = z.object({
+  id: z.int(),
+  name: z.string().refine((name): name is OrderName => Object.hasOwn(ORDERS, name)),
+  asked: z.unknown(),
+});
+
+/** What a media process says by itself, and its answers. */
+export const report = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('given'), id: z.int(), given: z.unknown() }),
+  z.object({ type: z.literal('refused'), id: z.int(), code: z.string(), message: z.string() }),
+  /** It takes calls. */
+  z.object({ type: z.literal('up') }),
+  /** It takes no more calls, and ends when those that it has are over. */
+  z.object({ type: z.literal('leaving') }),
+  z.object({ type: z.literal('load'), lagMs: z.number(), shedding: z.boolean() }),
+  /** A call is over, its record in the outbox, and its place free. */
+  z.object({ type: z.literal('over'), carrierCallId: z.string() }),
+  /** Something is in the outbox. */
+  z.object({ type: z.literal('kept') }),
+]);
+export type Report = z.infer<typeof report>;

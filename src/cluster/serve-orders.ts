@@ -1,0 +1,68 @@
+import type { CallRegistry } from '../call/call-registry.ts';
+import { liveCallsOf } from '../call/live-call.ts';
+import type { ExpectedMedia } from '../http/expected-media.ts';
+import type { CallIntake } from '../http/intake.ts';
+import type { MediaServingDeps } from '../http/serve-media-socket.ts';
+import { serveMediaSocket } from '../http/serve-media-socket.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { OrderHandlers } from './front-channel.ts';
+import type { GivenSockets } from './given-sockets.ts';
+
+export interface OrderServing extends MediaServingDeps {
+  readonly registry: CallRegistry;
+  readonly intake: CallIntake;
+  readonly expected: ExpectedMedia;
+  readonly sockets: GivenSockets;
+  readonly metrics: Pick<Metrics, 'snapshot'>;
+  readonly redeem: (botNames: readonly string[], token: string) => string | undefined;
+  /** Begins to end this process. */
+  readonly leave: () => void;
+}
+
+/** What a media process does with its calls when the front asks. */
+export function serveOrders(deps: OrderServing): OrderHandlers {
+  const { registry, intake, expected, sockets } = deps;
+  const live = liveCallsOf(registry);
+  return {
+    answer: ({ inbound, lane }) => registry.answer({ ...inbound, botName: inbound.botName }, lane),
+    again: ({ carrierCallId }) => registry.again(carrierCallId) ?? null,
+    expect({ callId, attachmentId, withinMs }) {
+      expected.expect(callId, attachmentId, withinMs);
+      return null;
+    },
+    abandon({ callId, attachmentId, reason }) {
+      if (callId === undefined) expected.abandon(attachmentId, reason);
+      else intake.abandon(callId, attachmentId, reason);
+      return null;
+    },
+    'carrier-ended'({ carrierCallId }) {
+      registry.carrierEnded(carrierCallId, 'caller-hangup');
+      return null;
+    },
+    async media({ grant, headers, early, address }, given) {
+      if (given === undefined) throw new TypeError('media came without its socket');
+      await new Promise<void>((settled) => {
+        const refused = (): void => {
+          expected.abandon(grant.attachmentId, 'the socket was closed before it was upgraded');
+          settled();
+        };
+        sockets.upgrade(
+          given,
+          { headers, early },
+          (socket) => serveMediaSocket(deps, { socket, grant, address, settled }),
+          refused,
+        );
+      });
+      return null;
+    },
+    list: async () => [...(await live.list())],
+    find: async ({ callId }) => (await live.find(callId)) ?? null,
+    order: ({ callId, order, by }) => live.order(callId, order, by),
+    redeem: ({ bots, token }) => deps.redeem(bots, token) ?? null,
+    metrics: () => deps.metrics.snapshot(),
+    drain() {
+      deps.leave();
+      return null;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MediaProcess } from '../../../src/cluster/media-process.ts';
+import type { MediaElsewhere } from '../../../src/http/media-elsewhere.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { answer, type Gateway, openSocket, openStream, startGateway, upgradeHeader } from '../http/gateway.ts';
+
+const CHILD = fileURLToPath(new URL('../../support/media-child.ts', import.meta.url));
+let media: MediaProcess;
+let gateway: Gateway;
+const abandoned: string[] = [];
+
+beforeAll(async () => {
+  const child = fork(CHILD, [], { execArgv: ['--import', import.meta.resolve('tsx')] });
+  media = new MediaProcess({ number: 1, child, clock: systemClock, logger: silentLogger, onReport: () => undefined });
+  await media.up(60_000);
+  const elsewhere: MediaElsewhere = {
+    expect: () => undefined,
+    abandon: (attachmentId) => void abandoned.push(attachmentId),
+    async take(grant, { socket, headers, early, address }) {
+      const sent = Buffer.from(early).toString('base64');
+      await media.ask('media', { grant, headers: { ...headers }, early: sent, address }, socket);
+    },
+  };
+  gateway = await startGateway({ media: elsewhere, env: { OFFHOOK_HTTP__PENDING_STREAMS_PER_ADDRESS: '20' } });
+});
+
+afterAll(async () => {
+  media.kill();
+  await media.gone;
+});
+
+it('serves the media of calls in another process, each stream once, and knows nothing of its frames', async () => {
+  const urls = await Promise.all(
+    Array.from({ length: 10 }, (_, call) =>
+      answer(gateway, { fields: { CallSid: `CA${String(call).repeat(32)}`, From: '+1', To: '+2', Direction: 'inbound' } }),
+    ),
+  );
+  const sockets = await Promise.all(urls.map((url) => openSocket(url)));
+  const said = sockets.map(async (socket, call) => {
+    const heard = once(socket, 'message');
+    socket.send(`call ${call}`);
+    return String((await heard)[0]);
+  });
+  expect(await Promise.all(said)).toEqual(sockets.map((_, call) => `${media.pid} call ${call}`));
+  expect(await openStream(urls[0]!)).toBe(403);
+  expect(gateway.intake.attachments).toEqual([]);
+  const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
+  for (const socket of sockets) socket.close();
+  await closed;
+});
+
+it('loses nothing of what a client sends before it was answered', async () => {
+  const url = new URL(await answer(gateway));
+  const socket = connect(Number(url.port), url.hostname);
+  const headers = { ...upgradeHeader(url.href), connection: 'Upgrade', upgrade: 'websocket', host: url.host };
+  const more = { 'sec-websocket-version': '13', 'sec-websocket-key': Buffer.alloc(16).toString('base64') };
+  const lines = Object.entries({ ...headers, ...more }).map(([name, value]) => `${name}: ${value}`);
+  // A text frame with a mask of zeros: "hello".
+  const frame = Buffer.from([0x81, 0x85, 0, 0, 0, 0, ...Buffer.from('hello')]);
+  socket.write(Buffer.concat([Buffer.from(`GET ${url.pathname} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`), frame]));
+  let heard = '';
+  socket.on('data', (part: Buffer) => (heard += part.toString('latin1')));
+  await expect.poll(() => heard, { timeout: 5_000 }).toContain(`${media.pid} hello`);
+  socket.destroy();
+});
+
+it('closes its port though a process that had sockets is gone', async () => {
+  const socket = await openSocket(await answer(gateway));
+  const closed = once(socket, 'close');
+  media.kill();
+  await closed;
+  // A call whose process is gone: its socket is refused by being closed.
+  const url = await answer(gateway);
+  await expect(openStream(url)).rejects.toThrow(/socket hang up|ECONNRESET/u);
+  await gateway.app.close();
+});

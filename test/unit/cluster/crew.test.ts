@@ -1,0 +1,75 @@
+import type { ChildProcess } from 'node:child_process';
+import { expect, it } from 'vitest';
+import { Crew } from '../../../src/cluster/crew.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { ScriptedChild, settle } from './scripted-process.ts';
+
+/** Children that come up when they are told what to do, unless they are duds. */
+function crewOf(size: number, isDud: (started: number) => boolean = () => false) {
+  const clock = new ManualClock();
+  const children: ScriptedChild[] = [];
+  const gone: number[] = [];
+  const crew = new Crew({
+    size,
+    clock,
+    logger: silentLogger,
+    startTimeoutMs: 1_000,
+    backoff: { firstMs: 100, factor: 2, maxMs: 1_000, jitter: 0 },
+    assignment: () => ({ spareSlots: 0, gatewayUrl: 'http://127.0.0.1:1' }),
+    launch() {
+      const child = new ScriptedChild();
+      children.push(child);
+      if (!isDud(children.length)) void child.channel.assigned.then(() => child.channel.report({ type: 'up' }));
+      return child as unknown as ChildProcess;
+    },
+    onReport: () => undefined,
+    onGone: ({ number }) => void gone.push(number),
+  });
+  return { crew, clock, children, gone };
+}
+
+it('starts every process with its number, and one that ends again under the same, after a pause that grows', async () => {
+  const { crew, clock, children, gone } = crewOf(2);
+  await crew.start();
+  expect(await Promise.all(children.map(async ({ channel }) => (await channel.assigned).number))).toEqual([1, 2]);
+  for (const pauseMs of [100, 200]) {
+    children.at(-1)!.kill();
+    await settle();
+    expect(crew.members.map(({ number }) => number)).not.toHaveLength(2);
+    clock.advance(pauseMs - 1);
+    await settle();
+    const before = children.length;
+    clock.advance(1);
+    await settle();
+    expect(children).toHaveLength(before + 1);
+    expect((await children.at(-1)!.channel.assigned).number).toBe(2);
+  }
+  await settle();
+  expect([crew.members.length, crew.restarts, gone]).toEqual([2, 2, [2, 2]]);
+});
+
+it('ends with all of its processes when one does not come up in time', async () => {
+  const { crew, clock, children } = crewOf(2, (started) => started === 2);
+  const starting = expect(crew.start()).rejects.toMatchObject({ code: 'OFFHOOK_MEDIA_PROCESS' });
+  await settle();
+  clock.advance(1_000);
+  await starting;
+  expect(children.map(({ connected }) => connected)).toEqual([false, false]);
+});
+
+it('waits for all processes when it is stopped, and starts none again', async () => {
+  const { crew, clock, children } = crewOf(2);
+  await crew.start();
+  let stopped = false;
+  const stopping = crew.stop().then(() => (stopped = true));
+  await settle();
+  children[0]!.kill();
+  await settle();
+  expect(stopped).toBe(false);
+  children[1]!.kill();
+  await stopping;
+  clock.advance(10_000);
+  await settle();
+  expect(children).toHaveLength(2);
+});

@@ -1,0 +1,148 @@
+import type { ChildProcess } from 'node:child_process';
+import { EventEmitter } from 'node:events';
+import type { CallAnswer } from '../../../src/call/call-registry.ts';
+import { FrontChannel, type OrderHandlers } from '../../../src/cluster/front-channel.ts';
+import { MediaProcess } from '../../../src/cluster/media-process.ts';
+import type { Report } from '../../../src/cluster/protocol.ts';
+import type { LiveCall } from '../../../src/call/live-call.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+
+/** A child process without a process: what is sent to it arrives on the other side as JSON, in order, a turn later. */
+export class ScriptedChild extends EventEmitter {
+  connected = true;
+  readonly pid = 4711;
+  readonly port = new EventEmitter();
+  readonly channel: FrontChannel;
+
+  constructor() {
+    super();
+    const send = (message: Report): boolean => {
+      const text = JSON.stringify(message);
+      setImmediate(() => this.emit('message', JSON.parse(text)));
+      return true;
+    };
+    this.channel = new FrontChannel(Object.assign(this.port, { send }));
+  }
+
+  send(message: object, _socket: unknown, _options: object, done: (error: Error | null) => void): boolean {
+    const text = JSON.stringify(message);
+    setImmediate(() => {
+      done(null);
+      if (this.connected) this.port.emit('message', JSON.parse(text));
+    });
+    return true;
+  }
+
+  kill(): boolean {
+    if (!this.connected) return false;
+    this.connected = false;
+    this.emit('exit', null, 'SIGKILL');
+    return true;
+  }
+}
+
+/** The calls of a scripted media process: it takes whatever it is asked to take. */
+export class ScriptedMedia {
+  readonly child = new ScriptedChild();
+  readonly calls = new Map<string, string>();
+  readonly told: string[] = [];
+  readonly lanes: number[] = [];
+  /** What it refuses every call with. */
+  refusal: CallAnswer | undefined;
+  /** Held back until it resolves. */
+  delay: Promise<void> | undefined;
+  readonly #name: string;
+  #attachments = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.child.channel.serve(this.#handlers());
+  }
+
+  report(report: Report): void {
+    this.child.channel.report(report);
+  }
+
+  /** A call is over, as its process says it. */
+  end(carrierCallId: string): void {
+    this.calls.delete(carrierCallId);
+    this.report({ type: 'over', carrierCallId });
+  }
+
+  #accept(callId: string): CallAnswer {
+    return { kind: 'accept', callId, attachmentId: `${callId} ${++this.#attachments}` };
+  }
+
+  #handlers(): OrderHandlers {
+    const note = (what: string): null => {
+      this.told.push(what);
+      return null;
+    };
+    return {
+      answer: async ({ inbound, lane }) => {
+        await this.delay;
+        if (this.refusal !== undefined) return this.refusal;
+        const callId = `${this.#name} ${inbound.carrierCallId}`;
+        this.calls.set(inbound.carrierCallId, callId);
+        this.lanes.push(lane);
+        return this.#accept(callId);
+      },
+      again: ({ carrierCallId }) => {
+        const callId = this.calls.get(carrierCallId);
+        return callId === undefined ? null : this.#accept(callId);
+      },
+      expect: ({ attachmentId }) => note(`expect ${attachmentId}`),
+      abandon: ({ callId, attachmentId }) => note(`abandon ${callId} ${attachmentId}`),
+      'carrier-ended': ({ carrierCallId }) => note(`carrier-ended ${carrierCallId}`),
+      media: ({ grant }) => note(`media ${grant.callId}`),
+      list: () => [...this.calls.values()].map(liveCall),
+      find: ({ callId }) => (this.calls.size === 0 ? null : liveCall(callId)),
+      order: ({ callId, order }) => {
+        note(`${order.type} ${callId}`);
+        return liveCall(callId);
+      },
+      redeem: ({ token }) => (token === this.#name ? `value of ${token}` : null),
+      metrics: () => [],
+      drain: () => note('drain'),
+    };
+  }
+}
+
+/** The front's side of a scripted media process. */
+export function processOf(
+  media: ScriptedMedia,
+  number: number,
+  onReport: (report: Report) => void = () => undefined,
+): MediaProcess {
+  return new MediaProcess({
+    number,
+    child: media.child as unknown as ChildProcess,
+    clock: new ManualClock(),
+    logger: silentLogger,
+    onReport,
+  });
+}
+
+function liveCall(id: string): LiveCall {
+  return {
+    id,
+    tenantId: 'default',
+    bot: 'echo',
+    carrier: 'twilio',
+    from: '+1',
+    to: '+2',
+    direction: 'inbound',
+    startedAtWallMs: 1,
+    phase: 'listening',
+    muted: false,
+    turns: 0,
+    callerText: '',
+    botText: '',
+  };
+}
+
+/** Lets everything that is on its way arrive. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 8; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
