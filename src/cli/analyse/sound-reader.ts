@@ -1,24 +1,36 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { CompressedAudioError } from '../../audio/compressed-audio-error.ts';
+import type { CompressedFormat } from '../../audio/recording-format.ts';
 import { wavHeader } from '../../audio/wav.ts';
+import { RecordingCoder } from '../../jobs/recordings/recording-coder.ts';
 import type { SoundReader } from '../../jobs/analysis/analyse-recording.ts';
 import { PLATFORM_LIMITS } from '../../jobs/analysis/split-recording.ts';
-import { CONTAINERS, containerOf } from '../../audio/media/container.ts';
+import { CONTAINERS, type Container, containerOf } from '../../audio/media/container.ts';
 import { decodedRateHz } from '../../audio/media/decode-file.ts';
 import { MediaNeedsFfmpegError } from '../../audio/media/errors.ts';
 import { MediaDecoder } from '../../audio/media/media-decoder.ts';
 import { decodeStereo } from './stereo-decoder.ts';
 
-/** Recordings that are no WAV: by a system's ffmpeg with their channels apart, else by the embedded platform's decoders as one. */
-export function soundReader(): SoundReader {
-  const decoder = new MediaDecoder();
+/** Containers of compressed recordings, and what those would hold. */
+const OURS: Readonly<Partial<Record<Container, CompressedFormat>>> = { flac: 'flac', ogg: 'opus' };
+
+/**
+ * Recordings that are no WAV: by a system's ffmpeg with their channels apart, and so without one what a gateway wrote; else
+ * by our decoders as one.
+ * @param ffmpeg its name or path
+ */
+export function soundReader(ffmpeg = 'ffmpeg'): SoundReader {
+  const decoder = new MediaDecoder({ ffmpeg });
+  const coder = new RecordingCoder();
   return {
     containerOf: (head) => containerOf(head),
     async decode(inputPath, named, wavPath, signal) {
       const container = CONTAINERS.find((each) => each === named);
       if (container === undefined) return false;
-      if (await decodeStereo(inputPath, container, wavPath, PLATFORM_LIMITS.seconds, signal)) return true;
+      if (await decodeStereo(ffmpeg, { path: inputPath, container }, wavPath, PLATFORM_LIMITS.seconds, signal)) return true;
+      if (await restored(coder, inputPath, OURS[container], wavPath, signal)) return true;
       const outputPath = `${wavPath}.pcm`;
       try {
         await decoder.decode({ inputPath, container, outputPath, maxSeconds: PLATFORM_LIMITS.seconds }, signal);
@@ -43,4 +55,22 @@ export function soundReader(): SoundReader {
       }
     },
   };
+}
+
+/** @returns false for a file that no gateway wrote */
+async function restored(
+  coder: RecordingCoder,
+  inputPath: string,
+  format: CompressedFormat | undefined,
+  outputPath: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (format === undefined) return false;
+  try {
+    await coder.code({ type: 'restore', format, inputPath, outputPath }, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof CompressedAudioError) return false;
+    throw error;
+  }
 }

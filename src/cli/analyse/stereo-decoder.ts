@@ -3,8 +3,6 @@ import { rm } from 'node:fs/promises';
 import type { Container } from '../../audio/media/container.ts';
 import { ffmpegInput } from '../../audio/media/ffmpeg.ts';
 
-const PROGRAM = 'ffmpeg';
-
 /** The platform hears no higher ones. */
 const RATE_HZ = 16_000;
 
@@ -14,8 +12,8 @@ const RATE_HZ = 16_000;
  * @returns false where there is no such program, or it could not
  */
 export async function decodeStereo(
-  path: string,
-  container: Container,
+  ffmpeg: string,
+  { path, container }: { readonly path: string; readonly container: Container },
   wavPath: string,
   maxSeconds: number,
   signal: AbortSignal,
@@ -36,7 +34,7 @@ export async function decodeStereo(
     `file:${wavPath}`,
   ];
   const child = spawn(
-    PROGRAM,
+    ffmpeg,
     ['-nostdin', '-y', '-loglevel', 'quiet', '-threads', '1', ...ffmpegInput(container, path), ...output],
     {
       stdio: 'ignore',
