@@ -31,6 +31,13 @@ describe('a caller who pauses long', () => {
     expect(late.voice(400).partial(0, 'one').forget().quiet(640).kinds).toEqual(['commit']);
   });
 
+  it('is waited for no frame more where the one that completes the silence comes a little early', () => {
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'one').quiet(620).forget();
+    const frame = { voiced: false, speechLike: 0 };
+    turn.feed({ type: 'frame', frame: { ...frame, atMs: turn.nowMs + 17 } });
+    expect(turn.kinds).toEqual(['commit']);
+  });
+
   it('is never waited for longer than the limit', () => {
     const turn = new TurnDriver({ noInputMs: 20_000 }).greeted();
     for (let time = 0; time < 6; time += 1) turn.voice(400).quiet(630);
