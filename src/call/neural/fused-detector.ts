@@ -15,8 +15,10 @@ export interface FusionRules {
   readonly listenOnFrames: number;
   /** An answer to a frame older than this counts for nothing. */
   readonly stalestFrames: number;
-  /** Quiet after which another sound has begun. */
+  /** Quiet after which another sound has begun; up to there the judge's voice goes on where the built-in detector lost it. */
   readonly gapFrames: number;
+  /** That takes an answer to a frame as late as this. */
+  readonly latestFrames: number;
 }
 
 export const FUSION: FusionRules = {
@@ -28,6 +30,7 @@ export const FUSION: FusionRules = {
   listenOnFrames: 50,
   stalestFrames: 10,
   gapFrames: 10,
+  latestFrames: 3,
 };
 
 /** A frame that the judge has not answered yet. */
@@ -40,7 +43,8 @@ interface Asked {
 /**
  * The built-in detector, which answers at once, beside a judge that knows speech better and answers some frames late. A sound
  * begins when the built-in detector says so, and is taken back when the judge denies it: a cough gives the floor back, and
- * noise that never falls silent counts as silence. While the judge says nothing, the built-in detector is alone.
+ * noise that never falls silent counts as silence. A word's end that the built-in detector loses in the noise still counts as
+ * voice, though not as evidence for an interruption. While the judge says nothing, the built-in detector is alone.
  */
 export class FusedDetector implements VoiceDetector {
   readonly #builtIn: VoiceDetector;
@@ -56,6 +60,8 @@ export class FusedDetector implements VoiceDetector {
   #soundedAt = Number.NEGATIVE_INFINITY;
   #answeredAt = Number.NEGATIVE_INFINITY;
   #judgedSoundAt = Number.NEGATIVE_INFINITY;
+  /** What the last answer said. */
+  #speaks = false;
   #deniedInRow = 0;
   #confirmed = false;
   #denied = false;
@@ -77,8 +83,11 @@ export class FusedDetector implements VoiceDetector {
     if (number - this.#soundedAt <= this.#rules.listenOnFrames) this.#ask(number, verdict.voiced);
     else this.#denied = false;
     for (let answer = this.#judge.read(); answer !== undefined; answer = this.#judge.read()) this.#take(answer);
-    const fresh = number - this.#answeredAt <= this.#rules.stalestFrames;
-    return this.#denied && fresh ? { voiced: false, speechLike: 0 } : verdict;
+    const { stalestFrames, gapFrames, latestFrames } = this.#rules;
+    const ageFrames = number - this.#answeredAt;
+    if (this.#denied && ageFrames <= stalestFrames) return { voiced: false, speechLike: 0 };
+    const goesOn = this.#speaks && ageFrames <= latestFrames && number - this.#soundedAt <= gapFrames;
+    return goesOn && !verdict.voiced ? { voiced: true, speechLike: 0 } : verdict;
   }
 
   close(): void {
@@ -108,7 +117,8 @@ export class FusedDetector implements VoiceDetector {
       }
       this.#judgedSoundAt = asked.frame;
     }
-    if (likelihood >= confirmedFrom) {
+    this.#speaks = likelihood >= confirmedFrom;
+    if (this.#speaks) {
       this.#confirmed = true;
       this.#denied = false;
       this.#deniedInRow = 0;

@@ -71,10 +71,28 @@ function decide(
 const names = (effects: readonly TurnEffect[]): string[] => effects.map(({ type }) => type);
 
 describe('a detector with a late judge', () => {
-  it('says at once what the built-in one says, and goes on saying it while the judge agrees', () => {
+  it('says at once what the built-in one says, and is over as much later as an answer takes, three frames at most', () => {
     const line = [...QUIET, ...frames(30, true, 0.9), ...QUIET];
-    expect(hear(line).voiced).toEqual(line.map(({ voiced }) => voiced));
-    expect(hear(line, { lateFrames: 4 }).voiced).toEqual(line.map(({ voiced }) => voiced));
+    for (const [lateFrames, after] of [
+      [1, 1],
+      [3, 3],
+      [4, 0],
+    ] as const) {
+      expect(hear(line, { lateFrames }).voiced).toEqual(line.map((_, frame) => frame >= 20 && frame < 50 + after));
+    }
+  });
+
+  it('hears a word to its end where the built-in one lost it in the noise, but no evidence in it, and not for ever', () => {
+    const line = [...QUIET, ...frames(10, true, 0.9), ...frames(6, false, 0.9), ...frames(4, false, 0.1)];
+    const { verdicts } = hear(line);
+    expect(verdicts.slice(30).map(({ voiced }) => voiced)).toEqual([...Array(7).fill(true), ...Array(3).fill(false)]);
+    expect(verdicts.slice(30, 37).map(({ speechLike }) => speechLike)).toEqual(Array(7).fill(0));
+    const endless = hear([...QUIET, ...frames(10, true, 0.9), ...frames(40, false, 0.9)]).voiced;
+    expect(endless.slice(30)).toEqual([...Array(10).fill(true), ...Array(30).fill(false)]);
+  });
+
+  it('begins nothing that the built-in one did not begin', () => {
+    expect(hear([...QUIET, ...frames(50, false, 0.9)]).voiced.some(Boolean)).toBe(false);
   });
 
   it('takes a sound back that the judge denies three times in a row', () => {
