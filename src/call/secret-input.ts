@@ -1,4 +1,4 @@
-import { type AnswerReading, isSecure, readAnswer } from '../dialog/port-contracts.ts';
+import { type AnswerReading, isSecure, readAnswer, withoutCardNumbers } from '../dialog/port-contracts.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { AskedInput, Expectation, ExpectedValue } from './turn-state.ts';
 
@@ -9,12 +9,16 @@ const SHOWN_DIGITS = 4;
 
 /**
  * Whether the caller is keying a value that nothing may keep: a card number, a one-time password. While it is so the
- * caller's side is silence to everything behind the line, and keys have no name.
+ * caller's side is silence to everything behind the line, and keys have no name. A card number that is spoken where no value
+ * was asked for is known by its last four digits alone from then on; its sound stays.
  */
 export class SecretInput {
   readonly #vault: SecretVault;
   readonly #botName: string;
   #expected: ExpectedValue | undefined;
+  /** Whether the next answer is a value that was asked for, and whether the last one was: then its digits are wanted. */
+  #wanted = false;
+  #wasWanted = false;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(vault: SecretVault, botName: string) {
@@ -24,9 +28,21 @@ export class SecretInput {
 
   /** What is asked for next. @returns whether it is secret, and was not before */
   expect({ value }: Expectation): boolean {
+    this.#wanted = value !== undefined;
     const begins = this.#expected === undefined && value !== undefined && isSecure(value.contract);
     if (value !== undefined && isSecure(value.contract)) this.#expected = value;
     return begins;
+  }
+
+  /** Words of the turn that is not over. */
+  hideEarly(text: string): string {
+    return this.#wanted ? text : withoutCardNumbers(text);
+  }
+
+  /** Better words for the turn that was over last. */
+  hideAgain(input: AskedInput): AskedInput {
+    if (input.kind !== 'spoken' || this.#wasWanted) return input;
+    return { ...input, text: withoutCardNumbers(input.text) };
   }
 
   get keying(): boolean {
@@ -41,7 +57,9 @@ export class SecretInput {
   /** The turn is over. @returns its input as everybody may see it; the value itself is in the vault where it is whole */
   hide(input: AskedInput, nowMs: number): AskedInput {
     const expected = this.#expected;
-    if (expected === undefined) return input;
+    this.#wasWanted = this.#wanted;
+    this.#wanted = false;
+    if (expected === undefined) return this.hideAgain(input);
     this.#expected = undefined;
     this.#quietUntilMs = nowMs + TAIL_MS;
     if (input.kind !== 'keyed') return input;

@@ -284,19 +284,19 @@ export class CallSession {
         this.#book.committed(effect);
         return;
       case 'ask-early':
-        return this.#dialog.askEarly(effect.text, conversation.current + 1, media);
+        return this.#dialog.askEarly(this.#secret.hideEarly(effect.text), conversation.current + 1, media);
       case 'ask':
         this.#farewell.answered();
         this.#keys = '';
         this.#book.turnOver(conversation.current, media.line);
         return this.#ask(this.#secret.hide(effect.input, nowMs), media);
-      case 'ask-again':
-        conversation.amend(effect.input);
-        this.#ask(effect.input, media, conversation.current);
-        return;
+      case 'ask-again': {
+        const input = this.#secret.hideAgain(effect.input);
+        conversation.amend(input);
+        return this.#ask(input, media, conversation.current);
+      }
       case 'amend-history':
-        conversation.amend({ kind: 'spoken', text: effect.text });
-        return;
+        return conversation.amend(this.#secret.hideAgain({ kind: 'spoken', text: effect.text }));
       case 'keep-turn':
         carryOutFloor({ type: 'silence' }, media, this.#book, nowMs);
         this.#book.turnOver(conversation.current, media.line);

@@ -113,3 +113,26 @@ it('forgets what nobody has fetched', async () => {
   bench.clock.advance(15 * 60_000 + 1);
   expect(bench.vault.redeem('bench', token)).toBeUndefined();
 });
+
+it('hides a card number that is spoken unasked, from the bot and from the record, and none that was asked for', async () => {
+  async function* clerk(turn: DialogTurn): AsyncIterable<DialogAction> {
+    if (turn.index === 1) yield { type: 'gather', contract: { kind: 'digits', length: 16 } };
+    yield { type: 'say', text: 'Yes?' };
+  }
+  using bench = new CallBench(clerk);
+  await bench.start();
+  for (const seg of [0, 1]) {
+    await bench.quiet(1_000);
+    await bench.voice(600);
+    await bench.quiet(700);
+    bench.recognised(seg, 'it is 4111 1111 1111 1111');
+    await bench.quiet(300);
+  }
+  expect(bench.asked.slice(1).map(({ input }) => (input.kind === 'spoken' ? input.text : input.kind))).toEqual([
+    'it is ************1111',
+    'it is 4111 1111 1111 1111',
+  ]);
+  bench.session.hangUp('over');
+  const { turns } = await bench.session.ended;
+  expect(turns[1]?.callerText).toBe('it is ************1111');
+});

@@ -1,5 +1,5 @@
-import { numberAt } from '../../../dialog/understand/numbers.ts';
-import { tokenise } from '../../../dialog/understand/tokens.ts';
+import { numberAt } from './numbers.ts';
+import { tokenise } from './tokens.ts';
 
 /** A letter or a digit that was written or said, with the characters of the text that stand for it. */
 export interface SaidSymbol {

@@ -1,0 +1,58 @@
+import { checkHolds } from '../contract/check-digits.ts';
+import { digitRuns, type SaidSymbol } from './said-symbols.ts';
+
+/** Of the large card schemes, RuPay among them, by the first digits and the length (ISO/IEC 7812). */
+const CARD = /^(?:3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|4\d{12}(?:\d{3}){0,2}|(?:5[0-8]|6\d|8[12]|2[2-7]|35)\d{14})$/u;
+const LENGTHS = [19, 16, 15, 14, 13];
+/** The least digits that can be one: shorter texts are not looked through. */
+const LEAST = 13;
+const SHOWN = 4;
+const FIGURE = /\p{Nd}/u;
+
+/**
+ * Puts stars in the place of card numbers that somebody said or wrote, but for their last four digits: `my card is
+ * ************1111`. What has the form of one and a right check digit is one.
+ */
+export function withoutCardNumbers(text: string): string {
+  let hidden = text;
+  // From the end, so that what is found before keeps its place.
+  for (const { from, to, digits } of cardsIn(text).reverse()) {
+    const shown = '*'.repeat(digits.length - SHOWN) + digits.slice(-SHOWN);
+    hidden = hidden.slice(0, from) + shown + hidden.slice(to);
+  }
+  return hidden;
+}
+
+interface Card {
+  readonly from: number;
+  readonly to: number;
+  readonly digits: string;
+}
+
+function cardsIn(text: string): Card[] {
+  return text.length < LEAST ? [] : digitRuns(text).flatMap((run) => cardsOf(text, run));
+}
+
+function cardsOf(text: string, run: readonly SaidSymbol[]): Card[] {
+  const cards: Card[] = [];
+  for (let start = 0; start + LEAST <= run.length;) {
+    const length = LENGTHS.find((length) => start + length <= run.length && isCard(text, run.slice(start, start + length)));
+    if (length !== undefined) {
+      const part = run.slice(start, start + length);
+      cards.push({ from: part[0]!.from, to: part.at(-1)!.to, digits: digitsOf(part) });
+    }
+    start += length ?? 1;
+  }
+  return cards;
+}
+
+/** A piece of a longer figure is none: one in ten has the right check digit. */
+function isCard(text: string, part: readonly SaidSymbol[]): boolean {
+  const inFigure = FIGURE.test(text[part[0]!.from - 1] ?? '') || FIGURE.test(text[part.at(-1)!.to] ?? '');
+  const digits = digitsOf(part);
+  return !inFigure && CARD.test(digits) && checkHolds('luhn', digits);
+}
+
+function digitsOf(part: readonly SaidSymbol[]): string {
+  return part.map(({ value }) => value).join('');
+}
