@@ -122,6 +122,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       uploads,
       eraser,
       fixturesFolder: join(dataDir, FIXTURES_FOLDER),
+      workFolder,
       bots: new Map(keptFor),
       byDefault: retention,
       clock,

@@ -4,6 +4,8 @@ import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../store/port.ts';
 import type { Eraser } from './eraser.ts';
 import type { JobHandler } from './port.ts';
+import { removeLeftUploads, removeSubmission } from './submissions/remove-uploads.ts';
+import { removeOldCopies } from './old-copies.ts';
 import type { Uploads } from '../store/uploads.ts';
 
 /** How long a bot's calls are kept, in days; 0 is for ever. */
@@ -16,6 +18,8 @@ export interface RetentionParts {
   readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency'>;
   readonly uploads: Pick<Uploads, 'remove'>;
   readonly eraser: Eraser;
+  /** Where copies are while they are worked on: whoever dies leaves theirs. */
+  readonly workFolder: string;
   /** Calls that were kept to be run again. */
   readonly fixturesFolder: string;
   /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
@@ -58,7 +62,10 @@ export function retentionJob(parts: RetentionParts): JobHandler {
     }
     await forgetSubmissions(parts, signal);
     await forgetFixtures(parts);
+    await removeOldCopies(parts.workFolder, clock.wallMs() - DAY_MS);
     await store.idempotency.forget(clock.wallMs() - DAY_MS);
+    // Last, as nothing else should wait for an object store that is away.
+    await removeLeftUploads(parts, signal);
   };
 }
 
@@ -74,7 +81,7 @@ async function forgetSubmissions(
     const expired = await store.submissions.endedBefore({ endedBeforeMs, limit: BATCH });
     for (const ref of expired) {
       signal.throwIfAborted();
-      for (const object of (await store.submissions.remove(ref)) ?? []) await uploads.remove(object);
+      await removeSubmission({ store, uploads }, ref);
     }
     erased += expired.length;
     if (expired.length < BATCH) break;

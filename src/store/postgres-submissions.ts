@@ -183,7 +183,7 @@ export class PostgresSubmissions implements SubmissionRepository {
       if (outcome.state === 'done') {
         const { document, disposition = null, score = null, ...facts } = outcome;
         const sealedDocument = key.seal(documentName(ref.index), storable(document));
-        const change = { ...facts, disposition, score, updatedAtMs, code: null, reason: null, uploadObject: null };
+        const change = { ...facts, disposition, score, updatedAtMs, code: null, reason: null };
         await tx
           .update(items)
           .set({ ...change, document: sealedDocument })
@@ -236,20 +236,40 @@ export class PostgresSubmissions implements SubmissionRepository {
     });
   }
 
+  async uploads(ref: SubmissionRef): Promise<readonly string[] | undefined> {
+    return this.#atOnce(ref.tenantId, async (tx) =>
+      (await this.#locked(tx, ref)) === undefined ? undefined : uploadsOf(tx, ref),
+    );
+  }
+
+  async uploadRemoved(ref: SubmissionItemRef): Promise<void> {
+    await this.#ask(ref.tenantId, (session) => session.update(items).set({ uploadObject: null }).where(isItem(ref)));
+  }
+
+  async uploadsLeft(limit: number): Promise<readonly (SubmissionItemRef & { readonly object: string })[]> {
+    const { tenantId, submissionId, index, uploadObject } = items;
+    const rows = await unavailable(
+      this.#tenancy.owner
+        .select({ tenantId, submissionId, index, object: uploadObject })
+        .from(items)
+        .where(sql`state = 'done' AND upload_object IS NOT NULL`)
+        .orderBy(asc(items.updatedAtMs))
+        .limit(limit),
+    );
+    return rows.flatMap(({ object, ...ref }) => (object === null ? [] : [{ ...ref, object }]));
+  }
+
   remove(ref: SubmissionRef): Promise<readonly string[] | undefined> {
     const { tenantId, submissionId } = ref;
     return this.#atOnce(tenantId, async (tx) => {
       if ((await this.#locked(tx, ref)) === undefined) return undefined;
-      const kept = await tx
-        .select({ object: items.uploadObject })
-        .from(items)
-        .where(and(ofSubmission(ref), isNotNull(items.uploadObject)));
+      const kept = await uploadsOf(tx, ref);
       for (const kind of ['text', 'audio'] as const) await this.#keys.destroy(tx, tenantId, submissionId, kind);
       await tx
         .delete(webhookDeliveries)
         .where(and(eq(webhookDeliveries.tenantId, tenantId), eq(webhookDeliveries.callId, submissionId)));
       await tx.delete(submissions).where(isOne(ref));
-      return kept.flatMap(({ object }) => object ?? []);
+      return kept;
     });
   }
 
@@ -326,4 +346,12 @@ export class PostgresSubmissions implements SubmissionRepository {
   #atOnce<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
     return unavailable(this.#tenancy.atOnce(tenantId, run));
   }
+}
+
+async function uploadsOf(session: Session, ref: SubmissionRef): Promise<readonly string[]> {
+  const rows = await session
+    .select({ object: items.uploadObject })
+    .from(items)
+    .where(and(ofSubmission(ref), isNotNull(items.uploadObject)));
+  return rows.flatMap(({ object }) => object ?? []);
 }

@@ -307,7 +307,7 @@ export const submissionItems = offhook.table(
     state: text('state', { enum: ['queued', 'running', 'done', 'failed', 'cancelled'] }).notNull(),
     attempts: integer('attempts').notNull().default(0),
     updatedAtMs: wallMs('updated_at_ms').notNull(),
-    /** Key of the sealed upload in the object store, while it is needed. */
+    /** Key of the sealed upload in the object store, while it is there. */
     uploadObject: text('upload_object'),
     sha256: text('sha256'),
     bytes: wallMs('bytes'),
@@ -334,6 +334,9 @@ export const submissionItems = offhook.table(
     index('submission_items_open')
       .on(table.updatedAtMs)
       .where(sql`state IN ('queued', 'running')`),
+    index('submission_items_left')
+      .on(table.updatedAtMs)
+      .where(sql`state = 'done' AND upload_object IS NOT NULL`),
     ofTenant(),
   ],
 );

@@ -119,9 +119,15 @@ export interface SubmissionRepository {
   retry(ref: SubmissionRef, index: number | undefined, atMs: number): Promise<number | undefined>;
   /** Nothing more of it is begun. @returns undefined when there is no such submission */
   cancel(ref: SubmissionRef, atMs: number): Promise<Submission | undefined>;
+  /** What is in the object store for it; undefined when there is no such submission. */
+  uploads(ref: SubmissionRef): Promise<readonly string[] | undefined>;
+  /** The upload of a recording is not there any more. */
+  uploadRemoved(ref: SubmissionItemRef): Promise<void>;
+  /** Of all tenants: uploads of recordings that are done, which should be there no more. */
+  uploadsLeft(limit: number): Promise<readonly (SubmissionItemRef & { readonly object: string })[]>;
   /**
-   * Destroys its keys, its documents and what was said of it.
-   * @returns the uploads that are to be removed; undefined when there is no such submission
+   * Destroys its keys, its documents and what was said of it. Its uploads should be gone before: nobody knows of them after.
+   * @returns those that were still named; undefined when there is no such submission
    */
   remove(ref: SubmissionRef): Promise<readonly string[] | undefined>;
   /** Of all tenants: ended and nobody told yet, oldest end first. */

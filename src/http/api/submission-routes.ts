@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { OffhookError } from '../../kernel/errors.ts';
 import { askForSubmission } from '../../jobs/submissions/job.ts';
+import { removeSubmission } from '../../jobs/submissions/remove-uploads.ts';
 import type { Submission } from '../../store/submissions.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';
@@ -173,9 +174,7 @@ export function submissionRoutes(deps: ApiDeps): ApiRoute[] {
       query: nothing,
       response: z.object({ deleted: z.boolean() }),
       async serve({ key: { tenantId }, params: { id } }) {
-        const objects = await store.submissions.remove({ tenantId, submissionId: id });
-        if (objects === undefined) throw missing();
-        for (const object of objects) await uploads.remove(object);
+        if (!(await removeSubmission(deps, { tenantId, submissionId: id }))) throw missing();
         return { deleted: true };
       },
     }),

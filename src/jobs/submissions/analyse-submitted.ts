@@ -16,6 +16,7 @@ import { profileKey } from '../post-call/analyse-call.ts';
 import type { BatchTranscriber } from '../post-call/transcriber.ts';
 import type { WebhookDesk } from '../webhooks/webhook-desk.ts';
 import { announceSubmission } from './announce.ts';
+import { removeUpload } from './remove-uploads.ts';
 import { askForRecording, type SubmissionSubject, submissionSubject } from './job.ts';
 
 /** A recording on this disk. A copy that was fetched goes with disposal. */
@@ -69,7 +70,7 @@ async function analyseOne(
   isLast: (error: unknown) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, uploads, clock } = parts;
+  const { store, clock } = parts;
   const item = await store.submissions.begin(ref, clock.wallMs());
   // Cancelled, deleted, or done by another that was faster.
   if (item === undefined) return;
@@ -79,7 +80,6 @@ async function analyseOne(
   };
   try {
     await end(await outcomeOf(parts, ref, item, signal));
-    if (item.uploadObject !== undefined) await uploads.remove(item.uploadObject);
   } catch (error) {
     if (signal.aborted) throw error;
     const code = error instanceof OffhookError ? error.code : 'OFFHOOK_INTERNAL';
@@ -88,6 +88,12 @@ async function analyseOne(
     await end({ state: isLast(error) ? 'failed' : 'queued', code, reason });
     throw error;
   }
+  if (item.uploadObject !== undefined) await removeUpload(parts, { ...ref, object: item.uploadObject }).catch(unlessLater);
+}
+
+/** What cannot be removed now is removed by the retention job: the store knows that it is there. */
+function unlessLater(error: unknown): void {
+  if (!(error instanceof OffhookError && error.retryable)) throw error;
 }
 
 async function outcomeOf(

@@ -216,6 +216,7 @@ describe('erasing', () => {
       const job = retentionJob({
         store,
         fixturesFolder,
+        workFolder: join(folder.path, 'work'),
         uploads: { remove: async () => undefined },
         eraser,
         bots: new Map([
