@@ -20,19 +20,22 @@ export interface QueueResult {
   readonly files: number;
   readonly outboxS: number;
   readonly seconds: number;
+  /** Processor time of this process, all threads; a server's own is not in it. */
+  readonly cpuS: number;
   readonly queued: number;
 }
 
 /** Files on their way into the queue: an fsynced entry of the outbox each, a row each, a job each. */
-export async function queueFiles(database: Database, redisUrl: string | undefined, files: number): Promise<QueueResult> {
+export async function queueFiles(database: Database, files: number): Promise<QueueResult> {
   const folder = await mkdtemp(join(tmpdir(), 'offhook-bench-'));
   const onProblem = (error: Error): void => void process.stderr.write(`${error.message}\n`);
   const retry = { attempts: 3, backoff: { firstMs: 1000, factor: 2, maxMs: 10_000, jitter: 0 } };
   const store = storeOn(database);
-  const queue = openQueue({ redisUrl, database, clock: systemClock, onProblem, retry });
+  const queue = openQueue({ redisUrl: undefined, database, clock: systemClock, onProblem, retry });
   try {
     const outbox = await Outbox.open(folder, () => systemClock.wallMs());
     const beganMs = performance.now();
+    const before = process.cpuUsage();
     await using pump = new OutboxPump({
       outbox,
       deliver: deliverEndedCalls({ store, queue }),
@@ -49,8 +52,9 @@ export async function queueFiles(database: Database, redisUrl: string | undefine
     const outboxS = (performance.now() - beganMs) / 1000;
     await pump.drained();
     const seconds = (performance.now() - beganMs) / 1000;
+    const { user, system } = process.cpuUsage(before);
     const { waiting } = await queue.counts(POST_CALL);
-    return { files, outboxS: tenth(outboxS), seconds: tenth(seconds), queued: waiting };
+    return { files, outboxS: tenth(outboxS), seconds: tenth(seconds), cpuS: tenth((user + system) / 1e6), queued: waiting };
   } finally {
     await queue.close();
     await store.close();
