@@ -5,11 +5,12 @@ import type { ApiKeys, ApiScope } from './api-keys.ts';
 import type { Principal } from './api-route.ts';
 import { JwtBearers } from './jwt-bearers.ts';
 import { RateLimit } from './rate-limit.ts';
+import { TokenChecks } from './token-checks.ts';
 
 interface ApiGateParts {
   readonly keys: ApiKeys;
   /** Tokens are believed too, where there is somebody who signs them. */
-  readonly tokens?: JwtBearers | undefined;
+  readonly tokens?: Pick<JwtBearers, 'verify'> | undefined;
   readonly clock: Clock;
 }
 
@@ -19,21 +20,24 @@ const WANTED = 'This needs an API key or a token: Authorization: Bearer <key>.';
 export class ApiGate {
   readonly #parts: ApiGateParts;
   readonly #limit: RateLimit;
+  readonly #checks: TokenChecks;
   readonly #admitted = new WeakMap<FastifyRequest, Principal>();
 
   constructor(parts: ApiGateParts) {
     this.#parts = parts;
     this.#limit = new RateLimit(parts.clock);
+    this.#checks = new TokenChecks(parts.clock);
   }
 
   /** Answers by itself when it refuses. */
   async admit(request: FastifyRequest, reply: FastifyReply, scope: ApiScope): Promise<FastifyReply | undefined> {
     const bearer = /^Bearer (\S{1,8192})$/iu.exec(request.headers.authorization ?? '')?.[1];
-    const found = bearer === undefined ? undefined : await this.#find(bearer);
+    const guess = `guess ${request.ip}`;
+    const found = bearer === undefined ? undefined : await this.#find(bearer, guess);
     const refused = found !== undefined && 'refused' in found ? found.refused : undefined;
-    const key = found === undefined || 'refused' in found ? undefined : found;
-    // Guessing is limited too, by address.
-    const waitS = this.#limit.take(key?.id ?? `guess ${request.ip}`);
+    const key = found !== undefined && 'scopes' in found ? found : undefined;
+    // Guessing is limited too, by address; who has a key or a token is asked about nobody else's guesses.
+    const waitS = found !== undefined && 'waitS' in found ? found.waitS : this.#limit.take(key?.id ?? guess);
     if (key !== undefined && waitS === 0 && key.scopes.includes(scope)) {
       this.#admitted.set(request, key);
       return undefined;
@@ -58,9 +62,16 @@ export class ApiGate {
     return key;
   }
 
-  async #find(bearer: string): Promise<Principal | { readonly refused: string } | undefined> {
+  /** @returns `waitS` for a token that cannot be checked before, so many seconds */
+  async #find(bearer: string, guess: string): Promise<Principal | { readonly refused: string } | { waitS: number } | undefined> {
     const { keys, tokens } = this.#parts;
-    return tokens !== undefined && JwtBearers.isToken(bearer) ? tokens.verify(bearer) : keys.find(bearer);
+    if (tokens === undefined || !JwtBearers.isToken(bearer)) return keys.find(bearer);
+    const holder = this.#checks.holderOf(bearer);
+    const waitS = holder === undefined ? this.#checks.take(this.#limit.wait(guess) === 0) : this.#limit.wait(holder);
+    if (waitS > 0) return { waitS };
+    const found = await tokens.verify(bearer);
+    if ('scopes' in found) this.#checks.believed(bearer, found.id);
+    return found;
   }
 }
 
