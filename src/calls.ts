@@ -17,6 +17,7 @@ import { Ticker } from './call/ticker.ts';
 import { TwilioControl } from './carriers/twilio/control.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
 import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
+import { switchingBots } from './dialog/switching-bots.ts';
 import type { TwilioCredentials } from './http/twilio-access.ts';
 import { keepCall, type Keeping } from './jobs/call-keeping.ts';
 import type { Clock } from './kernel/clock.ts';
@@ -128,7 +129,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     {
       ...options.door(() => load),
       bots,
-      dialogs: new Map([...dialogs].map(([name, dialog]) => [name, dialog.hooks])),
+      dialogs: switchingBots(bots.map((bot) => ({ bot, hooks: dialogs.get(bot.name)!.hooks }))),
       timing: {
         ...DEFAULT_CALL_TIMING,
         hangupAfterMarkMs: settings.call.hangupAfterMarkMs,

@@ -129,6 +129,9 @@ export class DialogDesk {
       case 'note':
         this.#book.notes.push(action.text);
         return;
+      case 'bot':
+        // Where there are several bots, their dialogs take it: see `switchingBots`.
+        throw new RangeError('the call cannot go on as another bot');
       case 'recording':
         return this.#floor.keepRecording(action.on);
       case 'hangup':

@@ -37,6 +37,7 @@ const actionSchema = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('set'), variables: texts }),
   z.object({ type: z.literal('language'), language: z.string().min(2).max(35), voice: z.string().min(1).max(200).optional() }),
+  z.object({ type: z.literal('bot'), name: z.string().min(1).max(63) }),
   z.object({ type: z.literal('note'), text: z.string().min(1).max(2000) }),
   z.object({ type: z.literal('recording'), on: z.boolean() }),
   z.object({ type: z.literal('hangup'), reason: z.string().min(1).max(200) }),

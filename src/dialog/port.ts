@@ -94,6 +94,8 @@ export type DialogAction =
     }
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }
+  /** The call goes on as another bot's, whose greeting follows; what stood behind this in the answer is left out. */
+  | { readonly type: 'bot'; readonly name: string }
   | { readonly type: 'note'; readonly text: string }
   /** The caller agrees that the sound of this call is kept from now on, or does not any more. */
   | { readonly type: 'recording'; readonly on: boolean }

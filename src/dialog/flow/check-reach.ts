@@ -24,13 +24,14 @@ function unreachable(flow: Flow): FlowProblem[] {
 function deadEnds(flow: Flow): FlowProblem[] {
   return Object.entries(flow.states).flatMap(([name, state]) => {
     const path = `states.${name}`;
-    const ways = [state.next, state.confirm, state.hangup, state.transfer].filter((way) => way !== undefined).length;
+    const ways = [state.next, state.confirm, state.hangup, state.transfer, state.bot].filter((way) => way !== undefined).length;
     if (state.ask !== undefined && state.confirm !== undefined) {
       return [{ path, message: 'asks and confirms; one state does one of the two' }];
     }
-    if (ways === 0) return [{ path, message: 'a call cannot leave this state: it needs next, hangup or transfer' }];
-    if (ways > 1) return [{ path, message: 'has more than one way out: next, confirm, hangup and transfer exclude each other' }];
-    if (state.ask !== undefined && (state.hangup ?? state.transfer) !== undefined) {
+    if (ways === 0) return [{ path, message: 'a call cannot leave this state: it needs next, hangup, transfer or bot' }];
+    if (ways > 1)
+      return [{ path, message: 'has more than one way out: next, confirm, hangup, transfer and bot exclude each other' }];
+    if (state.ask !== undefined && (state.hangup ?? state.transfer ?? state.bot) !== undefined) {
       return [{ path, message: 'asks and hangs up before the answer' }];
     }
     if (state.voice !== undefined && state.language === undefined) return [{ path, message: 'a voice needs its language' }];
@@ -66,7 +67,7 @@ function silentRounds(flow: Flow): FlowProblem[] {
       state === undefined ||
       state.ask !== undefined ||
       state.confirm !== undefined ||
-      (state.hangup ?? state.transfer) !== undefined
+      (state.hangup ?? state.transfer ?? state.bot) !== undefined
     );
   };
   const comesBack = (start: string): boolean => {

@@ -151,6 +151,8 @@ const state = strictGroup({
   hangup: z.string().min(1).max(100).optional(),
   /** Connects the caller to somebody else after what is said. */
   transfer: transferTarget.optional(),
+  /** Goes on as another bot, whose greeting follows what is said. */
+  bot: z.string().min(1).max(63).optional(),
 });
 
 const command = z.union([

@@ -65,6 +65,10 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
       actions.push({ type: 'transfer', to: here.transfer });
       return { state: { ...state, stage: 'ended' }, actions };
     }
+    if (here.bot !== undefined) {
+      actions.push({ type: 'bot', name: here.bot });
+      return { state: { ...state, stage: 'ended' }, actions };
+    }
     name = nextOf(here, state.slots);
   }
   const ended = endPolitely(state, 'flow-lost');

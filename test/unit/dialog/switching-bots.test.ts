@@ -1,0 +1,82 @@
+import { expect, it } from 'vitest';
+import type { DialogAction, DialogHookFactory, DialogTurn } from '../../../src/dialog/port.ts';
+import { switchingBots } from '../../../src/dialog/switching-bots.ts';
+
+const signal = new AbortController().signal;
+const call = { callId: 'call_1', botName: 'desk', from: '+1', to: '+2', direction: 'inbound', language: 'en' } as const;
+
+function turnOf(index: number, text: string): DialogTurn {
+  const input = index === 0 ? ({ kind: 'start' } as const) : ({ kind: 'spoken', text } as const);
+  return { call, index, input, history: [], variables: { account: '7' }, idempotencyKey: `call_1.${index}` };
+}
+
+/** Bots that say who they are and what they were asked, and hand the caller on when they are told a bot's name. */
+function bots(names: readonly string[]) {
+  const asked: DialogTurn[] = [];
+  const gone: string[] = [];
+  const hooksOf = (name: string): DialogHookFactory => ({
+    create: () => ({
+      async *respond(turn): AsyncIterable<DialogAction> {
+        asked.push(turn);
+        const said = turn.input.kind === 'spoken' ? turn.input.text : turn.input.kind;
+        yield { type: 'say', text: `${name}: ${said}` };
+        const round = turn.variables['round'] === 'yes' && turn.input.kind === 'start';
+        if (said.startsWith('to ') || round) yield { type: 'bot', name: round ? 'desk' : said.slice(3) };
+        yield { type: 'say', text: 'anything else?' };
+      },
+      dispose: async () => void gone.push(name),
+    }),
+  });
+  const entries = names.map((name) => ({
+    bot: { name, language: name === 'hindi' ? 'hi' : 'en', voice: `${name}-voice` },
+    hooks: hooksOf(name),
+  }));
+  return { hook: switchingBots(entries).get('desk')!.create(call), asked, gone };
+}
+
+async function answer(hook: ReturnType<typeof bots>['hook'], turn: DialogTurn): Promise<string[]> {
+  const said: string[] = [];
+  for await (const action of hook.respond(turn, signal))
+    said.push(
+      action.type === 'say' ? action.text : action.type === 'language' ? `[${action.language} ${action.voice}]` : action.type,
+    );
+  return said;
+}
+
+it('has another bot greet behind the words of the first, and answer from then on', async () => {
+  const { hook, asked, gone } = bots(['desk', 'hindi']);
+  expect(await answer(hook, turnOf(0, ''))).toEqual(['desk: start', 'anything else?']);
+  expect(await answer(hook, turnOf(1, 'to hindi'))).toEqual([
+    'desk: to hindi',
+    'note',
+    '[hi hindi-voice]',
+    'hindi: start',
+    'anything else?',
+  ]);
+  expect(await answer(hook, turnOf(2, 'hello'))).toEqual(['hindi: hello', 'anything else?']);
+  expect(asked[2]).toMatchObject({
+    index: 1,
+    call: { botName: 'hindi', language: 'hi' },
+    variables: { account: '7' },
+    idempotencyKey: 'call_1.1.bot-1',
+  });
+  expect(await answer(hook, turnOf(3, 'to desk'))).toContain('desk: start');
+  await hook.dispose?.();
+  expect(gone.sort()).toEqual(['desk', 'desk', 'hindi']);
+});
+
+it('asks whoever had the turn when it is asked again', async () => {
+  const { hook } = bots(['desk', 'hindi']);
+  await answer(hook, turnOf(0, ''));
+  await answer(hook, turnOf(1, 'to hindi'));
+  expect(await answer(hook, turnOf(1, 'wait'))).toEqual(['desk: wait', 'anything else?']);
+  expect(await answer(hook, turnOf(2, 'hello'))).toEqual(['desk: hello', 'anything else?']);
+});
+
+it('refuses a bot that is not there, and bots that hand a caller round and round', async () => {
+  const { hook } = bots(['desk']);
+  await expect(answer(hook, turnOf(1, 'to nobody'))).rejects.toMatchObject({ code: 'OFFHOOK_DIALOG_ANSWER' });
+  expect(await answer(hook, turnOf(2, 'hello'))).toEqual(['desk: hello', 'anything else?']);
+  const round = { ...turnOf(0, ''), variables: { round: 'yes' } };
+  await expect(answer(hook, round)).rejects.toThrow('4 times in one turn');
+});
