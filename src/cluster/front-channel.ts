@@ -12,7 +12,8 @@ export type OrderHandlers = {
 
 /** The part of `process` that a child talks to its parent with. */
 interface ParentPort {
-  send?: ((message: Report) => boolean) | undefined;
+  readonly connected: boolean;
+  send?: ((message: Report, done: (error: Error | null) => void) => boolean) | undefined;
   on(event: 'message', listener: (message: unknown, socket: unknown) => void): unknown;
 }
 
@@ -51,7 +52,8 @@ export class FrontChannel {
 
   /** A front that is gone hears nothing; the process ends for that by itself. */
   report(report: Report): void {
-    this.#port.send?.(report);
+    // Without somebody to hear of it, a channel that is closed under the message would be an error that nobody caught.
+    if (this.#port.connected) this.#port.send?.(report, () => undefined);
   }
 
   /** Obeys from now on; what fails is told and ends nothing. */

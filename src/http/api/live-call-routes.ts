@@ -95,7 +95,7 @@ async function found(live: LiveDesk, { calls }: ApiDeps['store'], key: Asker, id
   if (call?.tenantId === key.tenantId) return call;
   const journal = ownedBy.safeParse(await live.elsewhere(id));
   if (journal.data?.tenantId === key.tenantId)
-    throw new RequestRefused(409, 'The call is in another process of this gateway; ask that one.');
+    throw new RequestRefused(409, 'The call is in another process, which is not of this gateway; ask that one.');
   const stored = await calls.get(key.tenantId, id);
   throw stored === undefined ? new RequestRefused(404, 'There is no such call.') : new RequestRefused(409, 'The call is over.');
 }

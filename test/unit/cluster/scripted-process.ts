@@ -22,7 +22,7 @@ export class ScriptedChild extends EventEmitter {
       setImmediate(() => this.emit('message', JSON.parse(text)));
       return true;
     };
-    this.channel = new FrontChannel(Object.assign(this.port, { send }));
+    this.channel = new FrontChannel(Object.assign(this.port, { send, connected: true }));
   }
 
   send(message: object, _socket: unknown, _options: object, done: (error: Error | null) => void): boolean {
