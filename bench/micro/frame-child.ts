@@ -74,6 +74,18 @@ function of<Value>(values: readonly Value[], at: number): Value {
   return values[at % values.length]!;
 }
 
+/** What the bare echo server of `bench/capacity` does with a frame: the baseline of all that follows. */
+function echoFrame(): Cost {
+  return cost('baseline: a media message read and written by an echo', messages.length, (at) => {
+    const { event, streamSid, media } = JSON.parse(of(messages, at).toString()) as {
+      event: string;
+      streamSid: string;
+      media: { payload: string };
+    };
+    JSON.stringify({ event, streamSid, media: { payload: media.payload } });
+  });
+}
+
 function readJson(): Cost {
   const reader = new JsonReader(twilioDialect);
   const start = { streamSid: 'MZ0', callSid: 'CA0', mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 } };
@@ -173,6 +185,7 @@ async function call(): Promise<readonly Cost[]> {
 
 const bots = initialTurn();
 const costs = [
+  echoFrame(),
   readJson(),
   decode(),
   voiceActivity('a frame', pcm),

@@ -61,10 +61,11 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-function help(): number {
+/** Ms from start to end. */
+function run(...argv: readonly string[]): number {
   const startedMs = performance.now();
-  const { status } = spawnSync(process.execPath, [main, '--help'], { stdio: 'ignore' });
-  if (status !== 0) throw new Error(`--help ended with ${status}`);
+  const { status } = spawnSync(process.execPath, argv, { stdio: 'ignore' });
+  if (status !== 0) throw new Error(`${argv.join(' ')} ended with ${status}`);
   return performance.now() - startedMs;
 }
 
@@ -72,11 +73,19 @@ function help(): number {
 const first = await start();
 const starts: { healthyMs: number; readyMs: number }[] = [];
 for (let time = 0; time < times; time += 1) starts.push(await start());
+/** By turns with Node alone, the baseline: a process with `ws` loaded and nothing to do. */
+const bares: number[] = [];
+const helps: number[] = [];
+for (let time = 0; time < times; time += 1) {
+  bares.push(run('--input-type=module', '--eval', `await import(${JSON.stringify(import.meta.resolve('ws'))})`));
+  helps.push(run(main, '--help'));
+}
 const document = {
   ...about(),
   firstStartMs: Math.round(first.healthyMs),
   healthyMs: spread(starts.map(({ healthyMs }) => healthyMs)),
   readyMs: spread(starts.map(({ readyMs }) => readyMs)),
-  helpMs: spread(Array.from({ length: times }, help)),
+  bareMs: spread(bares),
+  helpMs: spread(helps),
 };
 console.log(values.json ? JSON.stringify(document) : JSON.stringify(document, null, 2));
