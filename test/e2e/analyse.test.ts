@@ -26,7 +26,7 @@ let env: Record<string, string>;
 /** What each side says, and the silence that makes every recording another one. */
 const AGENT = 'what are your opening hours';
 const CUSTOMER = 'I would like to book an appointment on Tuesday';
-const COUNT = 6;
+const COUNT = 4;
 const profile = join(folder, 'bookings.yaml');
 const PROFILE = `
 name: bookings

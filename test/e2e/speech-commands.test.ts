@@ -23,7 +23,8 @@ afterAll(async () => {
 
 it.concurrent('speaks a text into a file, and writes what it hears in it as text and subtitles', async () => {
   const text = 'what are your opening hours';
-  const said = await runOffhook(['say', text, '--voice', 'Nisha', '--language', 'en', '-o', at('a.wav'), '--json'], env);
+  const saying = ['say', text, '--voice', 'Nisha', '--language', 'en', '-o', at('a.wav'), '--json'];
+  const said = await runOffhook(saying, { ...env, ...platform.env });
   expect(lastJson(said)).toMatchObject({ ok: true, format: 'wav', voice: 'Nisha' });
   expect(said.code).toBe(0);
   expect(parseWav(readFileSync(at('a.wav'))).samples[0]!.length).toBeGreaterThan(8_000);

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,24 +23,59 @@ export interface TestDatabases extends AsyncDisposable {
 const problems: Error[] = [];
 export const onProblem = (error: Error): void => void problems.push(error);
 
+const openIn = (dataDir: string): Promise<Database> => openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem });
+
 /**
  * Makes sure that this machine has a prepared cluster, which takes seconds the first time: for a `beforeAll`, so that no
  * test has to wait for it.
  */
 export async function prepareCluster(): Promise<void> {
-  await using databases = await embeddedDatabases();
-  const database = await databases.open();
+  await using folder = await temporaryFolder();
+  const database = await openIn(folder.path);
   await database.close();
 }
 
-/** Fresh embedded stores, copied from the prepared cluster that the first test run of a machine makes. */
+/** Embedded stores as good as new: the one that this process keeps, and where that is in use, one copied from the prepared cluster. */
 export async function embeddedDatabases(): Promise<TestDatabases> {
   const folder = await temporaryFolder();
   let count = 0;
   return {
-    open: () => openDatabase({ url: undefined, dataDir: join(folder.path, String(count++)), clock: systemClock, onProblem }),
+    open: async () => (await lend()) ?? openIn(join(folder.path, String(count++))),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
+}
+
+/** What all files of a process use in turn: to make one costs as much as a dozen tests. */
+let kept: Promise<Database> | undefined;
+let isLent = false;
+
+async function lend(): Promise<Database | undefined> {
+  if (isLent) return undefined;
+  isLent = true;
+  const isNew = kept === undefined;
+  const database = await (kept ??= keep());
+  if (!isNew) await empty(database);
+  const close = async (): Promise<void> => void (isLent = false);
+  return { ...database, close, [Symbol.asyncDispose]: close };
+}
+
+async function keep(): Promise<Database> {
+  const folder = await mkdtemp(join(tmpdir(), 'offhook-test-'));
+  // How the test runner ends its processes; it waits for less long than a removal may take.
+  process.once('SIGTERM', () => process.exit(143));
+  process.once('exit', () => {
+    const remove = `fs.rmSync(${JSON.stringify(folder)}, { recursive: true, force: true })`;
+    spawn(process.execPath, ['-e', remove], { detached: true, stdio: 'ignore' }).unref();
+  });
+  return openIn(folder);
+}
+
+async function empty({ pool }: Database): Promise<void> {
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+     WHERE schemaname IN ('offhook', 'bullmq') AND tablename NOT LIKE '%migration%'`,
+  );
+  await pool.query(`TRUNCATE ${rows.map(({ name }) => name).join(', ')}`);
 }
 
 /** What servers' databases are sealed under in tests. */
