@@ -186,8 +186,11 @@ export class CallBook {
     this.#tell({ type: 'floor', callId: this.#callId, what: 'clear', by });
   }
 
+  /** A wait that the caller would have heard as silence is covered. */
   filler(waitingFor: string): void {
-    this.timeline.add({ type: 'filler', atMs: this.#nowMs(), turn: this.conversation.current, waitingFor });
+    const turn = this.conversation.current;
+    this.timeline.add({ type: 'filler', atMs: this.#nowMs(), turn, waitingFor });
+    this.#services.logger.info({ callId: this.#callId, turn, waitingFor }, 'a caller waits');
   }
 
   dialogFailed(error: unknown): void {

@@ -22,6 +22,16 @@ export interface HeardSentence extends Sentence {
   readonly halfHeardWord: string | undefined;
   readonly unheardText: string;
   readonly timing: 'estimated';
+  /** A word may lie so much earlier or later than it is taken to; 95 of 100 are nearer. */
+  readonly errorMs: number;
+  /** Where the words of a sentence that was cut lie, in ms of its audio; absent where nothing was cut. */
+  readonly words?: readonly HeardWord[];
+}
+
+export interface HeardWord {
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 interface Entry {
@@ -34,6 +44,10 @@ interface Entry {
 
 /** Speaking rate assumed while a sentence's length is not known yet. */
 const CHARACTERS_PER_SECOND = 14;
+/** Taking letters as equally long is wrong by so much of the sentence; 95 of 100 words of three voices, English and Hindi, by less. */
+const LETTER_ERROR = 0.09;
+/** The assumed rate is wrong by so much, likewise. */
+const RATE_ERROR = 0.37;
 
 /**
  * What the bot said and how much of it was heard. Append-only: an interruption writes a cut, and a sentence that goes on
@@ -121,13 +135,35 @@ export class HeardLedger {
   #view(entry: Entry): HeardSentence {
     const { sentence, heard, outcome } = entry;
     const base = { ...sentence, heard, timing: 'estimated' } as const;
-    if (outcome === 'played') return { ...base, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };
+    if (outcome === 'played') return { ...base, errorMs: 0, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };
     const estimatedMs = (sentence.text.length / CHARACTERS_PER_SECOND) * 1000;
     const audioMs = durationMs(this.#format, entry.audioBytes);
     const wholeMs = entry.complete ? audioMs : Math.max(audioMs, estimatedMs);
     const cut = cutWords(sentence.text, wholeMs === 0 ? 0 : heard.likelyMs / wholeMs);
-    return { ...base, ...cut };
+    const errorMs = Math.round(wholeMs * (LETTER_ERROR + (entry.complete ? 0 : RATE_ERROR)));
+    return { ...base, errorMs, ...cut, ...(outcome === 'cut' ? { words: wordTimes(sentence.text, wholeMs) } : {}) };
   }
+}
+
+/** Where the words of a text lie in its sound, taking every character as equally long. */
+function wordTimes(text: string, wholeMs: number): readonly HeardWord[] {
+  const words = wordsOf(text);
+  const total = charactersOf(words);
+  let at = 0;
+  return words.map((word) => {
+    const startMs = Math.round((at / total) * wholeMs);
+    at += word.length + 1;
+    return { text: word, startMs, endMs: Math.round((at / total) * wholeMs) };
+  });
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/u).filter((word) => word !== '');
+}
+
+/** With the blank behind each word. */
+function charactersOf(words: readonly string[]): number {
+  return words.reduce((sum, word) => sum + word.length + 1, 0);
 }
 
 /**
@@ -138,8 +174,8 @@ export function cutWords(
   text: string,
   share: number,
 ): { heardText: string; halfHeardWord: string | undefined; unheardText: string } {
-  const words = text.split(/\s+/u).filter((word) => word !== '');
-  const total = words.reduce((sum, word) => sum + word.length + 1, 0);
+  const words = wordsOf(text);
+  const total = charactersOf(words);
   const heardCharacters = Math.min(1, Math.max(0, share)) * total;
   const heard: string[] = [];
   let at = 0;

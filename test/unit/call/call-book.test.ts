@@ -28,3 +28,13 @@ it('tells of the holes in the replies of a call once for each cause, with their 
   expect(JSON.parse(lines[0]!)).toMatchObject({ callId: 'call_1', cause: 'gateway', count: 3_000 });
   expect((await metrics.render()).body).toContain('offhook_underruns_total{cause="gateway"} 3000');
 });
+
+it('says what a caller waits for when a wait is covered', () => {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'info', stream: { write: (line) => void lines.push(line) } });
+  const services = Object.assign(Object.create(null) as CallServices, { clock: new ManualClock(), logger });
+  const book = new CallBook(Object.assign(Object.create(null) as CallIdentity, { callId: 'call_1' }), services);
+  book.filler('words');
+  expect(JSON.parse(lines[0]!)).toMatchObject({ callId: 'call_1', waitingFor: 'words' });
+  expect(book.timeline.events).toEqual([expect.objectContaining({ type: 'filler', waitingFor: 'words' })]);
+});

@@ -31,6 +31,31 @@ describe('what was heard', () => {
     expect(ledger.wasCut(1)).toBe(true);
   });
 
+  it('has times for the words of a sentence that was cut, and says how far they may be off', () => {
+    const ledger = ledgerWith('one two three four', 1_900);
+    expect(ledger.sentences()[0]).toMatchObject({ errorMs: 171 });
+    expect(ledger.sentences()[0]?.words).toBeUndefined();
+    ledger.cut('a', 450 * 8, 800 * 8);
+    expect(ledger.sentences()[0]).toMatchObject({
+      timing: 'estimated',
+      errorMs: 171,
+      words: [
+        { text: 'one', startMs: 0, endMs: 400 },
+        { text: 'two', startMs: 400, endMs: 800 },
+        { text: 'three', startMs: 800, endMs: 1_400 },
+        { text: 'four', startMs: 1_400, endMs: 1_900 },
+      ],
+    });
+    ledger.played('a', true);
+    expect(ledger.sentences()[0]).toMatchObject({ errorMs: 0 });
+    // How long it would have been nobody knows.
+    const early = new HeardLedger(MULAW_8K);
+    early.queued({ unitId: 'b', turnIndex: 1, text: 'one two three four' });
+    early.audio('b', 200 * 8);
+    early.cut('b', 0, 100 * 8);
+    expect(early.sentences()[0]?.errorMs).toBe(591);
+  });
+
   it('is nothing while the sentence waits, and nothing of a sentence that never started', () => {
     const ledger = ledgerWith('good morning', 800);
     expect(ledger.heardText(1)).toBe('');
