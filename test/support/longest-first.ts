@@ -9,6 +9,8 @@ const LONGEST = [
   'test/e2e/demo.test.ts',
   'test/integration/gateway/conversation.test.ts',
   'test/faults/calls.test.ts',
+  'test/integration/gateway/fixtures.test.ts',
+  'test/integration/gateway/joins.test.ts',
   'test/e2e/speech-commands.test.ts',
   'test/e2e/commands.test.ts',
   'test/integration/store/processes.test.ts',
