@@ -16,11 +16,21 @@ const logger = createLogger({ level: settings.log.level, personal: settings.log.
 const stop = new AbortController();
 const speech = await speechSource(config, logger, stop.signal, assignment.platform);
 let media: Awaited<ReturnType<typeof serveMedia>> | undefined;
-const ending = closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async ({ err }) => {
+let leaving = false;
+// A terminal and a service manager tell all processes of a group at once, and the front tells this one as well.
+const told = ['SIGINT', 'SIGTERM'] as const;
+const ending = closeWithGrace({ delay: settings.http.closeGraceMs, logger: false, skip: [...told] }, async ({ err }) => {
   if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
+  leaving = true;
   await media?.close();
   await speech[Symbol.asyncDispose]();
 });
+const leave = (): void => {
+  if (!leaving) ending.close();
+};
+for (const signal of told) process.on(signal, leave);
+// Nobody reaches the calls of a process whose front is gone; one that did not wait for their ends wants no other to.
+process.once('disconnect', () => (leaving ? process.exit(1) : leave()));
 media = await serveMedia({
   config,
   bots,
@@ -29,8 +39,6 @@ media = await serveMedia({
   channel,
   clock: systemClock,
   logger,
-  onDrain: () => ending.close(),
+  onDrain: leave,
 });
-// Nobody reaches the calls of a process whose front is gone.
-if (process.connected) process.once('disconnect', () => ending.close());
-else ending.close();
+if (!process.connected) leave();

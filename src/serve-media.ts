@@ -89,16 +89,16 @@ export async function serveMedia(options: ServeMediaOptions): Promise<{ close():
   const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
   channel.serve(serveOrders({ ...deps, redeem, leave: options.onDrain }));
   channel.report({ type: 'up' });
-  return {
-    async close() {
-      channel.report({ type: 'leaving' });
-      await calls.close();
-      expected.abandonAll('the process stops');
-      sockets.close('the process stops');
-      await speech[Symbol.asyncDispose]();
-      await fixtures?.close();
-    },
+  const close = async (): Promise<void> => {
+    channel.report({ type: 'leaving' });
+    await calls.close();
+    expected.abandonAll('the process stops');
+    sockets.close('the process stops');
+    await speech[Symbol.asyncDispose]();
+    await fixtures?.close();
   };
+  let closed: Promise<void> | undefined;
+  return { close: () => (closed ??= close()) };
 }
 
 /** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
+import { systemClock } from '../../src/kernel/clock.ts';
+import { CallRefused, dialTwilio, type SimulatedCall } from '../../src/sim/twilio-carrier.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { storeOn } from '../../src/store/postgres-store.ts';
+import { eventually } from '../integration/gateway/eventually.ts';
+import { startTestPlatform } from '../integration/platform/setup.ts';
+import { startGatewayProcess, talkativeGateway } from './gateway-process.ts';
+
+const LIMIT = 4;
+
+it('has calls in two processes behind one port, up to one limit, and those of one go on when the other is killed', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-processes-'));
+  await using speech = await startTestPlatform();
+  const { child, url } = await startGatewayProcess({
+    ...talkativeGateway(dataDir, speech.platform),
+    OFFHOOK_CALL__PROCESSES: '2',
+    OFFHOOK_CALL__MAXIMUM: String(LIMIT),
+    OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
+  });
+  const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+  const { secret } = new ApiKeys(join(dataDir, API_KEYS_FILE)).create(
+    { name: 'test', tenantId: 'default', scopes: [...API_SCOPES] },
+    0,
+  );
+  const dial = (): Promise<SimulatedCall> => dialTwilio({ url, authToken, clock: systemClock });
+  const ask = (path: string, body?: object): Promise<Response> =>
+    fetch(`${url}/api${path}`, {
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+  const live = async () => ((await (await ask('/live-calls')).json()) as { calls: { id: string }[] }).calls.map(({ id }) => id);
+  const metric = async (line: string): Promise<number> => {
+    const text = await (await fetch(`${url}/metrics`)).text();
+    return Number(
+      text
+        .split('\n')
+        .find((each) => each.startsWith(`${line} `))
+        ?.slice(line.length),
+    );
+  };
+  const ownerOf = (id: string): number => Number(readFileSync(join(dataDir, 'calls', `${id}.lease`), 'utf8'));
+  const heardMs = ({ stream }: SimulatedCall): number => stream.buffer.heard.findLastIndex((sample) => Math.abs(sample) > 1_000);
+
+  // One and a half times the limit, all at once.
+  const dialled = await Promise.allSettled(Array.from({ length: LIMIT * 1.5 }, dial));
+  const calls = dialled.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const refused = dialled.flatMap((each) => (each.status === 'rejected' ? [each.reason as unknown] : []));
+  expect(calls).toHaveLength(LIMIT);
+  const over = new Set<SimulatedCall>();
+  for (const call of calls) void call.ended.then(() => over.add(call));
+  for (const error of refused) expect(error).toBeInstanceOf(CallRefused);
+  await eventually('the greetings', () => calls.every((call) => heardMs(call) > 0));
+  const ids = await live();
+  expect(ids).toHaveLength(LIMIT);
+  const owners = ids.map(ownerOf);
+  expect(new Set(owners).size).toBe(2);
+  expect(owners).not.toContain(child.pid);
+  expect(await metric('offhook_calls_active{carrier="twilio"}')).toBe(LIMIT);
+  expect(await metric('offhook_calls_answered_total{carrier="twilio",answer="accepted"}')).toBe(LIMIT);
+  expect(await metric('offhook_calls_refused_total{carrier="twilio",cause="calls"}')).toBe(LIMIT / 2);
+  expect(await metric('offhook_processes_up')).toBe(2);
+
+  // An order reaches the call wherever it is.
+  const hungUp = ids[owners.indexOf(owners[0]!)]!;
+  expect((await ask(`/live-calls/${hungUp}/hang-up`, {})).status).toBe(200);
+  await eventually('the end of one call', async () => (await live()).length === LIMIT - 1);
+  await eventually('the end at its carrier', () => over.size === 1);
+  await eventually('its count', async () => (await metric('offhook_calls_total{carrier="twilio",outcome="bot-hangup"}')) === 1);
+
+  // One process is killed in the middle of its calls.
+  const killed = owners.find((owner) => owners.filter((each) => each === owner).length === 2 && owner !== owners[0])!;
+  const left = (await live()).filter((id) => ownerOf(id) !== killed);
+  process.kill(killed, 'SIGKILL');
+  await eventually('the calls of the other process alone', async () => {
+    const still = await live();
+    return still.length === left.length && still.every((id) => left.includes(id));
+  });
+  await eventually('their ends at the carrier', () => over.size === LIMIT - left.length);
+  const going = calls.filter((call) => !over.has(call));
+  const before = going.map(heardMs);
+  await eventually('more words at the ears of the others', () =>
+    going.every((call, index) => heardMs(call) > before[index]! + 8_000),
+  );
+  await eventually('the process again', async () => (await metric('offhook_processes_up')) === 2, 60_000);
+  expect(await metric('offhook_process_restarts')).toBe(1);
+  // What the dead one had counted is not forgotten.
+  expect(await metric('offhook_calls_total{carrier="twilio",outcome="bot-hangup"}')).toBe(1);
+  going.push(await dial());
+  await eventually('a new call', async () => (await live()).length === left.length + 1);
+
+  // As a service manager does: all processes of the group at once.
+  for (const pid of new Set((await live()).map(ownerOf))) process.kill(pid, 'SIGTERM');
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'exit')) as [number | null];
+  expect(code).toBe(0);
+  expect(await endReasons(dataDir)).toEqual(
+    ['operator-hangup', 'process-died', 'process-died', ...going.map(() => 'shutdown')].toSorted(),
+  );
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+it('ends its calls politely when the process that has the port is killed, and the next start has their records', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-processes-'));
+  await using speech = await startTestPlatform();
+  const env = { ...talkativeGateway(dataDir, speech.platform), OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
+  const { child, url } = await startGatewayProcess({ ...env, OFFHOOK_CALL__PROCESSES: '2' });
+  const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+  const calls = await Promise.all([1, 2].map(() => dialTwilio({ url, authToken, clock: systemClock })));
+  await eventually('the calls', () =>
+    calls.every(({ stream }) => stream.buffer.heard.some((sample) => Math.abs(sample) > 1_000)),
+  );
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  // By the bot's own apology and a close of the stream, not by a socket that breaks.
+  await Promise.all(calls.map(({ ended }) => ended));
+  const next = await startGatewayProcess(env);
+  await eventually('their records', async () => (await endReasons(dataDir)).length === 2, 60_000);
+  expect(await endReasons(dataDir)).toEqual(['shutdown', 'shutdown']);
+  next.child.kill('SIGTERM');
+  await once(next.child, 'exit');
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** Why the calls in the store ended. */
+async function endReasons(dataDir: string): Promise<string[]> {
+  const onProblem = (): void => undefined;
+  await using database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem });
+  const { calls } = await storeOn(database).calls.search('default', { limit: 50 });
+  return calls.map(({ endReason = 'none' }) => endReason).toSorted();
+}
