@@ -1,7 +1,9 @@
 import { bytesPerSample, idleByte, type AudioFormat } from '../audio/format.ts';
 import { fadedIn, fadedOut } from './fades.ts';
+import type { HeardPosition, PlayoutCommand, UnitPlayed } from './playout-commands.ts';
 import type { PlayoutLead } from './playout-lead.ts';
 import { type PlayoutCounters, PlayoutMeasures } from './playout-measures.ts';
+import { PlayoutPace } from './playout-pace.ts';
 import { PlayoutUnit } from './playout-unit.ts';
 import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
 
@@ -9,26 +11,6 @@ export interface PlayoutSettings extends PlayoutLead {
   readonly format: AudioFormat;
   readonly marks: 'native' | 'none';
   readonly payloadMultipleBytes: number;
-}
-
-export type PlayoutCommand =
-  /** `startMs`: when the carrier will start playing it, on the gateway's monotonic clock. */
-  | {
-      readonly type: 'audio';
-      readonly payload: Uint8Array;
-      readonly unitId: string;
-      readonly offsetBytes: number;
-      readonly startMs: number;
-    }
-  | { readonly type: 'mark'; readonly name: string };
-
-export type UnitPlayed = { readonly unitId: string; readonly byMark: boolean };
-
-/** Where playout stood when it was asked: `sure` is proven by marks, `likely` is by the clock. */
-export interface HeardPosition {
-  readonly unitId: string;
-  readonly sureBytes: number;
-  readonly likelyBytes: number;
 }
 
 interface OutstandingMark {
@@ -76,7 +58,11 @@ export class Playout {
   /** What the last clear took back, kept until it is restored or discarded. */
   #cut: PlayoutUnit[] = [];
   #suspended = false;
+  readonly #pace = new PlayoutPace();
+  /** Where the last hole was counted. */
   #starvedAt = '';
+  /** What there was to send when it was looked for last. */
+  #leftBytes = 0;
   /** Until when the carrier has sound to play that is none of ours: what is sent next is heard after it. */
   ambientEndMs = Number.NEGATIVE_INFINITY;
   readonly #playing = new PlayingClock();
@@ -112,6 +98,7 @@ export class Playout {
 
   /** What to send now. Call on every tick and whenever audio arrives. */
   pump(nowMs: number): readonly PlayoutCommand[] {
+    this.#pace.look(nowMs);
     this.#expireMarks(nowMs);
     // Most ticks find nothing to do.
     if (this.#units.length === 0) return NOTHING;
@@ -121,12 +108,27 @@ export class Playout {
       return commands;
     }
     const { leadLowMs, leadTargetMs, leadMaxMs, messageMs } = this.#settings;
-    if (this.#leadMs(nowMs) > leadLowMs) return NOTHING;
-    const commands: PlayoutCommand[] = [];
+    if (this.#leadMs(nowMs) > leadLowMs) return this.#nothing();
     this.#countStarvation(nowMs);
+    if (this.#leadMs(nowMs) === 0 && this.#waitsForMore()) return this.#nothing();
+    const commands: PlayoutCommand[] = [];
     while (this.#leadMs(nowMs) < leadTargetMs && this.#leadMs(nowMs) + messageMs <= leadMaxMs && this.#sendNext(nowMs, commands));
     this.#units = this.#units.filter((unit) => !(unit.complete && unit.finalMarkSent));
+    this.#nothing();
     return commands;
+  }
+
+  /** More is not sent now. */
+  #nothing(): typeof NOTHING {
+    this.#leftBytes = this.#units[0]?.unsentBytes ?? 0;
+    return NOTHING;
+  }
+
+  /** Whether the first sound to a carrier that has none is kept back. */
+  #waitsForMore(): boolean {
+    const unit = this.#units.find(({ unsentBytes }) => unsentBytes > 0);
+    if (unit === undefined) return false;
+    return this.#pace.shouldWait(unit.ended ? Infinity : unit.unsentBytes / this.#bytesPerMs, this.#settings);
   }
 
   /** Stops feeding; what the carrier has goes on playing. */
@@ -370,10 +372,12 @@ export class Playout {
     if (this.#sent.at(-1)?.unit !== unit || this.#fadeIn) return;
     const messageBytes = this.#settings.payloadMultipleBytes;
     if (unit.unsentBytes >= messageBytes) this.measures.sendsOn(this.#carrierEndMs - nowMs);
-    if (nowMs < this.#carrierEndMs) return;
-    if (unit.unsentBytes >= messageBytes) this.counters.starvedByGateway += 1;
-    else if (this.#starvedAt !== `${unit.id}.${unit.sentBytes}`) this.counters.starvedBySource += 1;
-    this.#starvedAt = `${unit.id}.${unit.sentBytes}`;
+    const place = `${unit.id}.${unit.sentBytes}`;
+    if (nowMs < this.#carrierEndMs || place === this.#starvedAt) return;
+    this.#starvedAt = place;
+    // What came only after the carrier had run dry came late, unless nobody could take it.
+    if (this.#pace.wasLate || this.#leftBytes >= messageBytes) this.counters.starvedByGateway += 1;
+    else this.counters.starvedBySource += 1;
   }
 
   /** Places a cut by the moment at which the carrier obeyed it, on our clock of its playing. */

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
-import { Playout, type PlayoutCommand } from '../../../src/call/playout.ts';
+import { Playout } from '../../../src/call/playout.ts';
+import type { PlayoutCommand } from '../../../src/call/playout-commands.ts';
 import { DEFAULT_LEAD } from '../../../src/call/playout-lead.ts';
 
 const settings = { ...DEFAULT_LEAD, format: MULAW_8K, marks: 'native', payloadMultipleBytes: 1 } as const;
@@ -78,10 +79,67 @@ describe('the lead', () => {
     const slow = new Playout(settings);
     slow.begin('a');
     slow.push('a', speech(200));
-    slow.pump(0);
-    slow.pump(200);
-    slow.pump(260);
+    for (let nowMs = 0; nowMs <= 260; nowMs += 20) slow.pump(nowMs);
+    slow.push('a', speech(200));
+    slow.pump(265);
     expect(slow.counters).toMatchObject({ starvedByGateway: 0, starvedBySource: 1 });
+  });
+
+  it('counts a hole as of the source where its audio came before anybody had seen the carrier dry', () => {
+    const playout = new Playout(settings);
+    playout.begin('a');
+    playout.push('a', speech(200));
+    for (let nowMs = 0; nowMs < 200; nowMs += 20) playout.pump(nowMs);
+    playout.push('a', speech(200));
+    playout.pump(209);
+    expect(playout.counters).toMatchObject({ starvedByGateway: 0, starvedBySource: 1 });
+  });
+
+  describe('where the process stalls', () => {
+    /** Has spoken once, with so many stalls of 200 ms in it. */
+    function stalled(times = 2): Playout {
+      const playout = loaded(900);
+      let nowMs = 0;
+      for (let stalls = 0; stalls < times; stalls += 1, nowMs += 200) playout.pump(nowMs);
+      for (; nowMs < 1_000; nowMs += 20) playout.pump(nowMs);
+      playout.begin('b');
+      return playout;
+    }
+
+    it('once, the first sound is sent at once all the same', () => {
+      const playout = stalled(1);
+      playout.push('b', speech(200));
+      expect(audioMs(playout.pump(1_000))).toBe(200);
+    });
+
+    it('the first sound waits for as much as outlasts a stall', () => {
+      const playout = stalled();
+      playout.push('b', speech(200));
+      expect(playout.pump(1_000)).toEqual([]);
+      playout.push('b', speech(200));
+      expect(audioMs(playout.pump(1_050))).toBe(400);
+      expect(playout.pump(1_070)).toEqual([]);
+      playout.pump(1_270);
+      expect(playout.counters.starvedByGateway).toBe(0);
+    });
+
+    it('it waits 150 ms at most, and not for more of a sentence that is whole', () => {
+      const slow = stalled();
+      slow.push('b', speech(200));
+      for (let nowMs = 1_000; nowMs < 1_150; nowMs += 20) expect(slow.pump(nowMs)).toEqual([]);
+      expect(audioMs(slow.pump(1_150))).toBe(200);
+      const short = stalled();
+      short.push('b', speech(120));
+      short.end('b');
+      expect(audioMs(short.pump(1_000))).toBe(120);
+    });
+
+    it('it is sent at once again when ten seconds went by evenly', () => {
+      const playout = stalled();
+      for (let nowMs = 1_000; nowMs < 11_000; nowMs += 20) playout.pump(nowMs);
+      playout.push('b', speech(200));
+      expect(audioMs(playout.pump(11_000))).toBe(200);
+    });
   });
 
   it('measures its longest hole, what the carrier had left, and how late marks come back', () => {

@@ -1,0 +1,19 @@
+export type PlayoutCommand =
+  /** `startMs`: when the carrier will start playing it, on the gateway's monotonic clock. */
+  | {
+      readonly type: 'audio';
+      readonly payload: Uint8Array;
+      readonly unitId: string;
+      readonly offsetBytes: number;
+      readonly startMs: number;
+    }
+  | { readonly type: 'mark'; readonly name: string };
+
+export type UnitPlayed = { readonly unitId: string; readonly byMark: boolean };
+
+/** Where playout stood when it was asked: `sure` is proven by marks, `likely` is by the clock. */
+export interface HeardPosition {
+  readonly unitId: string;
+  readonly sureBytes: number;
+  readonly likelyBytes: number;
+}

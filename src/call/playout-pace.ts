@@ -1,0 +1,51 @@
+/** Somebody looks every 20 ms: a look so much later than the one before was kept from coming, for longer than a first chunk bears. */
+const STALL_MS = 100;
+/** Longer than any stall that a call outlives: the line was away. */
+const AWAY_MS = 2_000;
+/** Stalls that come again within this time are taken to go on: one alone is a bot that loads something. */
+const REMEMBERED_MS = 10_000;
+/** The first sound waits no longer than this for more behind it. */
+const MOST_WAIT_MS = 150;
+
+/**
+ * How regularly playout is looked after. Where the event loop was seen to stall again and again, the first sound of an answer waits a moment for
+ * more behind it: what a carrier has of the first chunk alone does not outlast the next stall.
+ */
+export class PlayoutPace {
+  #lookedMs: number | undefined;
+  #gapMs = 0;
+  #lastStall = { atMs: Number.NEGATIVE_INFINITY, ms: 0 };
+  /** The longer of the last two stalls that came close together, and how long one is reckoned with. */
+  #expected = { untilMs: Number.NEGATIVE_INFINITY, ms: 0 };
+  #waitsSinceMs: number | undefined;
+
+  /** Playout is looked after, now. */
+  look(nowMs: number): void {
+    const gapMs = nowMs - (this.#lookedMs ?? nowMs);
+    this.#lookedMs = nowMs;
+    this.#gapMs = gapMs > AWAY_MS ? 0 : gapMs;
+    if (!this.wasLate) return;
+    const stall = { atMs: nowMs, ms: this.#gapMs };
+    if (nowMs - this.#lastStall.atMs < REMEMBERED_MS)
+      this.#expected = { untilMs: nowMs + REMEMBERED_MS, ms: Math.max(stall.ms, this.#lastStall.ms) };
+    this.#lastStall = stall;
+  }
+
+  /** Whether nobody had looked for a while when this look came. */
+  get wasLate(): boolean {
+    return this.#gapMs > STALL_MS;
+  }
+
+  /** @param readyMs sound that could be sent to a carrier that has none; infinite when no more will come */
+  shouldWait(
+    readyMs: number,
+    { leadTargetMs, messageMs }: { readonly leadTargetMs: number; readonly messageMs: number },
+  ): boolean {
+    const nowMs = this.#lookedMs ?? 0;
+    const enoughMs = nowMs < this.#expected.untilMs ? Math.min(leadTargetMs, this.#expected.ms + messageMs) : 0;
+    const sinceMs = (this.#waitsSinceMs ??= nowMs);
+    if (readyMs < enoughMs && nowMs - sinceMs < MOST_WAIT_MS) return true;
+    this.#waitsSinceMs = undefined;
+    return false;
+  }
+}
