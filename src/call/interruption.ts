@@ -9,7 +9,7 @@ export interface InterruptionSettings {
   readonly holdAfterMs: number;
   /** Evidence of speech that decides the contest for the caller (clear). */
   readonly clearAfterMs: number;
-  /** How much a frame counts that is loud but has no pitch, against one that has: an s, or the most of a cough. */
+  /** How much a frame counts that begins a sound and has no pitch at all, against one that has: an s, or the most of a cough. */
   readonly unpitchedWeight: number;
   /** Evidence that frames without pitch can make up together: nobody takes the floor by hissing. */
   readonly mostUnpitchedMs: number;
@@ -66,13 +66,27 @@ export function isPitched({ voiced, speechLike }: VoiceFrame): boolean {
   return voiced && speechLike >= PITCHED;
 }
 
+/** Up to here a frame has no pitch at all: noise is often so much like itself by chance. */
+const TONELESS = 0.25;
+/** Pitch after which what has none is a consonant, and worth as much: a cough begins the other way round. */
+const VOWEL_MS = 40;
+
 /** Adds what one 20 ms frame is worth. */
 export function addEvidence(settings: InterruptionSettings, before: Evidence, frame: VoiceFrame): Evidence {
   const { evidenceMs, unpitchedMs } = before;
   if (!frame.voiced) return { evidenceMs, unpitchedMs };
   if (isPitched(frame)) return { evidenceMs: evidenceMs + FRAME_MS, unpitchedMs };
-  const worthMs = Math.max(0, Math.min(FRAME_MS * settings.unpitchedWeight, settings.mostUnpitchedMs - unpitchedMs));
+  const worthMs = Math.max(
+    0,
+    Math.min(FRAME_MS * unpitchedWeight(settings, before, frame), settings.mostUnpitchedMs - unpitchedMs),
+  );
   return { evidenceMs: evidenceMs + worthMs, unpitchedMs: unpitchedMs + worthMs };
+}
+
+function unpitchedWeight(settings: InterruptionSettings, before: Evidence, { speechLike }: VoiceFrame): number {
+  if (before.evidenceMs - before.unpitchedMs >= VOWEL_MS) return 1;
+  const nearly = Math.max(0, (speechLike - TONELESS) / (PITCHED - TONELESS));
+  return settings.unpitchedWeight + (1 - settings.unpitchedWeight) * nearly;
 }
 
 /** @param evidence that of the running burst, this frame included */

@@ -72,9 +72,14 @@ function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hear
 }
 
 function isOnset(hearing: Hearing): boolean {
+  return voicedLately(hearing) >= ONSET_FRAMES;
+}
+
+/** Voiced frames among the last four. */
+function voicedLately({ recent }: Hearing): number {
   let voiced = 0;
-  for (let bits = hearing.recent; bits !== 0; bits >>= 1) voiced += bits & 1;
-  return voiced >= ONSET_FRAMES;
+  for (let bits = recent; bits !== 0; bits >>= 1) voiced += bits & 1;
+  return voiced;
 }
 
 /** The caller went on after a pause: what was quiet was no end, and the next one like it is none either. */
@@ -121,8 +126,8 @@ function speakingOverBot(
   if (!mayInterrupt(phase.policy, 'voice')) return { state, effects: NO_EFFECTS };
   const { interruption } = settings;
   if (phase.contest === undefined) {
-    const voicedMs = state.hearing.burstSinceMs === undefined ? 0 : frame.atMs - state.hearing.burstSinceMs + FRAME_MS;
-    if (!frame.voiced || voicedMs < interruption.holdAfterMs) return { state, effects: NO_EFFECTS };
+    // Frames and not their times are counted: one that comes a little early is as long as any other.
+    if (!frame.voiced || FRAME_MS * voicedLately(state.hearing) < interruption.holdAfterMs) return { state, effects: NO_EFFECTS };
     const contest = openContest(frame, state.hearing.burst);
     return { state: { ...state, phase: { ...phase, contest } }, effects: [{ type: 'hold' }] };
   }
