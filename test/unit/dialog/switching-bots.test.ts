@@ -6,7 +6,7 @@ const signal = new AbortController().signal;
 const call = { callId: 'call_1', botName: 'desk', from: '+1', to: '+2', direction: 'inbound', language: 'en' } as const;
 
 function turnOf(index: number, text: string): DialogTurn {
-  const input = index === 0 ? ({ kind: 'start' } as const) : ({ kind: 'spoken', text } as const);
+  const input = index === 0 ? ({ kind: 'start' } as const) : ({ kind: 'spoken', text, language: 'en' } as const);
   return { call, index, input, history: [], variables: { account: '7' }, idempotencyKey: `call_1.${index}` };
 }
 
