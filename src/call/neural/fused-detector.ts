@@ -17,8 +17,10 @@ export interface FusionRules {
   readonly stalestFrames: number;
   /** Quiet after which another sound has begun; up to there the judge's voice goes on where the built-in detector lost it. */
   readonly gapFrames: number;
-  /** That takes an answer to a frame as late as this. */
+  /** That takes an answer to a frame as late as this, … */
   readonly latestFrames: number;
+  /** … and so many frames of the sound that both took for a voice: a knock rings on in a judge's memory. */
+  readonly agreedFrames: number;
 }
 
 export const FUSION: FusionRules = {
@@ -31,6 +33,7 @@ export const FUSION: FusionRules = {
   stalestFrames: 10,
   gapFrames: 10,
   latestFrames: 3,
+  agreedFrames: 10,
 };
 
 /** A frame that the judge has not answered yet. */
@@ -62,6 +65,8 @@ export class FusedDetector implements VoiceDetector {
   #judgedSoundAt = Number.NEGATIVE_INFINITY;
   /** What the last answer said. */
   #speaks = false;
+  /** Frames of the sound that both took for a voice. */
+  #agreed = 0;
   #deniedInRow = 0;
   #confirmed = false;
   #denied = false;
@@ -83,10 +88,11 @@ export class FusedDetector implements VoiceDetector {
     if (number - this.#soundedAt <= this.#rules.listenOnFrames) this.#ask(number, verdict.voiced);
     else this.#denied = false;
     for (let answer = this.#judge.read(); answer !== undefined; answer = this.#judge.read()) this.#take(answer);
-    const { stalestFrames, gapFrames, latestFrames } = this.#rules;
+    const { stalestFrames, gapFrames, latestFrames, agreedFrames } = this.#rules;
     const ageFrames = number - this.#answeredAt;
     if (this.#denied && ageFrames <= stalestFrames) return { voiced: false, speechLike: 0 };
-    const goesOn = this.#speaks && ageFrames <= latestFrames && number - this.#soundedAt <= gapFrames;
+    const speaks = this.#speaks && this.#agreed >= agreedFrames && ageFrames <= latestFrames;
+    const goesOn = speaks && number - this.#soundedAt <= gapFrames;
     return goesOn && !verdict.voiced ? { voiced: true, speechLike: 0 } : verdict;
   }
 
@@ -114,10 +120,12 @@ export class FusedDetector implements VoiceDetector {
       if (asked.frame - this.#judgedSoundAt > gapFrames) {
         this.#confirmed = false;
         this.#deniedInRow = 0;
+        this.#agreed = 0;
       }
       this.#judgedSoundAt = asked.frame;
     }
     this.#speaks = likelihood >= confirmedFrom;
+    if (this.#speaks && asked.voiced) this.#agreed += 1;
     if (this.#speaks) {
       this.#confirmed = true;
       this.#denied = false;

@@ -91,6 +91,16 @@ describe('a detector with a late judge', () => {
     expect(endless.slice(30)).toEqual([...Array(10).fill(true), ...Array(30).fill(false)]);
   });
 
+  it('does not go on with a sound that was short, or that they do not agree about', () => {
+    const short = hear([...QUIET, ...frames(9, true, 0.9), ...frames(10, false, 0.9)]).voiced;
+    expect(short.slice(29).some(Boolean)).toBe(false);
+    const unlike = hear([...QUIET, ...frames(9, true, 0.9), ...frames(9, true, 0.4), ...frames(10, false, 0.9)]).voiced;
+    expect(unlike.slice(38).some(Boolean)).toBe(false);
+    const knocks = [frames(4, true, 0.9), frames(12, false, 0.6)].flat();
+    const { voiced } = hear([...QUIET, ...knocks, ...knocks, ...knocks, ...knocks]);
+    expect(voiced.filter(Boolean)).toHaveLength(16);
+  });
+
   it('begins nothing that the built-in one did not begin', () => {
     expect(hear([...QUIET, ...frames(50, false, 0.9)]).voiced.some(Boolean)).toBe(false);
   });
