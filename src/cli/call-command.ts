@@ -5,12 +5,16 @@ import { activeLevelDb } from '../audio/level.ts';
 import { resample } from '../audio/resample.ts';
 import { parseWav } from '../audio/wav.ts';
 import { readDevSecrets } from '../config/dev-secrets.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
+import { createLogger } from '../observability/logger.ts';
+import { openRecords, sealsCalls } from '../records.ts';
 import { CallerTimeout, type CallerStep, ScriptedCaller } from '../sim/caller.ts';
 import { CallRefused, dialTwilio, type SimulatedCall } from '../sim/twilio-carrier.ts';
 import { CallerVoice } from '../sim/voice.ts';
 import { findCallRecord, type KeptCall } from './call-record-file.ts';
+import { findKeptCall, writeRecording } from './kept-call.ts';
 import { requireConfiguration } from './configuration.ts';
 import { EXIT, coloured, printJson, printLine, printNote } from './output.ts';
 import { audibleExamples } from './vocabulary-examples.ts';
@@ -23,6 +27,7 @@ interface CallFlags {
   readonly wav?: string;
   readonly say?: readonly string[];
   readonly interactive?: boolean;
+  readonly record?: string;
   readonly json?: boolean;
 }
 
@@ -38,6 +43,7 @@ export function addCallCommand(program: Command): void {
     .option('--wav <file>', 'play this WAV file when the bot has greeted')
     .option('--say <text...>', 'say these lines, one each time the bot has finished; #12 presses keys')
     .option('-i, --interactive', 'type what to say, line by line')
+    .option('--record <file>', "write the call's recording to this WAV file, plain, whatever the gateway keeps it as")
     .option('--json', 'print one JSON document')
     .action(async (flags: CallFlags) => {
       const modes = [flags.wav, flags.say, flags.interactive].filter((mode) => mode !== undefined);
@@ -89,7 +95,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     if (!(error instanceof CallerTimeout) || call.stream.open) throw error;
   }
   await call.hangUp();
-  const kept = await findCallRecord(settings.dataDir, call.callSid, systemClock);
+  const kept = await keptCall(config, call.callSid, flags.record);
   if (kept === undefined) print('The call is over; its record is not in this data folder.');
   else {
     for (const turn of kept.turns) {
@@ -99,9 +105,33 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     }
     print(coloured('dim', `— over: ${kept.endReason} —`));
     print(`recording  ${kept.recordingPath ?? '(none)'}`);
-    print(`record     ${kept.path}`);
+    print(`record     ${kept.path ?? `in the store: ${kept.id}`}`);
   }
   return kept;
+}
+
+/**
+ * What the gateway kept of the call: its record file; where nothing plain stays after a call, its row.
+ * @param recordPath where its recording is to be written
+ */
+async function keptCall(
+  config: LoadedConfig,
+  carrierCallId: string,
+  recordPath: string | undefined,
+): Promise<KeptCall | undefined> {
+  const clock = systemClock;
+  if (recordPath === undefined && !sealsCalls(config)) return findCallRecord(config.settings.dataDir, carrierCallId, clock);
+  const records = await openRecords({ config, clock, logger: createLogger({ level: 'error' }) });
+  try {
+    const parts = { ...records, clock };
+    const found = await findKeptCall(parts, carrierCallId);
+    if (found === undefined) return undefined;
+    const { id, endReason = '', digits, turns } = found;
+    if (recordPath !== undefined) await writeRecording(parts, id, recordPath);
+    return { id, carrierCallId, endReason, digits, turns, recordingPath: recordPath, path: undefined };
+  } finally {
+    await records.close();
+  }
 }
 
 async function stepsOf(flags: CallFlags, voice: CallerVoice, print: (line: string) => void): Promise<readonly CallerStep[]> {

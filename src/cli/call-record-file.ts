@@ -13,8 +13,8 @@ const kept = z.looseObject({
   turns: z.array(z.looseObject({ index: z.number(), callerText: z.string(), botText: z.string(), botHeardText: z.string() })),
 });
 
-/** What is read back of a call's record file, with its path. */
-export type KeptCall = z.output<typeof kept> & { readonly path: string };
+/** What is read back of a call's record, with the path of its file where it has one. */
+export type KeptCall = z.output<typeof kept> & { readonly path: string | undefined };
 
 const LOOK_FOR_MS = 10_000;
 

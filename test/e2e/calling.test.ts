@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { activeLevelDb } from '../../src/audio/level.ts';
+import { parseWav } from '../../src/audio/wav.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/gateway/gateway-bench.ts';
 import { lastJson, startOffhook } from './run-offhook.ts';
@@ -33,11 +37,15 @@ it.concurrent('calls a running gateway and says what is typed, line by line', as
   expect(lastJson(finished)).toMatchObject({ ok: true, endReason: 'caller-hangup', digits: '7' });
 });
 
-it.concurrent('hears the bot out when the typed lines end without a word', async () => {
-  const calling = startOffhook(['call', '-i', '--json', '--url', bench.gateway.url], { OFFHOOK_DATA_DIR: bench.dataDir });
+it.concurrent('hears the bot out when the typed lines end without a word, and keeps the recording where it was told to', async () => {
+  const path = join(bench.dataDir, 'asked-for.wav');
+  const flags = ['call', '-i', '--json', '--url', bench.gateway.url, '--record', path];
+  const calling = startOffhook(flags, { OFFHOOK_DATA_DIR: bench.dataDir });
   calling.type('#8');
   calling.endInput();
   const finished = await calling.finished;
   expect(finished.code).toBe(0);
   expect(lastJson(finished)).toMatchObject({ ok: true, turns: [{}, { callerText: '8', botHeardText: 'You pressed 8.' }] });
+  const [caller, bot] = parseWav(readFileSync(path)).samples;
+  expect([caller!.length, activeLevelDb(bot!, 8000)]).toEqual([bot!.length, expect.closeTo(-20, -1)]);
 });

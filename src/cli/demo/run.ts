@@ -5,6 +5,7 @@ import { startGateway } from '../../app.ts';
 import type { CallRecord } from '../../call/call-record.ts';
 import type { CallNews } from '../../call/services.ts';
 import { readDevSecrets } from '../../config/dev-secrets.ts';
+import type { Settings } from '../../config/schema.ts';
 import { sleep } from '../../kernel/abort.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -29,6 +30,16 @@ export interface DemoOptions {
 const ANALYSIS_WITHIN_MS = 60_000;
 const CALL_ENDS_WITHIN_MS = 15_000;
 
+/** The demo tells of its files to who started it, and nobody called: they are plain, whatever the settings say of real calls. */
+const plainRecordings: Settings['recordings'] = {
+  seal: 'never',
+  format: 'wav',
+  s3Endpoint: undefined,
+  s3Bucket: undefined,
+  s3Region: '',
+  s3Prefix: undefined,
+};
+
 /**
  * Starts a gateway and an embedded platform on free loopback ports with a data folder of their own, places one scripted
  * call through the Twilio protocol, waits for its analysis, and compares everything with the script.
@@ -36,7 +47,7 @@ const CALL_ENDS_WITHIN_MS = 15_000;
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const clock = systemClock;
   const dataDir = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
-  const { config, bots } = requireConfiguration({
+  const { config: configured, bots } = requireConfiguration({
     OFFHOOK_DATA_DIR: dataDir,
     OFFHOOK_PORT: '0',
     OFFHOOK_PLATFORM_PORT: '0',
@@ -45,6 +56,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
     ...(options.profile === undefined ? {} : { OFFHOOK_PLATFORM__PROFILE: options.profile }),
   });
+  const config = { ...configured, settings: { ...configured.settings, recordings: plainRecordings } };
   const scenario = scenarioFor(options.language);
   const logger = createLogger({ level: config.settings.log.level });
   const stop = new AbortController();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { CompressedFormat } from '../../../src/audio/recording-format.ts';
 import { wavHeader } from '../../../src/audio/wav.ts';
+import { findKeptCall, writeRecording } from '../../../src/cli/kept-call.ts';
 import { Eraser } from '../../../src/jobs/eraser.ts';
 import type { JobRun } from '../../../src/jobs/port.ts';
 import { postCallJob } from '../../../src/jobs/post-call-job.ts';
@@ -74,7 +75,9 @@ describe('compressed recordings', () => {
   const callWith = async (id: string, format: CompressedFormat, kept: 'plain' | 'sealed'): Promise<string> => {
     const recordingPath = join(plainFolder, `${id}.wav`);
     await writeFile(recordingPath, wav);
-    await store.calls.upsert(callRecordOf({ id, recordingPath, recordingWanted: format, startedAtMs: STARTED_MS }));
+    await store.calls.upsert(
+      callRecordOf({ id, carrierCallId: id, recordingPath, recordingWanted: format, startedAtMs: STARTED_MS }),
+    );
     if (kept === 'sealed') await recordings.keep(refOf(id), recordingPath, STARTED_MS);
     await store.calls.analysisFailed('default', id);
     return recordingPath;
@@ -125,6 +128,12 @@ describe('compressed recordings', () => {
       expect((await kept(id)).toString('latin1', 0, 4)).toBe(begins);
       const call = await store.calls.get('default', id);
       expect([call?.recordingWanted, call?.keeping.recordingFormat]).toEqual([undefined, format]);
+
+      // Who asks for a file gets a plain one.
+      const asked = join(folder.path, `${id}-asked.wav`);
+      expect((await findKeptCall({ store, recordings, clock: systemClock }, id))?.id).toBe(id);
+      await writeRecording({ store, recordings, clock: systemClock }, id, asked);
+      expect((await readFile(asked)).subarray(0, 44)).toEqual(wav.subarray(0, 44));
 
       transcribed.length = 0;
       await work(refOf(id), coder);

@@ -57,7 +57,7 @@ describe('guessing tokens', () => {
     clock.advance(1000);
     expect(await who('a.new.good')).toBe(200);
     checked = 0;
-    for (let host = 10; host < 30; host += 1) await guess(50, `198.51.100.${host}`);
+    for (let host = 10; host < 20; host += 1) await guess(50, `198.51.100.${host}`);
     expect(checked).toBeLessThanOrEqual(400);
     expect(await who('a.known.good', '198.51.100.10')).toBe(200);
   });
