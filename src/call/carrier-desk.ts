@@ -100,6 +100,9 @@ export class CarrierDesk {
     if (attachment === undefined) throw new Error('the call has no socket now');
     const { signal } = this.#ending;
     switch (attachment.capabilities.dtmfOut) {
+      case 'message':
+        if (attachment.sendDigits === undefined) throw new Error(`the carrier ${attachment.carrier} takes no keys on its socket`);
+        return attachment.sendDigits(digits);
       case 'reattach':
         this.#keysUntilMs = this.#services.clock.nowMs() + digits.length * REATTACH_KEY_MS + REATTACH_WAY_MS;
         return this.#requiredControl().sendDigits(this.#carrierCallId, digits, signal);

@@ -46,5 +46,7 @@ export interface JsonDialect {
     audio(streamId: string): readonly [before: string, after: string];
     mark(streamId: string, name: string): string;
     clear(streamId: string): string;
+    /** Where `dtmfOut` is `message`: 0-9, * and #, with `w` for half a second. */
+    digits?(streamId: string, digits: string): string;
   };
 }

@@ -41,10 +41,10 @@ export interface CarrierCapabilities {
   readonly payloadMultipleBytes: number;
   readonly dtmfIn: boolean;
   /**
-   * How keys are pressed at the other end: by a request that leaves the stream alone (`rest`), by one that takes the call
+   * How keys are pressed at the other end: by a message on the stream's own socket (`message`), by a request that leaves the stream alone (`rest`), by one that takes the call
    * away and brings it back on another socket (`reattach`), as tones in our audio (`inband`), or not at all.
    */
-  readonly dtmfOut: 'rest' | 'reattach' | 'inband' | 'none';
+  readonly dtmfOut: 'message' | 'rest' | 'reattach' | 'inband' | 'none';
 }
 
 /** One carrier socket that has started: the only thing of a carrier that a call sees. */
@@ -61,6 +61,8 @@ export interface Attachment {
   sendAudio(payload: Uint8Array): void;
   sendMark(name: string): void;
   sendClear(): void;
+  /** Has the carrier press keys; only where `dtmfOut` is `message`. @param digits 0-9, * and #; `w` waits half a second */
+  sendDigits?(digits: string): void;
   /** Closes the socket; for Twilio's `<Connect><Stream>` that ends the call, as no verb follows. */
   close(reason: string): void;
 }

@@ -92,6 +92,13 @@ export class SocketAttachment implements Attachment {
     this.#send(this.#dialect.send.clear(this.started.streamId));
   }
 
+  /** @throws TypeError where the carrier has no such message */
+  sendDigits(digits: string): void {
+    const message = this.#dialect.send.digits?.(this.started.streamId, digits);
+    if (message === undefined) throw new TypeError(`the carrier ${this.carrier} takes no keys on its socket`);
+    this.#send(message);
+  }
+
   close(reason: string): void {
     if (this.#closing || this.#over) return;
     this.#closing = true;

@@ -50,7 +50,7 @@ const entry = z.discriminatedUnion('k', [
       pacing: z.enum(['burst', 'realtime']),
       payloadMultipleBytes: z.int().positive(),
       dtmfIn: z.boolean(),
-      dtmfOut: z.enum(['rest', 'reattach', 'inband', 'none']),
+      dtmfOut: z.enum(['message', 'rest', 'reattach', 'inband', 'none']),
     }),
   }),
   /** `n` bytes of the caller's audio, the next ones of the audio kept beside this list; `ts` is the carrier's timestamp. */

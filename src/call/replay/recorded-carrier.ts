@@ -95,6 +95,10 @@ export class RecordedAttachment implements Attachment {
     this.#inner.sendClear();
   }
 
+  sendDigits(digits: string): void {
+    this.#inner.sendDigits?.(digits);
+  }
+
   close(reason: string): void {
     this.#inner.close(reason);
   }

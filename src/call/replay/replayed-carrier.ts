@@ -111,6 +111,10 @@ export class ReplayedAttachment implements Attachment {
     }
   }
 
+  sendDigits(): void {
+    // Nothing comes back of it.
+  }
+
   close(): void {
     // What the carrier still sent then comes, and a call that is over hears nothing of it.
   }

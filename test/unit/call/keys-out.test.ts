@@ -84,6 +84,23 @@ it.each([
   );
 });
 
+it('writes the keys to the carrier’s own socket, once, where it takes them there', async () => {
+  using bench = new CallBench(pressesKeys);
+  const pressed: string[] = [];
+  Object.assign(bench.attachment, {
+    capabilities: { ...bench.attachment.capabilities, dtmfOut: 'message' },
+    sendDigits: (digits: string) => void pressed.push(digits),
+  });
+  await bench.start();
+  await bench.quiet(SAID_MS + 2_000);
+  expect(pressed).toHaveLength(1);
+  bench.session.hangUp('done');
+  const { timeline } = await bench.session.ended;
+  expect(timeline.filter(({ type }) => type === 'digits-sent')).toEqual([
+    expect.objectContaining({ count: pressed[0]!.replaceAll('w', '').length }),
+  ]);
+});
+
 it('sounds the keys itself where the carrier cannot press any', async () => {
   using bench = new CallBench(pressesKeys);
   Object.assign(bench.attachment, { capabilities: { ...bench.attachment.capabilities, dtmfOut: 'inband' } });

@@ -39,6 +39,18 @@ describe('SocketAttachment', () => {
     expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([outbound.media, outbound.mark, outbound.clear]);
   });
 
+  it('writes keys to the socket where the carrier has a message for them, and refuses elsewhere', () => {
+    const { attachment, socket } = setUp();
+    expect(() => attachment.sendDigits('12#')).toThrow(TypeError);
+    const digits = (streamId: string, keys: string): string => JSON.stringify({ event: 'dtmf', streamId, keys });
+    const dialect = { ...twilioDialect, send: { ...twilioDialect.send, digits } };
+    const { started } = attachment;
+    new SocketAttachment({ id: 'att', dialect, started, socket, clock: new ManualClock() }).sendDigits('12#');
+    expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([
+      { event: 'dtmf', streamId: started.streamId, keys: '12#' },
+    ]);
+  });
+
   it('sends only the view it was given', () => {
     const { attachment, socket } = setUp();
     attachment.sendAudio(Uint8Array.of(1, 2, 3, 4).subarray(1, 3));
