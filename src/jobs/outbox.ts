@@ -6,6 +6,7 @@ import { flushFolder } from '../store/flush-folder.ts';
 import { OutboxFullError, OutboxWriteError } from './errors.ts';
 import { type OutboxEntry, entryName, isEntryName, packEntry, unpackEntry } from './outbox-entry.ts';
 import type { JsonValue } from './port.ts';
+import { SharedFlush } from './shared-flush.ts';
 
 export interface OutboxLimits {
   readonly maxEntries: number;
@@ -33,15 +34,15 @@ export class Outbox {
   #order = 0;
   /** Of entries that this process appended, so that the disk need not be asked. */
   readonly #sizes = new Map<string, number>();
-  /** The flush of the folder that has begun, and the one that begins after it. */
-  #flushing: Promise<void> | undefined;
-  #nextFlush: Promise<void> | undefined;
+  /** Makes new names durable. */
+  readonly #names: SharedFlush;
 
   private constructor(folder: string, limits: OutboxLimits, wallMs: () => number, write: WriteThrough) {
     this.#folder = folder;
     this.#limits = limits;
     this.#wallMs = wallMs;
     this.#write = write;
+    this.#names = new SharedFlush(() => flushFolder(folder));
   }
 
   /**
@@ -92,7 +93,7 @@ export class Outbox {
     try {
       await this.#write(temporary, packed);
       await rename(temporary, join(this.#folder, name));
-      await this.#flushNames();
+      await this.#names.ask();
     } catch (error) {
       this.#sizes.delete(name);
       this.#entries -= 1;
@@ -158,23 +159,6 @@ export class Outbox {
 
   async #sizeOf(name: string): Promise<number> {
     return this.#sizes.get(name) ?? (await stat(join(this.#folder, name))).size;
-  }
-
-  /** A flush that begins after this call; those that ask while one goes on share the next. */
-  #flushNames(): Promise<void> {
-    if (this.#nextFlush !== undefined) return this.#nextFlush;
-    const flush = async (): Promise<void> => {
-      this.#nextFlush = undefined;
-      await flushFolder(this.#folder);
-    };
-    const own = this.#flushing === undefined ? flush() : this.#flushing.then(flush, flush);
-    if (this.#flushing !== undefined) this.#nextFlush = own;
-    this.#flushing = own;
-    const over = (): void => {
-      if (this.#flushing === own) this.#flushing = undefined;
-    };
-    own.then(over, over);
-    return own;
   }
 
   #forget(size: number): void {
