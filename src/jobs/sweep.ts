@@ -19,6 +19,8 @@ export interface SweepParts {
 
 /** Asked for at once; the rest at the next sweep. */
 const BATCH = 500;
+/** Of compressions no more than these wait at once: they share a queue with analyses, which have less time. */
+const COMPRESSIONS = 50;
 const HOUR_MS = 3_600_000;
 
 /**
@@ -30,7 +32,10 @@ export async function sweep({ store, queue, desk, clock, settledMs = 60_000 }: S
   for (const { tenantId, callId } of await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH })) {
     await askForAnalysis(queue, tenantId, callId);
   }
-  for (const { format: recordingAs, ...ref } of await store.recordings.toCompress({ endedBeforeMs: settledAtMs, limit: BATCH })) {
+  for (const { format: recordingAs, ...ref } of await store.recordings.toCompress({
+    endedBeforeMs: settledAtMs,
+    limit: COMPRESSIONS,
+  })) {
     await queue.enqueue(POST_CALL, recordingJobId(ref, clock.wallMs()), { ...ref, recordingAs });
   }
   for (const { tenantId, id } of await store.webhooks.pending({ untouchedSinceMs: settledAtMs, limit: BATCH })) {
