@@ -39,7 +39,7 @@ export async function measureNeuralCost() {
   const answers: number[] = [];
   const nothing: FrameWriter = { write: () => answers.push(0) > 0, read: () => answers.pop(), close: () => undefined };
   const fused = new FusedDetector((await loadVoiceActivity())(), nothing);
-  const fusionUs = Math.max(0, costUs((frame) => fused.process(frame), line) - builtInUs);
+  const fusionUs = Math.max(0, Math.round(10 * (costUs((frame) => fused.process(frame), line) - builtInUs)) / 10);
   await using judge = new SpeechJudge({
     logger: silentLogger,
     events: { judgeAsked: () => undefined, framesJudged: () => undefined },
