@@ -83,17 +83,18 @@ it('keeps a journal that cannot be read for a person to look at, and hands it ou
   expect(await new CallJournal(path, process.pid, fail).orphans()).toEqual([]);
 });
 
-it('hands out no call whose living owner forgets it meanwhile', async () => {
+it('hands out no call whose owner forgot it since it was seen', async () => {
   const path = folder();
   const owner = new CallJournal(path, process.ppid, fail);
-  const other = new CallJournal(path, process.pid, fail);
-  for (let round = 0; round < 30; round += 1) {
-    const ids = Array.from({ length: 5 }, (_, call) => `call_${round}_${call}`);
-    for (const id of ids) owner.lease(id);
-    for (const id of ids) owner.keep(id, { id });
-    await expect.poll(() => readdirSync(path).filter((name) => name.endsWith('.json')), { interval: 1 }).toHaveLength(5);
-    const [orphans] = await Promise.all([other.orphans(), ...ids.map((id) => owner.forget(id))]);
-    expect(orphans).toEqual([]);
-    expect(readdirSync(path)).toEqual([]);
+  owner.lease('call_1');
+  owner.keep('call_1', {});
+  await expect.poll(() => readdirSync(path)).toContain('call_1.json');
+  class Late extends CallJournal {
+    override lease(callId: string): boolean {
+      for (const name of readdirSync(path)) rmSync(join(path, name));
+      return super.lease(callId);
+    }
   }
+  expect(await new Late(path, process.pid, fail).orphans()).toEqual([]);
+  expect(readdirSync(path)).toEqual([]);
 });
