@@ -1,5 +1,5 @@
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
-import type { VoiceActivity } from '../../src/audio/voice-activity.ts';
+import type { VoiceDetector } from '../../src/call/ear.ts';
 import { EchoGuard } from '../../src/call/echo/echo-guard.ts';
 import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../src/call/turn.ts';
 import type { TurnEvent, TurnState } from '../../src/call/turn-state.ts';
@@ -53,7 +53,7 @@ interface Planned {
 }
 
 /** Runs one call frame by frame through the detector, the guard and the turn machine, faster than it would take. */
-export function runCall(plan: CallPlan, speech: Speech, random: () => number, detector: VoiceActivity): CallOutcome {
+export function runCall(plan: CallPlan, speech: Speech, random: () => number, detector: VoiceDetector): CallOutcome {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
   const path = plan.path?.(random, SENTENCES * 6_000);
   const delayMs = path?.delayMs ?? 0;
@@ -91,7 +91,7 @@ function listen(
   line: Int16Array,
   sentences: readonly Planned[],
   spokenAt: readonly (number | undefined)[],
-  detector: VoiceActivity,
+  detector: VoiceDetector,
 ): CallOutcome {
   const guard = new EchoGuard();
   const outcomes: SentenceOutcome[] = [];

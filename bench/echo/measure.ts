@@ -1,8 +1,12 @@
-// How well the bot's echo is told from a caller. Run: npm run bench:echo -- [--json] [--calls 48] [--speech human]
+// How well the bot's echo is told from a caller. Run: npm run bench:echo -- [--json] [--calls 48] [--speech human] [--detector neural]
 // Calls of eight sentences, offline, through the real detector, guard and turn machine; the same calls every time.
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import type { VoiceDetector } from '../../src/call/ear.ts';
+import { detectorOf } from '../../src/call/neural/detector-of.ts';
+import { inlineJudge } from '../../src/call/neural/inline-judge.ts';
+import { loadRnnoise } from '../../src/call/neural/rnnoise-model.ts';
 import { rateOf, summarise } from '../conversation/statistics.ts';
 import { type CallOutcome, type CallPlan, runCall } from './call.ts';
 import type { EchoPath } from './path.ts';
@@ -13,6 +17,8 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     calls: { type: 'string', default: '48' },
     speech: { type: 'string', default: 'synthesized' },
+    /** Or neural: both detectors, which takes a hundred times as long. */
+    detector: { type: 'string', default: 'energy' },
   },
 });
 const calls = Number(values.calls);
@@ -59,7 +65,9 @@ const speech =
     ? humanSpeech(new URL('../../../shared/audio/human', import.meta.url).pathname)
     : await synthesizedSpeech();
 if (speech === undefined) throw new Error('the recordings are not there');
-const makeDetector = await loadVoiceActivity();
+const createDetector = await loadVoiceActivity();
+const parts = { createDetector, speechJudge: values.detector === 'neural' ? inlineJudge(await loadRnnoise()) : undefined };
+const makeDetector = (): VoiceDetector => detectorOf({ detector: 'neural' }, parts);
 
 function run(plan: CallPlan, call: number): CallOutcome {
   const detector = makeDetector();
