@@ -1,13 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { writeFixture } from '../../src/call/replay/fixture-file.ts';
+import { keptCall } from '../unit/call/replay/kept-calls.ts';
 import { lastJson, runOffhook } from './run-offhook.ts';
 
 // Each starts a process, which compiles the program first when it has changed.
 vi.setConfig({ testTimeout: 120_000 });
 
-const call = fileURLToPath(new URL('../fixtures/calls/interrupted.fixture.gz', import.meta.url));
-
 it('runs a kept call again, and says where other settings would have decided otherwise', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-replay-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const call = await writeFixture(folder, 'interrupted', await keptCall('interrupted'));
   const same = await runOffhook(['replay', call]);
   const [other, none, wrong] = await Promise.all([
     runOffhook(['replay', call, '--json', '--set', 'endpointingMs=900', 'interruption.clearAfterMs=200']),
