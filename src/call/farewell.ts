@@ -7,6 +7,8 @@ export class Farewell {
   readonly #hangUp: (reason: string) => void;
   #reason: string | undefined;
   #last = false;
+  /** The last words were heard, and what was to come after them is being done. */
+  #acting = false;
   #timer: Timer | undefined;
   #act: (() => void) | undefined;
 
@@ -32,6 +34,11 @@ export class Farewell {
     return this.#last;
   }
 
+  /** Nothing that comes from the caller counts: last words are said, or what follows them is being done. */
+  get deaf(): boolean {
+    return this.#last || this.#acting;
+  }
+
   /** @param act in place of hanging up */
   afterThis(reason: string, act?: () => void): void {
     if (this.#last) return;
@@ -39,10 +46,11 @@ export class Farewell {
     this.#act = act;
   }
 
-  lastWords(reason: string): void {
+  /** @param act in place of hanging up; last words may follow it once more, when it fails */
+  lastWords(reason: string, act?: () => void): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#act = undefined;
+    this.#act = act;
     this.#reason = reason;
     this.#last = true;
   }
@@ -63,8 +71,10 @@ export class Farewell {
   #leave(reason: string): void {
     const act = this.#act;
     this.#act = undefined;
-    if (act === undefined) this.#hangUp(reason);
-    else act();
+    if (act === undefined) return this.#hangUp(reason);
+    this.#acting = this.#last;
+    this.#last = false;
+    act();
   }
 
   cancel(): void {

@@ -266,12 +266,13 @@ export class CallSession {
 
   /** Nothing takes the floor from last words. */
   #feed(event: TurnEvent): void {
-    if (!this.#farewell.last) this.#turns.feed(event);
+    if (!this.#farewell.deaf) this.#turns.feed(event);
   }
 
   #carryOut(effect: TurnEffect, media: Media): void {
     const nowMs = this.#services.clock.nowMs();
     const { conversation } = this.#book;
+    const { noInputTransfer: transferTo } = this.identity.bot;
     if (isFloorEffect(effect)) {
       carryOutFloor(effect, media, this.#book, nowMs);
       // With nothing left to say, no mark will ever tell the machine that the bot has finished.
@@ -309,7 +310,8 @@ export class CallSession {
         this.#book.filler(effect.waitingFor);
         return;
       case 'give-up':
-        return this.#sayLast('goodbye', effect.reason);
+        if (transferTo === undefined) return this.#sayLast('goodbye', effect.reason);
+        return this.#sayLast('oneMoment', 'transferred', () => void this.#carrier.transfer(transferTo));
       case 'dialog-failed':
         return this.#dialog.failed(new Error(effect.reason));
     }
@@ -356,8 +358,8 @@ export class CallSession {
   }
 
   /** Says one last sentence that cannot be interrupted, and hangs up after it. */
-  #sayLast(name: 'apology' | 'goodbye', reason: string): void {
-    this.#farewell.lastWords(reason);
+  #sayLast(name: 'apology' | 'goodbye' | 'oneMoment', reason: string, act?: () => void): void {
+    this.#farewell.lastWords(reason, act);
     this.#media?.voice.phrase(name, this.#book.conversation.current, 'never');
   }
 

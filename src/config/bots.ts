@@ -124,6 +124,8 @@ export const botSettings = z
     /** Silence from the caller that is told to the dialog, and how often in a row it is before the call ends with the goodbye. */
     noInputMs: wait(1000, 120_000, 8000),
     noInputAttempts: wait(0, 10, 4),
+    /** Whom such a caller is connected to in place of the goodbye. */
+    noInputTransfer: transferTarget.optional(),
     /** Longest call. A minute before its end the next reply says so, where the call may last more than two. */
     maxDurationMs: wait(1000, 86_400_000, 3_600_000),
     /**

@@ -65,6 +65,28 @@ it.each([
   expect((await bench.session.ended).endReason).toBe('transfer-failed');
 });
 
+it('connects a caller of whom nothing is heard to somebody else, where the bot says whom', async () => {
+  const transfers: string[] = [];
+  for (const [control, reason] of [
+    [controlThat(async (_, to) => void transfers.push(to)), 'transferred'],
+    [controlThat(() => Promise.reject(new Error('HTTP 404'))), 'transfer-failed'],
+  ] as const) {
+    using bench = new CallBench(
+      async function* ({ input }) {
+        if (input.kind === 'start') yield { type: 'say', text: 'Hello?' };
+        else yield { type: 'say', text: 'Are you there?' };
+      },
+      { noInputMs: 2_000, noInputAttempts: 1, noInputTransfer: '+15550100' },
+    );
+    bench.control = control;
+    await bench.start();
+    await bench.quiet(16_000);
+    await bench.wait(1_600);
+    expect((await bench.session.ended).endReason).toBe(reason);
+  }
+  expect(transfers).toEqual(['+15550100']);
+});
+
 it('is no transfer when the caller hangs up before it happens', async () => {
   using bench = new CallBench(connects);
   bench.control = controlThat(async () => undefined);
