@@ -2,6 +2,7 @@ import { decodeAudioInto } from '../audio/codec.ts';
 import { bytesPerSample, FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
+import { LineGaps } from './line-gaps.ts';
 import type { Recording } from './recording.ts';
 import type { TurnEvent } from './turn-state.ts';
 
@@ -26,6 +27,7 @@ export class Ear {
   readonly #recording: Recording | undefined;
   readonly #echo: EchoGuard;
   readonly #sink: (event: TurnEvent) => void;
+  readonly #gaps = new LineGaps();
   readonly #frame = new Int16Array(FRAME_SAMPLES_8K);
   #filled = 0;
   /** Used again for every message of the same length, as nearly all are. */
@@ -51,6 +53,9 @@ export class Ear {
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     this.#echo.arrived(pcm.length, timestampMs, nowMs);
+    // What was said after lost frames should be recognised where it was said.
+    const missingMs = this.#gaps.before(timestampMs, (pcm.length * FRAME_MS) / FRAME_SAMPLES_8K);
+    if (missingMs > 0) recogniser.send(new Int16Array((missingMs * FRAME_SAMPLES_8K) / FRAME_MS));
     recogniser.send(pcm);
     if (this.#filled === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, nowMs);
     else this.#cut(pcm, nowMs);
