@@ -68,7 +68,7 @@ export class PlayoutUnit {
 
   /**
    * Moves back to where speech can go on after a cut: the quietest 20 ms within `reachMs` before `cutBytes`, which is
-   * the nearest thing to a word's start that the sound itself tells.
+   * the nearest thing to a word's start that the sound itself tells; of a pause its end, so that nobody waits through it again.
    */
   rewindTo(cutBytes: number, format: AudioFormat, reachMs: number): void {
     const frameBytes = (format.rateHz / 50) * bytesPerSample(format.encoding);
@@ -76,33 +76,44 @@ export class PlayoutUnit {
     const cut = end - (end % frameBytes);
     const kept = Math.ceil(this.#audio.start / frameBytes) * frameBytes;
     const first = Math.max(kept, cut - Math.round(reachMs / 20) * frameBytes);
-    let quietest = first;
-    let quietestLevel = Number.POSITIVE_INFINITY;
-    for (let at = first; at <= cut - frameBytes; at += frameBytes) {
-      const level = loudness(format.encoding, this.#audio.between(at, at + frameBytes));
-      if (level <= quietestLevel) {
-        quietestLevel = level;
-        quietest = at;
-      }
-    }
-    this.sentBytes = cut < frameBytes ? 0 : quietest;
+    const levels: number[] = [];
+    for (let at = first; at <= cut - frameBytes; at += frameBytes)
+      levels.push(levelDb(format.encoding, this.#audio.between(at, at + frameBytes)));
+    this.sentBytes = cut < frameBytes ? 0 : first + goesOnAt(levels) * frameBytes;
     this.markedBytes = this.sentBytes;
     this.finalMarkSent = false;
   }
 }
 
-/** A number that grows with the level of a frame; good only for comparing frames of one encoding. */
-function loudness(encoding: Encoding, frame: Uint8Array): number {
+/** A frame so far below the loudest is in a pause if it is within the other of the quietest. */
+const PAUSE_DB = 15;
+const ALIKE_DB = 4;
+
+/** Which of these frames to go on with: the last of the quietest pause, or the quietest frame where there is no pause. */
+function goesOnAt(levels: readonly number[]): number {
+  const quietestDb = Math.min(...levels);
+  const loudestDb = Math.max(...levels);
+  let at = Math.max(0, levels.lastIndexOf(quietestDb));
+  if (loudestDb - quietestDb < PAUSE_DB) return at;
+  while (at + 1 < levels.length && levels[at + 1]! <= quietestDb + ALIKE_DB) at += 1;
+  return at;
+}
+
+/** A codec's magnitudes are logarithms: sixteen for 6 dB. */
+const CODE_DB = 6 / 16;
+
+/** About the level of a frame; good only for comparing frames of one encoding. */
+function levelDb(encoding: Encoding, frame: Uint8Array): number {
   let sum = 0;
   switch (encoding) {
     case 'mulaw':
       for (const byte of frame) sum += ~byte & 0x7f;
-      return sum;
+      return (CODE_DB * sum) / frame.length;
     case 'alaw':
       for (const byte of frame) sum += (byte ^ 0x55) & 0x7f;
-      return sum;
+      return (CODE_DB * sum) / frame.length;
     case 'pcm16':
       for (let at = 1; at < frame.length; at += 2) sum += Math.abs(((frame[at] ?? 0) << 24) >> 24);
-      return sum;
+      return 20 * Math.log10(1 + (2 * sum) / frame.length);
   }
 }

@@ -342,6 +342,24 @@ describe('an interruption', () => {
     }
   });
 
+  it.each([
+    ['of a pause to its end', 0xff, 340],
+    // A low voice is no pause: from its quietest frame on nothing is left out.
+    ['of a voice that is only lower for a while to where it is lowest', 0xa5, 200],
+  ])('goes back, %s', (_, lower, expectedMs) => {
+    const audio = new Uint8Array(1_000 * BYTES_PER_MS).fill(0x90);
+    audio.fill(lower, 200 * BYTES_PER_MS, 360 * BYTES_PER_MS);
+    if (lower !== 0xff) audio.fill(lower + 1, 200 * BYTES_PER_MS, 220 * BYTES_PER_MS);
+    const playout = new Playout(settings);
+    playout.begin('a');
+    playout.push('a', audio);
+    playout.end('a');
+    playout.pump(0);
+    playout.hold();
+    playout.resume(700);
+    expect(playout.pump(700)[0]).toMatchObject({ offsetBytes: expectedMs * BYTES_PER_MS });
+  });
+
   it('speaks on with all that was not heard when it is restored, new sentences last', () => {
     const playout = loaded(1_000);
     playout.pump(0);
