@@ -145,7 +145,7 @@ export class CallBook {
     if (this.#firstFrames.has(turn)) return;
     this.#firstFrames.add(turn);
     this.timeline.add({ type: 'first-frame', atMs, turn });
-    const latency = this.conversation.record(turn, line.ledger, this.timeline.events)?.latency;
+    const latency = this.conversation.record(turn, line.ledger, this.timeline)?.latency;
     this.#tell({ type: 'reply', callId: this.#callId, turn, totalMs: latency?.total });
   }
 
@@ -155,7 +155,7 @@ export class CallBook {
 
   /** Nothing more of this turn's reply will be heard; reported once. */
   turnOver(turn: number, line: Line): void {
-    const record = this.conversation.record(turn, line.ledger, this.timeline.events);
+    const record = this.conversation.record(turn, line.ledger, this.timeline);
     if (record === undefined || this.#reported.has(turn)) return;
     this.#reported.add(turn);
     this.#tell({ type: 'heard', callId: this.#callId, turn, text: record.botText, heard: record.botHeardText });
@@ -253,7 +253,7 @@ export class CallBook {
 
   standing(line: Line | undefined): CallStanding {
     const { current } = this.conversation;
-    const last = line === undefined ? undefined : this.conversation.record(current, line.ledger, []);
+    const last = line === undefined ? undefined : this.conversation.record(current, line.ledger, this.timeline);
     const { callerText: said = '', botText = '' } = last ?? {};
     return { startedAtWallMs: this.#startedAtWallMs, turns: current + 1, callerText: said, botText };
   }
@@ -280,7 +280,7 @@ export class CallBook {
       durationMs: endedAtWallMs - this.#startedAtWallMs,
       endReason: reason,
       digits: this.conversation.digits,
-      turns: this.conversation.records(ledger, this.timeline.events),
+      turns: this.conversation.records(ledger, this.timeline),
       interruptions: [...this.#interruptions],
       falseAlarms: this.#falseAlarms,
       sentences: ledger.sentences(),

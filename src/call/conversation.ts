@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../dialog/port.ts';
 import type { TurnRecord } from './call-record.ts';
 import type { HeardLedger } from './heard-ledger.ts';
-import { turnLatency, type TimelineEvent } from './timeline.ts';
+import { type Timeline, turnLatency } from './timeline.ts';
 import type { AskedInput } from './turn-state.ts';
 
 interface Exchange {
@@ -51,14 +51,14 @@ export class Conversation {
     });
   }
 
-  records(ledger: HeardLedger, timeline: readonly TimelineEvent[]): readonly TurnRecord[] {
+  records(ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn'>): readonly TurnRecord[] {
     return this.#exchanges.map(({ index, input, startedAtWallMs }) =>
       this.#record(index, input, startedAtWallMs, ledger, timeline),
     );
   }
 
   /** The record of one turn as it stands, or undefined when there is no such turn. */
-  record(index: number, ledger: HeardLedger, timeline: readonly TimelineEvent[]): TurnRecord | undefined {
+  record(index: number, ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn'>): TurnRecord | undefined {
     const exchange = this.#exchanges[index];
     if (exchange === undefined) return undefined;
     return this.#record(index, exchange.input, exchange.startedAtWallMs, ledger, timeline);
@@ -69,7 +69,7 @@ export class Conversation {
     input: AskedInput,
     startedAtWallMs: number,
     ledger: HeardLedger,
-    timeline: readonly TimelineEvent[],
+    timeline: Pick<Timeline, 'ofTurn'>,
   ): TurnRecord {
     return {
       index,
@@ -78,7 +78,7 @@ export class Conversation {
       botText: ledger.sentText(index),
       botHeardText: ledger.heardText(index),
       interrupted: ledger.wasCut(index),
-      latency: turnLatency(timeline, index),
+      latency: turnLatency(timeline.ofTurn(index), index),
       startedAtWallMs,
     };
   }

@@ -56,19 +56,26 @@ const RATE_ERROR = 0.37;
 export class HeardLedger {
   readonly #format: AudioFormat;
   readonly #entries = new Map<string, Entry>();
+  /** The same by turn: a call of many turns asks about each of them again and again. */
+  readonly #byTurn = new Map<number, Entry[]>();
 
   constructor(format: AudioFormat) {
     this.#format = format;
   }
 
   queued(sentence: Sentence): void {
-    this.#entries.set(sentence.unitId, {
+    const { unitId, turnIndex } = sentence;
+    const entry: Entry = {
       sentence,
       audioBytes: 0,
       complete: false,
       outcome: 'queued',
       heard: { sureMs: 0, likelyMs: 0 },
-    });
+    };
+    this.#entries.set(unitId, entry);
+    const same = this.#byTurn.get(turnIndex);
+    if (same === undefined) this.#byTurn.set(turnIndex, [entry]);
+    else same.push(entry);
   }
 
   /** @param byteLength added to the sentence; negative for what was made and will never be sent */
@@ -121,15 +128,18 @@ export class HeardLedger {
   }
 
   wasCut(turnIndex: number): boolean {
-    return [...this.#entries.values()].some(({ sentence, outcome }) => sentence.turnIndex === turnIndex && outcome === 'cut');
+    return this.#ofTurn(turnIndex).some(({ outcome }) => outcome === 'cut');
   }
 
   #texts(turnIndex: number, text: (sentence: HeardSentence) => string): string {
-    return this.sentences()
-      .filter((sentence) => sentence.turnIndex === turnIndex)
-      .map(text)
+    return this.#ofTurn(turnIndex)
+      .map((entry) => text(this.#view(entry)))
       .filter((part) => part !== '')
       .join(' ');
+  }
+
+  #ofTurn(turnIndex: number): readonly Entry[] {
+    return this.#byTurn.get(turnIndex) ?? [];
   }
 
   #view(entry: Entry): HeardSentence {

@@ -79,11 +79,25 @@ const MOST_EVENTS = 20_000;
 /** The events of one call, oldest first; bounded, the excess is counted. */
 export class Timeline {
   readonly #events: TimelineEvent[] = [];
+  /** The same by turn: a call of many turns asks about each of them again and again. */
+  readonly #byTurn = new Map<number, TimelineEvent[]>();
   dropped = 0;
 
   add(event: TimelineEvent): void {
-    if (this.#events.length >= MOST_EVENTS) this.dropped += 1;
-    else this.#events.push(event);
+    if (this.#events.length >= MOST_EVENTS) {
+      this.dropped += 1;
+      return;
+    }
+    this.#events.push(event);
+    if (!('turn' in event)) return;
+    const same = this.#byTurn.get(event.turn);
+    if (same === undefined) this.#byTurn.set(event.turn, [event]);
+    else same.push(event);
+  }
+
+  /** The events of one turn, oldest first. */
+  ofTurn(turn: number): readonly TimelineEvent[] {
+    return this.#byTurn.get(turn) ?? [];
   }
 
   get events(): readonly TimelineEvent[] {
