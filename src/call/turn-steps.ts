@@ -17,11 +17,11 @@ const MEANT_INTERRUPTION_MS = 600;
 /** Quiet after the last voiced frame before a final without an end mark counts as covering it. */
 const COVERED_MS = 120;
 /** Quiet after a "mm-hm" that shows that nothing follows it. */
-const BACKCHANNEL_OVER_MS = 220;
+const BACKCHANNEL_OVER_MS = 180;
 /** An interruption with less evidence for speech than this, and not a word, may have been a cough or a "mm-hm", … */
 const DOUBTFUL_EVIDENCE_MS = 480;
 /** … and was one when it is quiet for so long, or has had no pitch for so long: the bot speaks on, until words come. */
-const DOUBTFUL_OVER_MS = 220;
+const DOUBTFUL_OVER_MS = 180;
 const TONELESS_MS = 400;
 /** How many times longer the next key is waited for while the value is incomplete. */
 const INCOMPLETE_PATIENCE = 2.5;
