@@ -417,7 +417,7 @@ describe('words of listening', () => {
   it('turn nothing any more once their time is over, or other words follow', () => {
     const late = new TurnDriver().speaking().voice(1_300).quiet(240).partial(0, 'okay').quiet(100);
     expect(late.kinds).not.toContain('restore');
-    const more = new TurnDriver().speaking().voice(300).partial(0, 'okay').quiet(160).partial(0, 'okay not').quiet(460);
+    const more = new TurnDriver().speaking().voice(300).partial(0, 'okay').quiet(160).partial(0, 'okay not').quiet(500);
     expect(more.final(0, 'okay not monday').asked).toEqual(['okay not monday']);
   });
 });
