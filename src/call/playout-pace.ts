@@ -1,11 +1,11 @@
 /** Somebody looks every 20 ms: a look so much later than the one before was kept from coming, for longer than a first chunk bears. */
-const STALL_MS = 100;
+const STALL_MS = 150;
 /** Longer than any stall that a call outlives: the line was away. */
 const AWAY_MS = 2_000;
 /** Stalls that come again within this time are taken to go on: one alone is a bot that loads something. */
 const REMEMBERED_MS = 10_000;
 /** The first sound waits no longer than this for more behind it. */
-const MOST_WAIT_MS = 150;
+const MOST_WAIT_MS = 60;
 
 /**
  * How regularly playout is looked after. Where the event loop was seen to stall again and again, the first sound of an answer waits a moment for

@@ -123,11 +123,11 @@ describe('the lead', () => {
       expect(playout.counters.starvedByGateway).toBe(0);
     });
 
-    it('it waits 150 ms at most, and not for more of a sentence that is whole', () => {
+    it('it waits 60 ms at most, and not for more of a sentence that is whole', () => {
       const slow = stalled();
       slow.push('b', speech(200));
-      for (let nowMs = 1_000; nowMs < 1_150; nowMs += 20) expect(slow.pump(nowMs)).toEqual([]);
-      expect(audioMs(slow.pump(1_150))).toBe(200);
+      for (let nowMs = 1_000; nowMs < 1_060; nowMs += 20) expect(slow.pump(nowMs)).toEqual([]);
+      expect(audioMs(slow.pump(1_060))).toBe(200);
       const short = stalled();
       short.push('b', speech(120));
       short.end('b');
