@@ -50,6 +50,7 @@ export class Farewell {
   lastWords(reason: string, act?: () => void): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+    this.#acting = false;
     this.#act = act;
     this.#reason = reason;
     this.#last = true;
@@ -65,7 +66,13 @@ export class Farewell {
   /** What was being said was heard out. */
   heardOut(): void {
     const reason = this.#reason;
-    if (reason !== undefined) this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#leave(reason));
+    if (reason !== undefined && !this.#acting) this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#leave(reason));
+  }
+
+  /** The last words cannot be heard: what was to follow them comes now. @param otherwise reason of the end where there is none yet */
+  cutShort(otherwise: string): void {
+    this.#timer?.cancel();
+    this.#leave(this.#reason ?? otherwise);
   }
 
   #leave(reason: string): void {

@@ -132,7 +132,8 @@ export class CallSession {
   /** Says the bot's apology and hangs up: the platform is gone, or the process must stop. */
   apologise(reason: string): void {
     if (this.#over) return;
-    if (this.#media === undefined || this.#farewell.last) this.hangUp(this.#farewell.reason ?? reason);
+    if (this.#media === undefined) this.hangUp(reason);
+    else if (this.#farewell.last) this.#farewell.cutShort(reason);
     else this.#sayLast('apology', reason);
   }
 
@@ -228,7 +229,7 @@ export class CallSession {
   #onStalled({ voice }: Media): void {
     if (voice.reply?.synthesizing === true)
       this.#speechFailed('tts', new Error('the synthesis of a reply stopped in its middle'));
-    else if (this.#farewell.last) this.hangUp(this.#farewell.reason ?? 'stalled');
+    else if (this.#farewell.last) this.#farewell.cutShort('stalled');
     else this.#dialog.failed(new Error('the dialog stopped in the middle of its answer'));
   }
 
@@ -353,7 +354,7 @@ export class CallSession {
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#book.speechFailed(service, error);
     // Nobody needs to be heard while the last words are spoken.
-    if (service === 'asr' && this.#farewell.last) return;
+    if (service === 'asr' && this.#farewell.deaf) return;
     this.apologise('speech-unavailable');
   }
 

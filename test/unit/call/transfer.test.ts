@@ -87,6 +87,27 @@ it('connects a caller of whom nothing is heard to somebody else, where the bot s
   expect(transfers).toEqual(['+15550100']);
 });
 
+it.each(['synthesisFails', 'synthesisHangs'] as const)(
+  'connects such a caller without a word when none can be spoken (%s)',
+  async (fault) => {
+    using bench = new CallBench(
+      async function* ({ input }) {
+        if (input.kind === 'start') yield { type: 'say', text: 'Hello?' };
+      },
+      { noInputMs: 2_000, noInputAttempts: 0, noInputTransfer: '+15550100' },
+    );
+    const transfers: string[] = [];
+    bench.control = controlThat(async (_, to) => void transfers.push(to));
+    await bench.start();
+    await bench.quiet(1_000);
+    bench[fault] = true;
+    await bench.quiet(16_000);
+    await bench.wait(1_600);
+    expect(transfers).toEqual(['+15550100']);
+    expect((await bench.session.ended).endReason).toBe('transferred');
+  },
+);
+
 it('is no transfer when the caller hangs up before it happens', async () => {
   using bench = new CallBench(connects);
   bench.control = controlThat(async () => undefined);
