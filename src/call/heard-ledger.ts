@@ -1,4 +1,5 @@
 import { durationMs, type AudioFormat } from '../audio/format.ts';
+import { ByTurn } from './by-turn.ts';
 
 /** How far into a sentence the caller can have heard, in milliseconds of its audio. */
 export interface HeardInterval {
@@ -56,8 +57,7 @@ const RATE_ERROR = 0.37;
 export class HeardLedger {
   readonly #format: AudioFormat;
   readonly #entries = new Map<string, Entry>();
-  /** The same by turn: a call of many turns asks about each of them again and again. */
-  readonly #byTurn = new Map<number, Entry[]>();
+  readonly #byTurn = new ByTurn<Entry>();
 
   constructor(format: AudioFormat) {
     this.#format = format;
@@ -73,9 +73,7 @@ export class HeardLedger {
       heard: { sureMs: 0, likelyMs: 0 },
     };
     this.#entries.set(unitId, entry);
-    const same = this.#byTurn.get(turnIndex);
-    if (same === undefined) this.#byTurn.set(turnIndex, [entry]);
-    else same.push(entry);
+    this.#byTurn.add(turnIndex, entry);
   }
 
   /** @param byteLength added to the sentence; negative for what was made and will never be sent */
@@ -128,18 +126,15 @@ export class HeardLedger {
   }
 
   wasCut(turnIndex: number): boolean {
-    return this.#ofTurn(turnIndex).some(({ outcome }) => outcome === 'cut');
+    return this.#byTurn.of(turnIndex).some(({ outcome }) => outcome === 'cut');
   }
 
   #texts(turnIndex: number, text: (sentence: HeardSentence) => string): string {
-    return this.#ofTurn(turnIndex)
+    return this.#byTurn
+      .of(turnIndex)
       .map((entry) => text(this.#view(entry)))
       .filter((part) => part !== '')
       .join(' ');
-  }
-
-  #ofTurn(turnIndex: number): readonly Entry[] {
-    return this.#byTurn.get(turnIndex) ?? [];
   }
 
   #view(entry: Entry): HeardSentence {

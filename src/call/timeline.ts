@@ -1,3 +1,5 @@
+import { ByTurn } from './by-turn.ts';
+
 /** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
 export type TimelineEvent =
   | { readonly type: 'attached' | 'detached'; readonly atMs: number; readonly detail: string }
@@ -79,8 +81,7 @@ const MOST_EVENTS = 20_000;
 /** The events of one call, oldest first; bounded, the excess is counted. */
 export class Timeline {
   readonly #events: TimelineEvent[] = [];
-  /** The same by turn: a call of many turns asks about each of them again and again. */
-  readonly #byTurn = new Map<number, TimelineEvent[]>();
+  readonly #byTurn = new ByTurn<TimelineEvent>();
   dropped = 0;
 
   add(event: TimelineEvent): void {
@@ -89,15 +90,12 @@ export class Timeline {
       return;
     }
     this.#events.push(event);
-    if (!('turn' in event)) return;
-    const same = this.#byTurn.get(event.turn);
-    if (same === undefined) this.#byTurn.set(event.turn, [event]);
-    else same.push(event);
+    if ('turn' in event) this.#byTurn.add(event.turn, event);
   }
 
   /** The events of one turn, oldest first. */
   ofTurn(turn: number): readonly TimelineEvent[] {
-    return this.#byTurn.get(turn) ?? [];
+    return this.#byTurn.of(turn);
   }
 
   get events(): readonly TimelineEvent[] {
