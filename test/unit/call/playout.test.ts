@@ -23,11 +23,24 @@ function marks(commands: readonly PlayoutCommand[]): string[] {
 }
 
 function loaded(ms: number): Playout {
+  return holding(speech(ms));
+}
+
+function holding(audio: Uint8Array): Playout {
   const playout = new Playout(settings);
   playout.begin('a');
-  playout.push('a', speech(ms));
+  playout.push('a', audio);
   playout.end('a');
   return playout;
+}
+
+/** What is sent first at 700 ms of a sentence that was held until the carrier had run dry. */
+function resumedDry(audio: Uint8Array): PlayoutCommand | undefined {
+  const playout = holding(audio);
+  playout.pump(0);
+  playout.hold();
+  playout.resume(700);
+  return playout.pump(700)[0];
 }
 
 describe('the lead', () => {
@@ -327,14 +340,7 @@ describe('an interruption', () => {
   it('goes back to the quietest place before the cut when the carrier ran dry', () => {
     const audio = speech(1_000);
     audio.fill(0xff, 240 * BYTES_PER_MS, 280 * BYTES_PER_MS);
-    const playout = new Playout(settings);
-    playout.begin('a');
-    playout.push('a', audio);
-    playout.end('a');
-    playout.pump(0);
-    playout.hold();
-    playout.resume(700);
-    const [next] = playout.pump(700);
+    const next = resumedDry(audio);
     expect(next).toMatchObject({ type: 'audio', startMs: 700 });
     if (next?.type === 'audio') {
       expect(next.offsetBytes / BYTES_PER_MS).toBeGreaterThanOrEqual(240);
@@ -350,14 +356,7 @@ describe('an interruption', () => {
     const audio = new Uint8Array(1_000 * BYTES_PER_MS).fill(0x90);
     audio.fill(lower, 200 * BYTES_PER_MS, 360 * BYTES_PER_MS);
     if (lower !== 0xff) audio.fill(lower + 1, 200 * BYTES_PER_MS, 220 * BYTES_PER_MS);
-    const playout = new Playout(settings);
-    playout.begin('a');
-    playout.push('a', audio);
-    playout.end('a');
-    playout.pump(0);
-    playout.hold();
-    playout.resume(700);
-    expect(playout.pump(700)[0]).toMatchObject({ offsetBytes: expectedMs * BYTES_PER_MS });
+    expect(resumedDry(audio)).toMatchObject({ offsetBytes: expectedMs * BYTES_PER_MS });
   });
 
   it('speaks on with all that was not heard when it is restored, new sentences last', () => {
