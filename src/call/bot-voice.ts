@@ -48,12 +48,12 @@ export class BotVoice {
 
   /** All of the reply has been made and played. */
   get played(): boolean {
-    return this.#reply !== undefined && !this.#reply.signal.aborted && this.#reply.done && this.#line.playout.idle;
+    return this.#reply !== undefined && !this.#reply.aborted && this.#reply.done && this.#line.playout.idle;
   }
 
   /** A reply is being made or played, or was cut and can go on. */
   get speaking(): boolean {
-    return this.#reply !== undefined && !this.#reply.signal.aborted;
+    return this.#reply !== undefined && !this.#reply.aborted;
   }
 
   /** Starts what the dialog has to say, in place of the running reply and of what an interruption took back of it. */
@@ -108,7 +108,7 @@ export class BotVoice {
   #speak(sentences: readonly string[]): void {
     for (const sentence of sentences) {
       const text = speakable(sentence);
-      if (text !== '') this.#open?.reply.say({ ...this.#open.style, text });
+      if (text !== '') this.#open?.reply.say(utterance(this.#open.style, text));
     }
   }
 
@@ -132,7 +132,7 @@ export class BotVoice {
     const style = { voice: this.#voice, language: this.language, speed: this.#bot.speed, interruptible };
     for (const sentence of [...cutter.push(text), ...cutter.flush()]) {
       const spoken = speakable(sentence);
-      if (spoken !== '') reply.say({ ...style, text: spoken });
+      if (spoken !== '') reply.say(utterance(style, spoken));
     }
     if (running === undefined) reply.close();
   }
@@ -169,4 +169,9 @@ export class BotVoice {
     const makers = { synthesizer, sound: (source: string, signal: AbortSignal) => sounds.play(folder, source, signal) };
     return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
   }
+}
+
+/** Written out: a spread gives each object a hidden class of its own where the style came to be in many ways. */
+function utterance({ voice, language, speed, interruptible }: Omit<Utterance, 'text'>, text: string): Utterance {
+  return { text, voice, language, speed, interruptible };
 }

@@ -42,7 +42,10 @@ export class Line {
     const { format } = attachment.started;
     this.#ambience = ambience === undefined ? undefined : new Ambience(ambience, format.encoding);
     const { marks, payloadMultipleBytes } = attachment.capabilities;
-    this.playout = new Playout({ ...lead, format, marks, payloadMultipleBytes });
+    // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.
+    const { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs } = lead;
+    const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, format, marks, payloadMultipleBytes };
+    this.playout = new Playout(settings);
     this.ledger = new HeardLedger(format);
     this.#recording = recording;
     this.#echo = echo;

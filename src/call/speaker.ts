@@ -42,7 +42,7 @@ export interface ReplyOptions {
 }
 
 /** Sentences that may wait to be made; a dialog that says more waits, too. */
-const MOST_WAITING = 50;
+const MOST_WAITING = 10;
 /** Speech that is made ahead of what is heard: nobody pays for the rest of a reply that is interrupted. */
 const MOST_AHEAD_MS = 20_000;
 const LOOK_EVERY_MS = 250;
@@ -72,6 +72,8 @@ export class Reply {
   readonly #timeline: Timeline;
   readonly #options: ReplyOptions;
   readonly #abort = new AbortController();
+  /** As the signal says, which is slow to ask. */
+  #aborted = false;
   readonly #queue: Queued[] = [];
   readonly #policies = new Map<string, Interruptible>();
   #made = 0;
@@ -98,9 +100,14 @@ export class Reply {
     return this.#abort.signal;
   }
 
+  /** Nobody wants this reply any more. */
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
   /** Nothing more will be queued at the line. */
   get done(): boolean {
-    return this.signal.aborted || (this.#closed && !this.#running && this.#queue.length === 0);
+    return this.#aborted || (this.#closed && !this.#running && this.#queue.length === 0);
   }
 
   /** A sentence is being made. A sound that is being loaded has a deadline of its own. */
@@ -122,7 +129,7 @@ export class Reply {
   }
 
   #enqueue(audible: Utterance | SoundToPlay): void {
-    if (this.signal.aborted) return;
+    if (this.#aborted) return;
     const unitId = this.#newUnit(audible.interruptible);
     this.#queue.push({ audible, unitId });
     this.#endSound();
@@ -138,7 +145,7 @@ export class Reply {
 
   /** Resolves when more can be said, or nobody wants it: a dialog that never ends must not fill the memory. */
   async room(): Promise<void> {
-    while (this.#queue.length >= MOST_WAITING && !this.signal.aborted) {
+    while (this.#queue.length >= MOST_WAITING && !this.#aborted) {
       await new Promise<void>((resolve) => {
         this.#madeRoom = resolve;
       });
@@ -151,6 +158,7 @@ export class Reply {
   }
 
   abort(): void {
+    this.#aborted = true;
     this.#queue.length = 0;
     this.#abort.abort(new Error('the reply is no longer wanted'));
     this.#madeRoom();
@@ -165,7 +173,7 @@ export class Reply {
         await this.#notFarAhead(this.signal);
         await ('source' in next.audible ? this.#play(next.audible, next.unitId) : this.#speak(next.audible, next.unitId));
       } catch (error) {
-        if (!this.signal.aborted) this.#options.onFailure(error);
+        if (!this.#aborted) this.#options.onFailure(error);
         this.#queue.length = 0;
         this.#madeRoom();
       }
@@ -185,7 +193,7 @@ export class Reply {
     let first = true;
     try {
       for await (const audio of this.#makers.synthesizer.speak({ text, voice, language, speed }, this.signal)) {
-        if (this.signal.aborted) return;
+        if (this.#aborted) return;
         this.#push(unitId, audio, first);
         first = false;
       }
@@ -207,7 +215,7 @@ export class Reply {
         await this.#playOnce(sound.source, { unitId, text: time === 0 ? sound.label : '' }, giveWay.unitIds, signal);
       }
     } catch (error) {
-      if (this.signal.aborted) throw error;
+      if (this.#aborted) throw error;
       if (giveWay.abort.signal.aborted) return;
       this.#options.onMissing(sound.source, error);
       if (giveWay.unitIds.length === 0 && sound.instead !== undefined) await this.#speak(sound.instead, firstUnitId);

@@ -7,7 +7,7 @@ export interface RecognitionOptions {
   /** Sample rate of the PCM that will be sent, in Hz. */
   readonly sampleRateHz: number;
   /** Terms to bias recognition toward; at most ten are used (ASR doc, streaming rule 2). */
-  readonly boostPhrases?: readonly string[];
+  readonly boostPhrases?: readonly string[] | undefined;
 }
 
 /** What a session tells (ASR doc, events). `seg` numbers the finals; it rises, also where a lost socket was replaced. */

@@ -60,17 +60,21 @@ export class ModuleHook implements DialogHook {
    */
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     const answers = this.#respond(turn, signal);
-    const aborted = new Promise<'aborted'>((resolve) => {
-      if (signal.aborted) resolve('aborted');
-      signal.addEventListener('abort', () => resolve('aborted'), { once: true });
-    });
+    let wake: () => void = () => undefined;
+    const onAbort = (): void => wake();
+    signal.addEventListener('abort', onAbort, { once: true });
     try {
-      for (;;) {
-        const next = await Promise.race([aborted, answers.next()]);
-        if (next === 'aborted' || signal.aborted || next.done === true) return;
+      while (!signal.aborted) {
+        // No race with one promise for the whole answer: it would hold on to every action until its end.
+        const next = await new Promise<IteratorResult<unknown, void> | undefined>((resolve, reject) => {
+          wake = () => resolve(undefined);
+          answers.next().then(resolve, reject);
+        });
+        if (next === undefined || signal.aborted || next.done === true) return;
         yield parseAction(next.value);
       }
     } finally {
+      signal.removeEventListener('abort', onAbort);
       // A module that hangs never answers `return` either, so nobody waits for it.
       void answers.return().catch(() => undefined);
     }

@@ -74,7 +74,11 @@ class RealtimeSession implements RecognitionSession {
     this.#onOver = onOver;
     this.#over = new Promise((resolve) => (this.#resolveOver = resolve));
     const { clock, readyTimeoutMs, random = Math.random, dialect } = platform;
-    this.#protocol = new RealtimeProtocol({ ...options, readyTimeoutMs, random, dialect }, clock.nowMs());
+    const { language, sampleRateHz, boostPhrases } = options;
+    this.#protocol = new RealtimeProtocol(
+      { language, sampleRateHz, boostPhrases, readyTimeoutMs, random, dialect },
+      clock.nowMs(),
+    );
   }
 
   start(): void {

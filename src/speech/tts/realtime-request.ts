@@ -18,7 +18,7 @@ export interface StreamedSpeechOptions {
   /** ISO 639 code of an Indic language or English; told from the script when absent. */
   readonly language?: string;
   /** 0.25 to 4.0; 1.0 when absent. */
-  readonly speed?: number;
+  readonly speed?: number | undefined;
   /** Drops what is quieter than -40 dB at both ends. */
   readonly trimSilence?: boolean;
   /** `pcm` (16-bit little-endian), `mulaw` or `alaw`; containers are refused. `pcm` when absent. */
@@ -28,7 +28,7 @@ export interface StreamedSpeechOptions {
   /** `message` when absent. */
   readonly style?: RequestStyle;
   /** `live` when absent. */
-  readonly priority?: SlotPriority;
+  readonly priority?: SlotPriority | undefined;
 }
 
 /** What goes over the wire for one synthesis, and what its audio is brought to. */

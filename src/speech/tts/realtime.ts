@@ -53,9 +53,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
    * @throws as `stream`
    */
   async *speak({ text, voice, language, speed, priority }: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    const request = { text, voice, language, format: 'mulaw' as const };
-    const rest = { ...(speed === undefined ? {} : { speed }), ...(priority === undefined ? {} : { priority }) };
-    yield* this.stream({ ...request, ...rest }, signal);
+    yield* this.stream({ text, voice, language, speed, priority, format: 'mulaw' }, signal);
   }
 
   /**
