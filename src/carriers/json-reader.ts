@@ -1,5 +1,6 @@
 import type { AudioFormat } from '../audio/format.ts';
 import { bytesPerSample } from '../audio/format.ts';
+import { decodeBase64Into } from './base64.ts';
 import type { FieldPath, JsonDialect } from './json-dialect.ts';
 import { MediaTemplate } from './media-template.ts';
 import type { MediaEvent } from './port.ts';
@@ -51,10 +52,9 @@ export class JsonReader {
   readBytes(data: Buffer): ReadResult {
     const template = this.#template;
     if (this.#state === 'started' && template?.fits(data) === true) {
-      const payload = data.toString('latin1', template.payloadStart, template.payloadEnd);
-      const result = this.#decoded(payload, template.timestampMs);
+      const length = decodeBase64Into(data, template.payloadStart, template.payloadEnd, scratch);
       // What is no base64 may have ended before the quotes did.
-      if (result.type === 'audio') return result;
+      if (length !== -1) return this.#lend(length, template.timestampMs);
     }
     const text = data.toString('utf8');
     const result = this.read(text);
@@ -140,6 +140,11 @@ export class JsonReader {
   #decoded(payload: string, timestampMs: number | undefined): ReadResult {
     const length = scratch.write(payload, 0, 'base64');
     if (length !== base64Bytes(payload)) return rejected('audio payload is not base64');
+    return this.#lend(length, timestampMs);
+  }
+
+  /** @param length how many bytes of `scratch` are the payload */
+  #lend(length: number, timestampMs: number | undefined): ReadResult {
     if (length % bytesPerSample(this.#format.encoding) !== 0) return rejected('audio payload ends within a sample');
     if (lent.length !== length) lent = scratch.subarray(0, length);
     return { type: 'audio', payload: lent, timestampMs };

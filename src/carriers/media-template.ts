@@ -1,14 +1,13 @@
 import type { JsonDialect } from './json-dialect.ts';
 
-/** A stretch that is the same in every message, and what follows it. */
-interface Piece {
-  readonly bytes: Uint8Array;
-  readonly next: 'payload' | 'digits' | 'time' | 'end';
-  /** The digits are a number of JSON, which has no zero in front, and not a text. */
-  readonly isNumber: boolean;
-}
+/** What follows a stretch that is the same in every message. */
+const PAYLOAD = 0;
+const NUMBER = 1;
+const TIME = 2;
+const END = 3;
 
 const ZERO = 0x30;
+const COLON = 0x3a;
 /** As many as a number holds exactly. */
 const MOST_DIGITS = 15;
 /** A text or a number of nothing but digits, as messages count themselves by. */
@@ -20,15 +19,19 @@ const DIGITS = /(?<=")\d{1,15}(?=")|(?<=:)(?:0|[1-9]\d{0,14})(?=[,}])/gu;
  * fit says nothing, and is read in full.
  */
 export class MediaTemplate {
-  readonly #pieces: readonly Piece[];
+  /** All that is the same in every message, one stretch behind the other. */
+  readonly #same: Uint8Array;
+  /** Two numbers for each stretch: where it ends in `#same`, and what follows it. */
+  readonly #stretches: readonly number[];
   readonly #payloadLength: number;
   /** Of the message that fitted last: where its payload begins and ends, and its timestamp if it has one. */
   payloadStart = 0;
   payloadEnd = 0;
   timestampMs: number | undefined;
 
-  private constructor(pieces: readonly Piece[], payloadLength: number) {
-    this.#pieces = pieces;
+  private constructor(same: Uint8Array, stretches: readonly number[], payloadLength: number) {
+    this.#same = same;
+    this.#stretches = stretches;
     this.#payloadLength = payloadLength;
   }
 
@@ -44,14 +47,19 @@ export class MediaTemplate {
     if ((timeStart === undefined) !== (timestampMs === undefined)) return undefined;
     const from = payloadStart + 1;
     const to = text.indexOf('"', from);
-    const pieces: Piece[] = [];
+    const stretches: number[] = [];
+    let same = '';
+    let sameBytes = 0;
     let at = 0;
     let hasTime = false;
-    const add = (start: number, next: Piece['next']): void => {
-      pieces.push({ bytes: Buffer.from(text.slice(at, start)), next, isNumber: text[start - 1] === ':' });
+    const add = (start: number, next: number): void => {
+      const stretch = text.slice(at, start);
+      same += stretch;
+      sameBytes += Buffer.byteLength(stretch);
+      stretches.push(sameBytes, next);
     };
     const addPayload = (): void => {
-      add(from, 'payload');
+      add(from, PAYLOAD);
       at = to;
     };
     for (const { index, 0: digits } of text.matchAll(DIGITS)) {
@@ -59,21 +67,28 @@ export class MediaTemplate {
       if (index < at) continue;
       const isTime = index === timeStart || (index - 1 === timeStart && text[timeStart] === '"');
       hasTime ||= isTime;
-      add(index, isTime ? 'time' : 'digits');
+      add(index, isTime ? TIME : NUMBER);
       at = index + digits.length;
     }
     if (at < to) addPayload();
-    add(text.length, 'end');
-    return hasTime === (timestampMs !== undefined) ? new MediaTemplate(pieces, to - from) : undefined;
+    add(text.length, END);
+    if (hasTime !== (timestampMs !== undefined)) return undefined;
+    // No `Buffer`: a small one is a part of a larger, and holds on to all of it.
+    return new MediaTemplate(new TextEncoder().encode(same), stretches, to - from);
   }
 
   /** Whether this is such a message. What is between the quotes of its payload has still to be looked at. */
   fits(data: Uint8Array): boolean {
+    const same = this.#same;
+    const stretches = this.#stretches;
     let at = 0;
-    for (const { bytes, next, isNumber } of this.#pieces) {
-      for (let index = 0; index < bytes.length; index += 1, at += 1) if (data[at] !== bytes[index]) return false;
-      if (next === 'end') return at === data.length;
-      if (next === 'payload') {
+    let index = 0;
+    for (let stretch = 0; stretch < stretches.length; stretch += 2) {
+      const end = stretches[stretch]!;
+      const next = stretches[stretch + 1]!;
+      for (; index < end; index += 1, at += 1) if (data[at] !== same[index]) return false;
+      if (next === END) return at === data.length;
+      if (next === PAYLOAD) {
         this.payloadStart = at;
         at += this.#payloadLength;
         this.payloadEnd = at;
@@ -86,8 +101,10 @@ export class MediaTemplate {
         at += 1;
       }
       const count = at - start;
-      if (count === 0 || count > MOST_DIGITS || (isNumber && count > 1 && data[start] === ZERO)) return false;
-      if (next === 'time') this.timestampMs = value;
+      if (count === 0 || count > MOST_DIGITS) return false;
+      // Digits without quotes are a number of JSON, which has no zero in front.
+      if (count > 1 && data[start] === ZERO && data[start - 1] === COLON) return false;
+      if (next === TIME) this.timestampMs = value;
     }
     return false;
   }

@@ -74,6 +74,21 @@ describe('messages of a stream, one after the other', () => {
     );
   });
 
+  it.each([
+    ['padded', ['//8=', 'AAA=']],
+    ['not padded', ['//8', 'AAA', '/w', 'AA']],
+    ['padded by too much', ['AAA==', '//8==', 'AAA==']],
+    ['with bits behind the last byte', ['AA==', 'AB==', '/9==']],
+    ['of the alphabet of addresses', ['AAAA', '-_-_', '__==', '-_8=', '+/8=']],
+    ['of no byte', ['A', '=', '=', '==', 'AAAA', '====']],
+  ])('are read as each would be alone when their base64 is %s', (_note, said) => {
+    const reader = startedReader();
+    for (const payload of said) {
+      const text = Buffer.from(JSON.stringify({ event: 'media', media: { payload, timestamp: '20' } }));
+      expect(plain(reader.readBytes(text))).toEqual(readAlone(text));
+    }
+  });
+
   it('are audio no more once the stream has stopped', () => {
     const reader = startedReader();
     const media = Buffer.from(JSON.stringify(message('media')));
@@ -92,6 +107,15 @@ describe('a template', () => {
     expect(made?.fits(next)).toBe(true);
     expect(made?.timestampMs).toBe(220);
     expect(next.toString('latin1', made?.payloadStart, made?.payloadEnd)).toBe('////');
+  });
+
+  it('counts in bytes what is not ASCII', () => {
+    const other = text.replace('MZ1', 'é€😀').replace('"event"', '"ü":"5","event"');
+    const made = template(other, 20);
+    const next = Buffer.from(other.replace('"5"', '"55"').replace('AAAA', '////'));
+    expect(made?.fits(next)).toBe(true);
+    expect(next.toString('latin1', made?.payloadStart, made?.payloadEnd)).toBe('////');
+    expect(made?.fits(Buffer.from(other.replace('é', 'è')))).toBe(false);
   });
 
   it.each([

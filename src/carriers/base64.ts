@@ -1,0 +1,47 @@
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const PADDING = 0x3d;
+/** What each byte is worth as a digit; -1 when it is none, which makes whatever it is joined with negative. */
+const WORTH = new Int8Array(256).fill(-1);
+for (let worth = 0; worth < DIGITS.length; worth += 1) WORTH[DIGITS.charCodeAt(worth)] = worth;
+
+/**
+ * Decodes standard base64 where it stands, with padding or without, so that no text has to be made of it first. Stricter than
+ * `Buffer`, which passes over what it does not know; the bits behind the last whole byte may be anything, as there.
+ * @param text ASCII; from `start` up to, not including, `end` is base64
+ * @param out takes the bytes at its beginning; they are of no use when the text is refused
+ * @returns the number of bytes written; -1 when a byte is no digit, or digits or padding are too many or too few
+ * @throws RangeError when `text` ends before `end`, or `out` is too short
+ */
+export function decodeBase64Into(text: Uint8Array, start: number, end: number, out: Uint8Array): number {
+  if (start < 0 || start > end || end > text.length) throw new RangeError(`${start} to ${end} of ${text.length} bytes`);
+  const digits = end - start - paddingOf(text, start, end);
+  const rest = digits & 3;
+  if (rest === 1) return -1;
+  const length = (digits * 3) >> 2;
+  if (out.length < length) throw new RangeError(`out holds ${out.length} bytes, ${length} are needed`);
+  const wholeEnd = start + digits - rest;
+  let seen = 0;
+  let to = 0;
+  for (let at = start; at < wholeEnd; at += 4, to += 3) {
+    const group =
+      (WORTH[text[at]!]! << 18) | (WORTH[text[at + 1]!]! << 12) | (WORTH[text[at + 2]!]! << 6) | WORTH[text[at + 3]!]!;
+    seen |= group;
+    out[to] = group >> 16;
+    out[to + 1] = group >> 8;
+    out[to + 2] = group;
+  }
+  if (rest !== 0) {
+    const third = rest === 3 ? WORTH[text[wholeEnd + 2]!]! : 0;
+    const group = (WORTH[text[wholeEnd]!]! << 18) | (WORTH[text[wholeEnd + 1]!]! << 12) | (third << 6);
+    seen |= group;
+    out[to] = group >> 16;
+    if (rest === 3) out[to + 1] = group >> 8;
+  }
+  return seen < 0 ? -1 : length;
+}
+
+/** Padding makes whole groups of four; where it does not, it is left to be a byte that is no digit. */
+function paddingOf(text: Uint8Array, start: number, end: number): number {
+  if (start === end || ((end - start) & 3) !== 0 || text[end - 1] !== PADDING) return 0;
+  return text[end - 2] === PADDING ? 2 : 1;
+}
