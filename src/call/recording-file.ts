@@ -17,9 +17,9 @@ export interface RecordingFile {
   /**
    * Writes a block and a header that counts it. The file is made with the first one.
    * @param atByte where in the audio it stands; what was never written before it is silence
-   * @param block given away: it may not be used afterwards
+   * @param block copied before the call returns
    */
-  write(atByte: number, block: Uint8Array<ArrayBuffer>): void;
+  write(atByte: number, block: Uint8Array): void;
   /** Writes what is left, and closes the file. Never rejects. @returns whether there is a file */
   finish(): Promise<boolean>;
 }
@@ -47,12 +47,13 @@ class DirectRecordingFile implements RecordingFile {
     this.#path = path;
   }
 
-  write(atByte: number, block: Uint8Array<ArrayBuffer>): void {
+  write(atByte: number, lent: Uint8Array): void {
     if (this.failure !== undefined) return;
     if (this.#queuedBytes > MOST_QUEUED_BYTES) {
       this.failure = TOO_SLOW;
       return;
     }
+    const block = lent.slice();
     this.#queuedBytes += block.length;
     this.#writing = this.#writing.then(() => this.#writeBlock(atByte, block));
   }
@@ -68,7 +69,7 @@ class DirectRecordingFile implements RecordingFile {
     return this.#file !== undefined;
   }
 
-  async #writeBlock(atByte: number, block: Uint8Array<ArrayBuffer>): Promise<void> {
+  async #writeBlock(atByte: number, block: Uint8Array): Promise<void> {
     try {
       if (this.#file === undefined) {
         await mkdir(dirname(this.#path), { recursive: true });

@@ -7,9 +7,12 @@ export interface RecordingBlock {
   readonly length: number;
 }
 
-/** What the thread that writes recordings is told. Blocks lie one behind the other in `bytes`: one piece of memory changes hands. */
+/**
+ * What the thread that writes recordings is told. Blocks lie one behind the other in `memory`, which changes hands, and comes back
+ * when they are written: the same few pieces go to and fro.
+ */
 export type RecordingOrder =
-  | { readonly type: 'write'; readonly blocks: readonly RecordingBlock[]; readonly bytes: Uint8Array }
+  | { readonly type: 'write'; readonly blocks: readonly RecordingBlock[]; readonly memory: ArrayBuffer }
   | { readonly type: 'finish'; readonly id: number };
 
 /** What it tells. */
@@ -17,7 +20,8 @@ export type RecordingReport =
   /** These blocks are written, or were refused. */
   | {
       readonly type: 'done';
-      readonly count: number;
+      readonly bytes: number;
+      readonly memory: ArrayBuffer;
       readonly failures: readonly { readonly id: number; readonly error: string }[];
     }
   | { readonly type: 'finished'; readonly id: number; readonly exists: boolean; readonly error: string | undefined };

@@ -9,17 +9,22 @@ import type { RecordingBlock, RecordingOrder, RecordingReport } from './recordin
 const SEND_EVERY_MS = 50;
 /** Of all calls together: half a second of a thousand, or much more of fewer. */
 const MOST_QUEUED_BYTES = 500 * BYTES_PER_SECOND;
-
-type Block = RecordingBlock & { readonly bytes: Uint8Array };
+/** What goes over at once: four seconds of one call. */
+const PIECE_BYTES = 4 * BYTES_PER_SECOND;
+/** Pieces that are kept for the next blocks. */
+const MOST_FREE = 8;
 
 /** Writes recordings in a thread of its own; a call gives its audio away and never waits. */
 export class RecordingThread implements RecordingFiles, AsyncDisposable {
   readonly #clock: Clock;
   readonly #worker: Worker;
   readonly #files = new Map<number, ThreadFile>();
-  /** Sizes of the blocks under way, oldest first. */
-  readonly #underWay: number[] = [];
-  #blocks: Block[] = [];
+  /** Memory that came back. */
+  readonly #free: ArrayBuffer[] = [];
+  /** What goes over next, in this memory. */
+  #blocks: RecordingBlock[] = [];
+  #piece = new Uint8Array();
+  #filled = 0;
   #queuedBytes = 0;
   #nextId = 0;
   #timer: Timer | undefined;
@@ -39,7 +44,7 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
     let isNew = true;
     const file = new ThreadFile({
       write: (atByte, bytes) => {
-        const refusal = this.#write({ id, path: isNew ? path : undefined, atByte, length: bytes.length, bytes });
+        const refusal = this.#write({ id, path: isNew ? path : undefined, atByte, length: bytes.length }, bytes);
         isNew &&= refusal !== undefined;
         return refusal;
       },
@@ -56,9 +61,12 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
     await this.#worker.terminate();
   }
 
-  #write(block: Block): string | undefined {
+  #write(block: RecordingBlock, bytes: Uint8Array): string | undefined {
     if (this.#queuedBytes > MOST_QUEUED_BYTES) return TOO_SLOW;
-    this.#queuedBytes += block.bytes.length;
+    this.#queuedBytes += bytes.length;
+    if (this.#filled + bytes.length > this.#piece.length) this.#makeRoomFor(bytes.length);
+    this.#piece.set(bytes, this.#filled);
+    this.#filled += bytes.length;
     this.#blocks.push(block);
     this.#timer ??= this.#clock.after(SEND_EVERY_MS, () => this.#send());
     return undefined;
@@ -70,26 +78,27 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
     else this.#finished(id, false, undefined);
   }
 
+  #makeRoomFor(length: number): void {
+    this.#send();
+    const known = length <= PIECE_BYTES ? this.#free.pop() : undefined;
+    this.#piece = new Uint8Array(known ?? new ArrayBuffer(Math.max(PIECE_BYTES, length)));
+  }
+
   #send(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.#blocks.length === 0) return;
-    const blocks = this.#blocks;
+    const { buffer: memory } = this.#piece;
+    this.#order({ type: 'write', blocks: this.#blocks, memory }, [memory]);
     this.#blocks = [];
-    const bytes = new Uint8Array(blocks.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const block of blocks) {
-      this.#underWay.push(block.length);
-      bytes.set(block.bytes, at);
-      at += block.length;
-    }
-    const facts = blocks.map(({ id, path, atByte, length }) => ({ id, path, atByte, length }));
-    this.#order({ type: 'write', blocks: facts, bytes }, [bytes.buffer]);
+    this.#piece = new Uint8Array();
+    this.#filled = 0;
   }
 
   #reported(report: RecordingReport): void {
     if (report.type === 'finished') return this.#finished(report.id, report.exists, report.error);
-    for (const size of this.#underWay.splice(0, report.count)) this.#queuedBytes -= size;
+    this.#queuedBytes -= report.bytes;
+    if (report.memory.byteLength === PIECE_BYTES && this.#free.length < MOST_FREE) this.#free.push(report.memory);
     for (const { id, error } of report.failures) this.#files.get(id)?.failed(error);
   }
 
@@ -117,7 +126,7 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
 /** What a file asks of its thread. */
 interface FileOrders {
   /** @returns why it cannot be written */
-  write(atByte: number, bytes: Uint8Array<ArrayBuffer>): string | undefined;
+  write(atByte: number, bytes: Uint8Array): string | undefined;
   finish(): void;
 }
 
@@ -131,7 +140,7 @@ class ThreadFile implements RecordingFile {
     this.#orders = orders;
   }
 
-  write(atByte: number, block: Uint8Array<ArrayBuffer>): void {
+  write(atByte: number, block: Uint8Array): void {
     if (this.failure === undefined) this.failure = this.#orders.write(atByte, block);
   }
 

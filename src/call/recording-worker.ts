@@ -13,15 +13,16 @@ parentPort?.on('message', (order: RecordingOrder) => {
   if (order.type === 'finish') return finish(order.id);
   const failures: { id: number; error: string }[] = [];
   let from = 0;
+  const { memory } = order;
   for (const { id, path, atByte, length } of order.blocks) {
     try {
-      write(id, path, atByte, order.bytes.subarray(from, from + length));
+      write(id, path, atByte, new Uint8Array(memory, from, length));
     } catch (error) {
       failures.push({ id, error: errorText(error) });
     }
     from += length;
   }
-  report({ type: 'done', count: order.blocks.length, failures });
+  report({ type: 'done', bytes: from, memory, failures }, [memory]);
 });
 
 function write(id: number, path: string | undefined, atByte: number, bytes: Uint8Array): void {
@@ -52,7 +53,7 @@ function finish(id: number): void {
   });
 }
 
-function report(message: RecordingReport): void {
+function report(message: RecordingReport, transfer: readonly ArrayBuffer[] = []): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-  parentPort?.postMessage(message);
+  parentPort?.postMessage(message, transfer);
 }

@@ -1,3 +1,6 @@
+/** What windows give out last; one for all, since each is looked at before the next is asked. */
+let taken = new Int16Array(0);
+
 /**
  * The part of a stereo recording that may still change, on one sample clock: caller left, bot right. What leaves the
  * window is interleaved and final. Silence stands where nothing was put.
@@ -46,10 +49,14 @@ export class StereoWindow {
     }
   }
 
-  /** Takes out everything before `endSample`, interleaved left, right; at most the capacity at once. */
+  /**
+   * Takes out everything before `endSample`, interleaved left, right; at most the capacity at once.
+   * @returns samples that are lent until any window is asked again
+   */
   take(endSample: number): Int16Array<ArrayBuffer> {
     const count = Math.max(0, Math.min(this.#capacity, endSample - this.#start));
-    const interleaved = new Int16Array(count * 2);
+    if (taken.length < count * 2) taken = new Int16Array(count * 2);
+    const interleaved = taken.subarray(0, count * 2);
     const slot = this.#start % this.#capacity;
     const before = Math.min(count, this.#capacity - slot);
     this.#move(slot, slot + before, interleaved, 0);
