@@ -1,6 +1,6 @@
 import type { RecognitionEvent } from '../port.ts';
 
-/** The moment of a step. */
+/** The moment of a step. Either may take its time to tell: most steps ask for neither. */
 export interface At {
   readonly nowMs: number;
   /** Bytes given to the socket that the system has not taken yet. */

@@ -238,7 +238,7 @@ export class RealtimeProtocol {
   }
 
   /** Sends what is due: audio in batches, commits where they stand in it, and the end. */
-  #pump({ nowMs, bufferedBytes }: At): void {
+  #pump(at: At): void {
     if (this.#state.name !== 'ready' || this.#endSent) return;
     const { sampleRateHz } = this.#options;
     const audio = this.#audio;
@@ -247,6 +247,7 @@ export class RealtimeProtocol {
     this.#tellLost('the recogniser could not take audio for more than ten seconds');
     const waits = this.#endUntilMs === undefined && this.#commits.nextDue === undefined;
     if (waits && audio.end - audio.next < batch) return;
+    const { nowMs, bufferedBytes } = at;
     const allowed = this.#allowedUntil(nowMs);
     let buffered = bufferedBytes;
     for (;;) {

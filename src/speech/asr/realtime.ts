@@ -47,8 +47,8 @@ export class RealtimeRecogniser implements Recogniser, AsyncDisposable {
   }
 }
 
-/** The protocol's shell: tokens, sockets and time. */
-class RealtimeSession implements RecognitionSession {
+/** The protocol's shell: tokens, sockets and time. Itself the moment of each of its steps. */
+class RealtimeSession implements RecognitionSession, At {
   readonly #platform: RealtimeRecogniserOptions;
   readonly #protocol: RealtimeProtocol;
   readonly #listener: (event: RecognitionEvent) => void;
@@ -81,29 +81,33 @@ class RealtimeSession implements RecognitionSession {
     );
   }
 
+  get nowMs(): number {
+    return this.#platform.clock.nowMs();
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket?.bufferedBytes ?? 0;
+  }
+
   start(): void {
     this.#do(this.#protocol.start());
   }
 
   send(pcm: Int16Array): void {
-    this.#do(this.#protocol.send(this.#at(), pcm));
+    this.#do(this.#protocol.send(this, pcm));
   }
 
   commit(): void {
-    this.#do(this.#protocol.commit(this.#at()));
+    this.#do(this.#protocol.commit(this));
   }
 
   end(): Promise<void> {
-    this.#do(this.#protocol.end(this.#at()));
+    this.#do(this.#protocol.end(this));
     return this.#over;
   }
 
   abort(): void {
     this.#do(this.#protocol.abort());
-  }
-
-  #at(): At {
-    return { nowMs: this.#platform.clock.nowMs(), bufferedBytes: this.#socket?.bufferedBytes ?? 0 };
   }
 
   /** Effects of a step that a listener takes while one is being done come after those of the first. */
@@ -134,7 +138,7 @@ class RealtimeSession implements RecognitionSession {
     const { clock } = this.#platform;
     this.#timer = clock.after(dueMs - clock.nowMs(), () => {
       this.#timerDueMs = undefined;
-      this.#do(this.#protocol.tick(this.#at()));
+      this.#do(this.#protocol.tick(this));
     });
   }
 
@@ -174,11 +178,11 @@ class RealtimeSession implements RecognitionSession {
       minted = true;
       const listener = {
         text: (text: string) => {
-          if (ours()) this.#do(this.#protocol.text(this.#at(), text));
+          if (ours()) this.#do(this.#protocol.text(this, text));
         },
         binary: () => undefined,
         closed: (code: number, reason: string) => {
-          if (ours()) this.#do(this.#protocol.closed(this.#at(), code, reason));
+          if (ours()) this.#do(this.#protocol.closed(this, code, reason));
         },
       };
       const { path } = dialect;
@@ -186,7 +190,7 @@ class RealtimeSession implements RecognitionSession {
     } catch (error) {
       if (signal.aborted) return;
       const refused = minted && error instanceof SpeechAuthError;
-      this.#do(this.#protocol.openFailed(this.#at(), error instanceof Error ? error : new Error(String(error)), refused));
+      this.#do(this.#protocol.openFailed(this, error instanceof Error ? error : new Error(String(error)), refused));
       return;
     }
     if (signal.aborted) {
@@ -194,6 +198,6 @@ class RealtimeSession implements RecognitionSession {
       return;
     }
     this.#socket = socket;
-    this.#do(this.#protocol.opened(this.#at(), this.#token));
+    this.#do(this.#protocol.opened(this, this.#token));
   }
 }

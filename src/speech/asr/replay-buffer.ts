@@ -109,6 +109,7 @@ export class ReplayBuffer {
 
   /** @returns what was dropped since the last call and can no longer be sent; undefined when there was no voice in it */
   takeLost(): LostAudio | undefined {
+    if (this.#lostSamples === 0) return undefined;
     const hasWord = this.#lostVoiceSamples >= (WORD_MS / BLOCK_MS) * this.#blockSamples;
     const lost = { fromSample: this.#lostFrom, samples: this.#lostSamples };
     this.#lostSamples = 0;
