@@ -8,6 +8,7 @@ import { createHttpServer } from './http/server.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
 import { endOrphans } from './jobs/call-keeping.ts';
 import type { Clock } from './kernel/clock.ts';
+import { letCallsGoFirst } from './kernel/collector.ts';
 import { createEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -47,6 +48,7 @@ export interface Gateway extends AsyncDisposable {
  * @throws OffhookError when a bot's dialog, the store, the queue or the port cannot be opened
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  letCallsGoFirst();
   const { clock, logger, bots } = options;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();

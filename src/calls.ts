@@ -21,7 +21,6 @@ import { switchingBots } from './dialog/switching-bots.ts';
 import type { TwilioCredentials } from './http/twilio-access.ts';
 import { keepCall, type Keeping } from './jobs/call-keeping.ts';
 import type { Clock } from './kernel/clock.ts';
-import { letHeapGrow } from './kernel/heap-growth.ts';
 import type { BusinessEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
 import { measureLoopLag } from './observability/loop-lag.ts';
@@ -88,7 +87,6 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     accountSid === undefined || authToken === undefined
       ? undefined
       : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
-  letHeapGrow();
   const recordingFiles = new RecordingThread(clock);
   const formats = new Map(bots.map(({ name, recordingFormat }) => [name, recordingFormat]));
   const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;

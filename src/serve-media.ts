@@ -11,6 +11,7 @@ import { twilioCredentials } from './http/twilio-credentials.ts';
 import { Outbox } from './jobs/outbox.ts';
 import { isWanted } from './jobs/webhooks/webhook-desk.ts';
 import type { Clock } from './kernel/clock.ts';
+import { letCallsGoFirst } from './kernel/collector.ts';
 import { createEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -40,6 +41,7 @@ export interface ServeMediaOptions {
  * @throws OffhookError when a bot's dialog or the outbox cannot be opened
  */
 export async function serveMedia(options: ServeMediaOptions): Promise<{ close(): Promise<void> }> {
+  letCallsGoFirst();
   const { config, bots, assignment, channel, clock, logger } = options;
   const { settings, secrets, webhooks } = config;
   const metrics = createMetrics();
