@@ -10,6 +10,8 @@ export class CallLedger {
   /** Frames sent so far. */
   frames = 0;
   spokenSinceMs: number | undefined;
+  /** What the last message to the recogniser took, until it is known whether a commit followed it. */
+  heardAfterMs: number | undefined;
   /** Bytes of the bot's voice got since its sentence began. */
   got = 0;
 }
@@ -70,8 +72,15 @@ export class Ledger {
     }
     this.samplesHeard += pcm.length / 2;
     const last = Math.ceil(position / FRAME_PCM_BYTES) - 1;
-    if (this.measuring && last > ledger.frames - REMEMBERED)
-      this.toRecogniserMs.push(nowMs - ledger.sentAtMs[last % REMEMBERED]!);
+    if (ledger.heardAfterMs !== undefined) this.toRecogniserMs.push(ledger.heardAfterMs);
+    const isKnown = this.measuring && last > ledger.frames - REMEMBERED;
+    ledger.heardAfterMs = isKnown ? nowMs - ledger.sentAtMs[last % REMEMBERED]! : undefined;
+  }
+
+  /** A turn of this call was committed: what was sent for that had waited for more, and for the turn to end, not for the gateway. */
+  committed(call: number): void {
+    const ledger = this.calls[call];
+    if (ledger !== undefined) ledger.heardAfterMs = undefined;
   }
 
   /** An echo server sent a frame back. */

@@ -56,6 +56,7 @@ function hear(socket: WebSocket, ledger: Ledger): void {
     }
     const text = data.toString('latin1');
     if (text === 'commit') {
+      if (call !== undefined) ledger.committed(call);
       socket.send(JSON.stringify({ type: 'final', seg, text: `words ${seg} of call ${call}`, end_of_utterance: true }));
       seg += 1;
     } else if (text === 'end') socket.close(1000);
