@@ -140,7 +140,7 @@ function recorder(): Cost {
   let nowMs = 0;
   return cost('recording: a frame of each side', 7_000, (at) => {
     recording.caller(of(pcm, at), nowMs, nowMs, nowMs);
-    recording.bot(of(bot, at), nowMs + 300);
+    recording.bot(of(bot, at), nowMs + 300, nowMs);
     recording.tick(nowMs + 10);
     nowMs += 20;
   });

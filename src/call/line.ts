@@ -8,6 +8,9 @@ import type { PlayoutLead } from './playout-lead.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { Recording } from './recording.ts';
 
+/** The message being sent, on whichever line: used again for every one of the same length, as nearly all are. */
+let sent = new Int16Array(0);
+
 /**
  * The bot's side of the line: sentences go in, paced audio goes out through whichever socket is attached, and the ledger
  * and the recording learn what the caller can have heard. Survives the socket: what was cut by its loss is said again on
@@ -22,8 +25,6 @@ export class Line {
   readonly #onStarted: (unitId: string, atMs: number) => void;
   readonly #started = new Set<string>();
   #attachment: Attachment | undefined;
-  /** What was sent last, as samples: used again for messages of the same length, as nearly all are. */
-  #pcm = new Int16Array(0);
   /** The carrier's timestamp of the caller's last frame. */
   #lineMs: number | undefined;
 
@@ -93,8 +94,8 @@ export class Line {
         continue;
       }
       attachment.sendAudio(this.#ambience?.under(command.payload) ?? command.payload);
-      const pcm = this.#decoded(attachment, command.payload);
-      this.#recording?.bot(pcm, command.startMs);
+      const pcm = decoded(attachment, command.payload);
+      this.#recording?.bot(pcm, command.startMs, nowMs);
       this.#echo.sent(pcm, command.startMs, this.playout.lateMs);
       this.#echo.spoken.sounds(command.unitId, this.ledger.textOf(command.unitId), command.startMs + pcm.length / 8);
       if (!this.#started.has(command.unitId)) {
@@ -104,15 +105,6 @@ export class Line {
     }
     for (const played of this.playout.takePlayed()) this.ledger.played(played.unitId, played.byMark);
     this.#fill(attachment, nowMs);
-  }
-
-  /** Valid until the next call: whoever keeps of it copies. */
-  #decoded({ started }: Attachment, payload: Uint8Array): Int16Array {
-    const { encoding } = started.format;
-    const samples = Math.floor(payload.length / bytesPerSample(encoding));
-    if (this.#pcm.length !== samples) this.#pcm = new Int16Array(samples);
-    decodeAudioInto(encoding, payload, this.#pcm);
-    return this.#pcm;
   }
 
   /** Goes on with the room where nothing is said. */
@@ -166,4 +158,13 @@ export class Line {
     this.#recording?.cleared(nowMs);
     this.#echo.cleared(nowMs);
   }
+}
+
+/** Valid until the next message of any line: whoever keeps of it copies. */
+function decoded({ started }: Attachment, payload: Uint8Array): Int16Array {
+  const { encoding } = started.format;
+  const samples = Math.floor(payload.length / bytesPerSample(encoding));
+  if (sent.length !== samples) sent = new Int16Array(samples);
+  decodeAudioInto(encoding, payload, sent);
+  return sent;
 }

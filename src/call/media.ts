@@ -36,12 +36,13 @@ export function openMedia(
   timeline: Timeline,
   listener: MediaListener,
 ): Media {
-  const { clock, logger, ambienceOf, recordingsFolder, ticker } = services;
+  const { clock, logger, ambienceOf, recordingsFolder, recordingFiles, playout, ticker } = services;
   const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
+  const aheadMs = playout.leadMaxMs + playout.messageMs;
   const path = join(recordingsFolder, day, `${callId}.wav`);
-  const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, services.recordingFiles);
+  const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, recordingFiles, aheadMs);
   const echo = new EchoGuard();
-  const line = new Line(attachment, services.playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
+  const line = new Line(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),
   );
   const ear = new Ear(detectorOf(bot, services), recording, echo, (event) => listener.feed(event));

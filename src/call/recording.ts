@@ -10,8 +10,10 @@ const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
 const BLOCK_MS = 300;
 /** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
 const MARGIN_MS = 120;
-/** The margin, a block, and what is sent ahead to the carrier (half a second and a message), twice over. */
-const WINDOW_MS = 2_000;
+/** What may be missing of a window that holds the margin, a block, and what is sent ahead: a tick that comes late. */
+const SLACK_MS = 180;
+/** Half a second and a message. */
+const DEFAULT_AHEAD_MS = 600;
 /** How far ahead of our clock a carrier's timestamp may be. */
 const MOST_LEAD_MS = 10_000;
 
@@ -55,7 +57,7 @@ export interface RecordingSidecar {
 export class Recording {
   readonly path: string;
   readonly #clock = new SampleClock();
-  readonly #window = new StereoWindow(WINDOW_MS * SAMPLES_PER_MS);
+  readonly #window: StereoWindow;
   readonly #gaps: RecordingGap[] = [];
   #openGap: { readonly fromMs: number; readonly reason: string } | undefined;
   readonly #callId: string;
@@ -68,8 +70,16 @@ export class Recording {
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
 
-  constructor(path: string, callId: string, rule: KeepRule = 'always', files: RecordingFiles = directRecordingFiles) {
+  /** @param aheadMs how long before it is played the bot's audio comes at most */
+  constructor(
+    path: string,
+    callId: string,
+    rule: KeepRule = 'always',
+    files: RecordingFiles = directRecordingFiles,
+    aheadMs = DEFAULT_AHEAD_MS,
+  ) {
     this.path = path;
+    this.#window = new StereoWindow((MARGIN_MS + BLOCK_MS + aheadMs + SLACK_MS) * SAMPLES_PER_MS);
     this.#file = files.create(path);
     this.#callId = callId;
     this.#rule = rule;
@@ -121,7 +131,8 @@ export class Recording {
   }
 
   /** Bot audio that the carrier will start playing at `startMs` on the monotonic clock. */
-  bot(pcm: Int16Array, startMs: number): void {
+  bot(pcm: Int16Array, startMs: number, nowMs: number): void {
+    this.#flushUntil(nowMs);
     const positionMs = this.#clock.positionAt(startMs);
     if (positionMs !== undefined && this.#keeping) this.#window.put('right', Math.round(positionMs * SAMPLES_PER_MS), pcm);
   }
@@ -158,7 +169,9 @@ export class Recording {
   /** Writes the rest and the sidecar, and closes the file. Never rejects; see `failure`. */
   async finish(nowMs: number): Promise<void> {
     const endMs = this.#clock.positionAt(nowMs);
-    if (endMs !== undefined) this.#write(this.#window.take(Math.round(endMs * SAMPLES_PER_MS)));
+    const endSample = Math.round((endMs ?? 0) * SAMPLES_PER_MS);
+    // More than the window holds, when the line was gone at the end: nobody ticked meanwhile.
+    while (this.#window.startSample < endSample) this.#write(this.#window.take(endSample));
     const exists = await this.#file.finish();
     const durationMs = this.#dataBytes / 4 / SAMPLES_PER_MS;
     const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');

@@ -6,6 +6,7 @@ import { rmsLevelDb } from '../../src/audio/level.ts';
 import { sine } from '../../src/audio/tone.ts';
 import { readWavLayout } from '../../src/audio/wav.ts';
 import { Recording } from '../../src/call/recording.ts';
+import { directRecordingFiles } from '../../src/call/recording-file.ts';
 import { analyseCall } from '../../src/jobs/post-call/analyse-call.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { storeOn } from '../../src/store/postgres-store.ts';
@@ -29,7 +30,7 @@ it('records a call of 75 minutes and hands it to the analysis, in the memory of 
   await using folder = await temporaryFolder();
   const path = join(folder.path, 'call_1.wav');
   const recorded = new MemoryWatch();
-  const recording = new Recording(path, 'call_1');
+  const recording = new Recording(path, 'call_1', 'always', directRecordingFiles, SAID_MS);
   await feed(recording, path);
   await recording.finish(MINUTES * MINUTE_MS);
   expect(recording.failure).toBeUndefined();
@@ -87,7 +88,7 @@ async function feed(recording: Recording, path: string): Promise<void> {
     const saidMs = inMinuteMs - CALLER_AT_MS;
     const speaks = saidMs >= 0 && saidMs < SAID_MS;
     recording.caller(speaks ? word.subarray(saidMs * MS, (saidMs + FRAME_MS) * MS) : silence, atMs, atMs, atMs);
-    if (inMinuteMs === BOT_AT_MS) recording.bot(bot, atMs);
+    if (inMinuteMs === BOT_AT_MS) recording.bot(bot, atMs, atMs);
     if (inMinuteMs % 10_000 !== 0 || atMs === 0) continue;
     // No more than it may keep waiting for the disk.
     await until('the disk', async () => (await sizeOf(path)) >= (atMs - 1_000) * 32);

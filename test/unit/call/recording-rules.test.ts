@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { type KeepRule, Recording } from '../../../src/call/recording.ts';
+import { directRecordingFiles } from '../../../src/call/recording-file.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 const FRAME_MS = 20;
@@ -16,7 +17,7 @@ async function record(rule: KeepRule, during: Readonly<Record<number, (recording
   for (let atMs = 0; atMs < 2_000; atMs += FRAME_MS) {
     during[atMs]?.(recording, 5_000 + atMs);
     recording.caller(frame, atMs, 5_000 + atMs, 1_000_000 + atMs);
-    recording.bot(frame, 5_000 + atMs + 200);
+    recording.bot(frame, 5_000 + atMs + 200, 5_000 + atMs);
   }
   await recording.finish(7_000);
   if (!existsSync(path)) return { started: recording.started, kept: [], wav: undefined };
@@ -87,10 +88,30 @@ it('puts the bot where the ear hears it, though a frame arrives when it is over'
   const recording = new Recording(path, 'call', 'always');
   for (let frame = 0; frame < 100; frame += 1) {
     recording.caller(new Int16Array(160), 102 + 20 * frame, 5_000 + 20 * (frame + 1), 0);
-    if (frame === 40) recording.bot(new Int16Array(800).fill(9_000), 6_000);
+    if (frame === 40) recording.bot(new Int16Array(800).fill(9_000), 6_000, 5_840);
   }
   await recording.finish(7_000);
   const [, bot] = parseWav(readFileSync(path)).samples;
   expect(bot!.findIndex((sample) => sample !== 0)).toBe(1_000 * 8);
   expect(bot).toHaveLength(2_000 * 8);
 });
+
+it.each([600, 10_100])(
+  'keeps all that the carrier is sent up to %i ms before it is played, although ticks were late',
+  async (aheadMs) => {
+    await using folder = await temporaryFolder();
+    const path = join(folder.path, 'call.wav');
+    const recording = new Recording(path, 'call', 'always', directRecordingFiles, aheadMs);
+    const callerUntil = (untilMs: number): void => {
+      for (; atMs < untilMs; atMs += FRAME_MS) recording.caller(new Int16Array(160), atMs, 5_020 + atMs, 0);
+    };
+    let atMs = 0;
+    callerUntil(1_000);
+    // Nothing came and nobody ticked for half a second.
+    for (let sentMs = 0; sentMs < aheadMs; sentMs += 100) recording.bot(new Int16Array(800).fill(9_000), 6_520 + sentMs, 6_520);
+    callerUntil(2_000 + aheadMs);
+    await recording.finish(7_000 + aheadMs);
+    const [, bot] = parseWav(readFileSync(path)).samples;
+    expect(bot!.filter((sample) => sample !== 0)).toHaveLength(aheadMs * 8);
+  },
+);
