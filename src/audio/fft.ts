@@ -1,13 +1,14 @@
 /**
  * A complex Fourier transform in place, of one size; tables are made once, nothing is allocated by a transform. `toBins` and
- * `fromBins` spare the sorting of bins, for whoever only multiplies them.
+ * `fromBins` spare the sorting of bins, for whoever only multiplies them or knows where each is.
  */
 export class Fft {
   readonly size: number;
+  /** Where `toBins` leaves each bin. */
+  readonly places: Uint32Array;
   /** Of each stage `half`, the twiddles of its butterflies from index `half` on. */
   readonly #cos: Float64Array;
   readonly #sin: Float64Array;
-  readonly #reversed: Uint32Array;
 
   /** @throws RangeError when the size is not a power of two of at least 2 */
   constructor(size: number) {
@@ -21,16 +22,16 @@ export class Fft {
         this.#sin[half + offset] = Math.sin((Math.PI * offset) / half);
       }
     }
-    this.#reversed = new Uint32Array(size);
+    this.places = new Uint32Array(size);
     for (let index = 1; index < size; index += 1)
-      this.#reversed[index] = (this.#reversed[index >> 1]! >> 1) | (index & 1 ? size >> 1 : 0);
+      this.places[index] = (this.places[index >> 1]! >> 1) | (index & 1 ? size >> 1 : 0);
   }
 
   /** @param re,im `size` numbers each, replaced by their transform, which is not scaled */
   forward(re: Float64Array, im: Float64Array): void {
     this.toBins(re, im);
     for (let index = 0; index < this.size; index += 1) {
-      const other = this.#reversed[index]!;
+      const other = this.places[index]!;
       if (other <= index) continue;
       const realPart = re[index]!;
       const imaginaryPart = im[index]!;
@@ -41,51 +42,104 @@ export class Fft {
     }
   }
 
-  /** The same with the bins in bit-reversed order. Two stages at a time: half the way through memory, fewer products. */
-  toBins(re: Float64Array, im: Float64Array): void {
+  /**
+   * The same with the bins in bit-reversed order. Two stages at a time: half the way through memory, fewer products.
+   * @param given how many numbers there are, if not `size`: whatever is behind them is taken for zeros
+   */
+  toBins(re: Float64Array, im: Float64Array, given = this.size): void {
+    let half = this.size >> 1;
+    if (2 * given >= this.size && 4 * given <= 3 * this.size) {
+      this.#firstStages(re, im, given);
+      half >>= 2;
+    } else if (given < this.size) {
+      re.fill(0, given);
+      im.fill(0, given);
+    }
+    for (; half >= 2; half >>= 2) this.#twoStages(re, im, half);
+    if (half === 1) addAndSubtract(re, im, this.size);
+  }
+
+  /** The first two where half of the numbers are given, or up to three quarters. */
+  #firstStages(re: Float64Array, im: Float64Array, given: number): void {
+    const cos = this.#cos;
+    const sin = this.#sin;
+    const half = this.size >> 1;
+    const quarter = half >> 1;
+    for (let at = 0; at < quarter; at += 1) {
+      const cos1 = cos[half + at]!;
+      const sin1 = sin[half + at]!;
+      const cos2 = cos[quarter + at]!;
+      const sin2 = sin[quarter + at]!;
+      const cos3 = cos1 * cos2 - sin1 * sin2;
+      const sin3 = cos1 * sin2 + sin1 * cos2;
+      const at1 = at + quarter;
+      const at2 = at + half;
+      const at3 = at2 + quarter;
+      const thirdRe = at2 < given ? re[at2]! : 0;
+      const thirdIm = at2 < given ? im[at2]! : 0;
+      const sumRe = re[at]! + thirdRe;
+      const sumIm = im[at]! + thirdIm;
+      const differenceRe = re[at]! - thirdRe;
+      const differenceIm = im[at]! - thirdIm;
+      const otherRe = re[at1]!;
+      const otherIm = im[at1]!;
+      re[at] = sumRe + otherRe;
+      im[at] = sumIm + otherIm;
+      const aRe = sumRe - otherRe;
+      const aIm = sumIm - otherIm;
+      re[at1] = aRe * cos2 + aIm * sin2;
+      im[at1] = aIm * cos2 - aRe * sin2;
+      const bRe = differenceRe + otherIm;
+      const bIm = differenceIm - otherRe;
+      re[at2] = bRe * cos1 + bIm * sin1;
+      im[at2] = bIm * cos1 - bRe * sin1;
+      const cRe = differenceRe - otherIm;
+      const cIm = differenceIm + otherRe;
+      re[at3] = cRe * cos3 + cIm * sin3;
+      im[at3] = cIm * cos3 - cRe * sin3;
+    }
+  }
+
+  #twoStages(re: Float64Array, im: Float64Array, half: number): void {
     const { size } = this;
     const cos = this.#cos;
     const sin = this.#sin;
-    let half = size >> 1;
-    for (; half >= 2; half >>= 2) {
-      const quarter = half >> 1;
-      for (let offset = 0; offset < quarter; offset += 1) {
-        const cos1 = cos[half + offset]!;
-        const sin1 = sin[half + offset]!;
-        const cos2 = cos[quarter + offset]!;
-        const sin2 = sin[quarter + offset]!;
-        const cos3 = cos1 * cos2 - sin1 * sin2;
-        const sin3 = cos1 * sin2 + sin1 * cos2;
-        for (let at = offset; at < size; at += 2 * half) {
-          const at1 = at + quarter;
-          const at2 = at + half;
-          const at3 = at2 + quarter;
-          const sumRe = re[at]! + re[at2]!;
-          const sumIm = im[at]! + im[at2]!;
-          const differenceRe = re[at]! - re[at2]!;
-          const differenceIm = im[at]! - im[at2]!;
-          const otherSumRe = re[at1]! + re[at3]!;
-          const otherSumIm = im[at1]! + im[at3]!;
-          const otherRe = re[at1]! - re[at3]!;
-          const otherIm = im[at1]! - im[at3]!;
-          re[at] = sumRe + otherSumRe;
-          im[at] = sumIm + otherSumIm;
-          const aRe = sumRe - otherSumRe;
-          const aIm = sumIm - otherSumIm;
-          re[at1] = aRe * cos2 + aIm * sin2;
-          im[at1] = aIm * cos2 - aRe * sin2;
-          const bRe = differenceRe + otherIm;
-          const bIm = differenceIm - otherRe;
-          re[at2] = bRe * cos1 + bIm * sin1;
-          im[at2] = bIm * cos1 - bRe * sin1;
-          const cRe = differenceRe - otherIm;
-          const cIm = differenceIm + otherRe;
-          re[at3] = cRe * cos3 + cIm * sin3;
-          im[at3] = cIm * cos3 - cRe * sin3;
-        }
+    const quarter = half >> 1;
+    for (let offset = 0; offset < quarter; offset += 1) {
+      const cos1 = cos[half + offset]!;
+      const sin1 = sin[half + offset]!;
+      const cos2 = cos[quarter + offset]!;
+      const sin2 = sin[quarter + offset]!;
+      const cos3 = cos1 * cos2 - sin1 * sin2;
+      const sin3 = cos1 * sin2 + sin1 * cos2;
+      for (let at = offset; at < size; at += 2 * half) {
+        const at1 = at + quarter;
+        const at2 = at + half;
+        const at3 = at2 + quarter;
+        const sumRe = re[at]! + re[at2]!;
+        const sumIm = im[at]! + im[at2]!;
+        const differenceRe = re[at]! - re[at2]!;
+        const differenceIm = im[at]! - im[at2]!;
+        const otherSumRe = re[at1]! + re[at3]!;
+        const otherSumIm = im[at1]! + im[at3]!;
+        const otherRe = re[at1]! - re[at3]!;
+        const otherIm = im[at1]! - im[at3]!;
+        re[at] = sumRe + otherSumRe;
+        im[at] = sumIm + otherSumIm;
+        const aRe = sumRe - otherSumRe;
+        const aIm = sumIm - otherSumIm;
+        re[at1] = aRe * cos2 + aIm * sin2;
+        im[at1] = aIm * cos2 - aRe * sin2;
+        const bRe = differenceRe + otherIm;
+        const bIm = differenceIm - otherRe;
+        re[at2] = bRe * cos1 + bIm * sin1;
+        im[at2] = bIm * cos1 - bRe * sin1;
+        const cRe = differenceRe - otherIm;
+        const cIm = differenceIm + otherRe;
+        re[at3] = cRe * cos3 + cIm * sin3;
+        im[at3] = cIm * cos3 - cRe * sin3;
       }
     }
-    if (half === 1) addAndSubtract(re, im, size);
   }
 
   /** Back from bins in bit-reversed order; `size` times what was transformed. */

@@ -4,10 +4,26 @@ export const SILENCE_DB = -96;
 /** Root-mean-square level in dBFS (0 is a full-scale square wave), at least `SILENCE_DB`. */
 export function rmsLevelDb(pcm: Int16Array): number {
   if (pcm.length === 0) return SILENCE_DB;
-  let energy = 0;
-  for (let index = 0; index < pcm.length; index += 1) energy += pcm[index]! * pcm[index]!;
+  const energy = energyOf(pcm);
   if (energy === 0) return SILENCE_DB;
   return Math.max(SILENCE_DB, 10 * Math.log10(energy / pcm.length / (32_768 * 32_768)));
+}
+
+/** Four sums at a time, which do not wait for one another: of whole numbers the order does not matter. */
+function energyOf(pcm: Int16Array): number {
+  let a = 0;
+  let b = 0;
+  let c = 0;
+  let d = 0;
+  let index = 0;
+  for (; index + 3 < pcm.length; index += 4) {
+    a += pcm[index]! * pcm[index]!;
+    b += pcm[index + 1]! * pcm[index + 1]!;
+    c += pcm[index + 2]! * pcm[index + 2]!;
+    d += pcm[index + 3]! * pcm[index + 3]!;
+  }
+  for (; index < pcm.length; index += 1) a += pcm[index]! * pcm[index]!;
+  return a + b + c + d;
 }
 
 /** The largest magnitude, 0 to 32,768. */

@@ -1,7 +1,10 @@
 import { Fft } from './fft.ts';
 import { FRAME_SAMPLES_8K } from './format.ts';
 
+/** Samples of a transform, which takes them in pairs; a frame is the first of them, and the rest is silence. */
 const TRANSFORM = 256;
+const HALF = TRANSFORM / 2;
+const PAIRS = FRAME_SAMPLES_8K / 2;
 /** First bins of the bands, and the end of the last: 156 Hz to 3.6 kHz, wider towards the top as hearing is. */
 const EDGES = [5, 8, 11, 14, 18, 23, 29, 36, 44, 54, 66, 80, 96, 116];
 export const LINE_BANDS = EDGES.length - 1;
@@ -9,59 +12,65 @@ export const LINE_BANDS = EDGES.length - 1;
 const FADE_IN = 40;
 const FADE_OUT = 24;
 
-/** The spectrum of one frame by bands. One for a process: nothing is kept between calls. */
-export class LineBands {
-  readonly #fft = new Fft(TRANSFORM / 2);
-  readonly #re = new Float64Array(TRANSFORM / 2);
-  readonly #im = new Float64Array(TRANSFORM / 2);
-  readonly #window: Float64Array;
-  /** Cosines and sines of the bins, which turn the transform of sample pairs into that of samples. */
-  readonly #cos: Float64Array;
-  readonly #sin: Float64Array;
+// One of each for a process, in which nothing outlives a frame: code that knows where its memory is checks and loads less.
+const fft = new Fft(HALF);
+const re = new Float64Array(HALF);
+const im = new Float64Array(HALF);
+const squares = new Float64Array(HALF);
+const powers = new Float64Array(LINE_BANDS);
+const shape = windowOf();
+/** Cosines and sines of the bins, which turn the transform of sample pairs into that of samples. */
+const cosines = Float64Array.from({ length: HALF }, (_, bin) => Math.cos((2 * Math.PI * bin) / TRANSFORM));
+const sines = Float64Array.from({ length: HALF }, (_, bin) => Math.sin((2 * Math.PI * bin) / TRANSFORM));
 
-  constructor() {
-    const shape = Float64Array.from({ length: FRAME_SAMPLES_8K }, (_, at) => fade(at + 0.5));
-    const power = shape.reduce((sum, share) => sum + share * share, 0);
-    // Scaled so that white noise has its mean square in every band.
-    this.#window = shape.map((share) => share / Math.sqrt(power));
-    const turn = (of: (angle: number) => number): Float64Array =>
-      Float64Array.from({ length: TRANSFORM / 2 }, (_, bin) => of((2 * Math.PI * bin) / TRANSFORM));
-    this.#cos = turn(Math.cos);
-    this.#sin = turn(Math.sin);
+/**
+ * The spectrum of one frame by bands.
+ * @param frame 160 samples
+ * @returns `LINE_BANDS` mean squares a bin, of 16-bit samples; valid until the next frame, of any line, is measured
+ */
+export function lineBandPowers(frame: Int16Array): Float64Array {
+  for (let pair = 0; pair < PAIRS; pair += 1) {
+    re[pair] = frame[2 * pair]! * shape[2 * pair]!;
+    im[pair] = frame[2 * pair + 1]! * shape[2 * pair + 1]!;
   }
+  fft.toBins(re, im, PAIRS);
+  squareBins();
+  let bin = EDGES[0]!;
+  for (let band = 0; band < LINE_BANDS; band += 1) {
+    const until = EDGES[band + 1]!;
+    const bins = until - bin;
+    let sum = 0;
+    for (; bin < until; bin += 1) sum += squares[bin]!;
+    powers[band] = sum / (4 * bins);
+  }
+  return powers;
+}
 
-  /** @param frame 160 samples; @param powers gets `LINE_BANDS` mean squares a bin, of 16-bit samples */
-  measure(frame: Int16Array, powers: Float64Array): void {
-    const re = this.#re;
-    const im = this.#im;
-    const half = TRANSFORM / 2;
-    for (let pair = 0; pair < FRAME_SAMPLES_8K / 2; pair += 1) {
-      re[pair] = frame[2 * pair]! * this.#window[2 * pair]!;
-      im[pair] = frame[2 * pair + 1]! * this.#window[2 * pair + 1]!;
-    }
-    re.fill(0, FRAME_SAMPLES_8K / 2);
-    im.fill(0, FRAME_SAMPLES_8K / 2);
-    this.#fft.forward(re, im);
-    let bin = EDGES[0]!;
-    for (let band = 0; band < LINE_BANDS; band += 1) {
-      const until = EDGES[band + 1]!;
-      const bins = until - bin;
-      let sum = 0;
-      for (; bin < until; bin += 1) {
-        const mirror = half - bin;
-        const evenRe = re[bin]! + re[mirror]!;
-        const evenIm = im[bin]! - im[mirror]!;
-        const oddRe = im[bin]! + im[mirror]!;
-        const oddIm = re[mirror]! - re[bin]!;
-        const cos = this.#cos[bin]!;
-        const sin = this.#sin[bin]!;
-        const real = evenRe + cos * oddRe + sin * oddIm;
-        const imaginary = evenIm + cos * oddIm - sin * oddRe;
-        sum += real * real + imaginary * imaginary;
-      }
-      powers[band] = sum / (4 * bins);
-    }
+/** A bin and its mirror are made of the same two numbers. */
+function squareBins(): void {
+  const { places } = fft;
+  for (let bin = EDGES[0]!; bin <= HALF / 2; bin += 1) {
+    const mirror = HALF - bin;
+    const place = places[bin]!;
+    const mirrorPlace = places[mirror]!;
+    const evenRe = re[place]! + re[mirrorPlace]!;
+    const evenIm = im[place]! - im[mirrorPlace]!;
+    const oddRe = im[place]! + im[mirrorPlace]!;
+    const oddIm = re[mirrorPlace]! - re[place]!;
+    const real = evenRe + cosines[bin]! * oddRe + sines[bin]! * oddIm;
+    const imaginary = evenIm + cosines[bin]! * oddIm - sines[bin]! * oddRe;
+    squares[bin] = real * real + imaginary * imaginary;
+    const mirrorReal = evenRe + cosines[mirror]! * oddRe - sines[mirror]! * oddIm;
+    const mirrorImaginary = evenIm + cosines[mirror]! * oddIm + sines[mirror]! * oddRe;
+    squares[mirror] = mirrorReal * mirrorReal + mirrorImaginary * mirrorImaginary;
   }
+}
+
+/** Scaled so that white noise has its mean square in every band. */
+function windowOf(): Float64Array {
+  const faded = Float64Array.from({ length: FRAME_SAMPLES_8K }, (_, at) => fade(at + 0.5));
+  const power = faded.reduce((sum, share) => sum + share * share, 0);
+  return faded.map((share) => share / Math.sqrt(power));
 }
 
 function fade(at: number): number {

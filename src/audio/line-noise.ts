@@ -19,6 +19,13 @@ const USUAL_MOST = 6;
 const USUAL_LEAST = 0.02;
 const USUAL_FIRST = 1;
 
+/** Where in a line's memory each of these begins, with a number for every band, and where the usual likelihood is. */
+const FLOOR = 0;
+const SMOOTH = LINE_BANDS;
+const LEAST = 2 * LINE_BANDS;
+const LEAST_BEFORE = 3 * LINE_BANDS;
+const USUAL = 4 * LINE_BANDS;
+
 /** What a frame is to the noise: a part of it, something else for the moment, or a sound too long to be speech. */
 export type Lesson = 'noise' | 'voice' | 'drone';
 
@@ -27,22 +34,23 @@ export type Lesson = 'noise' | 'voice' | 'drone';
  * in some bands although another is full of noise.
  */
 export class LineNoise {
-  readonly #floor = new Float64Array(LINE_BANDS);
-  readonly #smooth = new Float64Array(LINE_BANDS);
-  readonly #least = new Float64Array(LINE_BANDS).fill(Number.POSITIVE_INFINITY);
-  readonly #leastBefore = new Float64Array(LINE_BANDS).fill(Number.POSITIVE_INFINITY);
+  /** In one piece: a process has many lines, and finds each one's out of the processor's caches. */
+  readonly #line = new Float64Array(USUAL + 1).fill(Number.POSITIVE_INFINITY, LEAST, USUAL);
   #frames = 0;
-  #usual = USUAL_FIRST;
+
+  constructor() {
+    this.#line[USUAL] = USUAL_FIRST;
+  }
 
   /** The likelihood that the line's own noise usually has: near 0 for a steady hiss, more where people talk or cars pass. */
   get usual(): number {
-    return this.#usual;
+    return this.#line[USUAL]!;
   }
 
   /** Mean square of the noise a bin, averaged over the bands. */
   get power(): number {
     let sum = 0;
-    for (const floor of this.#floor) sum += floor;
+    for (let band = 0; band < LINE_BANDS; band += 1) sum += this.#line[FLOOR + band]!;
     return sum / LINE_BANDS;
   }
 
@@ -55,7 +63,7 @@ export class LineNoise {
     if (this.#frames === 0) this.#begin(powers);
     let sum = 0;
     for (let band = 0; band < LINE_BANDS; band += 1) {
-      const ratio = powers[band]! / this.#floor[band]!;
+      const ratio = powers[band]! / this.#line[FLOOR + band]!;
       if (ratio > 1) sum += ratio - Math.log(ratio) - 1;
     }
     return sum / LINE_BANDS;
@@ -63,30 +71,32 @@ export class LineNoise {
 
   /** Learns the spread of the noise from a frame that may be a part of it. */
   learnUsual(likelihood: number): void {
-    const taken = Math.min(likelihood, USUAL_MOST * this.#usual);
-    this.#usual = Math.max(USUAL_LEAST, this.#usual + USUAL_PACE * (taken - this.#usual));
+    const { usual } = this;
+    const taken = Math.min(likelihood, USUAL_MOST * usual);
+    this.#line[USUAL] = Math.max(USUAL_LEAST, usual + USUAL_PACE * (taken - usual));
   }
 
   /** Follows the line by one frame, which `likelihood` was asked about before. */
   follow(powers: Float64Array, lesson: Lesson): void {
     this.#frames += 1;
+    const line = this.#line;
     const turn = this.#frames % SPAN_FRAMES === 0;
     for (let band = 0; band < LINE_BANDS; band += 1) {
       const power = powers[band]!;
-      const smooth = this.#smooth[band]! + SMOOTHING * (power - this.#smooth[band]!);
-      const least = Math.min(this.#least[band]!, smooth);
-      const known = this.#frames > SPAN_FRAMES ? Math.min(least, this.#leastBefore[band]!) : 0;
-      this.#floor[band] = Math.max(LEAST_POWER, known, nextFloor(this.#floor[band]!, power, lesson));
-      this.#smooth[band] = smooth;
-      this.#least[band] = turn ? smooth : least;
-      if (turn) this.#leastBefore[band] = least;
+      const smooth = line[SMOOTH + band]! + SMOOTHING * (power - line[SMOOTH + band]!);
+      const least = Math.min(line[LEAST + band]!, smooth);
+      const known = this.#frames > SPAN_FRAMES ? Math.min(least, line[LEAST_BEFORE + band]!) : 0;
+      line[FLOOR + band] = Math.max(LEAST_POWER, known, nextFloor(line[FLOOR + band]!, power, lesson));
+      line[SMOOTH + band] = smooth;
+      line[LEAST + band] = turn ? smooth : least;
+      if (turn) line[LEAST_BEFORE + band] = least;
     }
   }
 
   #begin(powers: Float64Array): void {
     for (let band = 0; band < LINE_BANDS; band += 1) {
-      this.#smooth[band] = powers[band]!;
-      this.#floor[band] = Math.max(LEAST_POWER, Math.min(MOST_FIRST_POWER, powers[band]!));
+      this.#line[SMOOTH + band] = powers[band]!;
+      this.#line[FLOOR + band] = Math.max(LEAST_POWER, Math.min(MOST_FIRST_POWER, powers[band]!));
     }
   }
 }

@@ -1,4 +1,4 @@
-import { decodeMulaw } from '../../audio/g711.ts';
+import { decodeMulaw } from './g711.ts';
 
 /** The sample that each mu-law code stands for. */
 const SAMPLES = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code));
@@ -8,6 +8,7 @@ const SAMPLES = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code))
  */
 const CODES = new Uint8Array(16_384);
 for (const [code, sample] of SAMPLES.entries()) CODES[(sample & 0xffff) >> 2] = code;
+const SILENCE = CODES[0]!;
 
 /**
  * Samples by their position, as many of the last ones as it has room for. A telephone line's are kept as the mu-law they came
@@ -38,11 +39,25 @@ export class SampleRing {
   /** A copy of this many samples. */
   copy(from: number, count: number): Int16Array<ArrayBuffer> {
     const pcm = samplesFor(count);
+    this.read(from, pcm);
+    return pcm;
+  }
+
+  /** Copies samples from this position on into all of `target`. */
+  read(from: number, target: Int16Array): void {
+    const count = target.length;
     const place = from % this.#capacity;
     const before = Math.min(count, this.#capacity - place);
-    this.#get(place, before, pcm);
-    if (before < count) this.#get(0, count - before, pcm.subarray(before));
-    return pcm;
+    this.#get(place, before, target);
+    if (before < count) this.#get(0, count - before, target.subarray(before));
+  }
+
+  /** Has these samples be silent, no more than there is room for. */
+  silence(from: number, count: number): void {
+    const place = from % this.#capacity;
+    const before = Math.min(count, this.#capacity - place);
+    this.#fill(place, before);
+    this.#fill(0, count - before);
   }
 
   /** Gets room for more or fewer, and keeps these. */
@@ -69,6 +84,11 @@ export class SampleRing {
       this.#codes = undefined;
     }
     this.#samples.set(pcm, place);
+  }
+
+  #fill(place: number, count: number): void {
+    if (this.#codes === undefined) this.#samples.fill(0, place, place + count);
+    else this.#codes.fill(SILENCE, place, place + count);
   }
 
   #get(place: number, count: number, target: Int16Array): void {

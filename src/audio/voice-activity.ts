@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES_8K } from './format.ts';
 import { rmsLevelDb } from './level.ts';
-import { LINE_BANDS, LineBands } from './line-bands.ts';
+import { lineBandPowers } from './line-bands.ts';
 import { type Lesson, LineNoise } from './line-noise.ts';
 import { PitchMeter } from './pitch-meter.ts';
 
@@ -29,27 +29,20 @@ const PITCHED = 0.5;
 /** Voiced and without pitch for longer than speech can be (a drawn-out s is under 300 ms): an engine, a fan, rain. */
 const DRONE_FRAMES = 25;
 
-/** Loads what all detectors share and returns a maker of detectors, one for each call; making and running them is synchronous. */
+/** Returns a maker of detectors, one for each call; making and running them is synchronous. */
 export async function loadVoiceActivity(): Promise<() => VoiceActivity> {
-  const bands = new LineBands();
-  return () => new VoiceActivity(bands);
+  return () => new VoiceActivity();
 }
 
 /** Voice activity of one 8 kHz line, 20 ms at a time: what stands out, in any bands, from a noise that is followed in each. */
 export class VoiceActivity {
-  readonly #bands: LineBands;
-  readonly #powers = new Float64Array(LINE_BANDS);
   readonly #noise = new LineNoise();
   readonly #pitch = new PitchMeter();
-  /** Frames since somebody certainly spoke. */
-  #sinceCertain = Number.POSITIVE_INFINITY;
+  /** Frames since somebody certainly spoke; at first, as if that were long ago. */
+  #sinceCertain = LEARN_AFTER_FRAMES + 1;
   /** Frames in a row that were voiced and had no pitch. */
   #unpitched = 0;
   #closed = false;
-
-  constructor(bands: LineBands) {
-    this.#bands = bands;
-  }
 
   /** Level of the line's noise in the bands of a voice, in dBFS. */
   get noiseFloorDb(): number {
@@ -63,14 +56,14 @@ export class VoiceActivity {
   process(frame: Int16Array): VoiceVerdict {
     if (frame.length !== FRAME_SAMPLES_8K) throw new RangeError(`a frame has ${FRAME_SAMPLES_8K} samples, not ${frame.length}`);
     if (this.#closed) throw new TypeError('this detector was closed');
-    this.#bands.measure(frame, this.#powers);
+    const powers = lineBandPowers(frame);
     const levelDb = rmsLevelDb(frame);
-    const likelihood = this.#noise.likelihood(this.#powers);
+    const likelihood = this.#noise.likelihood(powers);
     const onset = Math.min(MOST_LIKELIHOOD, Math.max(LEAST_LIKELIHOOD, TIMES_USUAL * this.#noise.usual));
     const goesOn = this.#sinceCertain <= GOING_ON_FRAMES;
     const enough = goesOn ? Math.max(LEAST_LIKELIHOOD, GOING_ON_SHARE * onset) : onset;
     const voiced = likelihood >= enough && levelDb >= LEAST_LEVEL_DB;
-    this.#noise.follow(this.#powers, this.#lesson(likelihood, onset));
+    this.#noise.follow(powers, this.#lesson(likelihood, onset));
     const speechLike = this.#pitch.measure(frame, voiced);
     const pitched = voiced && speechLike >= PITCHED;
     this.#unpitched = voiced && !pitched ? this.#unpitched + 1 : 0;

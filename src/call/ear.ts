@@ -18,6 +18,9 @@ export interface Moment {
   readonly wallMs: number;
 }
 
+/** The message being heard, on whichever line: used again for every one of the same length, as nearly all are. */
+let heard = new Int16Array(0);
+
 /**
  * The caller's side of the line: carrier audio goes to the recording and the recogniser, and comes out as 20 ms voice
  * frames and words for the turn machine.
@@ -30,8 +33,6 @@ export class Ear {
   readonly #gaps = new LineGaps();
   readonly #frame = new Int16Array(FRAME_SAMPLES_8K);
   #filled = 0;
-  /** Used again for every message of the same length, as nearly all are. */
-  #pcm = new Int16Array(0);
 
   constructor(detector: VoiceDetector, recording: Recording | undefined, echo: EchoGuard, sink: (event: TurnEvent) => void) {
     this.#detector = detector;
@@ -49,7 +50,7 @@ export class Ear {
     recogniser: { send(pcm: Int16Array): void },
   ): void {
     const { nowMs, wallMs } = at;
-    const pcm = this.#decoded(format, payload);
+    const pcm = decoded(format, payload);
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     this.#echo.arrived(pcm.length, timestampMs, nowMs);
@@ -83,13 +84,6 @@ export class Ear {
     this.#sink({ type: 'frame', frame: { atMs, voiced: sounds && !echo, speechLike } });
   }
 
-  #decoded({ encoding }: AudioFormat, payload: Uint8Array): Int16Array {
-    const samples = Math.floor(payload.length / bytesPerSample(encoding));
-    if (this.#pcm.length !== samples) this.#pcm = new Int16Array(samples);
-    decodeAudioInto(encoding, payload, this.#pcm);
-    return this.#pcm;
-  }
-
   close(): void {
     this.#detector.close();
   }
@@ -118,4 +112,12 @@ export class Ear {
   #said(text: string, nowMs: number): string {
     return this.#echo.repeats(text, nowMs) ? '' : text;
   }
+}
+
+/** Valid until the next message of any line: whoever keeps of it copies. */
+function decoded({ encoding }: AudioFormat, payload: Uint8Array): Int16Array {
+  const samples = Math.floor(payload.length / bytesPerSample(encoding));
+  if (heard.length !== samples) heard = new Int16Array(samples);
+  decodeAudioInto(encoding, payload, heard);
+  return heard;
 }

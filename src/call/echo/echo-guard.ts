@@ -59,6 +59,10 @@ const QUIET_POWER = 2_000;
 /** An echo explained a frame so lately that the line is taken to have one. */
 const RECENT_FRAMES = 150;
 
+/** A line in order, and the end of it that is looked at: memory of all guards, in which nothing outlives one judgement. */
+const line = new Int16Array(SEGMENT_SAMPLES);
+const lineWindow = new Int16Array(WINDOW_SAMPLES);
+
 /**
  * Tells the bot's own voice, come back over the caller's line, from the caller's. It never silences anything: a frame is
  * explained only when the audio that was sent, at the delay and loss of this line, accounts for all that is in it. On a
@@ -69,9 +73,8 @@ export class EchoGuard {
   readonly #bench = echoWorkbench();
   readonly #clock = new LineClock();
   readonly #model = new EchoModel();
-  /** The last 80 ms of the caller's line. */
-  readonly #line = new Int16Array(SEGMENT_SAMPLES);
-  readonly #window = this.#line.subarray(SEGMENT_SAMPLES - WINDOW_SAMPLES);
+  /** The last 80 ms of the caller's line: four frames, each of which takes the oldest one's place. */
+  readonly #ring = new Int16Array(SEGMENT_SAMPLES);
   #frame = 0;
   #lag: number | undefined;
   #warmUp = 0;
@@ -131,8 +134,7 @@ export class EchoGuard {
   explains(frame: Int16Array, voiced: boolean): boolean {
     this.#frame += 1;
     this.#clock.framed();
-    this.#line.copyWithin(0, FRAME_SAMPLES_8K);
-    this.#line.set(frame, SEGMENT_SAMPLES - FRAME_SAMPLES_8K);
+    this.#ring.set(frame, ((this.#frame - 1) * FRAME_SAMPLES_8K) % SEGMENT_SAMPLES);
     const halvings = this.#lag === undefined ? Math.min(MOST_HALVINGS, Math.floor(this.#vain / VAIN_SEARCHES)) : 0;
     if (this.#searches < MOST_SEARCHES) this.#searches += 1 / (FRAMES_PER_SEARCH * 2 ** halvings);
     if (!this.#clock.soundedWithin(MOST_LAG_SAMPLES + 2 * SEGMENT_SAMPLES)) return false;
@@ -157,7 +159,7 @@ export class EchoGuard {
     this.#searches -= 1;
     this.#vain += 1;
     this.#clock.copyBefore(0, history);
-    const { lag, likeness } = search.find(this.#line, history);
+    const { lag, likeness } = search.find(this.#copyLine(line), history);
     if (likeness < (this.#quiet < QUIET_FRAMES ? ALIKE : ALIKE_LATE)) return false;
     const again = Math.abs(lag - this.#candidate) < ABOUT_SAMPLES && this.#frame - this.#matchedAt < MATCH_MEMORY_FRAMES;
     if (again) {
@@ -197,12 +199,23 @@ export class EchoGuard {
     return (this.#frame - this.#pauseAt < ONSET_FRAMES && this.#startsAround(lag)) || this.#comesFromElsewhere(lag, nearly);
   }
 
+  /** Copies the last samples of the line, as many as there is room for, oldest first. @returns `out` */
+  #copyLine(out: Int16Array): Int16Array {
+    const ring = this.#ring;
+    let from = (this.#frame * FRAME_SAMPLES_8K + SEGMENT_SAMPLES - out.length) % SEGMENT_SAMPLES;
+    for (let index = 0; index < out.length; index += 1) {
+      out[index] = ring[from]!;
+      from = from + 1 === SEGMENT_SAMPLES ? 0 : from + 1;
+    }
+    return out;
+  }
+
   /** Measures this frame and the piece of the reference it would be the echo of. */
   #look(lag: number): void {
     const { powers, window } = this.#bench;
-    const { line, reference } = this.#model;
+    const { line: powersHeard, reference } = this.#model;
     this.#clock.copyBefore(lag, window);
-    powers.measure(this.#window, window, line, reference);
+    powers.measure(this.#copyLine(lineWindow), window, powersHeard, reference);
     this.#model.advance();
     let power = 0;
     for (const band of reference) power += band;
@@ -233,8 +246,9 @@ export class EchoGuard {
     if (this.#searches < 1) return false;
     const { search, history } = this.#bench;
     this.#clock.copyBefore(0, history);
-    const here = search.findNear(this.#line, history, lag, SAME_REACH, NEAR_SAMPLES).likeness;
-    const near = search.findNear(this.#line, history, lag, NEAR_REACH, NEAR_SAMPLES);
+    this.#copyLine(line);
+    const here = search.findNear(line, history, lag, SAME_REACH, NEAR_SAMPLES).likeness;
+    const near = search.findNear(line, history, lag, NEAR_REACH, NEAR_SAMPLES);
     const nearLag = near.lag;
     if (near.likeness > here + BETTER && (near.likeness >= ALIKE_NEAR || this.#seemsFrom(nearLag, near.likeness))) {
       this.#aim(nearLag);
@@ -247,7 +261,7 @@ export class EchoGuard {
     }
     this.#searches -= here < ALIKE ? 1 : 0.5;
     if (here >= ALIKE) return false;
-    const far = search.find(this.#line, history);
+    const far = search.find(line, history);
     if (far.likeness < ALIKE_NEAR) return false;
     this.#aim(far.lag);
     return true;
@@ -267,9 +281,10 @@ export class EchoGuard {
     this.#trackAt = this.#frame + TRACK_EVERY_FRAMES;
     const { search, history } = this.#bench;
     this.#clock.copyBefore(0, history);
-    const { lag: found, likeness } = search.findNear(this.#line, history, lag, TRACK_REACH, SEGMENT_SAMPLES);
+    this.#copyLine(line);
+    const { lag: found, likeness } = search.findNear(line, history, lag, TRACK_REACH, SEGMENT_SAMPLES);
     if (likeness > ALIKE) this.#lag = found;
-    this.#usual += USUAL_PACE * (search.findNear(this.#line, history, found, SAME_REACH, NEAR_SAMPLES).likeness - this.#usual);
+    this.#usual += USUAL_PACE * (search.findNear(line, history, found, SAME_REACH, NEAR_SAMPLES).likeness - this.#usual);
     this.#doubts = likeness < STILL_ALIKE ? this.#doubts + 1 : 0;
     if (this.#doubts === 0) return true;
     if (this.#doubts >= (this.#warmUp > 0 ? MOST_DOUBTS : MOST_LATER_DOUBTS)) this.#lag = undefined;

@@ -1,5 +1,5 @@
 import { pcm16Bytes } from '../../audio/codec.ts';
-import { SampleRing } from './sample-ring.ts';
+import { SampleRing } from '../../audio/sample-ring.ts';
 
 const BLOCK_MS = 20;
 /** Room for samples at first; a call in which all is soon in a final never needs more. */

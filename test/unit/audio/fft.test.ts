@@ -35,6 +35,21 @@ describe('a Fourier transform', () => {
     }
   });
 
+  it.each(
+    [8, 64, 256].flatMap((size) => [1, size / 2, (5 * size) / 8, (3 * size) / 4, size - 1].map((given) => ({ size, given }))),
+  )('of $size samples takes what is behind the first $given for zeros', ({ size, given }) => {
+    const random = seededRandom(given);
+    const [re, im] = [0, 1].map(() => Float64Array.from({ length: size }, () => random() - 0.5)) as [Float64Array, Float64Array];
+    const [wantedRe, wantedIm] = [re.slice().fill(0, given), im.slice().fill(0, given)];
+    const fft = new Fft(size);
+    fft.toBins(re, im, given);
+    fft.forward(wantedRe, wantedIm);
+    for (let bin = 0; bin < size; bin += 1) {
+      expect(re[fft.places[bin]!]).toBeCloseTo(wantedRe[bin]!, 12);
+      expect(im[fft.places[bin]!]).toBeCloseTo(wantedIm[bin]!, 12);
+    }
+  });
+
   it.each([0, 1, 3, 100])('cannot have %i samples', (size) => {
     expect(() => new Fft(size)).toThrow(RangeError);
   });

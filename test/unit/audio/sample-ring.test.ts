@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { decodeMulaw } from '../../../../src/audio/g711.ts';
-import { SampleRing } from '../../../../src/speech/asr/sample-ring.ts';
+import { decodeMulaw } from '../../../src/audio/g711.ts';
+import { SampleRing } from '../../../src/audio/sample-ring.ts';
 
 const mulaw = fc.uint8Array({ maxLength: 100 }).map((codes) => decodeMulaw(codes));
 const anything = fc.int16Array({ maxLength: 100 });
@@ -24,5 +24,20 @@ it('gives back every sample as it was, mu-law or not, over the ring’s end and 
       }
     }),
     { numRuns: 300 },
+  );
+});
+
+it('is silent where it was told to be, over its end too, and nowhere else', () => {
+  fc.assert(
+    fc.property(fc.boolean(), fc.nat({ max: 299 }), fc.nat({ max: 100 }), (isMulaw, from, count) => {
+      const ring = new SampleRing(100);
+      const given = isMulaw ? decodeMulaw(new Uint8Array(100).fill(0x20)) : new Int16Array(100).fill(4_001);
+      ring.put(200, given);
+      ring.silence(from, count);
+      const silent = new Set(Array.from({ length: count }, (_, at) => (from + at) % 100));
+      const target = new Int16Array(100);
+      ring.read(200, target);
+      expect([...target]).toEqual([...given].map((sample, at) => (silent.has(at) ? 0 : sample)));
+    }),
   );
 });
