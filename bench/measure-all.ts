@@ -1,4 +1,4 @@
-// npm run bench -- [--save] [--only capacity,latency] [--quick]
+// npm run bench -- [--save] [--only capacity,latency] [--sizes 200,500] [--pairs 7] [--quick]
 // Runs the benchmarks of the gateway one after the other, and prints one document with what each of them printed.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,9 @@ const { values } = parseArgs({
     /** Keeps the document among the baselines. */
     save: { type: 'boolean', default: false },
     only: { type: 'string' },
+    /** Of `capacity` and `capacityTls`. */
+    sizes: { type: 'string', default: '200,500' },
+    pairs: { type: 'string', default: '7' },
     /** Tells whether all of it runs, and nothing that could be compared. */
     quick: { type: 'boolean', default: false },
   },
@@ -25,9 +28,10 @@ interface Bench {
 }
 
 const QUICK_CAPACITY = ['--pairs', '1', '--seconds', '5', '--sizes', '20', '--no-limit', '--no-stalls'];
+const CAPACITY = ['--sizes', values.sizes, '--pairs', values.pairs];
 const BENCHES: readonly Bench[] = [
-  { name: 'capacity', file: 'capacity/measure.ts', options: [], quick: QUICK_CAPACITY },
-  { name: 'capacityTls', file: 'capacity/measure.ts', options: ['--tls'], quick: QUICK_CAPACITY },
+  { name: 'capacity', file: 'capacity/measure.ts', options: CAPACITY, quick: QUICK_CAPACITY },
+  { name: 'capacityTls', file: 'capacity/measure.ts', options: [...CAPACITY, '--tls'], quick: QUICK_CAPACITY },
   { name: 'latency', file: 'latency/measure.ts', options: [], quick: ['--sizes', '1,10', '--seconds', '10'] },
   { name: 'micro', file: 'micro/measure.ts', options: [], quick: [] },
   { name: 'memory', file: 'memory/measure.ts', options: [], quick: ['--sizes', '10', '--rounds', '1'] },
