@@ -43,6 +43,25 @@ it('leaves silence where nothing was to be kept, and makes no file of nothing', 
   expect([left![0], left![399], left![400]]).toEqual([0, 0, 5]);
 });
 
+it('takes blocks that fill its memory and blocks that are larger, copied before it returns', async () => {
+  const path = join(folder, 'large.wav');
+  const file = thread.create(path);
+  const sizes = [50_000, 30_000, 90_000, 120_000, 200];
+  const lent = new Int16Array(120_000);
+  let atByte = 0;
+  for (const [index, samples] of sizes.entries()) {
+    lent.fill(index + 1);
+    file.write(atByte, new Uint8Array(lent.buffer, 0, 2 * samples));
+    atByte += 2 * samples;
+  }
+  lent.fill(99);
+  expect(await file.finish()).toBe(true);
+  const [left] = parseWav(readFileSync(path)).samples;
+  const expected = sizes.flatMap((samples, index) => Array.from({ length: samples / 2 }, () => index + 1));
+  expect(left!.length).toBe(expected.length);
+  expect(left!.every((sample, at) => sample === expected[at])).toBe(true);
+});
+
 it('remembers what the disk refused, and goes on with the other calls', async () => {
   writeFileSync(join(folder, 'a-file'), '');
   const [bad, good] = [thread.create(join(folder, 'a-file', 'x.wav')), thread.create(join(folder, 'good.wav'))];
