@@ -3,7 +3,16 @@ import { initialTurn } from './turn.ts';
 import type { TurnMachine } from './turn-machine.ts';
 import type { TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
-/** Runs the turn machine: has its effects carried out in order, and lets events that they give rise to wait their turn. */
+/** A line on which nothing came for so long is late, … */
+const LATE_AFTER_MS = 60;
+/** … and no longer than this: some carriers send nothing of silence. */
+const LATE_UNTIL_MS = 500;
+
+/**
+ * Runs the turn machine: has its effects carried out in order, and lets events that they give rise to wait their turn. While the
+ * caller's line is late, time alone tells nothing: after a stall of the network, or of this process, a tick comes before the
+ * frames that have waited, and would take what nobody has heard yet for silence.
+ */
 export class TurnLoop {
   readonly settings: TurnSettings;
   readonly #machine: TurnMachine;
@@ -12,6 +21,7 @@ export class TurnLoop {
   readonly #pending: TurnEvent[] = [];
   #stepping = false;
   #stopped = false;
+  #heardMs = Number.NEGATIVE_INFINITY;
 
   constructor(machine: TurnMachine, bot: Bot, carryOut: (effect: TurnEffect) => void) {
     this.#machine = machine;
@@ -24,6 +34,8 @@ export class TurnLoop {
   }
 
   feed(event: TurnEvent): void {
+    if (event.type === 'frame') this.#heardMs = event.frame.atMs;
+    if (event.type === 'tick' && this.#isLate(event.atMs)) return;
     this.#pending.push(event);
     if (this.#stepping) return;
     this.#stepping = true;
@@ -36,6 +48,11 @@ export class TurnLoop {
     } finally {
       this.#stepping = false;
     }
+  }
+
+  #isLate(nowMs: number): boolean {
+    const sinceMs = nowMs - this.#heardMs;
+    return sinceMs > LATE_AFTER_MS && sinceMs < LATE_UNTIL_MS;
   }
 
   /** The call is over: nothing is fed any more. */

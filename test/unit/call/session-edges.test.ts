@@ -43,3 +43,19 @@ it('listens on, and asks again in time, when an interruption with a filler in it
   expect(bench.floor()).toEqual(['hold', 'clear', 'restore']);
   expect(bench.asked.map(({ input }) => input.kind)).toEqual(['start', 'no-input']);
 });
+
+it.each([60, 140, 300])(
+  'lets a caller who has spoken for %i ms have the floor although a stall keeps the rest back',
+  async (beforeMs) => {
+    using bench = new CallBench(parrot);
+    await bench.start();
+    await bench.quiet(600);
+    await bench.voice(beforeMs);
+    // Ticks come, and what the caller says waits in the socket.
+    await bench.wait(200);
+    const voice = Uint8Array.from({ length: 160 }, (_, index) => (index % 40 < 20 ? 0x20 : 0xa0));
+    for (let frame = 0; frame < 10; frame += 1) bench.attachment.emit({ type: 'audio', payload: voice, timestampMs: undefined });
+    await bench.voice(200);
+    expect(bench.floor()).toEqual(['hold', 'clear']);
+  },
+);
