@@ -47,57 +47,11 @@ export class Fft {
    * @param given how many numbers there are, if not `size`: whatever is behind them is taken for zeros
    */
   toBins(re: Float64Array, im: Float64Array, given = this.size): void {
+    re.fill(0, given);
+    im.fill(0, given);
     let half = this.size >> 1;
-    if (2 * given >= this.size && 4 * given <= 3 * this.size) {
-      this.#firstStages(re, im, given);
-      half >>= 2;
-    } else if (given < this.size) {
-      re.fill(0, given);
-      im.fill(0, given);
-    }
     for (; half >= 2; half >>= 2) this.#twoStages(re, im, half);
     if (half === 1) addAndSubtract(re, im, this.size);
-  }
-
-  /** The first two where half of the numbers are given, or up to three quarters. */
-  #firstStages(re: Float64Array, im: Float64Array, given: number): void {
-    const cos = this.#cos;
-    const sin = this.#sin;
-    const half = this.size >> 1;
-    const quarter = half >> 1;
-    for (let at = 0; at < quarter; at += 1) {
-      const cos1 = cos[half + at]!;
-      const sin1 = sin[half + at]!;
-      const cos2 = cos[quarter + at]!;
-      const sin2 = sin[quarter + at]!;
-      const cos3 = cos1 * cos2 - sin1 * sin2;
-      const sin3 = cos1 * sin2 + sin1 * cos2;
-      const at1 = at + quarter;
-      const at2 = at + half;
-      const at3 = at2 + quarter;
-      const thirdRe = at2 < given ? re[at2]! : 0;
-      const thirdIm = at2 < given ? im[at2]! : 0;
-      const sumRe = re[at]! + thirdRe;
-      const sumIm = im[at]! + thirdIm;
-      const differenceRe = re[at]! - thirdRe;
-      const differenceIm = im[at]! - thirdIm;
-      const otherRe = re[at1]!;
-      const otherIm = im[at1]!;
-      re[at] = sumRe + otherRe;
-      im[at] = sumIm + otherIm;
-      const aRe = sumRe - otherRe;
-      const aIm = sumIm - otherIm;
-      re[at1] = aRe * cos2 + aIm * sin2;
-      im[at1] = aIm * cos2 - aRe * sin2;
-      const bRe = differenceRe + otherIm;
-      const bIm = differenceIm - otherRe;
-      re[at2] = bRe * cos1 + bIm * sin1;
-      im[at2] = bIm * cos1 - bRe * sin1;
-      const cRe = differenceRe - otherIm;
-      const cIm = differenceIm + otherRe;
-      re[at3] = cRe * cos3 + cIm * sin3;
-      im[at3] = cIm * cos3 - cRe * sin3;
-    }
   }
 
   #twoStages(re: Float64Array, im: Float64Array, half: number): void {
