@@ -9,20 +9,20 @@ export function rmsLevelDb(pcm: Int16Array): number {
   return Math.max(SILENCE_DB, 10 * Math.log10(energy / pcm.length / (32_768 * 32_768)));
 }
 
-/** Four sums at a time, which do not wait for one another: of whole numbers the order does not matter. */
-function energyOf(pcm: Int16Array): number {
+/** Sum of squares. Four sums at a time, which do not wait for one another: of whole numbers the order does not matter. */
+export function energyOf(pcm: Int16Array, from = 0, to = pcm.length): number {
   let a = 0;
   let b = 0;
   let c = 0;
   let d = 0;
-  let index = 0;
-  for (; index + 3 < pcm.length; index += 4) {
-    a += pcm[index]! * pcm[index]!;
-    b += pcm[index + 1]! * pcm[index + 1]!;
-    c += pcm[index + 2]! * pcm[index + 2]!;
-    d += pcm[index + 3]! * pcm[index + 3]!;
+  let at = from;
+  for (; at + 3 < to; at += 4) {
+    a += pcm[at]! * pcm[at]!;
+    b += pcm[at + 1]! * pcm[at + 1]!;
+    c += pcm[at + 2]! * pcm[at + 2]!;
+    d += pcm[at + 3]! * pcm[at + 3]!;
   }
-  for (; index < pcm.length; index += 1) a += pcm[index]! * pcm[index]!;
+  for (; at < to; at += 1) a += pcm[at]! * pcm[at]!;
   return a + b + c + d;
 }
 

@@ -1,4 +1,5 @@
 import { pcm16Bytes } from '../../audio/codec.ts';
+import { energyOf } from '../../audio/level.ts';
 import { SampleRing } from '../../audio/sample-ring.ts';
 
 const BLOCK_MS = 20;
@@ -159,7 +160,7 @@ export class ReplayBuffer {
     for (let from = 0; from < pcm.length;) {
       const within = this.#end % this.#blockSamples;
       const count = Math.min(pcm.length - from, this.#blockSamples - within);
-      const energy = sumOfSquares(pcm, from, from + count);
+      const energy = energyOf(pcm, from, from + count);
       const block = this.#blockAt(this.#end);
       this.#energies[block] = within === 0 ? energy : this.#energies[block]! + energy;
       this.#ring.put(this.#end, count === pcm.length ? pcm : pcm.subarray(from, from + count));
@@ -201,19 +202,4 @@ export class ReplayBuffer {
     this.#lostSamples += samples;
     this.#lostVoiceSamples += voiceSamples;
   }
-}
-
-/** In two sums, since each addition to one has to wait for the last. */
-function sumOfSquares(pcm: Int16Array, from: number, to: number): number {
-  let even = 0;
-  let odd = 0;
-  let at = from;
-  for (; at + 1 < to; at += 2) {
-    const one = pcm[at]!;
-    const other = pcm[at + 1]!;
-    even += one * one;
-    odd += other * other;
-  }
-  const last = at < to ? pcm[at]! : 0;
-  return even + odd + last * last;
 }
