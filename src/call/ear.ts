@@ -1,5 +1,5 @@
-import { decodeAudioInto } from '../audio/codec.ts';
-import { bytesPerSample, FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
+import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
+import { LentSamples } from '../audio/lent-samples.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import { LineGaps } from './line-gaps.ts';
@@ -18,8 +18,8 @@ export interface Moment {
   readonly wallMs: number;
 }
 
-/** The message being heard, on whichever line: used again for every one of the same length, as nearly all are. */
-let heard = new Int16Array(0);
+/** The message being heard, on whichever line. */
+const heard = new LentSamples();
 
 /**
  * The caller's side of the line: carrier audio goes to the recording and the recogniser, and comes out as 20 ms voice
@@ -50,7 +50,7 @@ export class Ear {
     recogniser: { send(pcm: Int16Array): void },
   ): void {
     const { nowMs, wallMs } = at;
-    const pcm = decoded(format, payload);
+    const pcm = heard.decode(format.encoding, payload);
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     this.#echo.arrived(pcm.length, timestampMs, nowMs);
@@ -112,12 +112,4 @@ export class Ear {
   #said(text: string, nowMs: number): string {
     return this.#echo.repeats(text, nowMs) ? '' : text;
   }
-}
-
-/** Valid until the next message of any line: whoever keeps of it copies. */
-function decoded({ encoding }: AudioFormat, payload: Uint8Array): Int16Array {
-  const samples = Math.floor(payload.length / bytesPerSample(encoding));
-  if (heard.length !== samples) heard = new Int16Array(samples);
-  decodeAudioInto(encoding, payload, heard);
-  return heard;
 }

@@ -1,5 +1,4 @@
-import { decodeAudioInto } from '../audio/codec.ts';
-import { bytesPerSample } from '../audio/format.ts';
+import { LentSamples } from '../audio/lent-samples.ts';
 import type { Attachment } from '../carriers/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import { Ambience } from './ambience/ambience.ts';
@@ -8,8 +7,8 @@ import type { PlayoutLead } from './playout-lead.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { Recording } from './recording.ts';
 
-/** The message being sent, on whichever line: used again for every one of the same length, as nearly all are. */
-let sent = new Int16Array(0);
+/** The message being sent, on whichever line. */
+const sent = new LentSamples();
 
 /**
  * The bot's side of the line: sentences go in, paced audio goes out through whichever socket is attached, and the ledger
@@ -94,7 +93,7 @@ export class Line {
         continue;
       }
       attachment.sendAudio(this.#ambience?.under(command.payload) ?? command.payload);
-      const pcm = decoded(attachment, command.payload);
+      const pcm = sent.decode(attachment.started.format.encoding, command.payload);
       this.#recording?.bot(pcm, command.startMs, nowMs);
       this.#echo.sent(pcm, command.startMs, this.playout.lateMs);
       this.#echo.spoken.sounds(command.unitId, this.ledger.textOf(command.unitId), command.startMs + pcm.length / 8);
@@ -158,13 +157,4 @@ export class Line {
     this.#recording?.cleared(nowMs);
     this.#echo.cleared(nowMs);
   }
-}
-
-/** Valid until the next message of any line: whoever keeps of it copies. */
-function decoded({ started }: Attachment, payload: Uint8Array): Int16Array {
-  const { encoding } = started.format;
-  const samples = Math.floor(payload.length / bytesPerSample(encoding));
-  if (sent.length !== samples) sent = new Int16Array(samples);
-  decodeAudioInto(encoding, payload, sent);
-  return sent;
 }
