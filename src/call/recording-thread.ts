@@ -14,7 +14,7 @@ const PIECE_BYTES = 4 * BYTES_PER_SECOND;
 /** Pieces that are kept for the next blocks. */
 const MOST_FREE = 8;
 
-/** Writes recordings in a thread of its own; a call gives its audio away and never waits. */
+/** Writes recordings in a thread of its own; a call's audio is copied, and the call never waits. */
 export class RecordingThread implements RecordingFiles, AsyncDisposable {
   readonly #clock: Clock;
   readonly #worker: Worker;
