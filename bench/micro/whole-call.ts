@@ -150,6 +150,7 @@ export async function wholeCall(): Promise<WholeCall> {
   const carrier = new Carrier();
   acceptMediaSocket({
     socket: carrier as unknown as WebSocket,
+    stream: undefined,
     dialect: twilioDialect,
     clock,
     events,

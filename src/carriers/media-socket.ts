@@ -1,14 +1,18 @@
+import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { JsonDialect } from './json-dialect.ts';
 import { JsonReader, maxMessageBytes } from './json-reader.ts';
+import { takeTexts } from './lent-reads.ts';
 import { MediaTime } from './media-time.ts';
 import type { Attachment, StreamStarted } from './port.ts';
 import { closeText, SocketAttachment } from './socket-attachment.ts';
 
 export interface MediaSocketOptions {
   readonly socket: WebSocket;
+  /** What it was upgraded from; undefined where that is no socket of Node's. */
+  readonly stream: Socket | undefined;
   readonly dialect: JsonDialect;
   readonly clock: Clock;
   readonly events: Pick<BusinessEvents, 'messageRejected' | 'messageUnknown'>;
@@ -80,13 +84,9 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       fault(error);
     }
   };
-  const receive = (data: RawData, isBinary: boolean): void => {
+  const receive = (text: Buffer): void => {
     if (phase.name === 'abandoned') return;
-    if (isBinary) {
-      reject('binary message; text messages are accepted');
-      return;
-    }
-    const result = reader.readBytes(bytesOf(data));
+    const result = reader.readBytes(text);
     switch (result.type) {
       case 'ignored':
         events.messageUnknown({ ...about, name: result.name });
@@ -112,12 +112,17 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         return;
     }
   };
-  socket.on('message', (data, isBinary) => {
+  const take = (text: Buffer): void => {
     try {
-      receive(data, isBinary);
+      receive(text);
     } catch (error) {
       fault(error);
     }
+  };
+  if (options.stream !== undefined) takeTexts(socket, options.stream, take);
+  socket.on('message', (data, isBinary) => {
+    if (!isBinary) take(bytesOf(data));
+    else if (phase.name !== 'abandoned') guarded(() => reject('binary message; text messages are accepted'));
   });
   socket.on('pong', () => {
     if (phase.name === 'started') phase.attachment.touch();

@@ -49,7 +49,7 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
         sockets.upgrade(
           given,
           { headers, early },
-          (socket) => serveMediaSocket(deps, { socket, grant, address, settled }),
+          (socket) => serveMediaSocket(deps, { socket, stream: given, grant, address, settled }),
           refused,
         );
       });

@@ -76,7 +76,13 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
       socket.close(1011, 'not admitted');
       return;
     }
-    serveMediaSocket(deps, { socket, grant, address: request.ip, settled: pending.enter(request.ip) });
+    serveMediaSocket(deps, {
+      socket,
+      stream: request.raw.socket,
+      grant,
+      address: request.ip,
+      settled: pending.enter(request.ip),
+    });
   };
 
   app.get<{ Params: { token: string } }>('/carriers/twilio/stream/:token', { websocket: true, preHandler: admit }, serve);

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { acceptMediaSocket } from '../carriers/media-socket.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
@@ -20,6 +21,8 @@ export interface MediaServingDeps {
 /** A socket that was let in and has been upgraded. */
 export interface GrantedSocket {
   readonly socket: WebSocket;
+  /** What it was upgraded from. */
+  readonly stream: Socket;
   readonly grant: StreamGrant;
   readonly address: string;
   /** Called once, when the media has started or was given up. */
@@ -27,10 +30,11 @@ export interface GrantedSocket {
 }
 
 /** Waits for a media socket's start and gives it to its call. */
-export function serveMediaSocket(deps: MediaServingDeps, { socket, grant, address, settled }: GrantedSocket): void {
+export function serveMediaSocket(deps: MediaServingDeps, { socket, stream, grant, address, settled }: GrantedSocket): void {
   const { carrier, carrierCallId, callId, attachmentId } = grant;
   acceptMediaSocket({
     socket,
+    stream,
     dialect: twilioDialect,
     clock: deps.clock,
     events: deps.events,
