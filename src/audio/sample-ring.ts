@@ -62,11 +62,9 @@ export class SampleRing {
 
   /** Gets room for more or fewer, and keeps these. */
   resize(capacity: number, from: number, count: number): void {
-    const kept = this.copy(from, count);
+    if (this.#codes === undefined) this.#samples = moved(this.#samples, new Int16Array(capacity), from, count);
+    else this.#codes = moved(this.#codes, new Uint8Array(capacity), from, count);
     this.#capacity = capacity;
-    if (this.#codes === undefined) this.#samples = new Int16Array(capacity);
-    else this.#codes = new Uint8Array(capacity);
-    this.put(from, kept);
   }
 
   #set(place: number, pcm: Int16Array): void {
@@ -96,6 +94,17 @@ export class SampleRing {
     if (codes === undefined) target.set(this.#samples.subarray(place, place + count));
     else for (let at = 0; at < count; at += 1) target[at] = SAMPLES[codes[place + at]!]!;
   }
+}
+
+/** Copies these positions from one ring into another, as they are. */
+function moved<Ring extends Uint8Array | Int16Array>(before: Ring, after: Ring, from: number, count: number): Ring {
+  for (let at = from; at < from + count;) {
+    const [place, target] = [at % before.length, at % after.length];
+    const length = Math.min(from + count - at, before.length - place, after.length - target);
+    after.set(before.subarray(place, place + length), target);
+    at += length;
+  }
+  return after;
 }
 
 /** Room for so many samples, out of Node's pool where they are few: a message to the recogniser has no memory of its own. */

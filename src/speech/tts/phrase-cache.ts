@@ -56,11 +56,10 @@ export class PhraseCache implements Synthesizer {
     return sealed === undefined ? undefined : unseal(this.#secret, sealed);
   }
 
-  async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const phrase = this.cached(request);
-    if (phrase !== undefined) yield phrase;
-    else if (request.isPersonal === false) yield* this.#synthesizer.speak(request, signal);
-    else yield* this.#speakPersonal(request, signal);
+    if (phrase !== undefined) return whole(phrase);
+    return request.isPersonal === false ? this.#synthesizer.speak(request, signal) : this.#speakPersonal(request, signal);
   }
 
   /**
@@ -110,4 +109,8 @@ export class PhraseCache implements Synthesizer {
   #hidden(key: string): string {
     return createHmac('sha256', this.#secret).update(key).digest('base64');
   }
+}
+
+async function* whole(phrase: Uint8Array): AsyncIterable<Uint8Array> {
+  yield phrase;
 }

@@ -52,8 +52,8 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
    * One full message a sentence, its answer as 8 kHz mu-law.
    * @throws as `stream`
    */
-  async *speak({ text, voice, language, speed, priority }: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    yield* this.stream({ text, voice, language, speed, priority, format: 'mulaw' }, signal);
+  speak({ text, voice, language, speed, priority }: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    return this.stream({ text, voice, language, speed, priority, format: 'mulaw' }, signal);
   }
 
   /**
