@@ -2,6 +2,7 @@ import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts
 import { LentSamples } from '../audio/lent-samples.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
+import { FrameTime } from './frame-time.ts';
 import { LineGaps } from './line-gaps.ts';
 import type { Recording } from './recording.ts';
 import type { TurnEvent } from './turn-state.ts';
@@ -31,8 +32,11 @@ export class Ear {
   readonly #echo: EchoGuard;
   readonly #sink: (event: TurnEvent) => void;
   readonly #gaps = new LineGaps();
+  readonly #time = new FrameTime();
   readonly #frame = new Int16Array(FRAME_SAMPLES_8K);
   #filled = 0;
+  /** Date of the last frame that was judged. */
+  #judgedMs = Number.NEGATIVE_INFINITY;
 
   constructor(detector: VoiceDetector, recording: Recording | undefined, echo: EchoGuard, sink: (event: TurnEvent) => void) {
     this.#detector = detector;
@@ -55,17 +59,19 @@ export class Ear {
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     this.#echo.arrived(pcm.length, timestampMs, nowMs);
     // What was said after lost frames should be recognised where it was said.
-    const missingMs = this.#gaps.before(timestampMs, (pcm.length * FRAME_MS) / FRAME_SAMPLES_8K);
+    const durationMs = (pcm.length * FRAME_MS) / FRAME_SAMPLES_8K;
+    const missingMs = this.#gaps.before(timestampMs, durationMs);
     if (missingMs > 0) recogniser.send(new Int16Array((missingMs * FRAME_SAMPLES_8K) / FRAME_MS));
     recogniser.send(pcm);
-    if (this.#filled === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, nowMs);
-    else this.#cut(pcm, nowMs);
+    const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);
+    if (this.#filled === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, endMs);
+    else this.#cut(pcm, endMs);
   }
 
   /** Messages of another length than a frame's are put together. */
-  #cut(pcm: Int16Array, nowMs: number): void {
+  #cut(pcm: Int16Array, endMs: number): void {
     const frames = Math.floor((this.#filled + pcm.length) / FRAME_SAMPLES_8K);
-    let frameMs = nowMs - (frames - 1) * FRAME_MS;
+    let frameMs = endMs - (frames - 1) * FRAME_MS;
     for (let from = 0; from < pcm.length;) {
       const count = Math.min(FRAME_SAMPLES_8K - this.#filled, pcm.length - from);
       this.#frame.set(pcm.subarray(from, from + count), this.#filled);
@@ -78,10 +84,11 @@ export class Ear {
     }
   }
 
-  #judge(frame: Int16Array, atMs: number): void {
+  #judge(frame: Int16Array, endMs: number): void {
     const { voiced: sounds, speechLike } = this.#detector.process(frame);
     const echo = this.#echo.explains(frame, sounds);
-    this.#sink({ type: 'frame', frame: { atMs, voiced: sounds && !echo, speechLike } });
+    this.#judgedMs = Math.max(this.#judgedMs, endMs);
+    this.#sink({ type: 'frame', frame: { atMs: this.#judgedMs, voiced: sounds && !echo, speechLike } });
   }
 
   close(): void {

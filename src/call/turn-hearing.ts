@@ -29,7 +29,7 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
       return afterTime(settings, isSame ? speaking : { ...speaking, phase: { ...phase, voicedMs, evidenceMs } }, frame.atMs);
     }
     case 'settling': {
-      const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs > phase.committedAtMs;
+      const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs >= phase.committedAtMs;
       if (!goesOn) return afterTime(settings, heard, frame.atMs);
       const speaking: Phase = {
         name: 'caller-speaking',
@@ -62,13 +62,18 @@ function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hear
       burstSinceMs: hearing.burstSinceMs ?? frame.atMs,
       lastVoicedMs: frame.atMs,
       lastPitchedMs: isPitched(frame) ? frame.atMs : hearing.lastPitchedMs,
-      pauseMs: hearing.burstSinceMs === undefined ? frame.atMs - (hearing.lastVoicedMs ?? frame.atMs) : hearing.pauseMs,
+      pauseMs: hearing.burstSinceMs === undefined ? pauseBefore(frame, hearing) : hearing.pauseMs,
     };
   }
   const over = hearing.lastVoicedMs !== undefined && frame.atMs - hearing.lastVoicedMs >= BURST_GAP_MS;
   const hasBurst = hearing.burst !== NO_EVIDENCE || hearing.burstSinceMs !== undefined;
   if (over && hasBurst) return { ...hearing, recent, burst: NO_EVIDENCE, burstSinceMs: undefined };
   return recent === hearing.recent ? hearing : { ...hearing, recent };
+}
+
+/** Words tell that the caller spoke before a frame tells when: then there was no pause. */
+function pauseBefore({ atMs }: VoiceFrame, { lastVoicedMs = atMs }: Hearing): number {
+  return Math.max(0, atMs - lastVoicedMs);
 }
 
 function isOnset(hearing: Hearing): boolean {

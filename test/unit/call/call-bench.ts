@@ -249,6 +249,12 @@ export class CallBench {
     return this;
   }
 
+  /** What has waited on the line comes all at once. @param frames `v` for 20 ms of voice, `.` for 20 ms of quiet */
+  async burst(frames: string): Promise<this> {
+    for (const frame of frames) this.#frame(frame === 'v' ? LOUD : QUIET);
+    return this.settle();
+  }
+
   recognised(seg: number, text: string, endOfUtterance: boolean | undefined = true): this {
     this.#recognise({ type: 'final', seg, text, endOfUtterance, language: 'en' });
     return this;
@@ -301,11 +307,15 @@ export class CallBench {
   async #line(ms: number, payload: Uint8Array): Promise<this> {
     for (let passed = 0; passed < ms; passed += 20) {
       this.clock.advance(20);
-      this.attachment.emit({ type: 'audio', payload, timestampMs: this.#timestampMs });
-      this.#timestampMs += 20;
+      this.#frame(payload);
       await this.settle();
     }
     return this;
+  }
+
+  #frame(payload: Uint8Array): void {
+    this.attachment.emit({ type: 'audio', payload, timestampMs: this.#timestampMs });
+    this.#timestampMs += 20;
   }
 }
 

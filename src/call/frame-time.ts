@@ -1,0 +1,45 @@
+/** A line of which nothing has come for so long after it was due is late, and no longer only uneven, … */
+export const LATE_AFTER_MS = 60;
+/** … and no longer late after this, but away: some carriers send nothing of silence. */
+export const LATE_UNTIL_MS = 500;
+/** Share of the time that passes by which dates catch up with a line that stays behind. */
+const CATCH_UP = 0.1;
+
+/**
+ * When the caller's audio was over, as far as one can tell from when it came. After a stall of the network, or of this
+ * process, what has waited comes all at once: by its arrival it would be a silence with everything said at its end. Late audio
+ * goes on where the audio before it ended, by the carrier's timestamps. A line that is behind for good has its arrival for a
+ * date again within seconds.
+ */
+export class FrameTime {
+  /** Of the last audio: the timestamp of its end, when that was by our clock, and when it came. */
+  #stampMs: number | undefined;
+  #overMs = 0;
+  #cameMs = 0;
+  #late = false;
+
+  /**
+   * Audio came, in the order in which it was sent.
+   * @param timestampMs of its first sample, the carrier's; undefined where it gives none
+   * @param nowMs arrival, on the monotonic clock
+   * @returns its end on the monotonic clock: never later than now, never earlier than the last one
+   */
+  endOf(timestampMs: number | undefined, durationMs: number, nowMs: number): number {
+    const stampMs = timestampMs === undefined ? undefined : timestampMs + durationMs;
+    const goesOnMs = this.#goesOn(stampMs, durationMs, nowMs);
+    const lateMs = nowMs - goesOnMs;
+    this.#late = lateMs > (this.#late ? 0 : LATE_AFTER_MS) && lateMs < LATE_UNTIL_MS;
+    this.#stampMs = stampMs;
+    this.#overMs = this.#late ? goesOnMs : nowMs;
+    this.#cameMs = nowMs;
+    return this.#overMs;
+  }
+
+  /** The end of audio that goes on where the last ended; now, where nothing tells that it does. */
+  #goesOn(stampMs: number | undefined, durationMs: number, nowMs: number): number {
+    if (stampMs === undefined || this.#stampMs === undefined || stampMs < this.#stampMs) return nowMs;
+    // Whatever its timestamps count, audio takes the time it lasts.
+    const passedMs = Math.max(durationMs, stampMs - this.#stampMs);
+    return this.#overMs + passedMs + Math.min(CATCH_UP * passedMs, nowMs - this.#cameMs);
+  }
+}
