@@ -159,6 +159,7 @@ export class RealtimeProtocol {
   abort(): readonly Effect[] {
     if (this.isOver) return [];
     this.#state = { name: 'over' };
+    this.#audio.close();
     return [{ type: 'disconnect' }];
   }
 
@@ -329,6 +330,7 @@ export class RealtimeProtocol {
       this.#audio.abandon();
       this.#tellLost(lost);
     }
+    this.#audio.close();
     this.#effects.push({ type: 'disconnect' });
     this.#emit({ type: 'closed', error });
   }

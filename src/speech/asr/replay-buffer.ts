@@ -1,10 +1,8 @@
 import { pcm16Bytes } from '../../audio/codec.ts';
 import { energyOf } from '../../audio/level.ts';
-import { SampleRing } from '../../audio/sample-ring.ts';
+import { SampleTape } from '../../audio/sample-tape.ts';
 
 const BLOCK_MS = 20;
-/** Room for samples at first; a call in which all is soon in a final never needs more. */
-const FIRST_MS = 1_000;
 /** About -42 dB of full scale: above the noise of most lines, below any voice on them. */
 const VOICE_RMS = 260;
 /** A silence this long is where a recogniser ends a segment by itself, at the earliest. */
@@ -20,16 +18,15 @@ export interface LostAudio {
 
 /**
  * The caller's audio since the last final, on one sample position that never restarts: what is still to be sent, and what
- * must be sent again when the session dies. A ring that is as long as what waits for its final, up to a limit; the oldest
- * samples are dropped when it is full, and told of once when there was a voice in them.
+ * must be sent again when the session dies. As long as what waits for its final, up to a limit; the oldest samples are dropped
+ * when that is reached, and told of once when there was a voice in them.
  */
 export class ReplayBuffer {
-  readonly #ring: SampleRing;
+  readonly #tape = new SampleTape();
   readonly #capacity: number;
-  readonly #firstCapacity: number;
   readonly #blockSamples: number;
-  /** Sum of squares of each 20 ms block in the ring, by its number. */
-  readonly #energies: Float64Array;
+  /** Sum of squares of each 20 ms block on the tape, by its number. */
+  readonly #energies: Float32Array;
   /** Everything before this is in a final. */
   #settled = 0;
   /** Oldest sample kept, next sample to send, and one past the last sample. */
@@ -47,9 +44,7 @@ export class ReplayBuffer {
   constructor(capacitySamples: number, rateHz: number) {
     this.#blockSamples = Math.round((BLOCK_MS * rateHz) / 1000);
     this.#capacity = capacitySamples;
-    this.#firstCapacity = Math.min(capacitySamples, Math.round((FIRST_MS * rateHz) / 1000));
-    this.#ring = new SampleRing(this.#firstCapacity);
-    this.#energies = new Float64Array(Math.ceil(capacitySamples / this.#blockSamples) + 2);
+    this.#energies = new Float32Array(Math.ceil(capacitySamples / this.#blockSamples) + 2);
   }
 
   get settled(): number {
@@ -75,7 +70,7 @@ export class ReplayBuffer {
   take(untilSample: number): Uint8Array {
     const until = Math.min(untilSample, this.#end);
     const count = Math.max(0, until - this.#next);
-    const pcm = this.#ring.copy(this.#next, count);
+    const pcm = this.#tape.copy(this.#next, count);
     this.#next += count;
     return pcm16Bytes(pcm);
   }
@@ -84,10 +79,7 @@ export class ReplayBuffer {
   settle(beforeSample: number): void {
     this.#settled = Math.max(this.#settled, Math.min(beforeSample, this.#next));
     if (this.#settled >= this.#start) this.#overwrittenVoiceSamples = 0;
-    const first = Math.max(this.#settled, this.#start);
-    const kept = this.#end - first;
-    if (kept <= this.#firstCapacity && this.#ring.capacity > this.#firstCapacity)
-      this.#ring.resize(this.#firstCapacity, first, kept);
+    this.#tape.forgetBefore(Math.max(this.#settled, this.#start));
   }
 
   /** The session died: what is not in a final must be sent again; what of that is no longer here counts as lost. */
@@ -96,6 +88,11 @@ export class ReplayBuffer {
     if (this.#start > from) this.#count(this.#start - from, this.#overwrittenVoiceSamples);
     this.#overwrittenVoiceSamples = 0;
     this.#next = Math.max(this.#settled, this.#start);
+  }
+
+  /** Nothing is sent or asked for any more. */
+  close(): void {
+    this.#tape.close();
   }
 
   /** Nothing more will be sent: what is not in a final by now counts as lost, and is no longer here. */
@@ -155,26 +152,21 @@ export class ReplayBuffer {
   }
 
   #append(pcm: Int16Array): void {
-    this.#dropBefore(this.#end + pcm.length - this.#capacity);
-    this.#makeRoomFor(pcm.length);
+    const full = this.#end + pcm.length - this.#capacity;
+    if (full > this.#start) {
+      this.#dropBefore(full);
+      this.#tape.forgetBefore(this.#start);
+    }
+    this.#tape.append(pcm);
     for (let from = 0; from < pcm.length;) {
       const within = this.#end % this.#blockSamples;
       const count = Math.min(pcm.length - from, this.#blockSamples - within);
       const energy = energyOf(pcm, from, from + count);
       const block = this.#blockAt(this.#end);
       this.#energies[block] = within === 0 ? energy : this.#energies[block]! + energy;
-      this.#ring.put(this.#end, count === pcm.length ? pcm : pcm.subarray(from, from + count));
       this.#end += count;
       from += count;
     }
-  }
-
-  #makeRoomFor(samples: number): void {
-    const first = Math.max(this.#settled, this.#start);
-    const kept = this.#end - first;
-    const { capacity } = this.#ring;
-    if (kept + samples > capacity)
-      this.#ring.resize(Math.min(this.#capacity, Math.max(kept + samples, 2 * capacity)), first, kept);
   }
 
   /** Makes room, block by block: what was never sent is lost now, what was sent only if the session dies. */

@@ -4,8 +4,8 @@ import { decodeAudio } from '../../../../src/audio/codec.ts';
 import { ReplayBuffer } from '../../../../src/speech/asr/replay-buffer.ts';
 
 const RATE_HZ = 8_000;
-/** A second of samples: all there is room for, or less, so that the ring has to grow and may shrink. */
-const ROOM_AT_FIRST = fc.constantFrom(RATE_HZ, 400);
+/** Blocks of 20 ms that energy is counted in: of a telephone line, or as short as 8 samples. */
+const RATES_HZ = fc.constantFrom(RATE_HZ, 400);
 
 function ramp(from: number, length: number): Int16Array {
   return Int16Array.from({ length }, (_, index) => ((from + index) << 16) >> 16);
@@ -25,7 +25,7 @@ describe('replay buffer', () => {
       fc.property(
         fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 12 }),
         fc.integer({ min: 1, max: 300 }),
-        ROOM_AT_FIRST,
+        RATES_HZ,
         (cuts, step, rateHz) => {
           const buffer = new ReplayBuffer(8_000, rateHz);
           const taken: number[] = [];
@@ -49,7 +49,7 @@ describe('replay buffer', () => {
       fc.record({ do: fc.constant('rewind' as const), count: fc.constant(0) }),
     );
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 60 }), ROOM_AT_FIRST, (steps, rateHz) => {
+      fc.property(fc.array(step, { maxLength: 60 }), RATES_HZ, (steps, rateHz) => {
         const buffer = new ReplayBuffer(1_600, rateHz);
         for (const { do: what, count } of steps) {
           if (what === 'push') buffer.push(ramp(buffer.end, count));
