@@ -30,6 +30,9 @@ export class WholeTexts {
   #owedBytes = 0;
   /** A message has begun of which this is not the last fragment. */
   #unfinished = false;
+  /** The text that was told last: the next one is as long and lies in the same place, as nearly all do. */
+  #text: Buffer = Buffer.alloc(0);
+  #textFrom = 0;
 
   /** @param bytes memory that `count` bytes were read into; texts are unmasked in place */
   read(bytes: Buffer, count: number, sink: TextSink): void {
@@ -45,12 +48,19 @@ export class WholeTexts {
       const from = payloadStart(bytes, at);
       unmask(bytes, from, end);
       restFrom = end;
-      if (!sink.text(bytes.subarray(from, end))) {
+      if (!sink.text(this.#textAt(bytes, from, end))) {
         unmask(bytes, from, end);
         sink.rest(bytes.subarray(at, end));
       }
       at = end;
     }
+  }
+
+  #textAt(bytes: Buffer, from: number, end: number): Buffer {
+    if (this.#text.length !== end - from || this.#textFrom !== from || this.#text.buffer !== bytes.buffer)
+      this.#text = bytes.subarray(from, end);
+    this.#textFrom = from;
+    return this.#text;
   }
 
   /** Where the text ends that begins here, if one does and all of it is there. */

@@ -31,6 +31,8 @@ export class SynthesisSocket {
   #ended: { readonly error: Error | undefined } | undefined;
   #wake: () => void = () => undefined;
   #watchdog: Timer | undefined;
+  /** When the synthesizer was last known to be at work. */
+  #aliveMs = 0;
 
   private constructor(clock: Clock) {
     this.#clock = clock;
@@ -111,7 +113,7 @@ export class SynthesisSocket {
   }
 
   #keep(audio: Uint8Array): void {
-    this.#watch();
+    this.#aliveMs = this.#clock.nowMs();
     if (audio.length === 0) return;
     this.#audio.push(audio);
     this.#waitingBytes += audio.length;
@@ -145,9 +147,16 @@ export class SynthesisSocket {
 
   #watch(): void {
     this.#watchdog?.cancel();
-    if (this.#ended !== undefined) return;
-    this.#watchdog = this.#clock.after(CHUNK_TIMEOUT_MS, () =>
-      this.#end(new SpeechUnavailableError(`no audio from the synthesizer for ${CHUNK_TIMEOUT_MS} ms`)),
-    );
+    this.#aliveMs = this.#clock.nowMs();
+    if (this.#ended === undefined) this.#wait(CHUNK_TIMEOUT_MS);
+  }
+
+  /** A timer for each chunk would be set in vain: one looks when the next was due. */
+  #wait(forMs: number): void {
+    this.#watchdog = this.#clock.after(forMs, () => {
+      const leftMs = this.#aliveMs + CHUNK_TIMEOUT_MS - this.#clock.nowMs();
+      if (leftMs > 0) this.#wait(leftMs);
+      else this.#end(new SpeechUnavailableError(`no audio from the synthesizer for ${CHUNK_TIMEOUT_MS} ms`));
+    });
   }
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Writable } from 'node:stream';
 import fc from 'fast-check';
-import { WebSocket } from 'ws';
+import * as ws from 'ws';
 import { describe, expect, it } from 'vitest';
 import { WholeTexts } from '../../../src/carriers/whole-texts.ts';
 
 // Of `ws`, without a type of their own.
-const { Receiver, Sender } = WebSocket as unknown as {
+const { Receiver, Sender } = ws as unknown as {
   Receiver: new (options: { isServer: boolean }) => Writable;
   Sender: new (stream: Writable) => {
     send(data: Buffer, options: { fin: boolean; binary: boolean; mask: boolean; compress: boolean }): void;
