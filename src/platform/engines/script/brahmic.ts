@@ -20,12 +20,22 @@ export const VIRAMA = 0x4d;
 export const NUKTA = 0x3c;
 export const ANUSVARA = 0x02;
 
+/** Offsets from here on, and this one, are each block's own: what one script has there is nothing of another's. */
+const FIRST_OWN = 0x70;
+const OWN_SIGN = 0x4e;
+
 /** Letters that a block has out of line, as their script's own text in Devanagari offsets. */
 const strays = new Map<string, readonly number[]>([
+  ['ॲ', [0x0d]],
+  ['ॻ', [0x17]],
+  ['ॼ', [0x1c]],
+  ['ॾ', [0x21]],
+  ['ॿ', [0x2c]],
   ['ৎ', [0x24, VIRAMA]],
   ['ৰ', [0x30]],
   ['ৱ', [0x35]],
   ['ੰ', [ANUSVARA]],
+  ['ୱ', [0x35]],
   ['ൺ', [0x23, VIRAMA]],
   ['ൻ', [0x28, VIRAMA]],
   ['ർ', [0x30, VIRAMA]],
@@ -35,25 +45,32 @@ const strays = new Map<string, readonly number[]>([
 /** Gurmukhi's sign that doubles the next consonant. */
 const ADDAK = 'ੱ';
 
-/** One sign of a Brahmic script, or any other character. */
-export type Sign = { readonly script: BrahmicScript; readonly offset: number } | { readonly other: string };
+/**
+ * One sign of a Brahmic script, or any other character. `own` is how its script writes it, where that is not the letter at the
+ * offset: a character that is read as several signs is written by the first.
+ */
+export type Sign =
+  | { readonly script: BrahmicScript; readonly offset: number; readonly own?: string }
+  | { readonly other: string };
 
-/** Reads NFC text. Dandas, which all scripts share, and joiners count as other characters. */
+/** Reads NFC text. Dandas, which all scripts share, joiners, and what is neither letter, mark nor digit count as other characters. */
 export function signsOf(text: string): Sign[] {
   const out: Sign[] = [];
   const characters = Array.from(text.normalize('NFC'));
   for (const [index, character] of characters.entries()) {
     const script = scriptOf(character);
-    if (script === undefined) {
+    if (script === undefined || /[\p{P}\p{S}\p{No}]/u.test(character)) {
       if (!/[\u200c\u200d]/.test(character)) out.push({ other: character });
       continue;
     }
     if (character === ADDAK) {
       const next = (characters[index + 1]?.codePointAt(0) ?? 0) - blocks[script];
-      if (isConsonant(next)) out.push({ script, offset: next }, { script, offset: VIRAMA });
+      if (isConsonant(next)) out.push({ script, offset: next, own: ADDAK }, { script, offset: VIRAMA, own: '' });
       continue;
     }
-    for (const offset of strays.get(character) ?? [character.codePointAt(0)! - blocks[script]]) out.push({ script, offset });
+    const stray = strays.get(character);
+    if (stray === undefined) out.push({ script, offset: character.codePointAt(0)! - blocks[script] });
+    else for (const [at, offset] of stray.entries()) out.push({ script, offset, own: at === 0 ? character : '' });
   }
   return out;
 }
@@ -135,7 +152,7 @@ export function writeBrahmic(signs: readonly Sign[], script: BrahmicScript): str
       continue;
     }
     if (sign.script === script) {
-      out += letter(script, sign.offset);
+      out += sign.own ?? letter(script, sign.offset);
       continue;
     }
     const next = signs[index + 1];
@@ -155,7 +172,8 @@ function fitted(script: BrahmicScript, offset: number, following: number | undef
   if (script === 'bengali' && offset === 0x2f && conjunct) return [0x2f];
   const own = script === 'tamil' || script === 'bengali' || script === 'telugu' ? substitutes[script].get(offset) : undefined;
   if (own !== undefined) return own;
-  if (/\P{Cn}/u.test(letter(script, offset))) return [offset];
+  const isShared = offset < FIRST_OWN && offset !== OWN_SIGN;
+  if (isShared && /\P{Cn}/u.test(letter(script, offset))) return [offset];
   const instead = substitutes.all.get(offset) ?? [];
   return instead.flatMap((each) => (each === offset ? [] : fitted(script, each, following, conjunct)));
 }

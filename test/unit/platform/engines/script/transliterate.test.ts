@@ -55,6 +55,36 @@ describe('transliteration', () => {
     );
   });
 
+  const first = { devanagari: 0x900, bengali: 0x980, telugu: 0xc00, tamil: 0xb80, kannada: 0xc80 } as const;
+
+  it.each(Object.entries(first) as [keyof typeof first, number][])(
+    'leaves every character of %s as it is in it',
+    (script, block) => {
+      for (let offset = 0; offset < 0x80; offset += 1) {
+        const character = String.fromCodePoint(block + offset);
+        if (/\p{Cn}/u.test(character)) continue;
+        const text = character.normalize('NFC');
+        expect(transliterate(text, script)).toBe(text);
+      }
+    },
+  );
+
+  it('writes nothing that Unicode has no character for, and no letter that another script has by chance in the same place', () => {
+    for (const block of blocks)
+      for (let offset = 0; offset < 0x80; offset += 1) {
+        const character = String.fromCodePoint(block + offset);
+        if (/\p{Cn}/u.test(character)) continue;
+        for (const script of outputScripts) {
+          const once = transliterate(character, script);
+          expect(once).not.toMatch(/\p{Cn}/u);
+          expect(transliterate(once, script)).toBe(once);
+        }
+      }
+    expect(transliterate('௰ ॰ ૱', 'bengali')).toBe('௰ ॰ ૱');
+    expect(transliterate('হঠাৎ', 'bengali')).toBe('হঠাৎ');
+    expect(transliterate('হঠাৎ', 'devanagari')).toBe('हठात्');
+  });
+
   it('keeps every mask, whatever the script', () => {
     fc.assert(
       fc.property(indic, indic, fc.constantFrom(...outputScripts), (before, after, script) => {
