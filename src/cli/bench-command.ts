@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Bot } from '../config/bots.ts';
 import { errorText } from '../kernel/errors.ts';
@@ -5,11 +6,13 @@ import { type BenchStep, judge, MOST_BUSY, MOST_LAG_MS } from './bench/recommend
 import { type BenchReport, runBench } from './bench/run.ts';
 import { requireConfiguration } from './configuration.ts';
 import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
+import { processCount, readProcesses } from './processes.ts';
 
 interface BenchFlags {
   readonly calls: number;
   readonly seconds: number;
   readonly bot?: string;
+  readonly processes?: number;
   readonly json?: boolean;
 }
 
@@ -21,9 +24,15 @@ export function addBenchCommand(program: Command): void {
     .option('--calls <count>', 'the most calls to try', readNumber(10_000), 300)
     .option('--seconds <count>', 'length of each of four steps', readNumber(3_600), 10)
     .option('--bot <name>', 'the bot to call; unless given, the first that asks no service outside this machine')
+    .option(
+      '--processes <count>',
+      'processes that will have the calls, of which one is measured: a number, or auto',
+      readProcesses,
+    )
     .option('--json', 'print one JSON document')
     .action(async (flags: BenchFlags) => {
-      const bot = chooseBot(requireConfiguration().bots, flags.bot);
+      const { config, bots } = requireConfiguration();
+      const bot = chooseBot(bots, flags.bot);
       const stop = new AbortController();
       const onInterrupt = (): void => stop.abort(new Error('stopped'));
       process.once('SIGINT', onInterrupt).once('SIGTERM', onInterrupt);
@@ -33,6 +42,7 @@ export function addBenchCommand(program: Command): void {
           calls: flags.calls,
           seconds: flags.seconds,
           bot,
+          processes: processCount(flags.processes, config.settings.call.processes),
           signal: stop.signal,
           onStage: (stage) => print(coloured('dim', `${stage} …`)),
           onStep: (step) => print(stepText(step)),
@@ -96,15 +106,18 @@ function printReport(report: BenchReport): void {
   printLine(tableText([heading, ...rows]));
   printLine();
   printLine(`${report.machine}; bot ${report.bot}; ${report.secondsAStep} s a step`);
-  const { maximum, limitFound } = report;
+  const { maximum, limitFound, processes, setting } = report;
   const last = report.steps.at(-1);
   if (maximum === null) {
     printLine(coloured('red', `Fewer than ${last?.calls ?? 1} calls: no step was both borne and counted. Try fewer (--calls).`));
     return;
   }
   const bounds = `loop busy at most ${percent(MOST_BUSY)}, at most ${MOST_LAG_MS} ms late, no hole, no call lost`;
-  printLine(coloured('green', `Recommended for one gateway process (${bounds}):`));
-  printLine(`\n  call:\n    maximum: ${maximum}\n\nor ${report.setting?.environment ?? ''}`);
+  const what = processes === 1 ? 'one gateway process' : `${processes} gateway processes, ${maximum} calls for each`;
+  printLine(coloured('green', `Recommended for ${what} (${bounds}):`));
+  printLine(`\n  call:\n    maximum: ${setting?.value ?? maximum}\n\nor ${setting?.environment ?? ''}`);
+  if (processes > availableParallelism())
+    printLine(`Each process needs a core of its own; this machine has ${availableParallelism()}.`);
   if (!limitFound && (last === undefined || judge(last).void.length === 0))
     printLine('It bore all that was tried; its limit is higher (--calls).');
   if (!limitFound && last !== undefined && judge(last).void.length > 0)

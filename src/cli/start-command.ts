@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
-import { availableParallelism } from 'node:os';
 import closeWithGrace from 'close-with-grace';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { startGateway } from '../app.ts';
 import { type FrontOptions, startFront } from '../front.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -10,10 +9,8 @@ import { errorText } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { requireConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './output.ts';
+import { processCount, readProcesses } from './processes.ts';
 import { speechSource } from './speech-settings.ts';
-
-/** As the setting `call.processes` has it. */
-const MOST_PROCESSES = 64;
 
 /** `offhook start`: gateway, embedded platform when none is configured, store and worker, until told to stop. */
 export function addStartCommand(program: Command): void {
@@ -35,7 +32,7 @@ export function addStartCommand(program: Command): void {
       try {
         const speech = await speechSource(config, logger, stop.signal);
         const options = { config, bots, speech: speech.settings, clock: systemClock, logger, worker: flags.worker };
-        const processes = (flags.processes ?? settings.call.processes) || availableParallelism();
+        const processes = processCount(flags.processes, settings.call.processes);
         const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
         closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async ({ err }) => {
           if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
@@ -74,11 +71,4 @@ function startProcesses(
     // Standard output is this process's own.
     launch: () => fork(path, [], { execArgv: [...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
   });
-}
-
-function readProcesses(text: string): number {
-  if (text === 'auto') return 0;
-  if (!/^[1-9]\d?$/.test(text) || Number(text) > MOST_PROCESSES)
-    throw new InvalidArgumentError(`auto or a whole number from 1 to ${MOST_PROCESSES} is expected.`);
-  return Number(text);
 }

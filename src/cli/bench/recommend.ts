@@ -65,6 +65,23 @@ export function recommend(steps: readonly BenchStep[]): Recommendation {
   return { maximum, limitFound: false };
 }
 
+/** What to put into the configuration. */
+export interface RecommendedSetting {
+  readonly key: 'call.maximum';
+  readonly environment: string;
+  readonly value: number;
+}
+
+/**
+ * The limit of all processes together, as `call.maximum` is: each bears what the one that was measured did.
+ * @param maximum of one process; null when nothing can be recommended
+ */
+export function settingFor(maximum: number | null, processes: number): RecommendedSetting | null {
+  if (maximum === null) return null;
+  const value = maximum * processes;
+  return { key: 'call.maximum', environment: `OFFHOOK_CALL__MAXIMUM=${value}`, value };
+}
+
 /** Numbers of calls to try, up to the most: four steps, fewer where there are not so many calls. */
 export function stepsUpTo(most: number): number[] {
   const steps = [0.25, 0.5, 0.75, 1].map((share) => Math.max(1, Math.round(most * share)));

@@ -7,7 +7,15 @@ import { systemClock } from '../../kernel/clock.ts';
 import { entryFile } from '../../kernel/entry-file.ts';
 import { callersReport, done, gatewayReport, speechAddresses, target } from './messages.ts';
 import { BenchProcessError, ObedientChild } from './orders.ts';
-import { type BenchStep, judge, type Recommendation, recommend, stepsUpTo } from './recommend.ts';
+import {
+  type BenchStep,
+  judge,
+  type Recommendation,
+  type RecommendedSetting,
+  recommend,
+  settingFor,
+  stepsUpTo,
+} from './recommend.ts';
 
 export interface BenchOptions {
   /** The most calls that are tried. */
@@ -16,6 +24,8 @@ export interface BenchOptions {
   readonly seconds: number;
   /** The bot that is called. */
   readonly bot: string;
+  /** How many processes will have the calls. One is measured. */
+  readonly processes: number;
   readonly signal: AbortSignal;
   readonly onStage: (stage: string) => void;
   readonly onStep: (step: BenchStep) => void;
@@ -26,8 +36,9 @@ export interface BenchReport extends Recommendation {
   readonly bot: string;
   readonly secondsAStep: number;
   readonly steps: readonly (BenchStep & ReturnType<typeof judge>)[];
-  /** What to put into the configuration; null when nothing can be recommended. */
-  readonly setting: { readonly key: 'call.maximum'; readonly environment: string; readonly value: number } | null;
+  /** Processes that the setting is for; `maximum` is what one of them bears. */
+  readonly processes: number;
+  readonly setting: RecommendedSetting | null;
 }
 
 /** Before the first step, so that no step pays for what is compiled and opened once. */
@@ -37,12 +48,12 @@ const SETTLE_MS = 3_000;
 const CALLS_END_WITHIN_MS = 30_000;
 
 /**
- * Measures the gateway with the user's settings and one of their bots at rising numbers of calls, each process by itself: gateway;
+ * Measures one gateway process with the user's settings and one of their bots at rising numbers of calls, each process by itself: gateway;
  * callers and speech stand-in; this one. Ends at the first step that is not borne.
  * @throws BenchProcessError, or the signal's reason
  */
 export async function runBench(options: BenchOptions): Promise<BenchReport> {
-  const { signal, bot } = options;
+  const { signal, bot, processes } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'offhook-bench-'));
   const steps: BenchStep[] = [];
   try {
@@ -54,14 +65,14 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
   }
   const recommendation = recommend(steps);
-  const { maximum } = recommendation;
   return {
     machine: `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`,
     bot,
     secondsAStep: options.seconds,
     steps: steps.map((step) => ({ ...step, ...judge(step) })),
     ...recommendation,
-    setting: maximum === null ? null : { key: 'call.maximum', environment: `OFFHOOK_CALL__MAXIMUM=${maximum}`, value: maximum },
+    processes,
+    setting: settingFor(recommendation.maximum, processes),
   };
 }
 

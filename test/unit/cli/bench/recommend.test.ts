@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BenchStep, judge, recommend, stepsUpTo } from '../../../../src/cli/bench/recommend.ts';
+import { type BenchStep, judge, recommend, settingFor, stepsUpTo } from '../../../../src/cli/bench/recommend.ts';
 
 const fine: BenchStep = {
   calls: 100,
@@ -34,6 +34,12 @@ describe('recommend', () => {
     expect(recommend(steps('fine', 'fine', 'busy'))).toEqual({ maximum: 200, limitFound: true });
     expect(recommend(steps('fine', 'fine'))).toEqual({ maximum: 200, limitFound: false });
     expect(recommend(steps('torn'))).toEqual({ maximum: null, limitFound: true });
+  });
+
+  it('sets the limit of all processes together, each of which bears what one did', () => {
+    expect(settingFor(120, 1)).toEqual({ key: 'call.maximum', environment: 'OFFHOOK_CALL__MAXIMUM=120', value: 120 });
+    expect(settingFor(120, 4)?.value).toBe(480);
+    expect(settingFor(null, 4)).toBeNull();
   });
 
   it('does not blame the gateway for callers who could not keep up', () => {
