@@ -29,10 +29,9 @@ export class ReplayBuffer {
   readonly #energies: Float32Array;
   /** Everything before this is in a final. */
   #settled = 0;
-  /** Oldest sample kept, next sample to send, and one past the last sample. */
+  /** Oldest sample kept, and next sample to send. */
   #start = 0;
   #next = 0;
-  #end = 0;
   /** Dropped samples before this are counted or known to be in a final. */
   #countedTo = 0;
   #lostFrom = 0;
@@ -55,8 +54,9 @@ export class ReplayBuffer {
     return this.#next;
   }
 
+  /** One past the last sample. */
   get end(): number {
-    return this.#end;
+    return this.#tape.end;
   }
 
   /** Copies samples in. */
@@ -68,7 +68,7 @@ export class ReplayBuffer {
 
   /** Takes the next samples to send, at most up to `untilSample`, as little-endian bytes of their own. */
   take(untilSample: number): Uint8Array {
-    const until = Math.min(untilSample, this.#end);
+    const until = Math.min(untilSample, this.end);
     const count = Math.max(0, until - this.#next);
     const pcm = this.#tape.copy(this.#next, count);
     this.#next += count;
@@ -99,10 +99,10 @@ export class ReplayBuffer {
   abandon(): void {
     this.rewind();
     const from = this.#next;
-    const voiceSamples = (this.#voicedMs(from, this.#end) / BLOCK_MS) * this.#blockSamples;
-    this.#start = this.#end;
-    this.#next = this.#end;
-    this.#count(this.#end - from, voiceSamples);
+    const voiceSamples = (this.#voicedMs(from, this.end) / BLOCK_MS) * this.#blockSamples;
+    this.#start = this.end;
+    this.#next = this.end;
+    this.#count(this.end - from, voiceSamples);
   }
 
   /** @returns what was dropped since the last call and can no longer be sent; undefined when there was no voice in it */
@@ -137,7 +137,7 @@ export class ReplayBuffer {
 
   #voicedMs(fromSample: number, untilSample: number): number {
     let voicedMs = 0;
-    const until = Math.min(untilSample, this.#end);
+    const until = Math.min(untilSample, this.end);
     for (let at = Math.max(fromSample, this.#start); at < until; at += this.#blockSamples)
       if (this.#isVoiced(at)) voicedMs += BLOCK_MS;
     return voicedMs;
@@ -152,19 +152,19 @@ export class ReplayBuffer {
   }
 
   #append(pcm: Int16Array): void {
-    const full = this.#end + pcm.length - this.#capacity;
+    const first = this.#tape.end;
+    const full = first + pcm.length - this.#capacity;
     if (full > this.#start) {
       this.#dropBefore(full);
       this.#tape.forgetBefore(this.#start);
     }
     this.#tape.append(pcm);
     for (let from = 0; from < pcm.length;) {
-      const within = this.#end % this.#blockSamples;
+      const within = (first + from) % this.#blockSamples;
       const count = Math.min(pcm.length - from, this.#blockSamples - within);
       const energy = energyOf(pcm, from, from + count);
-      const block = this.#blockAt(this.#end);
+      const block = this.#blockAt(first + from);
       this.#energies[block] = within === 0 ? energy : this.#energies[block]! + energy;
-      this.#end += count;
       from += count;
     }
   }
