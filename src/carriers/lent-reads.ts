@@ -8,8 +8,8 @@ const lent = Buffer.allocUnsafeSlow(65_536);
 
 /**
  * Has a WebSocket of ours read into memory that is used again, where Node lets us, and takes its texts from there. Otherwise each message of
- * 400 bytes is read into 64 KB of its own, which costs more than what is done with it and leaves the heap full of holes. Texts
- * that come whole are told here, lent for the time of the call; everything else goes on to `ws` and comes as its events.
+ * 400 bytes is read into 64 KB of its own, and passes a stream, views and events besides. Texts that come whole are told here,
+ * lent for the time of the call; everything else goes on to `ws` and comes as its events.
  * @param stream what the WebSocket was upgraded from
  * @returns whether it is so; otherwise everything comes as `ws`'s events
  */
