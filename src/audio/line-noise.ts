@@ -26,8 +26,18 @@ const LEAST = 2 * LINE_BANDS;
 const LEAST_BEFORE = 3 * LINE_BANDS;
 const USUAL = 4 * LINE_BANDS;
 
+/**
+ * What a frame does to a floor: the share of the way down that it goes to a quieter frame, and up to a louder one, which
+ * counts as no more than so many times the floor.
+ */
+const LESSONS = {
+  noise: { fall: PACE, rise: PACE, most: MOST_RISE },
+  voice: { fall: FALL, rise: 0, most: 1 },
+  drone: { fall: FALL, rise: 1, most: DRONE_RISE },
+};
+
 /** What a frame is to the noise: a part of it, something else for the moment, or a sound too long to be speech. */
-export type Lesson = 'noise' | 'voice' | 'drone';
+export type Lesson = keyof typeof LESSONS;
 
 /**
  * The noise of one line, band by band, and how much it varies. Says how unlike the noise a frame is: a voice stands out
@@ -80,13 +90,16 @@ export class LineNoise {
   follow(powers: Float64Array, lesson: Lesson): void {
     this.#frames += 1;
     const line = this.#line;
+    const { fall, rise, most } = LESSONS[lesson];
     const turn = this.#frames % SPAN_FRAMES === 0;
     for (let band = 0; band < LINE_BANDS; band += 1) {
       const power = powers[band]!;
       const smooth = line[SMOOTH + band]! + SMOOTHING * (power - line[SMOOTH + band]!);
       const least = Math.min(line[LEAST + band]!, smooth);
       const known = this.#frames > SPAN_FRAMES ? Math.min(least, line[LEAST_BEFORE + band]!) : 0;
-      line[FLOOR + band] = Math.max(LEAST_POWER, known, nextFloor(line[FLOOR + band]!, power, lesson));
+      const floor = line[FLOOR + band]!;
+      const toward = power < floor ? fall * (power - floor) : rise * (Math.min(power, most * floor) - floor);
+      line[FLOOR + band] = Math.max(LEAST_POWER, known, floor + toward);
       line[SMOOTH + band] = smooth;
       line[LEAST + band] = turn ? smooth : least;
       if (turn) line[LEAST_BEFORE + band] = least;
@@ -98,16 +111,5 @@ export class LineNoise {
       this.#line[SMOOTH + band] = powers[band]!;
       this.#line[FLOOR + band] = Math.max(LEAST_POWER, Math.min(MOST_FIRST_POWER, powers[band]!));
     }
-  }
-}
-
-function nextFloor(floor: number, power: number, lesson: Lesson): number {
-  switch (lesson) {
-    case 'noise':
-      return floor + PACE * (Math.min(power, MOST_RISE * floor) - floor);
-    case 'voice':
-      return power < floor ? floor + FALL * (power - floor) : floor;
-    case 'drone':
-      return power < floor ? floor + FALL * (power - floor) : Math.min(power, floor * DRONE_RISE);
   }
 }

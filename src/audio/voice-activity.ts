@@ -12,8 +12,10 @@ export interface VoiceVerdict {
   readonly speechLike: number;
 }
 
-/** Nothing quieter is a voice, however quiet the line. */
+/** Nothing quieter is a voice, however quiet the line; … */
 const LEAST_LEVEL_DB = -52;
+/** … of so many such frames in a row one is looked at for what the line's noise is, for all of them. */
+const QUIET_FRAMES = 4;
 /** The least likelihood of a voice on a steady line, and the most that is asked for on any. */
 const LEAST_LIKELIHOOD = 0.5;
 const MOST_LIKELIHOOD = 5;
@@ -42,7 +44,11 @@ export class VoiceActivity {
   #sinceCertain = LEARN_AFTER_FRAMES + 1;
   /** Frames in a row that were voiced and had no pitch. */
   #unpitched = 0;
+  /** Too quiet in a row for a voice; the first of a line is looked at. */
+  #quiet = QUIET_FRAMES - 1;
   #closed = false;
+  /** Of the frame that was judged last; made once, since there are fifty a second of every call. */
+  readonly #verdict = { voiced: false, levelDb: Number.NaN, speechLike: Number.NaN };
 
   /** Level of the line's noise in the bands of a voice, in dBFS. */
   get noiseFloorDb(): number {
@@ -51,24 +57,50 @@ export class VoiceActivity {
 
   /**
    * @param frame 160 samples, in the order of the line; not kept
+   * @returns valid until the next frame
    * @throws RangeError for any other length, TypeError after `close`
    */
   process(frame: Int16Array): VoiceVerdict {
     if (frame.length !== FRAME_SAMPLES_8K) throw new RangeError(`a frame has ${FRAME_SAMPLES_8K} samples, not ${frame.length}`);
     if (this.#closed) throw new TypeError('this detector was closed');
+    const verdict = this.#verdict;
+    verdict.levelDb = rmsLevelDb(frame);
+    const isLoud = verdict.levelDb >= LEAST_LEVEL_DB;
+    const likelihood = isLoud ? this.#hear(frame) : 0;
+    if (!isLoud) this.#learnQuiet(frame);
+    verdict.voiced = likelihood > 0;
+    verdict.speechLike = this.#pitch.measure(frame, verdict.voiced);
+    const pitched = verdict.voiced && verdict.speechLike >= PITCHED;
+    this.#unpitched = verdict.voiced && !pitched ? this.#unpitched + 1 : 0;
+    this.#sinceCertain = pitched && likelihood >= CERTAIN_LIKELIHOOD ? 0 : this.#sinceCertain + 1;
+    return verdict;
+  }
+
+  /** @returns the likelihood of a voice, where the frame stands out enough for one; otherwise 0 */
+  #hear(frame: Int16Array): number {
+    this.#quiet = 0;
     const powers = lineBandPowers(frame);
-    const levelDb = rmsLevelDb(frame);
     const likelihood = this.#noise.likelihood(powers);
-    const onset = Math.min(MOST_LIKELIHOOD, Math.max(LEAST_LIKELIHOOD, TIMES_USUAL * this.#noise.usual));
+    const onset = this.#onset;
     const goesOn = this.#sinceCertain <= GOING_ON_FRAMES;
     const enough = goesOn ? Math.max(LEAST_LIKELIHOOD, GOING_ON_SHARE * onset) : onset;
-    const voiced = likelihood >= enough && levelDb >= LEAST_LEVEL_DB;
     this.#noise.follow(powers, this.#lesson(likelihood, onset));
-    const speechLike = this.#pitch.measure(frame, voiced);
-    const pitched = voiced && speechLike >= PITCHED;
-    this.#unpitched = voiced && !pitched ? this.#unpitched + 1 : 0;
-    this.#sinceCertain = pitched && likelihood >= CERTAIN_LIKELIHOOD ? 0 : this.#sinceCertain + 1;
-    return { voiced, levelDb, speechLike };
+    return likelihood >= enough ? likelihood : 0;
+  }
+
+  #learnQuiet(frame: Int16Array): void {
+    this.#quiet += 1;
+    if (this.#quiet % QUIET_FRAMES !== 0) return;
+    const powers = lineBandPowers(frame);
+    for (let times = 0; times < QUIET_FRAMES; times += 1) {
+      const likelihood = this.#noise.likelihood(powers);
+      this.#noise.follow(powers, this.#lesson(likelihood, this.#onset));
+    }
+  }
+
+  /** The likelihood that is asked for before somebody speaks. */
+  get #onset(): number {
+    return Math.min(MOST_LIKELIHOOD, Math.max(LEAST_LIKELIHOOD, TIMES_USUAL * this.#noise.usual));
   }
 
   #lesson(likelihood: number, onset: number): Lesson {

@@ -9,6 +9,7 @@ import type { TurnEvent } from './turn-state.ts';
 
 /** Judges one 20 ms frame of 8 kHz PCM; implemented by `audio/voice-activity`. */
 export interface VoiceDetector {
+  /** @returns valid until the next frame */
   process(frame: Int16Array): { readonly voiced: boolean; readonly speechLike: number };
   /** Gives back what the detector holds; nothing is processed after it. */
   close(): void;

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { decodeMulaw, encodeMulaw } from '../../../src/audio/g711.ts';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { resample } from '../../../src/audio/resample.ts';
 import { noise, seededRandom } from '../../../src/audio/tone.ts';
 import { loadVoiceActivity, type VoiceActivity, type VoiceVerdict } from '../../../src/audio/voice-activity.ts';
@@ -85,7 +86,7 @@ describe('speech', () => {
   it('is heard from the first frame of a call', () => {
     const detector = makeDetector();
     const word = vowel(150, 200);
-    const verdicts = [0, 1, 2, 3, 4, 5].map((at) => detector.process(word.subarray(at * FRAME, (at + 1) * FRAME)));
+    const verdicts = [0, 1, 2, 3, 4, 5].map((at) => ({ ...detector.process(word.subarray(at * FRAME, (at + 1) * FRAME)) }));
     detector.close();
     expect(voiced(verdicts)).toBeGreaterThanOrEqual(4);
   });
@@ -96,17 +97,26 @@ describe('speech', () => {
     for (let at = 0; at < word.length; at += 1) rumble[200 * FRAME + at]! += word[at]!;
     const detector = makeDetector();
     const verdicts: VoiceVerdict[] = [];
-    for (let at = 0; at < rumble.length; at += FRAME) verdicts.push(detector.process(rumble.subarray(at, at + FRAME)));
+    for (let at = 0; at < rumble.length; at += FRAME) verdicts.push({ ...detector.process(rumble.subarray(at, at + FRAME)) });
     detector.close();
     expect(voiced(verdicts.slice(0, 200))).toBe(0);
     expect(voiced(verdicts.slice(200, 203))).toBeGreaterThanOrEqual(2);
+  });
+
+  it.each([-66, -58, -53, -48])('is waited for on a line whose noise of %d dB is known within two seconds', (levelDb) => {
+    const line = noise(2_000, 8_000, 10 ** (levelDb / 20) * Math.sqrt(3), seededRandom(7));
+    expect(rmsLevelDb(line)).toBeCloseTo(levelDb, 0);
+    const detector = makeDetector();
+    for (let at = 0; at < line.length; at += FRAME) detector.process(line.subarray(at, at + FRAME));
+    expect(Math.abs(detector.noiseFloorDb - levelDb)).toBeLessThan(2);
+    detector.close();
   });
 
   it('is heard again after a long silence of digital zeros', () => {
     const detector = makeDetector();
     for (let at = 0; at < 500; at += 1) expect(detector.process(new Int16Array(FRAME)).voiced).toBe(false);
     const word = vowel(150, 200);
-    const verdicts = [0, 1, 2, 3, 4, 5].map((at) => detector.process(word.subarray(at * FRAME, (at + 1) * FRAME)));
+    const verdicts = [0, 1, 2, 3, 4, 5].map((at) => ({ ...detector.process(word.subarray(at * FRAME, (at + 1) * FRAME)) }));
     detector.close();
     expect(voiced(verdicts)).toBeGreaterThanOrEqual(4);
   });
@@ -139,7 +149,7 @@ describe('what is not speech', () => {
     });
     const detector = makeDetector();
     const verdicts: VoiceVerdict[] = [];
-    for (let at = 0; at < line.length; at += FRAME) verdicts.push(detector.process(line.subarray(at, at + FRAME)));
+    for (let at = 0; at < line.length; at += FRAME) verdicts.push({ ...detector.process(line.subarray(at, at + FRAME)) });
     detector.close();
     expect(voiced(verdicts.slice(250))).toBeLessThanOrEqual(25);
   });
