@@ -46,7 +46,7 @@ export class Slots {
   }
 
   get free(): number {
-    return this.#lanes.reduce((free, { live, batch }) => free + this.#limit - live - batch, 0);
+    return this.#lanes.reduce((free, _counts, lane) => free + this.freeIn(lane), 0);
   }
 
   get use(): SlotUse {
@@ -60,6 +60,17 @@ export class Slots {
     };
   }
 
+  /** Places on each key. */
+  get limitPerLane(): number {
+    return this.#limit;
+  }
+
+  /** Places nobody has on one key. */
+  freeIn(lane: number): number {
+    const counts = this.#lanes[lane];
+    return counts === undefined ? 0 : this.#limit - counts.live - counts.batch;
+  }
+
   /** Slots of live calls on one key. */
   liveIn(lane: number): number {
     return this.#lanes[lane]?.live ?? 0;
@@ -71,8 +82,7 @@ export class Slots {
    */
   tryReserve(priority: SlotPriority = 'live', lane?: number): Slot | undefined {
     if (lane === undefined) return this.free > 0 ? this.#take(priority) : undefined;
-    const counts = this.#lanes[lane];
-    return counts === undefined || counts.live + counts.batch >= this.#limit ? undefined : this.#take(priority, lane);
+    return this.freeIn(lane) > 0 ? this.#take(priority, lane) : undefined;
   }
 
   /**

@@ -4,39 +4,67 @@ import type { SynthesisSocket } from './synthesis-socket.ts';
 /** A socket that has nothing to do is kept this long for the next sentence. */
 const IDLE_MS = 20_000;
 
-/** Open synthesis sockets that nobody uses: at most one for each key, since the next sentence needs no more. */
+interface Idle {
+  readonly socket: SynthesisSocket;
+  readonly timer: Timer;
+}
+
+/** Open synthesis sockets that nobody uses, by the key they were opened with. */
 export class IdleSockets {
   readonly #clock: Clock;
-  readonly #byLane = new Map<number, { readonly socket: SynthesisSocket; readonly timer: Timer }>();
+  /** Of each lane, the one that was used last at the end: what is not needed grows old. */
+  readonly #byLane = new Map<number, Idle[]>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   has(lane: number): boolean {
-    return this.#byLane.get(lane)?.socket.usable === true;
+    return this.#usable(lane).length > 0;
   }
 
-  /** The socket of a lane, which is then the caller's; undefined when there is none that works. */
+  /** A socket of a lane, which is then the caller's; undefined when there is none that works. */
   take(lane: number): SynthesisSocket | undefined {
-    const idle = this.#byLane.get(lane);
-    this.#byLane.delete(lane);
+    const idle = this.#usable(lane).pop();
     idle?.timer.cancel();
-    return idle?.socket.usable === true ? idle.socket : undefined;
+    return idle?.socket;
   }
 
-  /** Keeps a socket for a while, or closes it where there is one already. */
-  keep(lane: number, socket: SynthesisSocket): void {
-    if (this.has(lane)) {
+  /** Keeps a socket for a while, or closes it where there are as many already. @param most of this lane */
+  keep(lane: number, socket: SynthesisSocket, most: number): void {
+    const kept = this.#usable(lane);
+    if (kept.length >= most) {
       socket.close();
       return;
     }
-    this.take(lane);
-    const timer = this.#clock.after(IDLE_MS, () => this.take(lane)?.close());
-    this.#byLane.set(lane, { socket, timer });
+    const idle: Idle = { socket, timer: this.#clock.after(IDLE_MS, () => this.#drop(lane, idle)) };
+    kept.push(idle);
   }
 
   close(): void {
-    for (const lane of this.#byLane.keys()) this.take(lane)?.close();
+    for (const kept of this.#byLane.values()) kept.splice(0).forEach(end);
   }
+
+  /** Those of a lane that still work, in a list to be changed. */
+  #usable(lane: number): Idle[] {
+    const known = this.#byLane.get(lane) ?? [];
+    for (const idle of known) if (!idle.socket.usable) end(idle);
+    const kept = known.filter(({ socket }) => socket.usable);
+    this.#byLane.set(lane, kept);
+    return kept;
+  }
+
+  #drop(lane: number, idle: Idle): void {
+    const kept = this.#byLane.get(lane) ?? [];
+    this.#byLane.set(
+      lane,
+      kept.filter((other) => other !== idle),
+    );
+    end(idle);
+  }
+}
+
+function end({ socket, timer }: Idle): void {
+  timer.cancel();
+  socket.close();
 }

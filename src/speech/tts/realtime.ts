@@ -25,12 +25,16 @@ export interface RealtimeSynthesizerOptions {
 }
 
 interface Attempt {
+  /** Whether a socket that was kept may be taken. */
+  readonly mayReuse: boolean;
   heard: boolean;
   reused: boolean;
 }
 
 const BACKOFF = { firstMs: 150, factor: 2, maxMs: 1_000, jitter: 0.2 } as const;
 const MOST_REPEATS = 2;
+/** Of the places on a key, so many may be kept by open sockets that wait for the next sentence. */
+const MOST_IDLE_SHARE = 0.25;
 
 /** The realtime synthesizer of the platform's documents: `WS {tts_url}/v1/realtime`. */
 export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
@@ -68,9 +72,10 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
     const { signal } = either;
     const slot = await slots.acquire(request.priority, signal);
     try {
+      let mayReuse = true;
       for (let repeats = 0; ;) {
         breaker?.check();
-        const attempt: Attempt = { heard: false, reused: false };
+        const attempt: Attempt = { mayReuse, heard: false, reused: false };
         try {
           yield* this.#attempt(request, slot.lane, signal, attempt);
           breaker?.succeeded();
@@ -80,7 +85,8 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
           if (error instanceof SpeechUnavailableError && !attempt.reused) breaker?.failed();
           // After audio was heard a repeat would say it twice.
           if (!(error instanceof SpeechError) || !error.retryable || attempt.heard) throw error;
-          // A kept socket that had died in the meantime says nothing about the platform: a new one at once.
+          // A kept socket that had died in the meantime says nothing about the platform, but maybe of the others that are kept: a new one at once.
+          mayReuse = false;
           if (attempt.reused) continue;
           if (repeats >= MOST_REPEATS) throw error;
           await sleep(clock, backoffDelayMs(BACKOFF, repeats, random()), signal);
@@ -120,7 +126,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
 
   async *#attempt(request: WireRequest, lane: number, signal: AbortSignal, attempt: Attempt): AsyncIterable<Uint8Array> {
     const { wanted, query, messages } = request;
-    const idle = query === undefined ? this.#idle.take(lane) : undefined;
+    const idle = query === undefined && attempt.mayReuse ? this.#idle.take(lane) : undefined;
     attempt.reused = idle !== undefined;
     const socket = idle ?? (await this.#open(lane, query, signal));
     let whole = false;
@@ -138,8 +144,13 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   }
 
   #keep(lane: number, socket: SynthesisSocket): void {
-    if (this.#closing.signal.aborted) socket.close();
-    else this.#idle.keep(lane, socket);
+    if (this.#closing.signal.aborted) {
+      socket.close();
+      return;
+    }
+    const { slots } = this.#options;
+    // Open sockets may count as requests: those that are idle leave room for others.
+    this.#idle.keep(lane, socket, Math.max(1, Math.min(Math.floor(slots.limitPerLane * MOST_IDLE_SHARE), slots.freeIn(lane))));
   }
 
   /** A refused upgrade may be an expired token: mint once, repeat once (document 1, rule 4). */

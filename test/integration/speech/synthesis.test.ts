@@ -78,6 +78,27 @@ describe('realtime synthesis', () => {
     expect(platform.mints()).toBe(1);
   });
 
+  it.each([
+    { places: 16, kept: 4 },
+    { places: 7, kept: 1 },
+  ])('keeps a quarter of $places sockets for the next texts, one at least, and closes the others', async ({ places, kept }) => {
+    let release: () => void = () => undefined;
+    const all = new Promise<void>((resolve) => (release = resolve));
+    await using platform = await startScripted({
+      onText: (socket) => void all.then(() => complete(socket, 0)),
+    });
+    await using synthesizer = synthesizerOn(platform, new Slots(places));
+    const texts = Array.from({ length: 6 }, () => spoken(synthesizer));
+    await eventually(() => platform.sockets.filter((socket) => socket.texts.length > 0).length === 6);
+    release();
+    await Promise.all(texts);
+    await eventually(() => platform.sockets.filter(({ closed }) => closed !== undefined).length === 6 - kept);
+    await Promise.all(Array.from({ length: kept }, () => spoken(synthesizer)));
+    expect(platform.upgrades()).toBe(6);
+    await spoken(synthesizer);
+    expect(platform.upgrades()).toBe(6);
+  });
+
   it('opens one socket ahead of the first text, and none without a free slot', async () => {
     await using platform = await startScripted({
       onText: (socket) => {
@@ -128,6 +149,20 @@ describe('realtime synthesis', () => {
     expect(await spoken(synthesizer)).toEqual([0]);
     expect(await spoken(synthesizer)).toEqual([1]);
     expect(waits).toBe(0);
+  });
+
+  it('tries none of the other kept sockets when one has died: they may be as dead, and somebody waits', async () => {
+    await using platform = await startScripted({
+      onText: (socket) => {
+        if (socket.texts.length > 1) socket.socket.terminate();
+        else complete(socket, 0);
+      },
+    });
+    await using synthesizer = synthesizerOn(platform);
+    await Promise.all([spoken(synthesizer), spoken(synthesizer)]);
+    expect(platform.upgrades()).toBe(2);
+    await spoken(synthesizer);
+    expect(platform.sockets.map(({ texts }) => texts.length).toSorted((a, b) => a - b)).toEqual([1, 1, 2]);
   });
 
   it('fails when the socket closes before the completion, and does not start again after audio [186] [189]', async () => {
