@@ -70,9 +70,10 @@ async function greeted(): Promise<{ call: SimulatedCall; id: string }> {
   const call = await bench.dial();
   api.register(call);
   const session = bench.sessionOf(call);
+  // Quiet for long enough that what is said next is another phrase.
   await eventually(
     'the end of the greeting',
-    () => earOf(call).lastSoundMs !== undefined && session.standing.turn.phase.name === 'listening',
+    () => earOf(call).phrases.at(-1)?.toMs !== undefined && session.standing.turn.phase.name === 'listening',
   );
   return { call, id: session.id };
 }
