@@ -2,6 +2,7 @@ export type PlayoutCommand =
   /** `startMs`: when the carrier will start playing it, on the gateway's monotonic clock. */
   | {
       readonly type: 'audio';
+      /** Not to be changed: it may be where the sentence is kept. */
       readonly payload: Uint8Array;
       readonly unitId: string;
       readonly offsetBytes: number;

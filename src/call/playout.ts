@@ -332,13 +332,13 @@ export class Playout {
     commands.push({ type: 'audio', payload, unitId: unit.id, offsetBytes, startMs });
   }
 
-  /** A copy of the audio, padded with the idle byte to the carrier's multiple and faded in after a cut. */
+  /** The audio, or a copy that is padded with the idle byte to the carrier's multiple, or faded in after a cut. */
   #payload(view: Uint8Array): Uint8Array {
     const { format, payloadMultipleBytes } = this.#settings;
     const missing = (payloadMultipleBytes - (view.length % payloadMultipleBytes)) % payloadMultipleBytes;
-    const payload = Buffer.allocUnsafe(view.length + missing);
+    if (missing === 0 && !this.#fadeIn) return view;
+    const payload = Buffer.alloc(view.length + missing, idleByte(format.encoding));
     payload.set(view);
-    if (missing > 0) payload.fill(idleByte(format.encoding), view.length);
     if (!this.#fadeIn) return payload;
     this.#fadeIn = false;
     return fadedIn(format.encoding, payload);

@@ -1,8 +1,9 @@
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const PADDING = 0x3d;
+const CODES = Uint8Array.from(DIGITS, (digit) => digit.charCodeAt(0));
 /** What each byte is worth as a digit; -1 when it is none, which makes whatever it is joined with negative. */
 const WORTH = new Int8Array(256).fill(-1);
-for (let worth = 0; worth < DIGITS.length; worth += 1) WORTH[DIGITS.charCodeAt(worth)] = worth;
+for (const [worth, code] of CODES.entries()) WORTH[code] = worth;
 
 /**
  * Decodes standard base64 where it stands, with padding or without, so that no text has to be made of it first. Stricter than
@@ -38,6 +39,40 @@ export function decodeBase64Into(text: Uint8Array, start: number, end: number, o
     if (rest === 3) out[to + 1] = group >> 8;
   }
   return seen < 0 ? -1 : length;
+}
+
+/** Length of the base64 of so many bytes, with its padding. */
+export function base64Length(bytes: number): number {
+  return 4 * Math.ceil(bytes / 3);
+}
+
+/**
+ * Writes the standard base64 of bytes, padded, without a text in between.
+ * @param out takes it from `at` on
+ * @returns the end of what was written
+ * @throws RangeError when `out` is too short
+ */
+export function encodeBase64Into(bytes: Uint8Array, out: Uint8Array, at: number): number {
+  const end = at + base64Length(bytes.length);
+  if (end > out.length) throw new RangeError(`out holds ${out.length} bytes, ${end} are needed`);
+  const rest = bytes.length % 3;
+  const wholeEnd = bytes.length - rest;
+  let to = at;
+  for (let from = 0; from < wholeEnd; from += 3, to += 4) {
+    const group = (bytes[from]! << 16) | (bytes[from + 1]! << 8) | bytes[from + 2]!;
+    out[to] = CODES[group >> 18]!;
+    out[to + 1] = CODES[(group >> 12) & 63]!;
+    out[to + 2] = CODES[(group >> 6) & 63]!;
+    out[to + 3] = CODES[group & 63]!;
+  }
+  if (rest !== 0) {
+    const group = (bytes[wholeEnd]! << 16) | (rest === 2 ? bytes[wholeEnd + 1]! << 8 : 0);
+    out[to] = CODES[group >> 18]!;
+    out[to + 1] = CODES[(group >> 12) & 63]!;
+    out[to + 2] = rest === 2 ? CODES[(group >> 6) & 63]! : PADDING;
+    out[to + 3] = PADDING;
+  }
+  return end;
 }
 
 /** Padding makes whole groups of four; where it does not, it is left to be a byte that is no digit. */

@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { JsonDialect } from './json-dialect.ts';
 import { JsonReader, maxMessageBytes } from './json-reader.ts';
-import { takeTexts } from './lent-reads.ts';
+import { takeMessages } from '../websocket/lent-reads.ts';
 import { MediaTime } from './media-time.ts';
 import type { Attachment, StreamStarted } from './port.ts';
 import { closeText, SocketAttachment } from './socket-attachment.ts';
@@ -64,7 +64,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     }
     timer.cancel();
     const { attachmentId: id, clock } = options;
-    const attachment = new SocketAttachment({ id, dialect, started, socket, clock });
+    const attachment = new SocketAttachment({ id, dialect, started, socket, stream: options.stream, clock });
     phase = { name: 'started', attachment };
     options.onStarted(attachment);
   };
@@ -112,18 +112,16 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         return;
     }
   };
-  const take = (text: Buffer): void => {
+  const take = (data: Buffer, isBinary: boolean): void => {
     try {
-      receive(text);
+      if (!isBinary) receive(data);
+      else if (phase.name !== 'abandoned') reject('binary message; text messages are accepted');
     } catch (error) {
       fault(error);
     }
   };
-  if (options.stream !== undefined) takeTexts(socket, options.stream, take);
-  socket.on('message', (data, isBinary) => {
-    if (!isBinary) take(bytesOf(data));
-    else if (phase.name !== 'abandoned') guarded(() => reject('binary message; text messages are accepted'));
-  });
+  if (options.stream !== undefined) takeMessages(socket, options.stream, true, take);
+  socket.on('message', (data, isBinary) => take(bytesOf(data), isBinary));
   socket.on('pong', () => {
     if (phase.name === 'started') phase.attachment.touch();
   });

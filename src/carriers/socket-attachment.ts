@@ -1,4 +1,7 @@
+import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../kernel/clock.ts';
+import { LentWrites } from '../websocket/lent-writes.ts';
+import { base64Length, encodeBase64Into } from './base64.ts';
 import type { JsonDialect } from './json-dialect.ts';
 import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from './port.ts';
 
@@ -6,7 +9,7 @@ import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from 
 export interface MediaSocket {
   readonly readyState: number;
   readonly bufferedAmount: number;
-  send(text: string): void;
+  send(message: string | Uint8Array): void;
   ping(): void;
   close(code: number, reason: string): void;
   terminate(): void;
@@ -26,6 +29,8 @@ export interface SocketAttachmentOptions {
   readonly dialect: JsonDialect;
   readonly started: StreamStarted;
   readonly socket: MediaSocket;
+  /** What it was upgraded from; undefined where that is no socket of Node's. */
+  readonly stream: Socket | undefined;
   readonly clock: Clock;
 }
 
@@ -39,10 +44,12 @@ export class SocketAttachment implements Attachment {
   readonly started: StreamStarted;
   readonly capabilities: CarrierCapabilities;
   readonly #socket: MediaSocket;
+  readonly #writes: LentWrites;
   readonly #dialect: JsonDialect;
   readonly #clock: Clock;
-  readonly #before: string;
-  readonly #after: string;
+  /** What stands before and after the base64 of an audio message. */
+  readonly #before: Buffer;
+  readonly #after: Buffer;
   #listener: ((event: MediaEvent) => void) | undefined;
   #held: MediaEvent[] = [];
   #closing = false;
@@ -57,8 +64,11 @@ export class SocketAttachment implements Attachment {
     this.capabilities = options.dialect.capabilities;
     this.#dialect = options.dialect;
     this.#socket = options.socket;
+    this.#writes = new LentWrites(options.socket, options.stream, false);
     this.#clock = options.clock;
-    [this.#before, this.#after] = options.dialect.send.audio(options.started.streamId);
+    const [before, after] = options.dialect.send.audio(options.started.streamId);
+    this.#before = Buffer.from(before);
+    this.#after = Buffer.from(after);
     this.#timer = this.#clock.after(pingEveryMs, () => this.#checkLife());
   }
 
@@ -80,8 +90,13 @@ export class SocketAttachment implements Attachment {
         `audio payload of ${payload.byteLength} bytes; a multiple of ${this.capabilities.payloadMultipleBytes} is sent`,
       );
     }
-    const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-    this.#send(this.#before + bytes.toString('base64') + this.#after);
+    if (!this.#canSend()) return;
+    const before = this.#before;
+    const length = before.length + base64Length(payload.length) + this.#after.length;
+    const message = this.#writes.room(length);
+    message.set(before);
+    message.set(this.#after, encodeBase64Into(payload, message, before.length));
+    this.#writes.send('text', length);
   }
 
   sendMark(name: string): void {
@@ -138,14 +153,17 @@ export class SocketAttachment implements Attachment {
   }
 
   #send(text: string): void {
-    if (this.#socket.readyState !== open || this.#closing) return;
-    if (this.#socket.bufferedAmount > maxBufferedBytes) {
-      this.#closing = true;
-      this.#timer.cancel();
-      this.#socket.terminate();
-      return;
-    }
-    this.#socket.send(text);
+    if (this.#canSend()) this.#writes.sendText(text);
+  }
+
+  /** A socket whose other end has stopped reading is given up. */
+  #canSend(): boolean {
+    if (this.#socket.readyState !== open || this.#closing) return false;
+    if (this.#socket.bufferedAmount <= maxBufferedBytes) return true;
+    this.#closing = true;
+    this.#timer.cancel();
+    this.#socket.terminate();
+    return false;
   }
 
   #checkLife(): void {

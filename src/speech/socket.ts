@@ -1,10 +1,14 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import type { Clock, Timer } from '../kernel/clock.ts';
+import { takeMessages } from '../websocket/lent-reads.ts';
+import { LentWrites } from '../websocket/lent-writes.ts';
 import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
 
 export interface SocketListener {
   text(text: string): void;
+  /** Lent for the time of the call: whoever keeps them copies. */
   binary(bytes: Uint8Array): void;
   /** Told once, after which nothing follows. */
   closed(code: number, reason: string): void;
@@ -69,9 +73,11 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
         new SpeechUnavailableError(`${new URL(baseUrl).origin} cannot be reached; check the address and the network`, { cause }),
       ),
     );
+    let stream: Socket | undefined;
+    socket.once('upgrade', (response) => (stream = response.socket));
     socket.once('open', () => {
       settled();
-      resolve(new PlatformSocket(socket, listener, clock));
+      resolve(new PlatformSocket(socket, stream, listener, clock));
     });
   });
 }
@@ -102,20 +108,25 @@ async function refusedUpgrade(response: IncomingMessage): Promise<Error> {
 /** An open socket to the platform. Pings it, and cuts it when nothing has answered between two pings. */
 export class PlatformSocket {
   readonly #socket: WebSocket;
+  readonly #writes: LentWrites;
   readonly #clock: Clock;
   #alive = true;
   #timer: Timer;
 
-  constructor(socket: WebSocket, listener: SocketListener, clock: Clock) {
+  /** @param stream what it was upgraded from */
+  constructor(socket: WebSocket, stream: Socket | undefined, listener: SocketListener, clock: Clock) {
     this.#socket = socket;
+    this.#writes = new LentWrites(socket, stream, true);
     this.#clock = clock;
     this.#timer = clock.after(PING_EVERY_MS, () => this.#ping());
     socket.on('pong', () => (this.#alive = true));
-    socket.on('message', (data: Buffer, isBinary: boolean) => {
+    const take = (data: Buffer, isBinary: boolean): void => {
       this.#alive = true;
       if (isBinary) listener.binary(data);
       else listener.text(data.toString('utf8'));
-    });
+    };
+    if (stream !== undefined) takeMessages(socket, stream, false, take);
+    socket.on('message', take);
     socket.once('close', (code, reason) => {
       this.#timer.cancel();
       listener.closed(code, reason.toString('utf8'));
@@ -133,7 +144,9 @@ export class PlatformSocket {
 
   /** Does nothing when the socket is not open. */
   send(data: string | Uint8Array): void {
-    if (this.isOpen) this.#socket.send(data);
+    if (!this.isOpen) return;
+    if (typeof data === 'string') this.#writes.sendText(data);
+    else this.#writes.sendBinary(data);
   }
 
   /** Reads nothing until `resume`, so that the sender is held back. */

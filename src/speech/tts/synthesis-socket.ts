@@ -43,7 +43,7 @@ export class SynthesisSocket {
     const self = new SynthesisSocket(clock);
     const listener = {
       text: (text: string) => self.#hear((protocol) => protocol.text(text)),
-      binary: (bytes: Uint8Array) => self.#hear((protocol) => protocol.binary(bytes)),
+      binary: (bytes: Uint8Array) => self.#hear((protocol) => protocol.binary(Buffer.from(bytes))),
       closed: (code: number, reason: string) => self.#onClosed(code, reason),
     };
     const headers = { authorization: `Bearer ${token}` };

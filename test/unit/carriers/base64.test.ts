@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64Into } from '../../../src/carriers/base64.ts';
+import { base64Length, decodeBase64Into, encodeBase64Into } from '../../../src/carriers/base64.ts';
 
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'.split('');
 const digitCodes = new Set(digits.map((digit) => digit.charCodeAt(0)));
@@ -97,5 +97,20 @@ describe('base64 in bytes', () => {
     expect(() => decodeBase64Into(text, 4, 9, new Uint8Array(6))).toThrow(RangeError);
     expect(() => decodeBase64Into(text, 5, 4, new Uint8Array(6))).toThrow(RangeError);
     expect(() => decodeBase64Into(text, -1, 4, new Uint8Array(6))).toThrow(RangeError);
+  });
+
+  it('is written as Buffer writes it, where it is asked for and nowhere else', () => {
+    fc.assert(
+      fc.property(bytes, fc.nat(20), (given, at) => {
+        const out = Buffer.alloc(at + base64Length(given.length) + 5, '.');
+        const end = encodeBase64Into(given, out, at);
+        expect(out.toString()).toBe(`${'.'.repeat(at)}${Buffer.from(given).toString('base64')}.....`);
+        expect(end).toBe(out.length - 5);
+      }),
+    );
+  });
+
+  it('refuses to be written where there is no room for all of it', () => {
+    expect(() => encodeBase64Into(new Uint8Array(4), new Uint8Array(9), 2)).toThrow('out holds 9 bytes, 10 are needed');
   });
 });

@@ -22,7 +22,7 @@ function setUp() {
   const clock = new ManualClock();
   const streamId = String(outbound.clear['streamSid']);
   const started = { type: 'started', streamId, carrierCallId: 'CA', format: MULAW_8K, parameters: {} } as const;
-  const attachment = new SocketAttachment({ id: 'att', dialect: twilioDialect, started, socket, clock });
+  const attachment = new SocketAttachment({ id: 'att', dialect: twilioDialect, started, socket, stream: undefined, clock });
   const heard: MediaEvent[] = [];
   return { socket, clock, attachment, heard, listen: () => attachment.listen((event) => void heard.push(event)) };
 }
@@ -45,7 +45,7 @@ describe('SocketAttachment', () => {
     const digits = (streamId: string, keys: string): string => JSON.stringify({ event: 'dtmf', streamId, keys });
     const dialect = { ...twilioDialect, send: { ...twilioDialect.send, digits } };
     const { started } = attachment;
-    new SocketAttachment({ id: 'att', dialect, started, socket, clock: new ManualClock() }).sendDigits('12#');
+    new SocketAttachment({ id: 'att', dialect, started, socket, stream: undefined, clock: new ManualClock() }).sendDigits('12#');
     expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([
       { event: 'dtmf', streamId: started.streamId, keys: '12#' },
     ]);

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { takeTexts } from '../../../src/carriers/lent-reads.ts';
+import { takeMessages } from '../../../src/websocket/lent-reads.ts';
 
 /** One accepted socket: what it told, in order, and by which way. */
 interface Accepted {
@@ -24,9 +25,9 @@ beforeEach(async () => {
     sockets.handleUpgrade(request, stream, head, (socket) => {
       const told: string[] = [];
       const memory = new Set<ArrayBufferLike>();
-      const lends = takeTexts(socket, stream, (text) => {
-        told.push(`lent ${text.toString()}`);
-        memory.add(text.buffer);
+      const lends = takeMessages(socket, stream, true, (payload, isBinary) => {
+        told.push(`lent ${isBinary ? 'binary ' : ''}${payload.toString()}`);
+        memory.add(payload.buffer);
       });
       socket.on('message', (data: Buffer, isBinary) => void told.push(`${isBinary ? 'binary' : 'text'} ${data.toString()}`));
       socket.on('ping', (data) => void told.push(`ping ${data.toString()}`));
@@ -53,7 +54,7 @@ async function opened(): Promise<{ readonly client: WebSocket; readonly gateway:
 }
 
 describe('a carrier’s socket that is read into lent memory', () => {
-  it('tells whole texts out of that memory and everything else as its events, in order', async () => {
+  it('tells whole messages out of that memory and everything else as its events, in order', async () => {
     const { client, gateway } = await opened();
     client.send('one');
     client.send(Buffer.from('two'), { binary: true });
@@ -64,7 +65,7 @@ describe('a carrier’s socket that is read into lent memory', () => {
     client.close(1000);
     await vi.waitFor(() => expect(gateway.told.at(-1)).toBe('closed 1000'));
     expect(gateway.lends).toBe(true);
-    expect(gateway.told).toEqual(['lent one', 'binary two', 'text three', 'ping four', 'lent five', 'closed 1000']);
+    expect(gateway.told).toEqual(['lent one', 'lent binary two', 'text three', 'ping four', 'lent five', 'closed 1000']);
   });
 
   it('uses the same memory for every message of every socket', async () => {
@@ -118,6 +119,100 @@ describe('a carrier’s socket that is read into lent memory', () => {
   });
 });
 
+/** TLS for which no certificate has to be made. */
+const UNSIGNED = { ciphers: 'aNULL:@SECLEVEL=0', maxVersion: 'TLSv1.2', rejectUnauthorized: false } as const;
+
+describe.each(['ws', 'wss'])('a socket to the platform, by %s, that is read into lent memory', (scheme) => {
+  interface Client {
+    readonly socket: WebSocket;
+    readonly told: string[];
+    readonly memory: Set<ArrayBufferLike>;
+    readonly lends: boolean;
+    /** Told before anything of a message is. */
+    onTold: () => void;
+  }
+  let platform: Server;
+  let sockets: WebSocketServer;
+
+  beforeEach(async () => {
+    platform = scheme === 'ws' ? createServer() : createTlsServer(UNSIGNED);
+    sockets = new WebSocketServer({ server: platform, perMessageDeflate: false });
+    platform.listen(0, '127.0.0.1');
+    await once(platform, 'listening');
+  });
+
+  afterEach(() => void platform.close());
+
+  async function connected(): Promise<{ readonly client: Client; readonly service: WebSocket }> {
+    const accepted = once(sockets, 'connection') as Promise<[WebSocket]>;
+    const socket = new WebSocket(`${scheme}://127.0.0.1:${(platform.address() as AddressInfo).port}`, {
+      ...UNSIGNED,
+      perMessageDeflate: false,
+    });
+    const upgraded = once(socket, 'upgrade') as Promise<[{ readonly socket: Socket }]>;
+    await once(socket, 'open');
+    const [{ socket: stream }] = await upgraded;
+    const told: string[] = [];
+    const memory = new Set<ArrayBufferLike>();
+    const tell = (how: string, data: Buffer, isBinary: boolean): void => {
+      client.onTold();
+      told.push(`${how} ${isBinary ? 'binary ' : ''}${data.length > 50 ? `of ${data.length}` : data.toString()}`);
+    };
+    const lends = takeMessages(socket, stream, false, (payload, isBinary) => {
+      memory.add(payload.buffer);
+      tell('lent', payload, isBinary);
+    });
+    const client: Client = { socket, told, memory, lends, onTold: () => undefined };
+    socket.on('message', (data: Buffer, isBinary) => tell('copied', data, isBinary));
+    socket.on('ping', (data: Buffer) => tell('ping', data, false));
+    const [service] = await accepted;
+    return { client, service };
+  }
+
+  it('tells whole messages out of that memory and everything else as its events, in order', async () => {
+    const { client, service } = await connected();
+    service.send('one');
+    service.send(Buffer.alloc(2_000), { binary: true });
+    service.send('th', { fin: false });
+    service.send('ree', { fin: true });
+    service.ping('four');
+    service.send(Buffer.alloc(200_000), { binary: true });
+    service.send('six');
+    await vi.waitFor(() => expect(client.told.at(-1)).toMatch(/six$/u));
+    expect(client.told.map((one) => one.replace(/^(?:lent|copied) /u, ''))).toEqual([
+      'one',
+      'binary of 2000',
+      'three',
+      'ping four',
+      'binary of 200000',
+      'six',
+    ]);
+    expect(client.lends).toBe(true);
+    expect(client.told[0]).toBe('lent one');
+    expect(client.memory.size).toBe(1);
+    client.socket.terminate();
+  });
+
+  it('tells nothing more while its listener has paused it, even of what was read with it', async () => {
+    const { client, service } = await connected();
+    client.onTold = () => {
+      if (client.told.length === 4) client.socket.pause();
+    };
+    const sent = Array.from({ length: 40 }, (_, count) => `message ${count}`);
+    for (const text of sent) service.send(text);
+    await vi.waitFor(() => expect(client.told).toHaveLength(5));
+    // What comes behind it does so by another connection.
+    const other = await connected();
+    other.service.send('other');
+    await vi.waitFor(() => expect(other.client.told).toEqual(['lent other']));
+    expect(client.told).toHaveLength(5);
+    client.socket.resume();
+    await vi.waitFor(() => expect(client.told).toHaveLength(40));
+    expect(client.told.map((one) => one.replace(/^(?:lent|copied) /u, ''))).toEqual(sent);
+    for (const { socket } of [client, other.client]) socket.terminate();
+  });
+});
+
 describe('a socket that cannot be', () => {
   it('is left to `ws` when bytes came before the upgrade: they may end within a frame', async () => {
     const raw = connect(port(), '127.0.0.1');
@@ -134,7 +229,7 @@ describe('a socket that cannot be', () => {
   });
 
   it('is left to `ws` where Node keeps its sockets otherwise', () => {
-    expect(takeTexts({ readyState: WebSocket.OPEN } as WebSocket, new Socket(), () => undefined)).toBe(false);
+    expect(takeMessages({ readyState: WebSocket.OPEN } as WebSocket, new Socket(), true, () => undefined)).toBe(false);
   });
 });
 

@@ -1,28 +1,27 @@
-// RFC 6455, 5.2: of a frame's first byte the last fragment's bit and the kind, of its second the mask's bit and the length.
-const WHOLE_TEXT = 0x81;
+import { LENGTH_OF_16_BITS, LENGTH_OF_64_BITS, MASK_BYTES, MASKED, WHOLE_BINARY, WHOLE_TEXT } from './frame-layout.ts';
+
 const LAST_FRAGMENT = 0x80;
 const KIND = 0x0f;
 const FIRST_CONTROL_KIND = 0x08;
-const MASKED = 0x80;
 const LENGTH = 0x7f;
-const LENGTH_OF_16_BITS = 126;
-const LENGTH_OF_64_BITS = 127;
-const MASK_BYTES = 4;
 
-/** Takes what `WholeTexts` finds. All bytes are lent for the time of the call. */
-export interface TextSink {
-  /** A text message, unmasked; whether it is UTF-8 has not been looked at. @returns false to have it handed on as it came */
-  text(message: Buffer): boolean;
+/** Takes what `WholeMessages` finds. All bytes are lent for the time of the call. */
+export interface MessageSink {
+  /** A message, unmasked; whether a text is UTF-8 has not been looked at. @returns false to have it handed on as it came */
+  message(payload: Buffer, isBinary: boolean): boolean;
   /** Anything else, as it came: frames, and parts of frames. */
   rest(bytes: Buffer): void;
 }
 
 /**
- * Finds in what a client's WebSocket brings the texts that came whole: one frame, within one read, as carriers' audio does. Whatever
+ * Finds in what a WebSocket brings the messages that came whole: one frame, within one read, as audio does. Whatever
  * else there is (control frames, fragments, long messages, frames cut in two by a read, faults) is handed on untouched and in
  * order, to a reader that knows the whole protocol.
  */
-export class WholeTexts {
+export class WholeMessages {
+  /** Of a frame's second byte, what tells that it is masked; 0 where none may be. */
+  readonly #masked: number;
+  readonly #maskBytes: number;
   /** The first bytes of a frame that is handed on, until its length is known. */
   readonly #head = new Uint8Array(10);
   #headBytes = 0;
@@ -30,49 +29,61 @@ export class WholeTexts {
   #owedBytes = 0;
   /** A message has begun of which this is not the last fragment. */
   #unfinished = false;
-  /** The text that was told last: the next one is as long and lies in the same place, as nearly all do. */
-  #text: Buffer = Buffer.alloc(0);
-  #textFrom = 0;
+  /** What was told last: the next message is as long and lies in the same place, as nearly all do. */
+  #payload: Buffer = Buffer.alloc(0);
+  #payloadFrom = 0;
 
-  /** @param bytes memory that `count` bytes were read into; texts are unmasked in place */
-  read(bytes: Buffer, count: number, sink: TextSink): void {
+  /** @param masked whether they are a client's, and so have to be masked; a server's may not (RFC 6455, 5.1) */
+  constructor(masked: boolean) {
+    this.#masked = masked ? MASKED : 0;
+    this.#maskBytes = masked ? MASK_BYTES : 0;
+  }
+
+  /** @param bytes memory that `count` bytes were read into; messages are unmasked in place */
+  read(bytes: Buffer, count: number, sink: MessageSink): void {
     let restFrom = 0;
     for (let at = 0; at < count;) {
-      const end = this.#endOfText(bytes, at, count);
+      const end = this.#endOfMessage(bytes, at, count);
       if (end === undefined) {
         at = this.#handOn(bytes, at, count);
         if (at === count) sink.rest(bytes.subarray(restFrom, count));
         continue;
       }
       if (restFrom < at) sink.rest(bytes.subarray(restFrom, at));
-      const from = payloadStart(bytes, at);
-      unmask(bytes, from, end);
+      const from = this.#payloadStart(bytes, at);
+      if (this.#masked > 0) unmask(bytes, from, end);
       restFrom = end;
-      if (!sink.text(this.#textAt(bytes, from, end))) {
-        unmask(bytes, from, end);
+      if (!sink.message(this.#payloadAt(bytes, from, end), bytes[at] === WHOLE_BINARY)) {
+        if (this.#masked > 0) unmask(bytes, from, end);
         sink.rest(bytes.subarray(at, end));
       }
       at = end;
     }
   }
 
-  #textAt(bytes: Buffer, from: number, end: number): Buffer {
-    if (this.#text.length !== end - from || this.#textFrom !== from || this.#text.buffer !== bytes.buffer)
-      this.#text = bytes.subarray(from, end);
-    this.#textFrom = from;
-    return this.#text;
+  #payloadAt(bytes: Buffer, from: number, end: number): Buffer {
+    if (this.#payload.length !== end - from || this.#payloadFrom !== from || this.#payload.buffer !== bytes.buffer)
+      this.#payload = bytes.subarray(from, end);
+    this.#payloadFrom = from;
+    return this.#payload;
   }
 
-  /** Where the text ends that begins here, if one does and all of it is there. */
-  #endOfText(bytes: Buffer, at: number, count: number): number | undefined {
+  /** Where the message ends that begins here, if one does and all of it is there. */
+  #endOfMessage(bytes: Buffer, at: number, count: number): number | undefined {
     if (this.#owedBytes > 0 || this.#headBytes > 0 || this.#unfinished) return undefined;
-    if (count - at < 2 + 2 + MASK_BYTES || bytes[at] !== WHOLE_TEXT) return undefined;
-    const second = bytes[at + 1]!;
-    if (second < MASKED || second === MASKED + LENGTH_OF_64_BITS) return undefined;
-    const short = second - MASKED;
+    if (count - at < 2 + 2 + this.#maskBytes || (bytes[at] !== WHOLE_TEXT && bytes[at] !== WHOLE_BINARY)) return undefined;
+    // Too large where the mask is missing, or there is one that may not be.
+    const short = bytes[at + 1]! ^ this.#masked;
+    if (short >= LENGTH_OF_64_BITS) return undefined;
     const length = short === LENGTH_OF_16_BITS ? bytes.readUInt16BE(at + 2) : short;
-    const end = payloadStart(bytes, at) + length;
+    const end = this.#payloadStart(bytes, at) + length;
     return end > count ? undefined : end;
+  }
+
+  /** Of a message that came whole. */
+  #payloadStart(bytes: Buffer, at: number): number {
+    const isLong = (bytes[at + 1]! & LENGTH) === LENGTH_OF_16_BITS;
+    return at + 2 + (isLong ? 2 : 0) + this.#maskBytes;
   }
 
   /** Follows a frame that is handed on as far as it has come, or until its length is known. @returns where that is */
@@ -91,11 +102,6 @@ export class WholeTexts {
     this.#owedBytes -= taken;
     return at + taken;
   }
-}
-
-/** Of a text that came whole. */
-function payloadStart(bytes: Buffer, at: number): number {
-  return at + 2 + (bytes[at + 1] === MASKED + LENGTH_OF_16_BITS ? 2 : 0) + MASK_BYTES;
 }
 
 /** How long a frame's head is, without the mask, as far as these of its bytes tell. */

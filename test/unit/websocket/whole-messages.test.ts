@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import fc from 'fast-check';
 import * as ws from 'ws';
 import { describe, expect, it } from 'vitest';
-import { WholeTexts } from '../../../src/carriers/whole-texts.ts';
+import { WholeMessages } from '../../../src/websocket/whole-messages.ts';
 
 // Of `ws`, without a type of their own.
 const { Receiver, Sender } = ws as unknown as {
@@ -22,7 +22,7 @@ interface Message {
 }
 
 const message: fc.Arbitrary<Message> = fc.record({
-  kind: fc.constantFrom('text', 'text', 'text', 'binary', 'ping', 'pong'),
+  kind: fc.constantFrom('text', 'text', 'binary', 'binary', 'ping', 'pong'),
   data: fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => Buffer.from(text)),
     // On both sides of the lengths that are written in another way.
@@ -32,7 +32,10 @@ const message: fc.Arbitrary<Message> = fc.record({
   fragments: fc.constantFrom(1, 1, 1, 2, 3),
 });
 
-describe('texts that come whole', () => {
+describe.each([
+  ['a client', true],
+  ['a server', false],
+])('messages that come whole from %s', (_who, masked) => {
   it('are told, and with what a whole reader makes of the rest are everything in its order, however it is cut up', () => {
     fc.assert(
       fc.property(
@@ -42,7 +45,7 @@ describe('texts that come whole', () => {
           const sent = all.map((one) =>
             one.kind === 'ping' || one.kind === 'pong' ? { ...one, data: one.data.subarray(0, 125) } : one,
           );
-          const { heard } = read(framed(sent), cuts);
+          const { heard } = read(framed(sent, masked), cuts, masked);
           expect(heard).toEqual(sent.map(told));
         },
       ),
@@ -51,36 +54,34 @@ describe('texts that come whole', () => {
   });
 
   it('need no other reader when a read holds nothing else', () => {
-    const texts: Message[] = ['one', 'two', 'x'.repeat(3000)].map((text) => ({
-      kind: 'text',
+    const messages: Message[] = ['one', 'two', 'x'.repeat(3000)].map((text, at) => ({
+      kind: at === 1 ? 'binary' : 'text',
       data: Buffer.from(text),
       fragments: 1,
     }));
-    const { heard, restBytes } = read(framed(texts), [100_000]);
-    expect(heard).toEqual(texts.map(told));
+    const { heard, restBytes } = read(framed(messages, masked), [100_000], masked);
+    expect(heard).toEqual(messages.map(told));
     expect(restBytes).toBe(0);
   });
 
   it('are handed on as they came when they are refused', () => {
     const texts: Message[] = ['one', 'two'].map((text) => ({ kind: 'text', data: Buffer.from(text), fragments: 1 }));
-    const bytes = framed(texts);
+    const bytes = framed(texts, masked);
     const rest: Buffer[] = [];
-    const reader = new WholeTexts();
-    reader.read(Buffer.from(bytes), bytes.length, { text: () => false, rest: (part) => void rest.push(Buffer.from(part)) });
+    const reader = new WholeMessages(masked);
+    const sink = { message: () => false, rest: (part: Buffer) => void rest.push(Buffer.from(part)) };
+    reader.read(Buffer.from(bytes), bytes.length, sink);
     expect(Buffer.concat(rest)).toEqual(bytes);
   });
 
-  it('are not told out of the middle of a fragmented message, nor without a mask', () => {
-    const bytes = Buffer.concat([
-      // A first fragment, then a text where only its continuation may come.
-      Buffer.from([0x01, 0x80, 1, 2, 3, 4]),
-      Buffer.from([0x81, 0x80, 1, 2, 3, 4]),
-    ]);
-    const unmasked = Buffer.from([0x81, 0x01, 0x61]);
-    for (const wrong of [bytes, unmasked]) {
+  it('are not told out of the middle of a fragmented message, nor with a mask that may not be or without one that must', () => {
+    // A first fragment, then a text where only its continuation may come.
+    const fragmented = masked ? [0x01, 0x80, 1, 2, 3, 4, 0x81, 0x80, 1, 2, 3, 4] : [0x01, 0x00, 0x81, 0x02, 0x61, 0x61];
+    const otherwise = framed([{ kind: 'text', data: Buffer.from('a text'), fragments: 1 }], !masked);
+    for (const wrong of [Buffer.from(fragmented), otherwise]) {
       const seen: string[] = [];
-      new WholeTexts().read(Buffer.from(wrong), wrong.length, {
-        text: () => seen.push('text') > 0,
+      new WholeMessages(masked).read(Buffer.from(wrong), wrong.length, {
+        message: () => seen.push('message') > 0,
         rest: (part) => void seen.push(part.toString('hex')),
       });
       expect(seen).toEqual([wrong.toString('hex')]);
@@ -91,8 +92,8 @@ describe('texts that come whole', () => {
 const told = ({ kind, data }: Pick<Message, 'kind' | 'data'>): string =>
   `${kind} of ${data.length}: ${data.length < 50 ? data.toString('hex') : createHash('sha256').update(data).digest('hex')}`;
 
-/** As a client's socket sends it. */
-function framed(messages: readonly Message[]): Buffer {
+/** As a client's socket sends it, or a server's. */
+function framed(messages: readonly Message[], mask: boolean): Buffer {
   const parts: Buffer[] = [];
   const stream = new Writable({
     write(part: Buffer, _encoding, done) {
@@ -102,34 +103,34 @@ function framed(messages: readonly Message[]): Buffer {
   });
   const sender = new Sender(stream);
   for (const { kind, data, fragments } of messages) {
-    if (kind === 'ping') sender.ping(data, true);
-    else if (kind === 'pong') sender.pong(data, true);
+    if (kind === 'ping') sender.ping(data, mask);
+    else if (kind === 'pong') sender.pong(data, mask);
     else
       for (let part = 0; part < fragments; part += 1) {
         const at = (share: number): number => Math.floor((data.length * share) / fragments);
         const bytes = data.subarray(at(part), at(part + 1));
-        sender.send(bytes, { fin: part === fragments - 1, binary: kind === 'binary', mask: true, compress: false });
+        sender.send(bytes, { fin: part === fragments - 1, binary: kind === 'binary', mask, compress: false });
       }
   }
   return Buffer.concat(parts);
 }
 
-/** Reads bytes in pieces into memory that is used again, and gives what is not told as a text to the receiver of `ws`. */
-function read(bytes: Buffer, cuts: readonly number[]): { readonly heard: string[]; readonly restBytes: number } {
+/** Reads bytes in pieces into memory that is used again, and gives what is not told to the receiver of `ws`. */
+function read(bytes: Buffer, cuts: readonly number[], masked: boolean): { readonly heard: string[]; readonly restBytes: number } {
   const heard: string[] = [];
   let restBytes = 0;
   const hear = (kind: Message['kind'], data: Buffer): boolean => heard.push(told({ kind, data })) > 0;
-  const receiver = new Receiver({ isServer: true });
+  const receiver = new Receiver({ isServer: masked });
   receiver.on('message', (data: Buffer, isBinary: boolean) => void hear(isBinary ? 'binary' : 'text', data));
   receiver.on('ping', (data: Buffer) => void hear('ping', data));
   receiver.on('pong', (data: Buffer) => void hear('pong', data));
   const memory = Buffer.alloc(65_536);
-  const reader = new WholeTexts();
+  const reader = new WholeMessages(masked);
   for (let at = 0, cut = 0; at < bytes.length; cut += 1) {
     const count = Math.min(cuts[cut % cuts.length]!, memory.length, bytes.length - at);
     bytes.copy(memory, 0, at, at + count);
     reader.read(memory, count, {
-      text: (text) => hear('text', text),
+      message: (payload, isBinary) => hear(isBinary ? 'binary' : 'text', payload),
       rest(part) {
         restBytes += part.length;
         receiver.write(Buffer.from(part));
