@@ -19,6 +19,8 @@ export interface MediaProcessOptions {
 
 interface Waiting {
   readonly name: OrderName;
+  /** Closes what is left here of the socket that went with it. */
+  readonly closeSocket: () => void;
   readonly resolve: (given: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -98,7 +100,8 @@ export class MediaProcess {
       throw goneError();
     }
     const id = this.#nextId++;
-    const answered = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { name, resolve, reject }));
+    const closeSocket = closerOf(socket);
+    const answered = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { name, closeSocket, resolve, reject }));
     // Node's server would wait for what it gave away, and for ever where all who got something have ended.
     if (socket !== undefined) Object.assign(socket, { server: undefined });
     child.send({ id, name, asked }, socket, {}, (error) => {
@@ -168,13 +171,28 @@ export class MediaProcess {
   #end(): void {
     this.#state = 'gone';
     this.#counted = countsOf(this.#counted);
-    for (const { reject } of this.#waiting.values()) reject(goneError());
+    for (const { closeSocket, reject } of this.#waiting.values()) {
+      closeSocket();
+      reject(goneError());
+    }
     this.#waiting.clear();
   }
 
   #problem(error: unknown): void {
     this.#options.logger.warn({ process: this.number, error }, 'the channel to a media process');
   }
+}
+
+/**
+ * Node takes a socket that it gives away apart, and keeps its handle until the other process says that it has it: open
+ * for ever, where that process died without a word.
+ */
+function closerOf(socket: Socket | undefined): () => void {
+  const handle = socket && (Reflect.get(socket, '_handle') as { close(): void } | null);
+  return () => {
+    handle?.close();
+    socket?.destroy();
+  };
 }
 
 function goneError(): MediaProcessError {

@@ -12,7 +12,7 @@ import { answer, type Gateway, openSocket, openStream, startGateway, upgradeHead
 const CHILD = fileURLToPath(new URL('../../support/media-child.ts', import.meta.url));
 let media: MediaProcess;
 let gateway: Gateway;
-const abandoned: string[] = [];
+let taken = 0;
 
 beforeAll(async () => {
   const child = fork(CHILD, [], { execArgv: ['--import', import.meta.resolve('tsx')] });
@@ -20,8 +20,9 @@ beforeAll(async () => {
   await media.up(60_000);
   const elsewhere: MediaElsewhere = {
     expect: () => undefined,
-    abandon: (attachmentId) => void abandoned.push(attachmentId),
+    abandon: () => undefined,
     async take(grant, { socket, headers, early, address }) {
+      taken++;
       const sent = Buffer.from(early).toString('base64');
       await media.ask('media', { grant, headers: { ...headers }, early: sent, address }, socket);
     },
@@ -69,12 +70,19 @@ it('loses nothing of what a client sends before it was answered', async () => {
   socket.destroy();
 });
 
-it('closes its port though a process that had sockets is gone', async () => {
+it('leaves no client waiting when a process dies that had its socket, or did not know of it yet', async () => {
   const socket = await openSocket(await answer(gateway));
   const closed = once(socket, 'close');
+  const urls = await Promise.all([answer(gateway), answer(gateway)]);
+  const before = taken;
+  process.kill(media.pid!, 'SIGSTOP');
+  const refused = urls.map((url) => expect(openStream(url)).rejects.toThrow(/socket hang up|ECONNRESET/u));
+  await expect.poll(() => taken).toBe(before + urls.length);
   media.kill();
-  await closed;
-  // A call whose process is gone: its socket is refused by being closed.
+  await Promise.all([closed, ...refused]);
+});
+
+it('closes its port though a process that had sockets is gone, and refuses those it is given by closing them', async () => {
   const url = await answer(gateway);
   await expect(openStream(url)).rejects.toThrow(/socket hang up|ECONNRESET/u);
   await gateway.app.close();
