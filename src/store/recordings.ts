@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { type CompressedFormat, RECORDING_FORMATS, inFormat } from '../audio/recording-format.ts';
 import { hasCode } from '../kernel/error-code.ts';
+import { pourIntoFile } from '../kernel/pour-into-file.ts';
 import { StoreRecordError } from './errors.ts';
 import { flushFolder } from './flush-folder.ts';
 import { objectKey } from './objects/object-key.ts';
@@ -147,7 +147,7 @@ async function moveFile(from: string, to: string): Promise<void> {
     if (!hasCode(error, 'EXDEV')) throw error;
     const temporary = `${to}.${randomUUID()}.tmp`;
     try {
-      await pipeline(createReadStream(from), createWriteStream(temporary, { mode: 0o600, flush: true }));
+      await pourIntoFile(createReadStream(from), temporary, { flush: true });
       await rename(temporary, to);
     } finally {
       await rm(temporary, { force: true });

@@ -1,7 +1,7 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { RECORDING_FORMATS, inFormat } from '../audio/recording-format.ts';
+import { pourIntoFile } from '../kernel/pour-into-file.ts';
 import { StoreRecordError } from './errors.ts';
 import type { ObjectStore } from './objects/port.ts';
 import { openAudio, plainBytesOf, sealAudio, sealedBytesOf } from './objects/sealed-audio.ts';
@@ -64,7 +64,7 @@ export class SealedRecordings {
 /** Writes it as a plain file. @throws StoreRecordError where there is none */
 export async function writePlain(recording: OpenRecording | undefined, path: string, signal?: AbortSignal): Promise<void> {
   if (recording === undefined) throw new StoreRecordError('the call has no recording');
-  await pipeline(recording.read(0, recording.bytes, signal), createWriteStream(path, { mode: 0o600 }));
+  await pourIntoFile(recording.read(0, recording.bytes, signal), path);
 }
 
 function aboutOf(tenantId: string, callId: string): string {

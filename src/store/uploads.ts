@@ -1,6 +1,6 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
+import { pourIntoFile } from '../kernel/pour-into-file.ts';
 import { StoreRecordError } from './errors.ts';
 import { objectKey } from './objects/object-key.ts';
 import type { ObjectStore } from './objects/port.ts';
@@ -42,7 +42,7 @@ export class Uploads {
     const read = (from: number, to: number) => this.#objects.read(object, from, to, signal);
     const about = aboutOf(tenantId, submissionId);
     const plain = openAudio(key, about, { sealedBytes, read }, 0, plainBytesOf(sealedBytes));
-    await pipeline(plain, createWriteStream(path, { mode: 0o600 }), { signal });
+    await pourIntoFile(plain, path, { signal });
   }
 
   remove(object: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import type { Container } from './container.ts';
 import { type DecodeFileOptions, decodedRateHz } from './decode-file.ts';
 import { MediaTooLongError, MediaUnreadableError } from './errors.ts';
@@ -57,17 +56,16 @@ export async function decodeWithFfmpeg(command: string, options: DecodeFileOptio
   });
   let bytes = 0;
   try {
-    await pipeline(
-      child.stdout,
-      async function* count(chunks: AsyncIterable<Buffer>) {
+    await pourIntoFile(child.stdout, outputPath, {
+      flags: 'wx',
+      async *through(chunks: AsyncIterable<Uint8Array>) {
         for await (const chunk of chunks) {
           bytes += chunk.length;
           if (bytes > maxSeconds * decodedRateHz * 2) throw new MediaTooLongError(`the audio is longer than ${maxSeconds} s`);
           yield chunk;
         }
       },
-      createWriteStream(outputPath, { flags: 'wx', mode: 0o600 }),
-    );
+    });
     const code = await ended;
     signal.throwIfAborted();
     if (code !== 0 || bytes === 0) throw new MediaUnreadableError('ffmpeg could not decode it');

@@ -1,10 +1,9 @@
-import { createWriteStream } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { type RecordingAnalysis, recordingAnalysis } from '../../jobs/analysis/document.ts';
 import { csvLines, tableColumns, tableRow } from '../../jobs/analysis/table.ts';
 import { writeFileAtomic } from '../../jobs/write-file-atomic.ts';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { type Cue, cuesOf, srtOf, vttOf } from '../speech/subtitles.ts';
 
 export const EXPORTS = ['csv', 'jsonl', 'srt', 'vtt'] as const;
@@ -56,7 +55,7 @@ export async function writeTable(
 ): Promise<string> {
   const path = join(folder, `${stem}.${format}`);
   const temporary = `${path}.tmp`;
-  await pipeline(format === 'csv' ? csvOf(results, fields) : jsonlOf(results), createWriteStream(temporary, { mode: 0o600 }));
+  await pourIntoFile(format === 'csv' ? csvOf(results, fields) : jsonlOf(results), temporary);
   await rename(temporary, path);
   return path;
 }

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
 import type { Environment } from '../../config/env.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { readWhole } from '../../kernel/read-text.ts';
 import { UsageError } from '../speech/usage.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
@@ -71,13 +69,15 @@ export class S3Source {
     if (response.status === 404) throw new RecordingRefusedError('missing', 'there is no such object');
     if (!response.ok || response.body === null) throw refused(response.status);
     let bytes = 0;
-    const counted = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
-        bytes += chunk.length;
-        done(bytes > maxBytes ? new RecordingRefusedError('too-large', `the object is over ${maxBytes} bytes`) : null, chunk);
+    await pourIntoFile(bodyOf(response.body, limit, signal), path, {
+      async *through(chunks: AsyncIterable<Uint8Array>) {
+        for await (const chunk of chunks) {
+          bytes += chunk.length;
+          if (bytes > maxBytes) throw new RecordingRefusedError('too-large', `the object is over ${maxBytes} bytes`);
+          yield chunk;
+        }
       },
     });
-    await pipeline(bodyOf(response.body, limit, signal), counted, createWriteStream(path, { mode: 0o600 }));
   }
 
   async *#list(bucket: string, prefix: string, signal: AbortSignal): AsyncIterable<ListedObject> {

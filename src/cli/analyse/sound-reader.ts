@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { CompressedAudioError } from '../../audio/compressed-audio-error.ts';
 import type { CompressedFormat } from '../../audio/recording-format.ts';
 import { wavHeader } from '../../audio/wav.ts';
@@ -11,6 +10,7 @@ import { CONTAINERS, type Container, containerOf } from '../../audio/media/conta
 import { decodedRateHz } from '../../audio/media/decode-file.ts';
 import { MediaNeedsFfmpegError } from '../../audio/media/errors.ts';
 import { MediaDecoder } from '../../audio/media/media-decoder.ts';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { decodeStereo } from './stereo-decoder.ts';
 
 /** Containers of compressed recordings, and what those would hold. */
@@ -37,14 +37,13 @@ export function soundReader(ffmpeg = 'ffmpeg'): SoundReader {
         const { size: dataBytes } = await stat(outputPath);
         const header = wavHeader({ rateHz: decodedRateHz, channels: 1, dataBytes, encoding: 'pcm16' });
         const samples = createReadStream(outputPath, { highWaterMark: 1024 * 1024 });
-        await pipeline(
-          async function* wav() {
-            yield Buffer.from(header);
-            yield* samples;
+        await pourIntoFile(samples, wavPath, {
+          async *through(parts: AsyncIterable<Uint8Array>) {
+            yield header;
+            yield* parts;
           },
-          createWriteStream(wavPath, { mode: 0o600 }),
-          { signal },
-        );
+          signal,
+        });
         return true;
       } catch (error) {
         // The platform has its own decoders.

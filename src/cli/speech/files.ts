@@ -1,9 +1,9 @@
-import { createWriteStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { UsageError } from './usage.ts';
 
 /** The whole of a file, or of stdin for `-`. @throws UsageError when there is no such file */
@@ -34,24 +34,6 @@ export async function writeOutput(
   parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   onBytes: (bytes: number) => void = () => undefined,
 ): Promise<number> {
-  if (path === '-') return await pour(process.stdout, parts, onBytes);
-  const temporary = `${path}.part`;
-  try {
-    const bytes = await pour(createWriteStream(temporary), parts, onBytes);
-    await rename(temporary, path);
-    return bytes;
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-}
-
-/** Ends the stream unless it is stdout, which others write to as well. */
-async function pour(
-  stream: Writable,
-  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  onBytes: (bytes: number) => void,
-): Promise<number> {
   let bytes = 0;
   async function* counted(): AsyncIterable<Uint8Array> {
     for await (const part of parts) {
@@ -60,6 +42,18 @@ async function pour(
       yield part;
     }
   }
-  await pipeline(counted, stream, { end: stream !== process.stdout });
-  return bytes;
+  if (path === '-') {
+    // Others write to it as well.
+    await pipeline(counted, process.stdout, { end: false });
+    return bytes;
+  }
+  const temporary = `${path}.part`;
+  try {
+    await pourIntoFile(counted(), temporary, { mode: 0o666 });
+    await rename(temporary, path);
+    return bytes;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }

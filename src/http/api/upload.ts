@@ -1,11 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { FastifyRequest } from 'fastify';
 import { OffhookError } from '../../kernel/errors.ts';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { RequestRefused } from '../problem.ts';
 
 /** A file that came with a request, on this disk. Disposal deletes it. */
@@ -88,9 +87,9 @@ async function spool(part: Readable, givenName: string, { folder, maxBytes }: Up
   const hash = createHash('sha256');
   let bytes = 0;
   try {
-    await pipeline(
-      part,
-      async function* counted(chunks: AsyncIterable<Buffer>) {
+    await pourIntoFile(part, path, {
+      flags: 'wx',
+      async *through(chunks: AsyncIterable<Uint8Array>) {
         for await (const chunk of chunks) {
           bytes += chunk.length;
           if (bytes > maxBytes) throw refused(413, 'The file is too large', maxBytes);
@@ -98,8 +97,7 @@ async function spool(part: Readable, givenName: string, { folder, maxBytes }: Up
           yield chunk;
         }
       },
-      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
-    );
+    });
   } catch (error) {
     await rm(path, { force: true });
     throw error;

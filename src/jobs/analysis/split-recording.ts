@@ -1,7 +1,7 @@
-import { createWriteStream, openAsBlob } from 'node:fs';
+import { openAsBlob } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { splitWav } from '../../speech/medical/split-wav.ts';
 import { inspectWav } from './wav-recording.ts';
 import { wavSampleBytes } from '../../audio/wav.ts';
@@ -35,7 +35,7 @@ export async function splitRecording(
     for (const [index, { blob, startS }] of (await splitWav(await openAsBlob(path), maxBytes)).entries()) {
       const piece = `${stem}.${index + 1}.wav`;
       pieces.push({ path: piece, startS });
-      await pipeline(Readable.fromWeb(blob.stream()), createWriteStream(piece, { mode: 0o600 }), { signal });
+      await pourIntoFile(Readable.fromWeb(blob.stream()), piece, { signal });
     }
   } catch (error) {
     for (const { path: piece } of pieces) await rm(piece, { force: true });

@@ -1,8 +1,7 @@
-import { createWriteStream } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
+import { pourIntoFile } from '../../../kernel/pour-into-file.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Uploaded bytes, in a file of their own that disposal deletes. Whoever got them disposes of them. */
@@ -21,17 +20,16 @@ export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: str
   const path = await spoolPath(folder);
   let sizeBytes = 0;
   try {
-    await pipeline(
-      upload,
-      async function* count(chunks: AsyncIterable<Uint8Array>) {
+    await pourIntoFile(upload, path, {
+      flags: 'wx',
+      async *through(chunks: AsyncIterable<Uint8Array>) {
         for await (const chunk of chunks) {
           sizeBytes += chunk.length;
           if (sizeBytes > maxBytes) throw tooLarge(maxBytes);
           yield chunk;
         }
       },
-      createWriteStream(path, { flags: 'wx', mode: 0o600 }),
-    );
+    });
     return await fileBytes(path);
   } catch (error) {
     await rm(path, { force: true });

@@ -1,0 +1,53 @@
+import { pbkdf2 } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { pourIntoFile } from '../../../src/kernel/pour-into-file.ts';
+
+describe('what is poured into a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-pour-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  let files = 0;
+  const newPath = (): string => join(folder, String(++files));
+
+  async function* parts(...all: (string | Error)[]): AsyncIterable<Uint8Array> {
+    for (const part of all) {
+      if (part instanceof Error) throw part;
+      yield Buffer.from(part);
+    }
+  }
+
+  it('is there whole, for its owner alone', async () => {
+    const path = newPath();
+    await pourIntoFile(parts('one ', 'two'), path);
+    expect(readFileSync(path, 'utf8')).toBe('one two');
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['fails at once', [new Error('broken')], undefined],
+    ['fails after some', ['one', new Error('broken')], undefined],
+    ['is aborted', ['one'], AbortSignal.abort()],
+  ])('has opened and closed its file by the time it %s, however busy the disk', async (_how, all, signal) => {
+    const path = newPath();
+    // Node opens files in four threads: with these taken, its own comes last.
+    const busy = [1, 2, 3, 4].map(() => promisify(pbkdf2)('a', 'b', 100_000, 64, 'sha512'));
+    await expect(pourIntoFile(parts(...all), path, { signal })).rejects.toThrow(/broken|aborted/u);
+    // It would not be there yet, and appear after it was removed, if nobody had waited.
+    expect(existsSync(path)).toBe(true);
+    await Promise.all(busy);
+  });
+
+  it('fails where the file may not exist and does, and leaves that file alone', async () => {
+    const path = newPath();
+    writeFileSync(path, 'before');
+    await expect(pourIntoFile(parts('after'), path, { flags: 'wx' })).rejects.toThrow('EEXIST');
+    expect(readFileSync(path, 'utf8')).toBe('before');
+  });
+
+  it('fails where there is no folder for it', async () => {
+    await expect(pourIntoFile(parts('one'), join(folder, 'none', 'file'))).rejects.toThrow('ENOENT');
+  });
+});
