@@ -7,11 +7,11 @@ const TARGET_DB = -20;
 /** Differences smaller than this nobody hears, and larger ones are a fault that amplifying does not mend. */
 const LEAST_GAIN_DB = 1.5;
 const MOST_GAIN_DB = 10;
-/** Frames quieter than this are pauses. */
-const SPEECH_DB = -45;
 /** Speech that tells how loud a voice is, in 20 ms frames; beyond the larger number older speech counts for less. */
 const TELLING_FRAMES = 50;
 const MOST_FRAMES = 1_500;
+/** Of a voice that has spoken for that long, one frame in this many is listened to. */
+const KNOWN_STEP = 4;
 const FRAME_BYTES = 160;
 /** Bots name voices freely; the one not heard of for longest is forgotten. */
 const MOST_VOICES = 500;
@@ -19,15 +19,18 @@ const MOST_VOICES = 500;
 /** The power of each mu-law code, and its place among the codes by size. */
 const POWER = Float64Array.from(decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code)), (sample) => sample * sample);
 const FULL_SCALE = 32_768 * 32_768;
+/** Frames of less power than this (-45 dB) are pauses. */
+const SPEECH_POWER = FULL_SCALE * 10 ** -4.5;
 
 /** How loud one voice speaks, learned from what it says. */
 class VoiceLevel {
   #frames = 0;
   #power = 0;
   #peak = 0;
+  #step = 1;
 
   hear(audio: Uint8Array): void {
-    for (let at = 0; at + FRAME_BYTES <= audio.length; at += FRAME_BYTES) {
+    for (let at = 0; at + FRAME_BYTES <= audio.length; at += this.#step * FRAME_BYTES) {
       let power = 0;
       let peak = 0;
       for (let index = at; index < at + FRAME_BYTES; index += 1) {
@@ -49,13 +52,14 @@ class VoiceLevel {
   }
 
   #add(power: number, peak: number): void {
-    if (decibels(power) < SPEECH_DB) return;
+    if (power < SPEECH_POWER) return;
     this.#frames += 1;
     this.#power += power;
     this.#peak = Math.max(this.#peak, peak);
     if (this.#frames <= MOST_FRAMES) return;
     this.#frames /= 2;
     this.#power /= 2;
+    this.#step = KNOWN_STEP;
   }
 }
 

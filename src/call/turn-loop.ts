@@ -43,11 +43,13 @@ export class TurnLoop {
       this.#cameMs = this.#nowMs;
     }
     if (event.type === 'tick' && this.#isLate(event.atMs)) return;
-    this.#pending.push(event);
-    if (this.#stepping) return;
+    if (this.#stepping) {
+      this.#pending.push(event);
+      return;
+    }
     this.#stepping = true;
     try {
-      for (let next = this.#pending.shift(); next !== undefined && !this.#stopped; next = this.#pending.shift()) {
+      for (let next: TurnEvent | undefined = event; next !== undefined && !this.#stopped; next = this.#pending.shift()) {
         const { state, effects } = this.#machine.step(this.settings, this.#state, this.#afterDecided(next));
         this.#state = state;
         if (effects.length > 0) this.#decidedMs = Math.max(this.#decidedMs, timeOf(next) ?? this.#decidedMs);

@@ -40,3 +40,15 @@ it('leaves a voice alone that is near enough, and does not amplify beyond reason
   expect(await levelOf(loudness, '0.14')).toBeCloseTo(-20.1, 0);
   expect(await levelOf(loudness, '0.01')).toBeCloseTo(-33, 0);
 });
+
+it('follows a voice that it has known for long, as when the platform changes it', async () => {
+  let amplitude = '0.08';
+  const changing: Synthesizer = { speak: (request, signal) => synthesizer.speak({ ...request, voice: amplitude }, signal) };
+  const loudness = new EvenLoudness(changing);
+  // Thirty seconds make it known; much later it speaks louder.
+  for (let sentence = 0; sentence < 20; sentence += 1) await levelOf(loudness, 'anna');
+  expect(Math.abs((await levelOf(loudness, 'anna')) + 20)).toBeLessThan(1);
+  amplitude = '0.2';
+  for (let sentence = 0; sentence < 200; sentence += 1) await levelOf(loudness, 'anna');
+  expect(Math.abs((await levelOf(loudness, 'anna')) + 20)).toBeLessThan(1);
+});
