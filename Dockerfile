@@ -10,7 +10,10 @@ COPY src ./src
 RUN npm run build
 
 FROM node:24-bookworm-slim
+# Of the C library: less memory that no call has (docs/operating.md, memory).
 ENV NODE_ENV=production \
+    MALLOC_ARENA_MAX=1 \
+    MALLOC_TRIM_THRESHOLD_=1048576 \
     OFFHOOK_HTTP__HOST=0.0.0.0 \
     OFFHOOK_DATA_DIR=/data
 WORKDIR /app

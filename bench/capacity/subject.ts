@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import { sparingEnvironment } from '../../src/kernel/allocator.ts';
 import type { ChildFacts, ChildOrder, ChildReady, ChildReport } from './child.ts';
 import type { WorkloadName } from './workload.ts';
 
@@ -23,7 +24,7 @@ export class SubjectProcess {
   constructor({ folder, name, workload, env }: SubjectOptions) {
     this.#child = fork(join(folder, `${name}-child.js`), [], {
       execArgv: ['--no-warnings', ...extraArguments()],
-      env: { ...process.env, ...env, BENCH_WORKLOAD: workload },
+      env: { ...sparingEnvironment(process.env), ...env, BENCH_WORKLOAD: workload },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
   }

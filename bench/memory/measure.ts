@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { callersReport, done, speechAddresses, target } from '../../src/cli/bench/messages.ts';
 import { ObedientChild } from '../../src/cli/bench/orders.ts';
+import { sparingEnvironment } from '../../src/kernel/allocator.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compile } from '../capacity/compiled.ts';
 import { measureRow } from '../capacity/row.ts';
@@ -36,6 +37,7 @@ process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 const child = (file: string, ...execArgv: string[]) =>
   fork(join(out, file), [], {
     execArgv: ['--no-warnings', ...execArgv],
+    env: sparingEnvironment(process.env),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 await using callers = new ObedientChild(child('src/cli/bench/callers-child.js'), 'the process of the callers', systemClock);

@@ -2,7 +2,9 @@ import { fork } from 'node:child_process';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import { startGateway } from '../app.ts';
+import { readEnvironment } from '../config/env.ts';
 import { type FrontOptions, startFront } from '../front.ts';
+import { sparingEnvironment } from '../kernel/allocator.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { errorText } from '../kernel/errors.ts';
@@ -69,6 +71,11 @@ function startProcesses(
     processes,
     platform,
     // Standard output is this process's own.
-    launch: () => fork(path, [], { execArgv: [...execArgv], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }),
+    launch: () =>
+      fork(path, [], {
+        execArgv: [...execArgv],
+        env: sparingEnvironment(readEnvironment()),
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      }),
   });
 }

@@ -62,6 +62,7 @@ it('has calls in two processes behind one port, up to one limit, and those of on
   const owners = ids.map(ownerOf);
   expect(new Set(owners).size).toBe(2);
   expect(owners).not.toContain(child.pid);
+  for (const owner of owners) expect(readFileSync(`/proc/${owner}/environ`, 'utf8')).toContain('MALLOC_ARENA_MAX=1');
   expect(await metric('offhook_calls_active{carrier="twilio"}')).toBe(LIMIT);
   expect(await metric('offhook_calls_answered_total{carrier="twilio",answer="accepted"}')).toBe(LIMIT);
   expect(await metric('offhook_calls_refused_total{carrier="twilio",cause="calls"}')).toBe(LIMIT / 2);

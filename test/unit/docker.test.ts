@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load.ts';
 import { catalogue, isOutsideSchema } from '../../src/config/schema.ts';
+import { sparingEnvironment } from '../../src/kernel/allocator.ts';
 
 // No container engine is needed: what a build or a start would trip over is looked for in the files themselves.
 
@@ -112,6 +113,11 @@ describe('the Dockerfile', () => {
     const names = final.flatMap((line) => [...line.matchAll(/\b(OFFHOOK_\w+)=/g)].map(([, name = '']) => name));
     expect(names).toEqual(['OFFHOOK_HTTP__HOST', 'OFFHOOK_DATA_DIR']);
     expect(names.filter((name) => !knownNames.has(name))).toEqual([]);
+  });
+
+  it('tells the C library the same about memory as the gateway tells its media processes', () => {
+    const environment = final.find((line) => line.startsWith('ENV ')) ?? '';
+    for (const [name, value] of Object.entries(sparingEnvironment({}))) expect(environment).toContain(` ${name}=${value} `);
   });
 });
 
