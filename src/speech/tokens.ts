@@ -131,7 +131,13 @@ export class TokenSource implements Tokens {
         const shared = await this.#shared();
         if (shared !== undefined) return shared;
         // Whoever has the claim may have died: after a while there is more than one.
-        if (looks >= MOST_LOOKS || (await this.#store.claim(this.#keyId, this.#owner, CLAIM_MS))) break;
+        if (looks >= MOST_LOOKS) break;
+        if (await this.#store.claim(this.#keyId, this.#owner, CLAIM_MS)) {
+          // Whoever had it before may have minted since we looked.
+          const justMinted = await this.#shared();
+          if (justMinted !== undefined) return justMinted;
+          break;
+        }
         await sleep(clock, LOOK_EVERY_MS, closing);
       }
       const { token, askedAtMs, lifeMs } = await this.#mintWithRepeats();

@@ -282,6 +282,27 @@ describe('token source', () => {
     expect(fake.asked).toHaveLength(1);
   });
 
+  it('takes the token that another client minted between its look and its claim', async () => {
+    const clock = new ManualClock();
+    const store = new MemoryTokenStore(clock);
+    const fake = new FakeFetch(minting());
+    const other = tokensOn(fake, { clock, store }).tokens;
+    const slowToTell: TokenStore = {
+      async read(keyId) {
+        const found = await store.read(keyId);
+        await other.get();
+        return found;
+      },
+      takeMint: (keyId) => store.takeMint(keyId),
+      write: (keyId, token) => store.write(keyId, token),
+      claim: (keyId, owner, holdMs) => store.claim(keyId, owner, holdMs),
+      release: (keyId, owner) => store.release(keyId, owner),
+      [Symbol.asyncDispose]: async () => undefined,
+    };
+    expect(await tokensOn(fake, { clock, store: slowToTell }).tokens.get()).toBe(await other.get());
+    expect(fake.asked).toHaveLength(1);
+  });
+
   it('shares nothing with a client of another key', async () => {
     const clock = new ManualClock();
     const store = new MemoryTokenStore(clock);
