@@ -15,6 +15,7 @@ export interface PourOptions<Part> {
 
 /**
  * Writes all that comes into a file.
+ * @returns how many bytes that was
  * @throws what the parts or the disk throw, or an `AbortError`. The file is closed by then: a pipeline alone can fail before
  * its file is made, and whoever removes the rest would have it appear behind his back.
  */
@@ -22,7 +23,7 @@ export async function pourIntoFile<Part extends Uint8Array | string>(
   parts: AsyncIterable<Part>,
   path: string,
   { flags = 'w', mode = 0o600, flush = false, through, signal }: PourOptions<Part> = {},
-): Promise<void> {
+): Promise<number> {
   const file = createWriteStream(path, { flags, mode, flush });
   const closed = new Promise<void>((resolve) => file.once('close', resolve));
   try {
@@ -30,4 +31,5 @@ export async function pourIntoFile<Part extends Uint8Array | string>(
   } finally {
     await closed;
   }
+  return file.bytesWritten;
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { atMost } from '../../kernel/at-most.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import type { Container } from './container.ts';
 import { type DecodeFileOptions, decodedRateHz } from './decode-file.ts';
@@ -54,17 +55,11 @@ export async function decodeWithFfmpeg(command: string, options: DecodeFileOptio
     child.once('error', () => resolve(null));
     child.once('close', (code) => resolve(code));
   });
-  let bytes = 0;
+  const tooLong = (): Error => new MediaTooLongError(`the audio is longer than ${maxSeconds} s`);
   try {
-    await pourIntoFile(child.stdout, outputPath, {
+    const bytes = await pourIntoFile(child.stdout, outputPath, {
       flags: 'wx',
-      async *through(chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
-          bytes += chunk.length;
-          if (bytes > maxSeconds * decodedRateHz * 2) throw new MediaTooLongError(`the audio is longer than ${maxSeconds} s`);
-          yield chunk;
-        }
-      },
+      through: (parts) => atMost(parts, maxSeconds * decodedRateHz * 2, tooLong),
     });
     const code = await ended;
     signal.throwIfAborted();

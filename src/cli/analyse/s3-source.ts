@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { AwsClient } from 'aws4fetch';
 import type { Environment } from '../../config/env.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { atMost } from '../../kernel/at-most.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { readWhole } from '../../kernel/read-text.ts';
@@ -68,16 +69,8 @@ export class S3Source {
     const response = await this.#get(bucket, `/${key.split('/').map(encodeURIComponent).join('/')}`, limit, signal);
     if (response.status === 404) throw new RecordingRefusedError('missing', 'there is no such object');
     if (!response.ok || response.body === null) throw refused(response.status);
-    let bytes = 0;
-    await pourIntoFile(bodyOf(response.body, limit, signal), path, {
-      async *through(chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
-          bytes += chunk.length;
-          if (bytes > maxBytes) throw new RecordingRefusedError('too-large', `the object is over ${maxBytes} bytes`);
-          yield chunk;
-        }
-      },
-    });
+    const tooLarge = (): Error => new RecordingRefusedError('too-large', `the object is over ${maxBytes} bytes`);
+    await pourIntoFile(bodyOf(response.body, limit, signal), path, { through: (parts) => atMost(parts, maxBytes, tooLarge) });
   }
 
   async *#list(bucket: string, prefix: string, signal: AbortSignal): AsyncIterable<ListedObject> {

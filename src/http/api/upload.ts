@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
+import { atMost } from '../../kernel/at-most.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { RequestRefused } from '../problem.ts';
@@ -85,14 +86,12 @@ async function spool(part: Readable, givenName: string, { folder, maxBytes }: Up
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `upload-${randomUUID()}`);
   const hash = createHash('sha256');
-  let bytes = 0;
+  let bytes: number;
   try {
-    await pourIntoFile(part, path, {
+    bytes = await pourIntoFile(part, path, {
       flags: 'wx',
       async *through(chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
-          bytes += chunk.length;
-          if (bytes > maxBytes) throw refused(413, 'The file is too large', maxBytes);
+        for await (const chunk of atMost(chunks, maxBytes, () => refused(413, 'The file is too large', maxBytes))) {
           hash.update(chunk);
           yield chunk;
         }

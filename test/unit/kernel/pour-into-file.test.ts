@@ -21,7 +21,7 @@ describe('what is poured into a file', () => {
 
   it('is there whole, for its owner alone', async () => {
     const path = newPath();
-    await pourIntoFile(parts('one ', 'two'), path);
+    expect(await pourIntoFile(parts('one ', 'two'), path)).toBe(7);
     expect(readFileSync(path, 'utf8')).toBe('one two');
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });

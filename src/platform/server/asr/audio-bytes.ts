@@ -1,6 +1,7 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { atMost } from '../../../kernel/at-most.ts';
 import { pourIntoFile } from '../../../kernel/pour-into-file.ts';
 import { Refusal } from '../refusal.ts';
 
@@ -18,17 +19,10 @@ export interface AudioBytes extends AsyncDisposable {
  */
 export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: string, maxBytes: number): Promise<AudioBytes> {
   const path = await spoolPath(folder);
-  let sizeBytes = 0;
   try {
     await pourIntoFile(upload, path, {
       flags: 'wx',
-      async *through(chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of chunks) {
-          sizeBytes += chunk.length;
-          if (sizeBytes > maxBytes) throw tooLarge(maxBytes);
-          yield chunk;
-        }
-      },
+      through: (parts) => atMost(parts, maxBytes, () => tooLarge(maxBytes)),
     });
     return await fileBytes(path);
   } catch (error) {
