@@ -36,12 +36,10 @@ export class LiveTeller {
   /** @param record the call as it stands: its last turn is not over */
   seen(record: NewCallRecord): void {
     const told = this.#told.get(record.id);
-    if (told === undefined) this.#keep(callStarted(record));
+    if (told === undefined) this.#tell(record, 'call.started', () => callStarted(record));
     const over = Math.max(0, record.turns.length - 1);
-    for (const turn of record.turns.slice(told ?? 0, over)) {
-      const event = turnCompleted(record, turn.index);
-      if (event !== undefined) this.#keep(event);
-    }
+    for (const { index } of record.turns.slice(told ?? 0, over))
+      this.#tell(record, 'turn.completed', () => turnCompleted(record, index));
     this.#told.set(record.id, Math.max(told ?? 0, over));
   }
 
@@ -49,8 +47,11 @@ export class LiveTeller {
     this.#told.delete(callId);
   }
 
-  #keep(event: WebhookEvent): void {
-    if (this.#desk?.isWanted(event.type, event.tenantId) !== true) return;
+  /** @param eventOf makes what is told; most calls are in no webhook's interest */
+  #tell({ tenantId }: NewCallRecord, type: WebhookEvent['type'], eventOf: () => WebhookEvent | undefined): void {
+    if (this.#desk?.isWanted(type, tenantId) !== true) return;
+    const event = eventOf();
+    if (event === undefined) return;
     keepEvent(this.#outbox, this.#pump, event).catch((error: unknown) => {
       this.#logger.warn({ callId: event.callId, event: event.type, error }, 'an event is told at the end of its call');
     });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { NewCallRecord } from '../../store/record.ts';
 import type { WebhookEvent } from './webhook-event.ts';
 
+const latencies = z.record(z.string(), z.number());
 const NO_MORE = { part: '', numbers: {}, words: {} };
 
 function factsOf(record: NewCallRecord) {
@@ -34,7 +35,7 @@ export function turnCompleted(record: NewCallRecord, index: number): WebhookEven
   if (turn === undefined) return undefined;
   const { tenantId, id: callId, botName } = record;
   const { inputKind, interrupted, callerText, botText, botHeardText } = turn;
-  const latenciesMs = z.record(z.string(), z.number()).parse(JSON.parse(JSON.stringify(turn.latencies)));
+  const latenciesMs = latencies.parse(JSON.parse(JSON.stringify(turn.latencies)));
   return {
     ...NO_MORE,
     type: 'turn.completed',
