@@ -1,5 +1,5 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../kernel/error-code.ts';
 
@@ -113,7 +113,6 @@ export class CallJournal {
     for (let latest = this.#latest.get(callId); latest !== undefined && latest !== written; latest = this.#latest.get(callId)) {
       written = latest;
       try {
-        await mkdir(this.#folder, { recursive: true });
         const path = this.#path(callId, 'json');
         await writeFile(`${path}.new`, JSON.stringify(latest), { mode: 0o600 });
         await rename(`${path}.new`, path);
