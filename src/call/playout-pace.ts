@@ -12,7 +12,8 @@ const MOST_WAIT_MS = 60;
  * more behind it: what a carrier has of the first chunk alone does not outlast the next stall.
  */
 export class PlayoutPace {
-  #lookedMs: number | undefined;
+  /** NaN before the first look. */
+  #lookedMs = Number.NaN;
   #gapMs = 0;
   #lastStall = { atMs: Number.NEGATIVE_INFINITY, ms: 0 };
   /** The longer of the last two stalls that came close together, and how long one is reckoned with. */
@@ -21,9 +22,9 @@ export class PlayoutPace {
 
   /** Playout is looked after, now. */
   look(nowMs: number): void {
-    const gapMs = nowMs - (this.#lookedMs ?? nowMs);
+    const gapMs = nowMs - this.#lookedMs;
     this.#lookedMs = nowMs;
-    this.#gapMs = gapMs > AWAY_MS ? 0 : gapMs;
+    this.#gapMs = gapMs <= AWAY_MS ? gapMs : 0;
     if (!this.wasLate) return;
     const stall = { atMs: nowMs, ms: this.#gapMs };
     if (nowMs - this.#lastStall.atMs < REMEMBERED_MS)
@@ -41,7 +42,7 @@ export class PlayoutPace {
     readyMs: number,
     { leadTargetMs, messageMs }: { readonly leadTargetMs: number; readonly messageMs: number },
   ): boolean {
-    const nowMs = this.#lookedMs ?? 0;
+    const nowMs = this.#lookedMs;
     const enoughMs = nowMs < this.#expected.untilMs ? Math.min(leadTargetMs, this.#expected.ms + messageMs) : 0;
     const sinceMs = (this.#waitsSinceMs ??= nowMs);
     if (readyMs < enoughMs && nowMs - sinceMs < MOST_WAIT_MS) return true;

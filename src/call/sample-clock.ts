@@ -5,7 +5,8 @@
  */
 export class SampleClock {
   #baseMs = 0;
-  #offsetMs: number | undefined;
+  /** NaN before the first frame: a field that is always a number is written where it stands, with nothing left for a collection. */
+  #offsetMs = Number.NaN;
   #windowMinMs = Number.POSITIVE_INFINITY;
   #windowEndsMs = 0;
   #windowsMs: number[] = [];
@@ -15,7 +16,7 @@ export class SampleClock {
   /** Starts a new attachment whose first frame belongs at `positionMs` and carries `timestampMs`. */
   attach(positionMs: number, timestampMs: number, arrivalMs: number): void {
     this.#baseMs = positionMs - timestampMs;
-    this.#offsetMs = undefined;
+    this.#offsetMs = Number.NaN;
     this.#windowsMs = [];
     this.#earlierMs = Number.POSITIVE_INFINITY;
     this.#windowMinMs = Number.POSITIVE_INFINITY;
@@ -43,7 +44,7 @@ export class SampleClock {
 
   /** Where the recording stands at a moment of the monotonic clock; undefined before the first frame. */
   positionAt(monotonicMs: number): number | undefined {
-    return this.#offsetMs === undefined ? undefined : monotonicMs - this.#offsetMs;
+    return Number.isNaN(this.#offsetMs) ? undefined : monotonicMs - this.#offsetMs;
   }
 }
 

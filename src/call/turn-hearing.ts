@@ -15,8 +15,8 @@ const MOST_PAUSES = 20;
 /** Takes in 20 ms of the caller's line. */
 export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
   const hearing = hear(settings, state.hearing, frame);
-  const heard: TurnState = hearing === state.hearing ? state : { ...state, hearing };
   const { phase } = state;
+  const heard = moved(state, hearing, phase);
   switch (phase.name) {
     case 'listening':
       return isOnset(hearing) ? callerSpeaks(heard, frame, false) : afterTime(settings, heard, frame.atMs);
@@ -24,9 +24,11 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
       const voicedMs = phase.voicedMs + (frame.voiced ? FRAME_MS : 0);
       const evidenceMs = phase.evidenceMs + Math.max(0, hearing.burst.evidenceMs - state.hearing.burst.evidenceMs);
       const goesOn = hearing.pauseMs !== undefined && hearing.burst.evidenceMs >= GOING_ON_MS;
-      const speaking: TurnState = goesOn ? learnPause(heard) : heard;
+      const speaking = goesOn ? learnPause(heard) : heard;
       const isSame = voicedMs === phase.voicedMs && evidenceMs === phase.evidenceMs;
-      return afterTime(settings, isSame ? speaking : { ...speaking, phase: { ...phase, voicedMs, evidenceMs } }, frame.atMs);
+      const { name, sinceMs, interrupted } = phase;
+      const longer = isSame ? phase : { name, sinceMs, voicedMs, evidenceMs, interrupted };
+      return afterTime(settings, moved(speaking, speaking.hearing, longer), frame.atMs);
     }
     case 'settling': {
       const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs >= phase.committedAtMs;
@@ -53,6 +55,30 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
   }
 }
 
+/** The state with what was heard and whose turn it is. Written out, not spread: all of one hidden class, for each frame with a voice. */
+function moved(state: TurnState, hearing: Hearing, phase: Phase): TurnState {
+  if (hearing === state.hearing && phase === state.phase) return state;
+  return {
+    phase,
+    hearing,
+    words: state.words,
+    wordsChangedMs: state.wordsChangedMs,
+    early: state.early,
+    asked: state.asked,
+    askedSeg: state.askedSeg,
+    droppedSeg: state.droppedSeg,
+    noInputs: state.noInputs,
+    commitsOutstanding: state.commitsOutstanding,
+    lastCommitMs: state.lastCommitMs,
+    marksEndOfUtterance: state.marksEndOfUtterance,
+    pendingDigits: state.pendingDigits,
+    expectation: state.expectation,
+    muted: state.muted,
+    pauses: state.pauses,
+    settlings: state.settlings,
+  };
+}
+
 function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hearing {
   const recent = ((hearing.recent << 1) | (frame.voiced ? 1 : 0)) & 0b1111;
   if (frame.voiced) {
@@ -67,8 +93,10 @@ function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hear
   }
   const over = hearing.lastVoicedMs !== undefined && frame.atMs - hearing.lastVoicedMs >= BURST_GAP_MS;
   const hasBurst = hearing.burst !== NO_EVIDENCE || hearing.burstSinceMs !== undefined;
-  if (over && hasBurst) return { ...hearing, recent, burst: NO_EVIDENCE, burstSinceMs: undefined };
-  return recent === hearing.recent ? hearing : { ...hearing, recent };
+  if (recent === hearing.recent && !(over && hasBurst)) return hearing;
+  const { burst, burstSinceMs, lastVoicedMs, lastPitchedMs, pauseMs } = hearing;
+  if (!over) return { recent, burst, burstSinceMs, lastVoicedMs, lastPitchedMs, pauseMs };
+  return { recent, burst: NO_EVIDENCE, burstSinceMs: undefined, lastVoicedMs, lastPitchedMs, pauseMs };
 }
 
 /** Words tell that the caller spoke before a frame tells when: then there was no pause. */
