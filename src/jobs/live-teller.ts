@@ -47,7 +47,7 @@ export class LiveTeller {
     this.#told.delete(callId);
   }
 
-  /** @param eventOf makes what is told; most calls are in no webhook's interest */
+  /** @param eventOf makes what is told, where a webhook wants it */
   #tell({ tenantId }: NewCallRecord, type: WebhookEvent['type'], eventOf: () => WebhookEvent | undefined): void {
     if (this.#desk?.isWanted(type, tenantId) !== true) return;
     const event = eventOf();
