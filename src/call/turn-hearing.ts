@@ -15,20 +15,14 @@ const MOST_PAUSES = 20;
 /** Takes in 20 ms of the caller's line. */
 export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
   const hearing = hear(settings, state.hearing, frame);
-  const { phase } = state;
+  const phase = spokenOn(state.phase, state.hearing, hearing, frame);
   const heard = moved(state, hearing, phase);
   switch (phase.name) {
     case 'listening':
       return isOnset(hearing) ? callerSpeaks(heard, frame, false) : afterTime(settings, heard, frame.atMs);
     case 'caller-speaking': {
-      const voicedMs = phase.voicedMs + (frame.voiced ? FRAME_MS : 0);
-      const evidenceMs = phase.evidenceMs + Math.max(0, hearing.burst.evidenceMs - state.hearing.burst.evidenceMs);
       const goesOn = hearing.pauseMs !== undefined && hearing.burst.evidenceMs >= GOING_ON_MS;
-      const speaking = goesOn ? learnPause(heard) : heard;
-      const isSame = voicedMs === phase.voicedMs && evidenceMs === phase.evidenceMs;
-      const { name, sinceMs, interrupted } = phase;
-      const longer = isSame ? phase : { name, sinceMs, voicedMs, evidenceMs, interrupted };
-      return afterTime(settings, moved(speaking, speaking.hearing, longer), frame.atMs);
+      return afterTime(settings, goesOn ? learnPause(heard) : heard, frame.atMs);
     }
     case 'settling': {
       const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs >= phase.committedAtMs;
@@ -53,6 +47,16 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
     case 'bot-speaking':
       return speakingOverBot(settings, heard, phase, frame);
   }
+}
+
+/** A caller who has the floor has spoken for a frame more. */
+function spokenOn(phase: Phase, before: Hearing, hearing: Hearing, frame: VoiceFrame): Phase {
+  if (phase.name !== 'caller-speaking') return phase;
+  const { name, sinceMs, interrupted } = phase;
+  const voicedMs = phase.voicedMs + (frame.voiced ? FRAME_MS : 0);
+  const evidenceMs = phase.evidenceMs + Math.max(0, hearing.burst.evidenceMs - before.burst.evidenceMs);
+  const isSame = voicedMs === phase.voicedMs && evidenceMs === phase.evidenceMs;
+  return isSame ? phase : { name, sinceMs, voicedMs, evidenceMs, interrupted };
 }
 
 /** The state with what was heard and whose turn it is. Written out, not spread: all of one hidden class, for each frame with a voice. */
@@ -93,10 +97,16 @@ function hear(settings: TurnSettings, hearing: Hearing, frame: VoiceFrame): Hear
   }
   const over = hearing.lastVoicedMs !== undefined && frame.atMs - hearing.lastVoicedMs >= BURST_GAP_MS;
   const hasBurst = hearing.burst !== NO_EVIDENCE || hearing.burstSinceMs !== undefined;
-  if (recent === hearing.recent && !(over && hasBurst)) return hearing;
-  const { burst, burstSinceMs, lastVoicedMs, lastPitchedMs, pauseMs } = hearing;
-  if (!over) return { recent, burst, burstSinceMs, lastVoicedMs, lastPitchedMs, pauseMs };
-  return { recent, burst: NO_EVIDENCE, burstSinceMs: undefined, lastVoicedMs, lastPitchedMs, pauseMs };
+  const ends = over && hasBurst;
+  if (recent === hearing.recent && !ends) return hearing;
+  return {
+    recent,
+    burst: ends ? NO_EVIDENCE : hearing.burst,
+    burstSinceMs: ends ? undefined : hearing.burstSinceMs,
+    lastVoicedMs: hearing.lastVoicedMs,
+    lastPitchedMs: hearing.lastPitchedMs,
+    pauseMs: hearing.pauseMs,
+  };
 }
 
 /** Words tell that the caller spoke before a frame tells when: then there was no pause. */
