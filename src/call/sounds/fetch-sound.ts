@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
+import { atMost } from '../../kernel/at-most.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { isPublicAddress, publicLookup, type ResolveName, resolveName } from '../../kernel/public-address.ts';
 import { SoundError } from './errors.ts';
@@ -66,13 +67,9 @@ async function get(url: URL, { resolve, allowedHosts = [] }: SoundFetching, sign
 }
 
 async function bodyOf(response: IncomingMessage): Promise<Uint8Array> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    // Leaving the loop closes the connection.
-    if (bytes > MOST_FILE_BYTES) throw new SoundError(`the sound is larger than ${MOST_FILE_BYTES} bytes`);
-    parts.push(part);
-  }
+  const tooLarge = (): Error => new SoundError(`the sound is larger than ${MOST_FILE_BYTES} bytes`);
+  const parts: Uint8Array[] = [];
+  // Leaving the loop closes the connection.
+  for await (const part of atMost(response, MOST_FILE_BYTES, tooLarge)) parts.push(part);
   return Buffer.concat(parts);
 }
