@@ -43,9 +43,7 @@ describe.concurrent.each(profiles)('against the %s platform', (profile) => {
     ]);
     const record = await session.ended;
     expect(record.endReason).toBe('said-charlie');
-    // An endpoint of the platform's own may cut a tone in two, and both halves are the word.
-    const texts = record.turns.map(({ callerText }) => callerText.replace(/^bravo( bravo)+$/u, 'bravo bravo'));
-    expect(texts).toEqual(['', 'alpha', 'bravo bravo', '7', 'charlie']);
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'bravo bravo', '7', 'charlie']);
     expect(record.digits).toBe('7');
 
     const interruption = reports.find(({ kind }) => kind === 'interrupt');

@@ -22,7 +22,11 @@ export function sayTones(words: readonly ToneWord[], rateHz: number): Int16Array
   return Int16Array.from(parts.flatMap((part) => [...part]));
 }
 
+/** A platform that cuts as a word begins leaves less of it before the cut: no recogniser takes that for a word. */
+const leastWordMs = 100;
+
 function wordOf(run: Int16Array, rateHz: number): string | undefined {
+  if (run.length < (leastWordMs * rateHz) / 1000) return undefined;
   let crossings = 0;
   for (let index = 1; index < run.length; index += 1) if (run[index - 1]! < 0 !== run[index]! < 0) crossings += 1;
   const heardHz = (crossings * rateHz) / (2 * run.length);
