@@ -153,6 +153,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     async close() {
       load[Symbol.dispose]();
       await registry.drain('shutdown');
+      await journal[Symbol.asyncDispose]();
       await recordingFiles[Symbol.asyncDispose]();
       await speechJudge?.[Symbol.asyncDispose]();
       fixtures.close();

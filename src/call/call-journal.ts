@@ -1,7 +1,8 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../kernel/error-code.ts';
+import { JournalFile, readJournal } from './journal-file.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */
 export interface OrphanedCall {
@@ -10,7 +11,7 @@ export interface OrphanedCall {
 }
 
 /**
- * The state of each live call on disk, one JSON file a call, rewritten whole at each turn, beside a lease that names the
+ * The state of each live call on disk, one file a call, to which it is written at each turn, beside a lease that names the
  * owning process. What a dead process leaves behind is found at the next start and ended there.
  */
 export class CallJournal {
@@ -19,6 +20,7 @@ export class CallJournal {
   readonly #leases = new Set<string>();
   readonly #latest = new Map<string, object>();
   readonly #writing = new Map<string, Promise<void>>();
+  readonly #files = new Map<string, JournalFile>();
   readonly #onError: (callId: string, error: unknown) => void;
 
   constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void) {
@@ -65,6 +67,8 @@ export class CallJournal {
     this.#latest.delete(callId);
     this.#leases.delete(callId);
     await this.#writing.get(callId);
+    await this.#files.get(callId)?.close();
+    this.#files.delete(callId);
     // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
     await rm(this.#path(callId, 'json'), { force: true });
     await rm(this.#path(callId, 'lease'), { force: true });
@@ -99,9 +103,16 @@ export class CallJournal {
     return this.#read(`${callId}.json`);
   }
 
+  /** Closes its files; those of calls that were not forgotten stay for the next start to find. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#writing.values());
+    await Promise.all([...this.#files.values()].map((file) => file.close()));
+    this.#files.clear();
+  }
+
   async #read(name: string): Promise<unknown> {
     try {
-      return JSON.parse(await readFile(join(this.#folder, name), 'utf8'));
+      return await readJournal(join(this.#folder, name));
     } catch (error) {
       this.#onError(name, error);
       return undefined;
@@ -113,13 +124,17 @@ export class CallJournal {
     for (let latest = this.#latest.get(callId); latest !== undefined && latest !== written; latest = this.#latest.get(callId)) {
       written = latest;
       try {
-        const path = this.#path(callId, 'json');
-        await writeFile(`${path}.new`, JSON.stringify(latest), { mode: 0o600 });
-        await rename(`${path}.new`, path);
+        await this.#fileOf(callId).write(latest);
       } catch (error) {
         this.#onError(callId, error);
       }
     }
+  }
+
+  #fileOf(callId: string): JournalFile {
+    const file = this.#files.get(callId) ?? new JournalFile(this.#path(callId, 'json'));
+    this.#files.set(callId, file);
+    return file;
   }
 
   #path(callId: string, kind: string): string {

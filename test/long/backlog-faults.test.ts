@@ -122,6 +122,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
       await Promise.all(faults);
       await killOne();
       await until('the journal of the dead to be written', () => refusals > 0, 5_000);
+      await dead[Symbol.asyncDispose]();
       const journal = new CallJournal(join(dataDir, 'calls'), process.pid, () => undefined);
       const again = { outbox: await Outbox.open(join(dataDir, 'outbox'), () => Date.now()), pump };
       await endOrphans(journal, again, systemClock, silentLogger);

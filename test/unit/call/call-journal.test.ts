@@ -1,14 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { CallJournal } from '../../../src/call/call-journal.ts';
+import { readJournal } from '../../../src/call/journal-file.ts';
 import { endOrphans } from '../../../src/jobs/call-keeping.ts';
 import { Outbox } from '../../../src/jobs/outbox.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const folders: string[] = [];
+const journals: CallJournal[] = [];
 /** A process number that no running process has. */
 const DEAD = 2 ** 22 + 1;
 
@@ -18,7 +20,8 @@ function folder(): string {
   return made;
 }
 
-afterEach(() => {
+afterEach(async () => {
+  for (const opened of journals.splice(0)) await opened[Symbol.asyncDispose]();
   for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
 });
 
@@ -26,45 +29,85 @@ const fail = (callId: string, error: unknown): void => {
   throw new Error(`${callId}: ${String(error)}`);
 };
 
+/** Its files are closed after the test. */
+function journalOf(path: string, pid = process.pid, onError = fail): CallJournal {
+  const opened = new CallJournal(path, pid, onError);
+  journals.push(opened);
+  return opened;
+}
+
 it('lets one process own a call', () => {
   const path = folder();
-  expect(new CallJournal(path, process.pid, fail).lease('call_1')).toBe(true);
-  expect(new CallJournal(path, DEAD, fail).lease('call_1')).toBe(false);
+  expect(journalOf(path).lease('call_1')).toBe(true);
+  expect(journalOf(path, DEAD).lease('call_1')).toBe(false);
 });
 
 it('takes over the lease of a process that is dead, and finds what it left behind once', async () => {
   const path = folder();
-  const before = new CallJournal(path, DEAD, fail);
+  const before = journalOf(path, DEAD);
   before.lease('call_1');
   before.keep('call_1', { turns: 1 });
   before.keep('call_1', { turns: 2 });
-  await expect.poll(() => readdirSync(path)).toContain('call_1.json');
-  const after = new CallJournal(path, process.pid, fail);
-  await expect.poll(async () => readdirSync(path).some((name) => name.endsWith('.new'))).toBe(false);
+  await before[Symbol.asyncDispose]();
+  const after = journalOf(path);
   expect(await after.orphans()).toEqual([{ callId: 'call_1', document: { turns: 2 } }]);
   expect(await after.orphans()).toEqual([]);
   await after.forget('call_1');
   expect(readdirSync(path)).toEqual([]);
 });
 
+it('gives the last state that is whole, whatever a crash or a full disk has cut off', async () => {
+  const path = folder();
+  const owner = journalOf(path, DEAD);
+  owner.lease('call_1');
+  owner.keep('call_1', { turns: 1 });
+  await owner[Symbol.asyncDispose]();
+  const file = join(path, 'call_1.json');
+  const whole = readFileSync(file, 'utf8');
+  appendFileSync(file, whole.slice(0, -3));
+  expect(await readJournal(file)).toEqual({ turns: 1 });
+  appendFileSync(file, whole.replace('1', '2'));
+  expect(await journalOf(path).orphans()).toEqual([{ callId: 'call_1', document: { turns: 2 } }]);
+});
+
+it('keeps the last state of a call of any length in a file that does not grow without end', async () => {
+  const path = folder();
+  const before = journalOf(path, DEAD);
+  const file = join(path, 'call_1.json');
+  before.lease('call_1');
+  const text = 'said '.repeat(2_000);
+  const sizes: number[] = [];
+  for (let turns = 1; turns <= 60; turns += 1) {
+    before.keep('call_1', { turns, text });
+    const written = (): boolean => existsSync(file) && readFileSync(file, 'utf8').endsWith(JSON.stringify({ turns, text }));
+    await expect.poll(written, { interval: 2 }).toBe(true);
+    sizes.push(statSync(file).size);
+  }
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024);
+  expect(sizes.filter((size) => size < 11_000)).toHaveLength(3);
+  await before[Symbol.asyncDispose]();
+  expect(await journalOf(path).orphans()).toEqual([{ callId: 'call_1', document: { turns: 60, text } }]);
+  expect(readdirSync(path)).toEqual(['call_1.json', 'call_1.lease']);
+});
+
 it('takes over a lease with its own number that it did not take: in a container every process is number 1', () => {
   const path = folder();
   writeFileSync(join(path, 'call_1.lease'), String(process.pid));
-  expect(new CallJournal(path, process.pid, fail).lease('call_1')).toBe(true);
+  expect(journalOf(path).lease('call_1')).toBe(true);
 });
 
 it('leaves the calls of living processes alone', async () => {
   const path = folder();
   writeFileSync(join(path, 'call_1.lease'), String(process.ppid));
   writeFileSync(join(path, 'call_1.json'), '{}');
-  expect(await new CallJournal(path, process.pid, fail).orphans()).toEqual([]);
+  expect(await journalOf(path).orphans()).toEqual([]);
 });
 
 it('reports a journal that cannot be read and hands it out as unknown', async () => {
   const path = folder();
   writeFileSync(join(path, 'call_1.json'), '{"turns":');
   const problems: string[] = [];
-  const journal = new CallJournal(path, process.pid, (callId) => void problems.push(callId));
+  const journal = journalOf(path, process.pid, (callId) => void problems.push(callId));
   expect(await journal.orphans()).toEqual([{ callId: 'call_1', document: undefined }]);
   expect(problems).toHaveLength(1);
 });
@@ -72,7 +115,7 @@ it('reports a journal that cannot be read and hands it out as unknown', async ()
 it('keeps a journal that cannot be read for a person to look at, and hands it out no more', async () => {
   const path = folder();
   writeFileSync(join(path, 'call_1.json'), '{"turns":');
-  const journal = new CallJournal(path, process.pid, () => undefined);
+  const journal = journalOf(path, process.pid, () => undefined);
   await endOrphans(
     journal,
     { outbox: await Outbox.open(join(path, 'outbox'), () => 0), pump: undefined },
@@ -80,12 +123,12 @@ it('keeps a journal that cannot be read for a person to look at, and hands it ou
     silentLogger,
   );
   expect(readdirSync(path).filter((name) => name.startsWith('call_1'))).toEqual(['call_1.json.unreadable']);
-  expect(await new CallJournal(path, process.pid, fail).orphans()).toEqual([]);
+  expect(await journalOf(path).orphans()).toEqual([]);
 });
 
 it('hands out no call whose owner forgot it since it was seen', async () => {
   const path = folder();
-  const owner = new CallJournal(path, process.ppid, fail);
+  const owner = journalOf(path, process.ppid);
   owner.lease('call_1');
   owner.keep('call_1', {});
   await expect.poll(() => readdirSync(path)).toContain('call_1.json');
