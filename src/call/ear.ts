@@ -65,12 +65,12 @@ export class Ear {
     if (missingMs > 0) recogniser.send(new Int16Array((missingMs * FRAME_SAMPLES_8K) / FRAME_MS));
     recogniser.send(pcm);
     const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);
-    if (this.#filled === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, endMs);
-    else this.#cut(pcm, endMs);
+    if (this.#filled === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, endMs, nowMs);
+    else this.#cut(pcm, endMs, nowMs);
   }
 
   /** Messages of another length than a frame's are put together. */
-  #cut(pcm: Int16Array, endMs: number): void {
+  #cut(pcm: Int16Array, endMs: number, cameMs: number): void {
     const frames = Math.floor((this.#filled + pcm.length) / FRAME_SAMPLES_8K);
     let frameMs = endMs - (frames - 1) * FRAME_MS;
     for (let from = 0; from < pcm.length;) {
@@ -80,16 +80,16 @@ export class Ear {
       from += count;
       if (this.#filled < FRAME_SAMPLES_8K) break;
       this.#filled = 0;
-      this.#judge(this.#frame, frameMs);
+      this.#judge(this.#frame, frameMs, cameMs);
       frameMs += FRAME_MS;
     }
   }
 
-  #judge(frame: Int16Array, endMs: number): void {
+  #judge(frame: Int16Array, endMs: number, cameMs: number): void {
     const { voiced: sounds, speechLike } = this.#detector.process(frame);
     const echo = this.#echo.explains(frame, sounds);
     this.#judgedMs = Math.max(this.#judgedMs, endMs);
-    this.#sink({ type: 'frame', frame: { atMs: this.#judgedMs, voiced: sounds && !echo, speechLike } });
+    this.#sink({ type: 'frame', frame: { atMs: this.#judgedMs, cameMs, voiced: sounds && !echo, speechLike } });
   }
 
   close(): void {

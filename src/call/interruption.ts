@@ -53,7 +53,10 @@ export interface Contest extends Evidence {
 }
 
 export interface VoiceFrame {
+  /** When it was said. */
   readonly atMs: number;
+  /** When it came, where the line was late. */
+  readonly cameMs?: number;
   readonly voiced: boolean;
   /** 0 (noise) to 1 (pitched, like a vowel). */
   readonly speechLike: number;

@@ -19,14 +19,14 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
   const heard = moved(state, hearing, phase);
   switch (phase.name) {
     case 'listening':
-      return isOnset(hearing) ? callerSpeaks(heard, frame, false) : afterTime(settings, heard, frame.atMs);
+      return isOnset(hearing) ? callerSpeaks(heard, frame, false) : afterTime(settings, heard, frame.atMs, frame.cameMs);
     case 'caller-speaking': {
       const goesOn = hearing.pauseMs !== undefined && hearing.burst.evidenceMs >= GOING_ON_MS;
-      return afterTime(settings, goesOn ? learnPause(heard) : heard, frame.atMs);
+      return afterTime(settings, goesOn ? learnPause(heard) : heard, frame.atMs, frame.cameMs);
     }
     case 'settling': {
       const goesOn = isOnset(hearing) && hearing.burstSinceMs !== undefined && hearing.burstSinceMs >= phase.committedAtMs;
-      if (!goesOn) return afterTime(settings, heard, frame.atMs);
+      if (!goesOn) return afterTime(settings, heard, frame.atMs, frame.cameMs);
       const speaking: Phase = {
         name: 'caller-speaking',
         sinceMs: hearing.burstSinceMs,
@@ -41,7 +41,7 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
       };
     }
     case 'keying':
-      return afterTime(settings, heard, frame.atMs);
+      return afterTime(settings, heard, frame.atMs, frame.cameMs);
     case 'thinking':
       return speakingWhileThinking(settings, heard, frame);
     case 'bot-speaking':
@@ -148,7 +148,7 @@ function speakingWhileThinking(settings: TurnSettings, state: TurnState, frame: 
   const meant = hearing.burst.evidenceMs >= settings.interruption.clearAfterMs;
   const mayCancel = asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input';
   const isNew = asked !== undefined && (hearing.burstSinceMs ?? 0) > asked.atMs - BURST_GAP_MS;
-  if (!meant || !mayCancel || !isNew) return afterTime(settings, state, frame.atMs);
+  if (!meant || !mayCancel || !isNew) return afterTime(settings, state, frame.atMs, frame.cameMs);
   const before: TurnState = {
     ...learnPause(state),
     words: joinWords(asked.words, state.words),

@@ -21,8 +21,6 @@ export class TurnLoop {
   /** When the last frame was said, and when it came. */
   #heardMs = Number.NEGATIVE_INFINITY;
   #cameMs = Number.NEGATIVE_INFINITY;
-  /** The latest time that anything told. */
-  #nowMs = Number.NEGATIVE_INFINITY;
   /** When something was decided last. */
   #decidedMs = Number.NEGATIVE_INFINITY;
 
@@ -37,10 +35,9 @@ export class TurnLoop {
   }
 
   feed(event: TurnEvent): void {
-    this.#nowMs = Math.max(this.#nowMs, timeOf(event) ?? this.#nowMs);
     if (event.type === 'frame') {
       this.#heardMs = event.frame.atMs;
-      this.#cameMs = this.#nowMs;
+      this.#cameMs = event.frame.cameMs ?? event.frame.atMs;
     }
     if (event.type === 'tick' && this.#isLate(event.atMs)) return;
     if (this.#stepping) {

@@ -131,7 +131,10 @@ export type Phase =
   /** Committed; the final is outstanding. */
   | {
       readonly name: 'settling';
+      /** Where in what the caller said. */
       readonly committedAtMs: number;
+      /** When, from which on an answer is waited for: later, where the line was late. */
+      readonly sentAtMs: number;
       readonly voicedMs: number;
       readonly interrupted: boolean;
       readonly fillerSaid: boolean;

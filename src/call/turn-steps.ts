@@ -31,8 +31,12 @@ const MOST_EARLY = 3;
 /** Quiet after which a blip is over. */
 const BLIP_OVER_MS = 300;
 
-/** What time alone changes; called for each frame and each tick. */
-export function afterTime(settings: TurnSettings, state: TurnState, atMs: number): Step {
+/**
+ * What time alone changes; called for each frame and each tick.
+ * @param atMs when what has been heard so far was said
+ * @param nowMs when it came: what is sent now is answered after that
+ */
+export function afterTime(settings: TurnSettings, state: TurnState, atMs: number, nowMs = atMs): Step {
   const { phase } = state;
   switch (phase.name) {
     case 'listening': {
@@ -44,16 +48,16 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
       return ask(state, { kind: 'no-input', attempt }, atMs, false);
     }
     case 'caller-speaking':
-      return early(settings, afterSpeech(settings, state, phase, atMs), atMs);
+      return early(settings, afterSpeech(settings, state, phase, atMs, nowMs), atMs);
     case 'settling':
-      return early(settings, afterCommit(settings, state, phase, atMs), atMs);
+      return early(settings, afterCommit(settings, state, phase, atMs, nowMs), atMs);
     case 'keying':
       if (stillKeying(settings, state, phase, atMs)) return { state, effects: NO_EFFECTS };
       return ask(state, keyedInput(state, phase.digits), atMs, false);
     case 'thinking':
       return whileThinking(settings, state, phase, atMs);
     case 'bot-speaking': {
-      if (phase.contest === undefined && onlyListens(state, atMs)) return dropBackchannel(state, atMs);
+      if (phase.contest === undefined && onlyListens(state, atMs)) return dropBackchannel(state, atMs, nowMs);
       const overdue = phase.contest !== undefined && atMs - phase.contest.sinceMs >= settings.interruption.decideWithinMs + 200;
       if (!overdue) return { state, effects: NO_EFFECTS };
       return { state: { ...state, phase: { ...phase, contest: undefined } }, effects: [{ type: 'resume' }] };
@@ -61,18 +65,24 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
   }
 }
 
-function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { name: 'caller-speaking' }, atMs: number): Step {
+function afterSpeech(
+  settings: TurnSettings,
+  state: TurnState,
+  phase: Phase & { name: 'caller-speaking' },
+  atMs: number,
+  nowMs: number,
+): Step {
   const lastVoicedMs = state.hearing.lastVoicedMs ?? phase.sinceMs;
   const wordless = provisionalText(state.words) === '';
   if (wordless && phase.voicedMs < BLIP_MS && atMs - lastVoicedMs >= BLIP_OVER_MS)
     return nothingSaid(state, phase.interrupted, atMs);
   const reversible = phase.interrupted && atMs - phase.sinceMs <= settings.interruption.reverseWithinMs;
   if (reversible && onlyListens(state, atMs)) {
-    const dropped = dropBackchannel(state, atMs);
+    const dropped = dropBackchannel(state, atMs, nowMs);
     const next = nothingSaid(dropped.state, true, atMs);
     return { state: next.state, effects: [...dropped.effects, ...next.effects] };
   }
-  if (wordless && isDoubtful(state, phase, atMs)) return speakOn(state, lastVoicedMs, atMs);
+  if (wordless && isDoubtful(state, phase, atMs)) return speakOn(state, lastVoicedMs, atMs, nowMs);
   const endpointing =
     state.expectation.endpointingMs === undefined
       ? settings.endpointing
@@ -90,15 +100,16 @@ function afterSpeech(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const settling: Phase = {
     name: 'settling',
     committedAtMs: atMs,
+    sentAtMs: nowMs,
     voicedMs: phase.voicedMs,
     interrupted: phase.interrupted,
     fillerSaid: false,
   };
   // A commit not answered by now was lost with its socket: nothing waits for it any more.
-  const lost = state.lastCommitMs !== undefined && atMs - state.lastCommitMs >= settings.endpointing.settleAbandonMs;
+  const lost = state.lastCommitMs !== undefined && nowMs - state.lastCommitMs >= settings.endpointing.settleAbandonMs;
   const commitsOutstanding = (lost ? 0 : state.commitsOutstanding) + 1;
-  const committed: TurnState = { ...state, phase: settling, commitsOutstanding, lastCommitMs: atMs };
-  const next = afterCommit(settings, committed, settling, atMs);
+  const committed: TurnState = { ...state, phase: settling, commitsOutstanding, lastCommitMs: nowMs };
+  const next = afterCommit(settings, committed, settling, atMs, nowMs);
   return { state: next.state, effects: [{ type: 'commit', reason, lastVoicedMs }, ...next.effects] };
 }
 
@@ -139,16 +150,16 @@ function isDoubtful({ hearing }: TurnState, phase: Phase & { name: 'caller-speak
 }
 
 /** What was taken for an interruption is committed all the same: a recogniser may tell of a word on a commit alone. */
-function speakOn(state: TurnState, lastVoicedMs: number, atMs: number): Step {
+function speakOn(state: TurnState, lastVoicedMs: number, atMs: number, nowMs: number): Step {
   // What did not convince does not count again.
   const hearing = { ...state.hearing, burst: NO_EVIDENCE, burstSinceMs: undefined };
-  const asked = { ...state, hearing, commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: atMs };
+  const asked = { ...state, hearing, commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: nowMs };
   const next = nothingSaid(asked, true, atMs);
   return { state: next.state, effects: [{ type: 'commit', reason: 'doubtful', lastVoicedMs }, ...next.effects] };
 }
 
 /** The sound of listening is nobody's turn: committed, so that no later words join its segment. */
-function dropBackchannel(state: TurnState, atMs: number): Step {
+function dropBackchannel(state: TurnState, atMs: number, nowMs: number): Step {
   const dropped = Math.max(state.askedSeg, state.words.lastSeg);
   return {
     state: {
@@ -158,15 +169,21 @@ function dropBackchannel(state: TurnState, atMs: number): Step {
       askedSeg: dropped,
       droppedSeg: dropped,
       commitsOutstanding: state.commitsOutstanding + 1,
-      lastCommitMs: atMs,
+      lastCommitMs: nowMs,
     },
     effects: [{ type: 'commit', reason: 'backchannel', lastVoicedMs: state.hearing.lastVoicedMs ?? atMs }],
   };
 }
 
 /** Whether the committed turn is complete, by the rules of the design in their order. */
-function afterCommit(settings: TurnSettings, state: TurnState, phase: Phase & { name: 'settling' }, atMs: number): Step {
-  const waitedMs = atMs - phase.committedAtMs;
+function afterCommit(
+  settings: TurnSettings,
+  state: TurnState,
+  phase: Phase & { name: 'settling' },
+  atMs: number,
+  nowMs: number,
+): Step {
+  const waitedMs = nowMs - phase.sentAtMs;
   const quietMs = atMs - (state.hearing.lastVoicedMs ?? phase.committedAtMs);
   const covered = finalText(state.words) !== '' && state.words.partial === undefined && quietMs >= COVERED_MS;
   if (covered && !state.marksEndOfUtterance) return completeTurn(state, phase, finalText(state.words), false, atMs);

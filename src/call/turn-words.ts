@@ -31,7 +31,7 @@ export function onFinal(settings: TurnSettings, before: TurnState, event: Final)
   if (next.phase.name === 'settling') {
     const answers = last || event.text.trim() !== '';
     const settled: TurnState = answers
-      ? { ...next, settlings: [...next.settlings, event.atMs - next.phase.committedAtMs].slice(-MOST_SETTLINGS) }
+      ? { ...next, settlings: [...next.settlings, event.atMs - next.phase.sentAtMs].slice(-MOST_SETTLINGS) }
       : next;
     if (last && next.commitsOutstanding === 0) return completeTurn(settled, next.phase, finalText(words), false, event.atMs);
     return afterTime(settings, settled, event.atMs);

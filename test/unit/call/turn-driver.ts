@@ -47,6 +47,11 @@ export class TurnDriver {
     return this.#frames(ms, false, 0);
   }
 
+  /** Quiet that comes all at once, at its end: the line has stalled. */
+  lateQuiet(ms: number): this {
+    return this.#frames(ms, false, 0, this.nowMs + ms);
+  }
+
   partial(seg: number, text: string): this {
     return this.feed({ type: 'partial', atMs: this.nowMs, seg, text });
   }
@@ -87,10 +92,10 @@ export class TurnDriver {
     });
   }
 
-  #frames(ms: number, voiced: boolean, speechLike: number): this {
+  #frames(ms: number, voiced: boolean, speechLike: number, cameMs?: number): this {
     for (let passed = 0; passed < ms; passed += 20) {
       this.nowMs += 20;
-      this.feed({ type: 'frame', frame: { atMs: this.nowMs, voiced, speechLike } });
+      this.feed({ type: 'frame', frame: { atMs: this.nowMs, cameMs: cameMs ?? this.nowMs, voiced, speechLike } });
     }
     return this;
   }

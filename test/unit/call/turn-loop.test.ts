@@ -29,7 +29,10 @@ class LoopBench {
 }
 
 const tick = (atMs: number): TurnEvent => ({ type: 'tick', atMs });
-const frame = (atMs: number): TurnEvent => ({ type: 'frame', frame: { atMs, voiced: false, speechLike: 0 } });
+const frame = (atMs: number, cameMs = atMs): TurnEvent => ({
+  type: 'frame',
+  frame: { atMs, cameMs, voiced: false, speechLike: 0 },
+});
 const partial = (atMs: number): TurnEvent => ({ type: 'partial', atMs, seg: 0, text: 'tuesday' });
 const key = (atMs: number): TurnEvent => ({ type: 'digit', atMs, digit: '1' });
 
@@ -44,7 +47,7 @@ it('lets no tick through from 60 to 500 ms after the last frame', () => {
 });
 
 it('lets no tick through while the frames that come were said long ago', () => {
-  const bench = new LoopBench().feed(tick(600), frame(140), tick(620), frame(162), tick(640), tick(1_119), tick(1_120));
+  const bench = new LoopBench().feed(tick(600), frame(140, 600), tick(620), frame(162, 620), tick(640), tick(1_119), tick(1_120));
   expect(bench.told).toEqual([
     ['tick', 600],
     ['frame', 140],

@@ -45,6 +45,15 @@ describe('the end of a turn', () => {
     expect(turn.asked).toEqual(['tuesday', 'tuesday ten']);
   });
 
+  it('waits for the final as long when the silence before the commit came late', () => {
+    const turn = new TurnDriver().greeted().voice(400).partial(0, 'monday').quiet(660).final(0, 'monday', 'unmarked').quiet(100);
+    turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).feed({ type: 'bot-finished', atMs: turn.nowMs });
+    turn.forget().voice(400).partial(1, 'tuesday').quiet(300).lateQuiet(480);
+    expect(turn.kinds).toEqual(['commit']);
+    expect(turn.quiet(380).asked).toEqual([]);
+    expect(turn.quiet(40).asked).toEqual(['tuesday']);
+  });
+
   it('only amends the history when the late final finds the reply being heard', () => {
     const turn = new TurnDriver().greeted().voice(400).partial(0, 'tuesday').quiet(2_160);
     turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).forget();
