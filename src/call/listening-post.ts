@@ -1,6 +1,9 @@
+import { SampleBatch } from '../audio/sample-batch.ts';
 import type { Recogniser, RecognitionEvent, RecognitionSession } from '../speech/port.ts';
 
 const RATE_HZ = 8000;
+/** As much as a session sends at a time, which has to be asked for nothing of in between. */
+const BATCH_MS = 100;
 /** A session takes this many phrases (ASR doc, streaming rule 2). */
 const MOST_PHRASES = 10;
 
@@ -29,6 +32,7 @@ export class ListeningPost {
   readonly #recogniser: Recogniser;
   readonly #spareSlot: () => SpareSlot | undefined;
   readonly #listener: (event: RecognitionEvent) => void;
+  readonly #batch = new SampleBatch((BATCH_MS * RATE_HZ) / 1000);
   #language = '';
   #session: RecognitionSession | undefined;
   #successor: Successor | undefined;
@@ -83,16 +87,25 @@ export class ListeningPost {
 
   /** @param pcm 16-bit mono samples at 8 kHz */
   send(pcm: Int16Array): void {
-    this.#session?.send(pcm);
+    for (let from = 0; from < pcm.length;) {
+      from += this.#batch.add(pcm, from);
+      if (this.#batch.room === 0) this.#flush();
+    }
   }
 
   commit(): void {
+    this.#flush();
     this.#session?.commit();
   }
 
   close(): void {
     this.#dropSuccessor();
     this.#session?.abort();
+  }
+
+  #flush(): void {
+    const pcm = this.#batch.take();
+    if (pcm.length > 0) this.#session?.send(pcm);
   }
 
   #succeed(successor: Successor, phrases: readonly string[]): void {

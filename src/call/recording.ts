@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { pcm16Bytes } from '../audio/codec.ts';
 import { errorText } from '../kernel/errors.ts';
+import { CallerBatch } from './caller-batch.ts';
 import { directRecordingFiles, RECORDING_RATE_HZ, type RecordingFile, type RecordingFiles } from './recording-file.ts';
 import { SampleClock } from './sample-clock.ts';
 import { StereoWindow } from './stereo-window.ts';
@@ -65,7 +66,9 @@ export class Recording {
   #dataBytes = 0;
   #failure: string | undefined;
   #startedAtWallMs: number | undefined;
+  /** Where the caller's audio has come to, by its timestamps. */
   #countedMs = 0;
+  readonly #batch = new CallerBatch();
   #attached = false;
   readonly #rule: KeepRule;
   readonly #kept: KeptInterval[] = [];
@@ -113,14 +116,25 @@ export class Recording {
   /** Caller audio as it arrives. @param timestampMs the carrier's, or undefined to count samples instead */
   caller(pcm: Int16Array, timestampMs: number | undefined, nowMs: number, wallMs: number): void {
     this.#startedAtWallMs ??= wallMs;
-    const stampMs = this.#believed(timestampMs, nowMs);
-    this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
     // A frame arrives when its last sample is over, and its timestamp is its first one's.
     const beganMs = nowMs - pcm.length / SAMPLES_PER_MS;
-    if (this.#attached) this.#clock.observe(stampMs, beganMs);
-    else this.#attach(stampMs, beganMs);
-    if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
+    if (this.#batch.add(pcm, timestampMs, beganMs)) return;
+    this.#settle();
+    const stampMs = this.#believed(timestampMs, nowMs);
+    if (!this.#attached) this.#attach(stampMs, beganMs);
+    if (!this.#batch.begin(pcm, stampMs, beganMs)) this.#put(pcm, stampMs, beganMs);
     this.#flushUntil(nowMs);
+  }
+
+  /** Puts what has come of the caller where it belongs: before anything is taken out of the window, or silenced in it. */
+  #settle(): void {
+    if (!this.#batch.isEmpty) this.#put(this.#batch.take(), this.#batch.stampMs, this.#batch.beganMs);
+  }
+
+  #put(pcm: Int16Array, stampMs: number, beganMs: number): void {
+    this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
+    this.#clock.observe(stampMs, beganMs);
+    if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
   }
 
   /** A timestamp far ahead of our clock would make up hours of silence: samples are counted instead. */
@@ -145,12 +159,14 @@ export class Recording {
 
   /** Silences the caller from this moment on, as far as it has not been written: at most the last 120 ms. */
   silenceCaller(nowMs: number): void {
+    this.#settle();
     const positionMs = this.#clock.positionAt(nowMs);
     if (positionMs !== undefined) this.#window.silenceFrom('left', Math.round(positionMs * SAMPLES_PER_MS));
   }
 
   /** The carrier's socket is gone; the next caller frame starts a new attachment after a marked gap. */
   detached(nowMs: number, reason: string): void {
+    this.#settle();
     this.#attached = false;
     const fromMs = this.#clock.positionAt(nowMs);
     if (fromMs !== undefined) this.#openGap ??= { fromMs, reason };
@@ -168,6 +184,7 @@ export class Recording {
 
   /** Writes the rest and the sidecar, and closes the file. Never rejects; see `failure`. */
   async finish(nowMs: number): Promise<void> {
+    this.#settle();
     const endMs = this.#clock.positionAt(nowMs);
     const endSample = Math.round((endMs ?? 0) * SAMPLES_PER_MS);
     // More than the window holds, when the line was gone at the end: nobody ticked meanwhile.
@@ -189,6 +206,7 @@ export class Recording {
 
   #keep(on: boolean, nowMs: number): void {
     if (on === this.#keeping) return;
+    this.#settle();
     const atMs = this.#clock.positionAt(nowMs) ?? 0;
     if (on) {
       this.#kept.push({ fromMs: atMs, toMs: undefined });
@@ -211,7 +229,10 @@ export class Recording {
     const positionMs = this.#clock.positionAt(nowMs);
     if (positionMs === undefined) return;
     const readySample = Math.floor((positionMs - MARGIN_MS) * SAMPLES_PER_MS);
-    while (readySample - this.#window.startSample >= BLOCK_MS * SAMPLES_PER_MS) this.#write(this.#window.take(readySample));
+    while (readySample - this.#window.startSample >= BLOCK_MS * SAMPLES_PER_MS) {
+      this.#settle();
+      this.#write(this.#window.take(readySample));
+    }
   }
 
   #write(interleaved: Int16Array<ArrayBuffer>): void {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { ListeningPost } from '../../../src/call/listening-post.ts';
 import { CallBench } from './call-bench.ts';
 
 /** Asks for a day after the greeting, and for nothing in particular after that. */
@@ -59,4 +60,22 @@ it('goes on with the session it has while no slot is to spare, or the caller is 
   bench.recognised(0, 'friday');
   await bench.quiet(100);
   expect(bench.asked.at(-1)?.input).toEqual({ kind: 'spoken', text: 'friday', language: 'en' });
+});
+
+it('gives the recogniser 100 ms at a time, and what there is of them before a commit', () => {
+  const given: (number | 'commit')[] = [];
+  const session = {
+    send: (pcm: Int16Array) => void given.push(pcm.length / 8),
+    commit: () => void given.push('commit'),
+    end: async () => undefined,
+    abort: () => undefined,
+  };
+  const post = new ListeningPost({ recogniser: { open: () => session }, spareRecognition: () => undefined }, () => undefined);
+  post.open('en');
+  for (let frame = 0; frame < 12; frame += 1) post.send(new Int16Array(160));
+  expect(given).toEqual([100, 100]);
+  post.commit();
+  post.commit();
+  post.send(new Int16Array(8 * 250));
+  expect(given).toEqual([100, 100, 40, 'commit', 'commit', 100, 100]);
 });

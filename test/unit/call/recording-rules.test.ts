@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { type KeepRule, Recording } from '../../../src/call/recording.ts';
@@ -94,6 +95,45 @@ it('puts the bot where the ear hears it, though a frame arrives when it is over'
   const [, bot] = parseWav(readFileSync(path)).samples;
   expect(bot!.findIndex((sample) => sample !== 0)).toBe(1_000 * 8);
   expect(bot).toHaveLength(2_000 * 8);
+});
+
+/** What the carrier sends next: how long it is, what was lost before it, how late it comes, and how long after it there is a tick. */
+const message = fc.record({
+  lengthMs: fc.constantFrom(20, 20, 20, 30),
+  lostMs: fc.constantFrom(0, 0, 0, 0, 20, 500),
+  lateMs: fc.nat({ max: 60 }),
+  stamped: fc.boolean(),
+  tickMs: fc.constantFrom(undefined, 0, 0, 20),
+});
+
+it('puts all that comes of the caller where its timestamps say, whatever is lost or late', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { minLength: 60, maxLength: 100 }), async (messages) => {
+      await using folder = await temporaryFolder();
+      const recording = new Recording(join(folder.path, 'call.wav'), 'call');
+      const expected: number[] = [];
+      let nowMs = 5_000;
+      let stampMs = 0;
+      for (const { lengthMs, lostMs, lateMs, stamped, tickMs } of messages) {
+        if (stamped && expected.length > 0) {
+          expected.push(...Array.from({ length: lostMs * 8 }, () => 0));
+          stampMs += lostMs;
+        }
+        const pcm = Int16Array.from({ length: lengthMs * 8 }, (_, index) => 1 + ((expected.length + index) % 30_000));
+        nowMs = Math.max(nowMs, 5_000 + stampMs + lengthMs + lateMs);
+        recording.caller(pcm, stamped || expected.length === 0 ? 102 + stampMs : undefined, nowMs, 0);
+        expected.push(...pcm);
+        stampMs += lengthMs;
+        if (tickMs === undefined) continue;
+        nowMs += tickMs;
+        recording.tick(nowMs);
+      }
+      await recording.finish(5_000 + stampMs + 1_000);
+      const [caller] = parseWav(readFileSync(recording.path)).samples;
+      expect(expected.findIndex((sample, index) => caller![index] !== sample)).toBe(-1);
+    }),
+    { numRuns: 60 },
+  );
 });
 
 it.each([600, 10_100])(

@@ -104,7 +104,8 @@ it('does not take a card number from speech, and hears the caller again afterwar
   await bench.quiet(1_500);
   const later = bench.listened.length;
   await bench.voice(200);
-  expect(bench.listened.slice(later).every((sample) => sample !== 0)).toBe(true);
+  expect(bench.listened.length).toBeGreaterThan(later);
+  expect(bench.listened.slice(-800).every((sample) => sample !== 0)).toBe(true);
 });
 
 it('forgets what nobody has fetched', async () => {
