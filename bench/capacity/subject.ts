@@ -41,8 +41,9 @@ export class SubjectProcess {
     return await this.#answer<ChildReady>('ready');
   }
 
-  measure(): void {
-    this.#tell({ order: 'measure' });
+  /** @param twoWays whether it goes one way and the other in turn, and compares them */
+  measure(twoWays: boolean): void {
+    this.#tell({ order: 'measure', twoWays });
   }
 
   /** Blocks its event loop, over and over, until it reports. */

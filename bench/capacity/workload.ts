@@ -33,6 +33,13 @@ const SHAPES: Readonly<Record<WorkloadName, Shape>> = {
 /** A second in which nobody has anything to say. */
 export const LEAD_FRAMES = 50;
 
+/** @throws TypeError for any other name */
+export function workloadNamed(name: string): WorkloadName {
+  const known = Object.keys(SHAPES).find((one): one is WorkloadName => one === name);
+  if (known === undefined) throw new TypeError(`a workload is one of ${Object.keys(SHAPES).join(', ')}, not ${name}`);
+  return known;
+}
+
 /**
  * What callers do. W1 is a conversation: speech, a pause in which the bot answers, one turn in ten talked over. W2 is saturation: the
  * same caller, and a bot that talks all the time. An exchange is a short conversation in which every other turn is talked over: more
