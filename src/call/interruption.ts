@@ -53,9 +53,9 @@ export interface Contest extends Evidence {
 }
 
 export interface VoiceFrame {
-  /** When it was said. */
+  /** When it was over, as far as one can tell; see `frame-time.ts`. */
   readonly atMs: number;
-  /** When it came, where the line was late. */
+  /** When it came: later than that, where the line was late. */
   readonly cameMs?: number;
   readonly voiced: boolean;
   /** 0 (noise) to 1 (pitched, like a vowel). */

@@ -2,7 +2,7 @@ import { SampleBatch } from '../audio/sample-batch.ts';
 import type { Recogniser, RecognitionEvent, RecognitionSession } from '../speech/port.ts';
 
 const RATE_HZ = 8000;
-/** As much as a session sends at a time, which has to be asked for nothing of in between. */
+/** As much as a session sends at a time: with less it could do nothing but keep it. */
 const BATCH_MS = 100;
 /** A session takes this many phrases (ASR doc, streaming rule 2). */
 const MOST_PHRASES = 10;
