@@ -18,8 +18,6 @@ export class CallJournal {
   readonly #folder: string;
   readonly #pid: number;
   readonly #leases = new Set<string>();
-  readonly #latest = new Map<string, object>();
-  readonly #writing = new Map<string, Promise<void>>();
   readonly #files = new Map<string, JournalFile>();
   readonly #onError: (callId: string, error: unknown) => void;
 
@@ -54,21 +52,17 @@ export class CallJournal {
     return false;
   }
 
-  /** Keeps the call as it stands. Writes for one call never overlap; only the latest is written. */
+  /** Keeps the call as it stands. */
   keep(callId: string, document: object): void {
-    this.#latest.set(callId, document);
-    if (this.#writing.has(callId)) return;
-    const writing = this.#drain(callId).finally(() => this.#writing.delete(callId));
-    this.#writing.set(callId, writing);
+    this.#fileOf(callId).keep(document);
   }
 
   /** Forgets a call that has ended and whose record is safe elsewhere. */
   async forget(callId: string): Promise<void> {
-    this.#latest.delete(callId);
-    this.#leases.delete(callId);
-    await this.#writing.get(callId);
-    await this.#files.get(callId)?.close();
+    const file = this.#files.get(callId);
     this.#files.delete(callId);
+    this.#leases.delete(callId);
+    await file?.abandon();
     // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
     await rm(this.#path(callId, 'json'), { force: true });
     await rm(this.#path(callId, 'lease'), { force: true });
@@ -86,7 +80,7 @@ export class CallJournal {
     const found: OrphanedCall[] = [];
     for (const name of names) {
       const callId = name.slice(0, -'.json'.length);
-      if (this.#latest.has(callId) || !this.lease(callId)) continue;
+      if (this.#files.has(callId) || !this.lease(callId)) continue;
       // Its owner may have forgotten it since the names were read.
       if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(name) });
       else await this.forget(callId);
@@ -105,7 +99,6 @@ export class CallJournal {
 
   /** Closes its files; those of calls that were not forgotten stay for the next start to find. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#writing.values());
     await Promise.all([...this.#files.values()].map((file) => file.close()));
     this.#files.clear();
   }
@@ -119,20 +112,8 @@ export class CallJournal {
     }
   }
 
-  async #drain(callId: string): Promise<void> {
-    let written: object | undefined;
-    for (let latest = this.#latest.get(callId); latest !== undefined && latest !== written; latest = this.#latest.get(callId)) {
-      written = latest;
-      try {
-        await this.#fileOf(callId).write(latest);
-      } catch (error) {
-        this.#onError(callId, error);
-      }
-    }
-  }
-
   #fileOf(callId: string): JournalFile {
-    const file = this.#files.get(callId) ?? new JournalFile(this.#path(callId, 'json'));
+    const file = this.#files.get(callId) ?? new JournalFile(this.#path(callId, 'json'), (error) => this.#onError(callId, error));
     this.#files.set(callId, file);
     return file;
   }

@@ -12,28 +12,55 @@ const MARK = '\n';
  */
 export class JournalFile {
   readonly #path: string;
+  readonly #onError: (error: unknown) => void;
+  /** What is to be written next. */
+  #next: object | undefined;
+  #writing: Promise<void> | undefined;
   #file: FileHandle | undefined;
   #bytes = 0;
 
-  constructor(path: string) {
+  /** @param onError told of a state that the file system refused; the one before can still be read then */
+  constructor(path: string, onError: (error: unknown) => void) {
     this.#path = path;
+    this.#onError = onError;
   }
 
-  /**
-   * To be called again only when the call before is done.
-   *
-   * @throws the file system's error; the state before can still be read then
-   */
-  async write(document: object): Promise<void> {
+  /** Keeps the document as it stands. Writes never overlap; of what comes during one, only the last is written. */
+  keep(document: object): void {
+    this.#next = document;
+    this.#writing ??= this.#drain();
+  }
+
+  /** Closes the file, with what was to be kept in it. */
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  /** The same, but nothing more is written: the file is of no use any longer. */
+  async abandon(): Promise<void> {
+    this.#next = undefined;
+    await this.close();
+  }
+
+  async #drain(): Promise<void> {
+    for (let next = this.#next; next !== undefined; next = this.#next) {
+      this.#next = undefined;
+      try {
+        await this.#write(next);
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
+    this.#writing = undefined;
+  }
+
+  async #write(document: object): Promise<void> {
     const entry = Buffer.from(MARK + JSON.stringify(document));
     this.#bytes += entry.length;
     if (this.#file !== undefined && this.#bytes <= LONGEST_BYTES) await this.#file.appendFile(entry);
     else await this.#begin(entry);
-  }
-
-  async close(): Promise<void> {
-    await this.#file?.close();
-    this.#file = undefined;
   }
 
   async #begin(entry: Buffer): Promise<void> {
@@ -45,7 +72,7 @@ export class JournalFile {
       await file.close();
       throw error;
     }
-    await this.close();
+    await this.#file?.close();
     this.#file = file;
     this.#bytes = entry.length;
   }
