@@ -1,4 +1,4 @@
-/** Samples that nobody is in a hurry for, put together: whoever takes a hundred milliseconds at a time pays once for them. */
+/** Samples of messages of any length, put together to so many: a frame to be judged, or what nobody is in a hurry for. */
 export class SampleBatch {
   readonly #samples: Int16Array;
   #length = 0;

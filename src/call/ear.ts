@@ -1,5 +1,6 @@
 import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../audio/format.ts';
 import { LentSamples } from '../audio/lent-samples.ts';
+import { SampleBatch } from '../audio/sample-batch.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
 import { FrameTime } from './frame-time.ts';
@@ -34,8 +35,7 @@ export class Ear {
   readonly #sink: (event: TurnEvent) => void;
   readonly #gaps = new LineGaps();
   readonly #time = new FrameTime();
-  readonly #frame = new Int16Array(FRAME_SAMPLES_8K);
-  #filled = 0;
+  readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
   /** Date of the last frame that was judged. */
   #judgedMs = Number.NEGATIVE_INFINITY;
 
@@ -65,22 +65,18 @@ export class Ear {
     if (missingMs > 0) recogniser.send(new Int16Array((missingMs * FRAME_SAMPLES_8K) / FRAME_MS));
     recogniser.send(pcm);
     const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);
-    if (this.#filled === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, endMs, nowMs);
+    if (this.#frame.length === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, endMs, nowMs);
     else this.#cut(pcm, endMs, nowMs);
   }
 
   /** Messages of another length than a frame's are put together. */
   #cut(pcm: Int16Array, endMs: number, cameMs: number): void {
-    const frames = Math.floor((this.#filled + pcm.length) / FRAME_SAMPLES_8K);
+    const frames = Math.floor((this.#frame.length + pcm.length) / FRAME_SAMPLES_8K);
     let frameMs = endMs - (frames - 1) * FRAME_MS;
     for (let from = 0; from < pcm.length;) {
-      const count = Math.min(FRAME_SAMPLES_8K - this.#filled, pcm.length - from);
-      this.#frame.set(pcm.subarray(from, from + count), this.#filled);
-      this.#filled += count;
-      from += count;
-      if (this.#filled < FRAME_SAMPLES_8K) break;
-      this.#filled = 0;
-      this.#judge(this.#frame, frameMs, cameMs);
+      from += this.#frame.add(pcm, from);
+      if (this.#frame.room > 0) break;
+      this.#judge(this.#frame.take(), frameMs, cameMs);
       frameMs += FRAME_MS;
     }
   }

@@ -1,4 +1,5 @@
 import { rmsLevelDb, SILENCE_DB } from '../../audio/level.ts';
+import { SampleBatch } from '../../audio/sample-batch.ts';
 
 /** Level is judged in frames of 20 ms. */
 const FRAMES_A_SECOND = 50;
@@ -25,24 +26,20 @@ export interface Stretch {
  */
 export class SpeechMeter {
   readonly #rateHz: number;
-  readonly #frame: Int16Array;
-  #filled = 0;
+  readonly #frameSamples: number;
+  readonly #frame: SampleBatch;
   readonly #levels: number[] = [];
 
   constructor(rateHz: number) {
     this.#rateHz = rateHz;
-    this.#frame = new Int16Array(Math.max(1, Math.round(rateHz / FRAMES_A_SECOND)));
+    this.#frameSamples = Math.max(1, Math.round(rateHz / FRAMES_A_SECOND));
+    this.#frame = new SampleBatch(this.#frameSamples);
   }
 
   push(samples: Int16Array): void {
     for (let from = 0; from < samples.length;) {
-      const count = Math.min(this.#frame.length - this.#filled, samples.length - from);
-      this.#frame.set(samples.subarray(from, from + count), this.#filled);
-      this.#filled += count;
-      from += count;
-      if (this.#filled < this.#frame.length) return;
-      this.#filled = 0;
-      this.#levels.push(rmsLevelDb(this.#frame));
+      from += this.#frame.add(samples, from);
+      if (this.#frame.room === 0) this.#levels.push(rmsLevelDb(this.#frame.take()));
     }
   }
 
@@ -57,7 +54,7 @@ export class SpeechMeter {
     const quietDb = audible[Math.floor(audible.length / 10)] ?? SILENCE_DB;
     // A channel that holds nothing but speech has no quiet: then the floor alone decides.
     const threshold = Math.max(FLOOR_DB, Math.min(quietDb + ABOVE_QUIET_DB, (audible.at(-1) ?? 0) - 2 * ABOVE_QUIET_DB));
-    const frameS = this.#frame.length / this.#rateHz;
+    const frameS = this.#frameSamples / this.#rateHz;
     const found: Stretch[] = [];
     let first: number | undefined;
     let last = 0;
