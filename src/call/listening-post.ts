@@ -1,9 +1,7 @@
 import { SampleBatch } from '../audio/sample-batch.ts';
-import type { Recogniser, RecognitionEvent, RecognitionSession } from '../speech/port.ts';
+import { RECOGNITION_BATCH_MS, type Recogniser, type RecognitionEvent, type RecognitionSession } from '../speech/port.ts';
 
 const RATE_HZ = 8000;
-/** As much as a session sends at a time: with less it could do nothing but keep it. */
-const BATCH_MS = 100;
 /** A session takes this many phrases (ASR doc, streaming rule 2). */
 const MOST_PHRASES = 10;
 
@@ -32,7 +30,7 @@ export class ListeningPost {
   readonly #recogniser: Recogniser;
   readonly #spareSlot: () => SpareSlot | undefined;
   readonly #listener: (event: RecognitionEvent) => void;
-  readonly #batch = new SampleBatch((BATCH_MS * RATE_HZ) / 1000);
+  readonly #batch = new SampleBatch((RECOGNITION_BATCH_MS * RATE_HZ) / 1000);
   #language = '';
   #session: RecognitionSession | undefined;
   #successor: Successor | undefined;

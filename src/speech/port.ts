@@ -33,6 +33,9 @@ export type RecognitionEvent =
   /** The session is over; nothing follows. `error` is undefined after a clean `end`. */
   | { readonly type: 'closed'; readonly error: Error | undefined };
 
+/** A session sends audio in messages of this length, or shorter at a commit: given less than that, it keeps it. */
+export const RECOGNITION_BATCH_MS = 100;
+
 /** One session. Who opened it ends or aborts it. */
 export interface RecognitionSession {
   /**

@@ -1,6 +1,6 @@
 import { isRecoverableClose } from '../close-codes.ts';
 import { failureOf, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
-import type { RecognitionEvent, RecognitionOptions } from '../port.ts';
+import { RECOGNITION_BATCH_MS, type RecognitionEvent, type RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
 import { type At, type Effect, NO_EFFECTS } from './protocol-step.ts';
 import type { RealtimeEvent } from './realtime-events.ts';
@@ -11,8 +11,6 @@ import { SegmentNumbers } from './segment-numbers.ts';
 
 /** Audio kept since the last final, and before ready. */
 const KEPT_S = 10;
-/** Audio is sent in messages of this length, or shorter at a commit. */
-const BATCH_MS = 100;
 /** After a connection audio is sent at most this much faster than it was spoken, but for a first burst. */
 const REPLAY_SPEED = 1.5;
 const BURST_MS = 320;
@@ -65,7 +63,7 @@ export class RealtimeProtocol {
   constructor(options: RealtimeProtocolOptions, nowMs: number) {
     this.#options = options;
     this.#dialect = options.dialect ?? primaryDialect;
-    this.#batchSamples = Math.round((BATCH_MS / 1000) * options.sampleRateHz);
+    this.#batchSamples = Math.round((RECOGNITION_BATCH_MS / 1000) * options.sampleRateHz);
     this.#audio = new ReplayBuffer(KEPT_S * options.sampleRateHz, options.sampleRateHz);
     this.#commits = new Commits(this.#audio);
     this.#reconnection = new Reconnection(options.random, this.#dialect.canRenew, nowMs);
