@@ -31,6 +31,8 @@ export class CarrierDesk {
   readonly #book: CallBook;
   readonly #floor: CarrierFloor;
   readonly #ending = new AbortController();
+  /** To be pressed once the reply was heard. */
+  #keys = '';
   #keysUntilMs = Number.NEGATIVE_INFINITY;
   #keysSent = 0;
 
@@ -46,9 +48,21 @@ export class CarrierDesk {
     return Math.max(0, this.#keysUntilMs - this.#services.clock.nowMs());
   }
 
-  /** The socket is back: the keys have been pressed. */
-  reattached(): void {
+  /** The socket is back. @returns whether it was away to have keys pressed, which is done now */
+  reattached(): boolean {
+    const wasAway = this.awayMs > 0;
     this.#keysUntilMs = Number.NEGATIVE_INFINITY;
+    return wasAway;
+  }
+
+  /** @param digits behind those that are to be pressed already */
+  pressAfterThis(digits: string): void {
+    this.#keys += digits;
+  }
+
+  /** What was to be pressed after this reply is not. */
+  forgetKeys(): void {
+    this.#keys = '';
   }
 
   /** A call without a socket may go on at the carrier, with a caller in silence. Never throws: most such calls are gone there too. */
@@ -77,10 +91,13 @@ export class CarrierDesk {
   }
 
   /**
-   * Presses keys at the other end, in the way this carrier has. Once handed over they are never sent again: who is at the
-   * other end might get them twice. Never rejects; what failed is in the book, and the conversation goes on.
+   * The reply was heard: presses its keys at the other end, in the way this carrier has. Once handed over they are never sent
+   * again: who is at the other end might get them twice. Never rejects; what failed is in the book, and the conversation goes on.
    */
-  async sendDigits(digits: string, attachment: Attachment | undefined, line: Line): Promise<void> {
+  async pressKeys(attachment: Attachment | undefined, line: Line): Promise<void> {
+    const digits = this.#keys;
+    this.#keys = '';
+    if (digits === '') return;
     try {
       await this.#press(digits, attachment, line);
     } catch (error) {

@@ -7,7 +7,7 @@ export class Farewell {
   readonly #hangUp: (reason: string) => void;
   #reason: string | undefined;
   #last = false;
-  /** The last words were heard, and what was to come after them is being done. */
+  /** What was to come after the words that were heard is being done. */
   #acting = false;
   #timer: Timer | undefined;
   #act: (() => void) | undefined;
@@ -79,7 +79,7 @@ export class Farewell {
     const act = this.#act;
     this.#act = undefined;
     if (act === undefined) return this.#hangUp(reason);
-    this.#acting = this.#last;
+    this.#acting = true;
     this.#last = false;
     act();
   }

@@ -42,8 +42,6 @@ export class CallSession {
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   #waitForLine: Timer | undefined;
-  /** Keys to be pressed once the reply was heard. */
-  #keys = '';
   #over = false;
 
   constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -59,9 +57,8 @@ export class CallSession {
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#book = new CallBook(identity, services);
     this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
-    const transferred = (): void => {
-      this.#waitForLine = services.clock.after(timing.stopGraceMs, () => this.hangUp('transferred'));
-    };
+    // Nothing is ended at the carrier, where the caller speaks with somebody else now.
+    const transferred = (): void => this.#waitForEnd(timing.stopGraceMs, () => this.#finish('transferred'));
     const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
     this.#carrier = new CarrierDesk(identity, services, this.#book, carrierFloor);
     this.#listening = new ListeningPost(services, (event) => this.#guarded(() => this.#onRecognition(event)));
@@ -70,7 +67,7 @@ export class CallSession {
       media: () => this.#media,
       turn: () => this.#turns.state,
       farewell: this.#farewell,
-      forgetKeys: () => void (this.#keys = ''),
+      forgetKeys: () => this.#carrier.forgetKeys(),
       feed: (event) => this.#feed(event),
       hangUp: (reason) => this.hangUp(reason),
       transferred,
@@ -110,9 +107,10 @@ export class CallSession {
     this.#book.attached(attachment);
     if (this.#media === undefined) this.#open(attachment, nowMs);
     else {
-      this.#carrier.reattached();
+      const pressed = this.#carrier.reattached();
       this.#media.line.reattach(attachment, nowMs);
       this.#feed({ type: 'reattached', atMs: nowMs });
+      if (pressed) this.#farewell.heardOut();
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }
@@ -124,7 +122,7 @@ export class CallSession {
 
   /** Ends the call from our side: closing the socket ends it at the carrier too. */
   hangUp(reason: string): void {
-    if (this.#attachment === undefined) this.#endLostCall();
+    if (this.#attachment === undefined && this.#media !== undefined && !this.#over) this.#carrier.endCall();
     this.#attachment?.close(reason);
     this.#finish(reason);
   }
@@ -199,16 +197,17 @@ export class CallSession {
 
   /** The socket is gone; another one may come, as after a redirect or a broken connection. */
   #endUnlessReattached(waitMs: number, endReason: string): void {
-    if (this.#farewell.settled !== undefined) this.#finish(this.#farewell.settled);
-    else
-      this.#waitForLine = this.#services.clock.after(Math.max(waitMs, this.#carrier.awayMs), () => {
-        if (endReason === 'carrier-lost') this.#endLostCall();
-        this.#finish(endReason);
-      });
+    const { settled } = this.#farewell;
+    if (settled !== undefined && this.#carrier.awayMs === 0) return this.#finish(settled);
+    this.#waitForEnd(Math.max(waitMs, this.#carrier.awayMs), () => {
+      if (endReason === 'carrier-lost') this.#carrier.endCall();
+      this.#finish(settled ?? endReason);
+    });
   }
 
-  #endLostCall(): void {
-    if (!this.#over && this.#media !== undefined) this.#carrier.endCall();
+  #waitForEnd(waitMs: number, end: () => void): void {
+    this.#waitForLine?.cancel();
+    this.#waitForLine = this.#services.clock.after(waitMs, end);
   }
 
   #onTick(nowMs: number): void {
@@ -239,10 +238,12 @@ export class CallSession {
     this.#book.replyPlayed(turn, nowMs);
     if (turn === 0 && isOfDialog === true) media.recording?.announced(nowMs);
     this.#book.turnOver(turn, media.line);
-    if (this.#farewell.reason !== undefined) return this.#farewell.heardOut();
-    this.#feed({ type: 'bot-finished', atMs: nowMs });
-    if (this.#keys !== '') void this.#carrier.sendDigits(this.#keys, this.#attachment, media.line);
-    this.#keys = '';
+    const leaves = this.#farewell.reason !== undefined;
+    if (!leaves) this.#feed({ type: 'bot-finished', atMs: nowMs });
+    // A bot that leaves presses its keys before; a carrier that takes the call away for that brings it back first.
+    void this.#carrier.pressKeys(this.#attachment, media.line).then(() => {
+      if (leaves && this.#carrier.awayMs === 0 && !media.voice.speaking) this.#farewell.heardOut();
+    });
   }
 
   #onUnitStarted(unitId: string, atMs: number): void {
@@ -289,7 +290,7 @@ export class CallSession {
         return this.#dialog.askEarly(this.#secret.hideEarly(effect.text), conversation.current + 1, media);
       case 'ask':
         this.#farewell.answered();
-        this.#keys = '';
+        this.#carrier.forgetKeys();
         this.#book.turnOver(conversation.current, media.line);
         return this.#ask(this.#secret.hide(effect.input, nowMs), media);
       case 'ask-again': {
@@ -337,9 +338,7 @@ export class CallSession {
       keepRecording: (on) => this.#media?.recording?.consent(on, this.#services.clock.nowMs()),
       hangUpAfterThis: (reason) => this.#farewell.afterThis(reason),
       transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#carrier.transfer(to)),
-      pressAfterThis: (digits) => {
-        this.#keys += digits;
-      },
+      pressAfterThis: (digits) => this.#carrier.pressAfterThis(digits),
       listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turns.state)),
       sayAgain: () => {
         if (!this.#farewell.last) this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
@@ -360,6 +359,7 @@ export class CallSession {
 
   /** Says one last sentence that cannot be interrupted, and hangs up after it. */
   #sayLast(name: 'apology' | 'goodbye' | 'oneMoment', reason: string, act?: () => void): void {
+    this.#carrier.forgetKeys();
     this.#farewell.lastWords(reason, act);
     this.#media?.voice.phrase(name, this.#book.conversation.current, 'never');
   }

@@ -152,7 +152,7 @@ export class Supervision {
   }
 
   #mute(on: boolean): void {
-    if (on) {
+    if (on && !this.#connecting) {
       // What the bot meant to do after this reply is not done.
       this.#floor.farewell.answered();
       this.#floor.forgetKeys();

@@ -110,3 +110,43 @@ it('sounds the keys itself where the carrier cannot press any', async () => {
   const WAIT_MS = 500;
   expect(bench.attachment.sentBytes).toBe((SAID_MS + 2 * KEY_MS + WAIT_MS) * 8);
 });
+
+it.each(['hangup', 'transfer'] as const)('presses the keys of a bot that leaves first, and then leaves: %s', async (leaving) => {
+  using bench = new CallBench(async function* () {
+    yield { type: 'say', text: 'Pressing one.' };
+    yield { type: 'digits', digits: '1w2' };
+    yield leaving === 'hangup' ? { type: 'hangup', reason: 'bot-hangup' } : { type: 'transfer', to: '+15550100' };
+  });
+  const done: string[] = [];
+  bench.control = {
+    hangUp: async () => undefined,
+    transfer: async (_, to) => void done.push(to),
+    sendDigits: async (_, digits) => void done.push(digits),
+  };
+  await bench.start();
+  await bench.quiet(SAID_MS + 200);
+  expect(done).toEqual(['1w2']);
+  bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
+  await bench.wait(6_000);
+  await bench.reattach();
+  await bench.quiet(1_000);
+  await bench.wait(1_600);
+  expect(done).toEqual(leaving === 'hangup' ? ['1w2'] : ['1w2', '+15550100']);
+  expect((await bench.session.ended).endReason).toBe(leaving === 'hangup' ? 'bot-hangup' : 'transferred');
+});
+
+it('leaves all the same when the keys cannot be pressed, or the call does not come back from it', async () => {
+  for (const sendDigits of [() => Promise.reject(new Error('HTTP 404')), async () => undefined]) {
+    using bench = new CallBench(async function* () {
+      yield { type: 'say', text: 'Pressing one.' };
+      yield { type: 'digits', digits: '1' };
+      yield { type: 'hangup', reason: 'bot-hangup' };
+    });
+    bench.control = pressing(sendDigits);
+    await bench.start();
+    await bench.quiet(SAID_MS + 1_000);
+    bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
+    await bench.wait(14_000);
+    expect((await bench.session.ended).endReason).toBe('bot-hangup');
+  }
+});

@@ -131,3 +131,82 @@ it('ends a call at the carrier whose socket was lost for good', async () => {
   expect(ended).toEqual(['CA1']);
   expect((await bench.session.ended).endReason).toBe('carrier-lost');
 });
+
+/** A carrier that takes its time over a transfer. */
+function slowly(calls: string[][]): { readonly control: CallControl; done: () => void } {
+  const slow = { control: controlThat(async () => undefined), done: (): void => undefined };
+  slow.control = {
+    ...controlThat((call, to) => {
+      calls.push(['transfer', call, to]);
+      return new Promise((resolve) => (slow.done = resolve));
+    }),
+    hangUp: async (call) => void calls.push(['hang up', call]),
+  };
+  return slow;
+}
+
+it('does not end at the carrier what the carrier has taken over, whatever the caller says or keys meanwhile', async () => {
+  for (const meanwhile of ['words', 'key', 'nothing'] as const) {
+    using bench = new CallBench(connects);
+    const calls: string[][] = [];
+    const slow = slowly(calls);
+    bench.control = slow.control;
+    await bench.start();
+    await bench.quiet(ANNOUNCEMENT_MS + 700);
+    if (meanwhile === 'words') {
+      await bench.voice(600);
+      await bench.quiet(660);
+      bench.recognised(0, 'thank you');
+      await bench.quiet(200);
+    } else if (meanwhile === 'key') {
+      bench.attachment.emit({ type: 'digit', digit: '7' });
+      bench.attachment.emit({ type: 'digit', digit: '#' });
+      await bench.quiet(200);
+    }
+    slow.done();
+    await bench.quiet(80);
+    bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
+    await bench.wait(12_000);
+    expect(calls).toEqual([['transfer', 'CA1', '+15550100']]);
+    // Nobody answers a caller who is being connected.
+    expect(bench.asked).toHaveLength(1);
+    expect((await bench.session.ended).endReason).toBe('transferred');
+  }
+});
+
+it('does not end a call without a socket that somebody had connected to somebody else', async () => {
+  using bench = new CallBench(async function* () {
+    yield { type: 'say', text: 'Hello.' };
+  });
+  const calls: string[][] = [];
+  const slow = slowly(calls);
+  bench.control = slow.control;
+  await bench.start();
+  await bench.quiet(1_000);
+  bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
+  const ordered = bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');
+  slow.done();
+  await ordered;
+  await bench.wait(12_000);
+  expect(calls).toEqual([['transfer', 'CA1', '+15550100']]);
+  expect((await bench.session.ended).endReason).toBe('transferred');
+});
+
+it('stays transferred when the bot is muted while the carrier decides', async () => {
+  using bench = new CallBench(async function* () {
+    yield { type: 'say', text: 'Hello.' };
+  });
+  const calls: string[][] = [];
+  const slow = slowly(calls);
+  bench.control = slow.control;
+  await bench.start();
+  await bench.quiet(1_000);
+  const ordered = bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');
+  await bench.session.order({ type: 'mute', on: true }, 'key_1');
+  slow.done();
+  await ordered;
+  bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
+  await bench.wait(12_000);
+  expect(calls).toEqual([['transfer', 'CA1', '+15550100']]);
+  expect((await bench.session.ended).endReason).toBe('transferred');
+});
