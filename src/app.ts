@@ -4,6 +4,7 @@ import { liveCallsOf } from './call/live-call.ts';
 import type { CallNews } from './call/services.ts';
 import type { Bot } from './config/bots.ts';
 import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
+import { configuredAddress } from './http/public-addresses.ts';
 import { createHttpServer } from './http/server.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
 import { endOrphans } from './jobs/call-keeping.ts';
@@ -77,7 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       speechIsUp: () => speech.isUp,
     }),
     spareRecognition: () => speech.reserveLive(),
-    gatewayUrl: () => settings.publicUrl ?? url,
+    gatewayUrl: () => configuredAddress(settings.publicUrl) ?? url,
   });
   const { registry, load } = calls;
   const http = createHttpServer({
@@ -97,8 +98,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => calls.redeem(botsOf(bots, botSecret), token),
     ready: async () => ({
-      ready: speech.isUp && !load.shedding,
-      parts: { speech: speech.isUp ? 'ok' : 'down', store: 'ok', load: load.shedding ? 'late' : 'ok' },
+      ready: speech.isUp && !load.shedding && !registry.draining,
+      parts: {
+        speech: speech.isUp ? 'ok' : 'down',
+        store: 'ok',
+        load: load.shedding ? 'late' : 'ok',
+        calls: registry.draining ? 'stopping' : 'ok',
+      },
     }),
   });
   metrics.watchLoopLag(() => load);

@@ -5,6 +5,7 @@ import { FrontDesk } from './cluster/front-desk.ts';
 import type { MediaProcess } from './cluster/media-process.ts';
 import type { Assignment } from './cluster/protocol.ts';
 import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
+import { configuredAddress } from './http/public-addresses.ts';
 import { createHttpServer } from './http/server.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
 import { endOrphans } from './jobs/call-keeping.ts';
@@ -61,7 +62,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const crew: Crew = new Crew({
     size: processes,
     launch,
-    assignment: () => ({ spareSlots, gatewayUrl: settings.publicUrl ?? url, platform }),
+    assignment: () => ({ spareSlots, gatewayUrl: configuredAddress(settings.publicUrl) ?? url, platform }),
     clock,
     logger,
     startTimeoutMs: START_TIMEOUT_MS,

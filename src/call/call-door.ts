@@ -31,16 +31,18 @@ export interface CallRefusal {
 
 /**
  * Lets a call in or says why not. Nothing is half-served: the slot at the speech platform is held when this returns.
- * @param at the calls that are alive, and the key whose slot the call is to have; any when absent
+ * @param at the calls that are alive, the key whose slot the call is to have (any when absent), and whether they are all ending
  */
 export function admit<Reservation extends SpeechReservation>(
   options: DoorOptions<Reservation>,
   inbound: InboundCall,
-  at: { readonly active: number; readonly lane?: number | undefined },
+  at: { readonly active: number; readonly lane?: number | undefined; readonly stopping?: boolean },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
   const { bots, shedding, speechIsUp, reserveSpeech } = options;
-  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: inbound.to });
+  const ourNumber = inbound.direction === 'outbound' ? inbound.from : inbound.to;
+  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: ourNumber });
   if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
+  if (at.stopping === true) return refusal(bot, 'apology', 'stopping');
   const room = roomFor(options, { active: at.active, shedding: shedding() });
   if (room !== 'room') return refusal(bot, 'overflow', room);
   if (!speechIsUp()) return refusal(bot, 'apology', 'speech-down');
@@ -56,6 +58,7 @@ const reasons = {
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',
   process: 'no process is there to take it',
+  stopping: 'the gateway is stopping',
 } as const satisfies Partial<Record<RefusalCause, string>>;
 
 /** What a caller hears who is not let in. @param bot whose words it is said in; undefined where there is none */

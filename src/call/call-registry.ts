@@ -38,6 +38,7 @@ export class CallRegistry {
   readonly #recorders = new Map<string, CallRecorder>();
   /** Attachments that were promised and have not come, by call. */
   readonly #promised = new Map<string, number>();
+  #draining = false;
 
   constructor(options: CallRegistryOptions, services: CallServices) {
     this.#options = options;
@@ -52,6 +53,11 @@ export class CallRegistry {
     return [...this.#byId.values()];
   }
 
+  /** Whether the calls of this process are ending for good: no other one is taken. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
   /**
    * Admits a verified call or says why not; a call that is alive gets another attachment.
    * @param lane the key of the speech platform that the call's slot belongs to; chosen here when absent
@@ -60,7 +66,7 @@ export class CallRegistry {
   answer(inbound: InboundCall, lane?: number): CallAnswer {
     const again = this.again(inbound.carrierCallId);
     if (again !== undefined) return again;
-    const admission = admit(this.#options, inbound, { active: this.active, lane });
+    const admission = admit(this.#options, inbound, { active: this.active, lane, stopping: this.#draining });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     const dialog = this.#options.dialogs.get(bot.name);
@@ -118,8 +124,9 @@ export class CallRegistry {
     return this.#recorders.get(session.id)?.ordered(order, obey) ?? obey();
   }
 
-  /** Says goodbye to every call and waits for their ends. */
+  /** Takes no other call, says goodbye to every one there is, and waits for their ends. */
   async drain(reason: string): Promise<readonly CallRecord[]> {
+    this.#draining = true;
     const { calls } = this;
     for (const call of calls) this.#tell(call, 'apologise', reason);
     return Promise.all(calls.map((call) => call.ended));

@@ -6,9 +6,15 @@ import type { AddressInfo } from 'node:net';
  * @param publicUrl as configured; unset: the loopback forms of the port listened on
  */
 export function publicAddresses(publicUrl: string | undefined, listening: AddressInfo | string | null): readonly string[] {
-  if (publicUrl !== undefined) return [publicUrl.replace(/\/+$/, '')];
+  const configured = configuredAddress(publicUrl);
+  if (configured !== undefined) return [configured];
   if (listening === null || typeof listening === 'string') return ['http://127.0.0.1'];
   return ['127.0.0.1', 'localhost', '[::1]'].map((host) => `http://${host}:${listening.port}`);
+}
+
+/** The address that was configured, if one was, without a trailing slash. */
+export function configuredAddress(publicUrl: string | undefined): string | undefined {
+  return publicUrl?.replace(/\/+$/, '');
 }
 
 /** The WebSocket form of an http or https address. */

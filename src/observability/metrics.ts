@@ -18,6 +18,7 @@ export const REFUSAL_CAUSES = [
   'speech-slots',
   'lease',
   'process',
+  'stopping',
   'late',
   'failed',
 ] as const;

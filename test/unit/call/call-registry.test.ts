@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { admit } from '../../../src/call/call-door.ts';
 import { CallRegistry, type CallRegistryOptions } from '../../../src/call/call-registry.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../src/call/services.ts';
 import { type Bot, botSettings } from '../../../src/config/bots.ts';
@@ -56,4 +57,25 @@ it('holds none for a call that another process has', () => {
   const { calls, held } = registry({ lease: () => false });
   expect(calls.answer(inbound)).toMatchObject({ kind: 'refuse', cause: 'lease' });
   expect(held()).toBe(0);
+});
+
+it('takes no call any more once the others are told goodbye, and holds nothing for it', async () => {
+  const { calls, held } = registry({ lease: () => true });
+  expect(calls.draining).toBe(false);
+  await calls.drain('shutdown');
+  expect(calls.answer(inbound)).toMatchObject({ kind: 'refuse', cause: 'stopping' });
+  expect([calls.draining, held()]).toEqual([true, 0]);
+});
+
+it('finds the bot by our number: the one that was called, or the one that a call of ours comes from', () => {
+  const door = {
+    bots: [{ ...bot, default: false, numbers: ['+15550102'] }],
+    maximum: 4,
+    shedding: () => false,
+    reserveSpeech: () => ({ release: () => undefined }),
+    speechIsUp: () => true,
+  };
+  const outbound = { ...inbound, direction: 'outbound', from: inbound.to, to: inbound.from } as const;
+  for (const call of [inbound, outbound])
+    expect(admit(door, call, { active: 0 })).toMatchObject({ kind: 'admit', bot: { name: 'clinic' } });
 });

@@ -7,7 +7,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { within } from '../../../src/http/deadline.ts';
 import { ExpectedMedia } from '../../../src/http/expected-media.ts';
 import { PendingSockets } from '../../../src/http/pending-sockets.ts';
-import { isLocal, publicAddresses, socketAddress } from '../../../src/http/public-addresses.ts';
+import { configuredAddress, isLocal, publicAddresses, socketAddress } from '../../../src/http/public-addresses.ts';
 import { redactUrl } from '../../../src/http/redact-url.ts';
 import { twilioCredentials } from '../../../src/http/twilio-credentials.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
@@ -28,6 +28,7 @@ describe('publicAddresses', () => {
   it('prefers what was configured, without a trailing slash', () => {
     expect(publicAddresses('https://voice.test/', null)).toEqual(['https://voice.test']);
     expect(publicAddresses('https://voice.test/base/', null)).toEqual(['https://voice.test/base']);
+    expect([configuredAddress('https://voice.test/'), configuredAddress(undefined)]).toEqual(['https://voice.test', undefined]);
   });
 
   it('falls back to the loopback forms of the port', () => {
