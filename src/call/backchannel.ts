@@ -36,6 +36,11 @@ function phraseLength(words: readonly string[], at: number, questionOpen: boolea
   return 0;
 }
 
+/** Whether a sentence of the bot's is a question, to which a word of agreement is an answer. */
+export function isQuestion(sentence: string): boolean {
+  return /[?？؟]["'”’»)\]]*\s*$/u.test(sentence);
+}
+
 /** Whether one of the phrases occurs in the text as whole words. @param phrases plain words, as `plainWords` gives them */
 export function containsPhrase(text: string, phrases: readonly string[]): boolean {
   const spaced = ` ${plainWords(text)} `;

@@ -128,19 +128,24 @@ export class BotVoice {
   interject(text: string, turnIndex: number, interruptible: Interruptible): void {
     const running = this.speaking ? this.#reply : undefined;
     const reply = running ?? this.#start(turnIndex, false);
+    this.#sayWhole(reply, text, interruptible);
+    if (running === undefined) reply.close();
+  }
+
+  /** Words that belong to no text of the dialog's: what that says in parts is not ended by them. */
+  #sayWhole(reply: Reply, text: string, interruptible: Interruptible): void {
     const cutter = this.#services.createCutter();
     const style = { voice: this.#voice, language: this.language, speed: this.#bot.speed, interruptible };
     for (const sentence of [...cutter.push(text), ...cutter.flush()]) {
       const spoken = speakable(sentence);
       if (spoken !== '') reply.say(utterance(style, spoken));
     }
-    if (running === undefined) reply.close();
   }
 
   /** Covers a wait with a short sentence that belongs to no turn; the reply follows behind it. */
   filler(): void {
     const filler = this.#newReply(NO_TURN, false, () => undefined);
-    this.say(filler, { type: 'say', text: phrasesOf(this.#bot, this.language).oneMoment, interruptible: 'always' });
+    this.#sayWhole(filler, phrasesOf(this.#bot, this.language).oneMoment, 'always');
     filler.close();
   }
 

@@ -15,7 +15,8 @@ const LAST_MINUTE_MS = 60_000;
 
 /** What a dialog may do to its call beyond speaking. */
 export interface DialogFloor {
-  expect(expectation: Expectation): void;
+  /** @param expectation undefined where silence was answered, and nothing asked for anew */
+  expect(expectation: Expectation | undefined): void;
   changeLanguage(language: string, voice: string | undefined): void;
   /** The caller agrees that this call's sound is kept, or does not any more. */
   keepRecording(on: boolean): void;
@@ -38,9 +39,11 @@ export class DialogDesk {
   readonly #floor: DialogFloor;
   readonly #hook: DialogHook;
   #failures = 0;
-  /** The value that this turn was asked for. */
-  #expected: (ExpectedValue & { readonly turn: number }) | undefined;
+  /** The values that turns were asked for, by turn: that of a turn which may be asked again, and that of the next one. */
+  readonly #expected = new Map<number, ExpectedValue>();
   #hints: readonly string[] = [];
+  /** Whether the running answer has said what the next turn is to be. */
+  #gathered = false;
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
@@ -65,7 +68,8 @@ export class DialogDesk {
 
   /** A turn came and went without this dialog: what it asked for is the next one's. */
   kept(turn: number): void {
-    if (this.#expected?.turn === turn) this.#expected = { ...this.#expected, turn: turn + 1 };
+    const expected = this.#expected.get(turn);
+    if (expected !== undefined) this.#expected.set(turn + 1, expected);
   }
 
   /** When the call nears its longest duration, the next reply begins with saying so, once. */
@@ -80,6 +84,10 @@ export class DialogDesk {
     const reply = voice.start(turn);
     this.#book.asked(turn, input);
     this.#hints = [];
+    this.#gathered = false;
+    // An attempt that was given up has asked for nothing.
+    for (const of of this.#expected.keys()) if (of !== turn) this.#expected.delete(of);
+    if (input.kind === 'no-input') this.kept(turn);
     if (this.#warning === 'due') {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');
@@ -97,10 +105,17 @@ export class DialogDesk {
       answered: () => this.#book.answered(turn),
       complete: () => {
         voice.flush();
+        if (input.kind === 'no-input' && !this.#gathered) this.#forget(turn + 1);
         this.#floor.listenFor(this.#hints);
       },
       failed: (error) => this.failed(error),
     });
+  }
+
+  /** Silence was answered, and nothing asked for anew. */
+  #forget(turn: number): void {
+    this.#expected.delete(turn);
+    this.#floor.expect(undefined);
   }
 
   /** The dialog had no answer: the caller is asked to say it again; after some tries the call is given up. */
@@ -157,19 +172,22 @@ export class DialogDesk {
   #gather(gather: DialogAction & { type: 'gather' }, turn: number, language: string): void {
     const { contract, hints, ...rest } = gather;
     const context = answerContext(language, this.#services.clock.wallMs(), this.#identity.bot.timeZone);
-    this.#expected = contract === undefined ? undefined : { turn, contract, context };
+    const expected = contract === undefined ? undefined : { contract, context };
+    this.#gathered = true;
+    if (expected === undefined) this.#expected.delete(turn);
+    else this.#expected.set(turn, expected);
     this.#hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
     const most = contract === undefined ? undefined : mostKeys(contract);
     this.#floor.expect({
       ...rest,
       ...(most === undefined || rest.maxDigits !== undefined ? {} : { maxDigits: most }),
-      ...(this.#expected === undefined ? {} : { value: this.#expected }),
+      ...(expected === undefined ? {} : { value: expected }),
     });
   }
 
   /** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
   #input(input: AskedInput, turn: number, language: string): TurnInput {
-    const expected = this.#expected?.turn === turn ? this.#expected : undefined;
+    const expected = this.#expected.get(turn);
     const read = (text: string, keys: string) =>
       expected === undefined ? {} : { answer: readAnswer(expected.contract, expected.context, text, keys) };
     if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
@@ -183,7 +201,7 @@ export class DialogDesk {
     const early = this.#early;
     this.#early = undefined;
     if (early === undefined) return undefined;
-    const hit = early.turn === turn && input.kind === 'spoken' && sameWords(early.text, input.text);
+    const hit = early.turn === turn && input.kind === 'spoken' && input.keys === undefined && sameWords(early.text, input.text);
     this.#book.earlyAnswer(turn, hit);
     if (!hit) early.discard();
     return hit ? early : undefined;

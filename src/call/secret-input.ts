@@ -4,6 +4,8 @@ import type { AskedInput, Expectation, ExpectedValue } from './turn-state.ts';
 
 /** Silence that goes on after the last key: its tone may still be on its way. */
 const TAIL_MS = 400;
+/** Sound of before a secret was asked for that goes with it: keys that were pressed too early. */
+const EARLIER_TONES_MS = 250;
 /** Card numbers are known by their last four digits; of a password those are too much. */
 const SHOWN_DIGITS = 4;
 
@@ -26,12 +28,17 @@ export class SecretInput {
     this.#botName = botName;
   }
 
-  /** What is asked for next. @returns whether it is secret, and was not before */
-  expect({ value }: Expectation): boolean {
+  /**
+   * What is asked for next; undefined where nothing is, any more.
+   * @returns from when on the caller's sound has to be silence, where that is secret and was not before
+   */
+  expect(expectation: Expectation | undefined, nowMs: number): number | undefined {
+    const before = this.#expected;
+    const value = expectation?.value;
     this.#wanted = value !== undefined;
-    const begins = this.#expected === undefined && value !== undefined && isSecure(value.contract);
-    if (value !== undefined && isSecure(value.contract)) this.#expected = value;
-    return begins;
+    this.#expected = value !== undefined && isSecure(value.contract) ? value : undefined;
+    if (before !== undefined && this.#expected === undefined) this.#quietUntilMs = nowMs + TAIL_MS;
+    return before === undefined && this.#expected !== undefined ? nowMs - EARLIER_TONES_MS : undefined;
   }
 
   /** Words of the turn that is not over. */
@@ -54,16 +61,17 @@ export class SecretInput {
     return this.keying || nowMs < this.#quietUntilMs;
   }
 
-  /** The turn is over. @returns its input as everybody may see it; the value itself is in the vault where it is whole */
+  /**
+   * The turn is over. What a caller who stayed silent was asked for is still expected of them, and as secret as it was.
+   * @returns its input as everybody may see it; the value itself is in the vault where it is whole
+   */
   hide(input: AskedInput, nowMs: number): AskedInput {
+    if (input.kind === 'no-input') return input;
     const expected = this.#expected;
     this.#wasWanted = this.#wanted;
-    this.#wanted = false;
-    if (expected === undefined) return this.hideAgain(input);
-    this.#expected = undefined;
-    this.#quietUntilMs = nowMs + TAIL_MS;
-    if (input.kind !== 'keyed') return input;
-    const { digits } = input;
+    this.expect(undefined, nowMs);
+    const digits = input.kind === 'keyed' ? input.digits : input.kind === 'spoken' ? input.keys : undefined;
+    if (expected === undefined || digits === undefined) return this.hideAgain(input);
     const reading = readAnswer(expected.contract, expected.context, '', digits);
     if (reading.status !== 'complete') return { kind: 'keyed', digits: masked(digits, 0), reading: withoutDigits(reading) };
     const shown = expected.contract.kind === 'card' ? SHOWN_DIGITS : 0;

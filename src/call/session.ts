@@ -1,6 +1,7 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
 import { steadyClock, type Timer } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
+import { isQuestion } from './backchannel.ts';
 import { CallBook, type CallStanding } from './call-book.ts';
 import { CarrierDesk } from './carrier-desk.ts';
 import type { CallRecord } from './call-record.ts';
@@ -17,9 +18,6 @@ import { nothingIsSaid } from './turn.ts';
 import { TurnLoop } from './turn-loop.ts';
 import { TURN_MACHINE } from './turn-machine.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnState } from './turn-state.ts';
-
-/** Sound of before a secret was asked for that goes with it: keys that were pressed too early. */
-const EARLIER_TONES_MS = 250;
 
 /** One call: wires line, ear, turn machine and dialog together, and carries the machine's effects out; no rule is its own. */
 export class CallSession {
@@ -72,9 +70,7 @@ export class CallSession {
       hangUp: (reason) => this.hangUp(reason),
       transferred,
     });
-    this.ended = new Promise((resolve) => {
-      this.#resolveEnded = resolve;
-    });
+    this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
 
   /** Whether a carrier's socket is attached now. */
@@ -253,7 +249,8 @@ export class CallSession {
     if (voice.reply === undefined || policy === undefined) return;
     this.#book.replyStarted(voice.reply.turnIndex, line, atMs);
     const { name } = this.#turns.state.phase;
-    this.#feed(name === 'thinking' ? { type: 'bot-started', atMs, policy } : { type: 'bot-policy', policy });
+    const asks = isQuestion(line.ledger.textOf(unitId));
+    this.#feed(name === 'thinking' ? { type: 'bot-started', atMs, policy, asks } : { type: 'bot-policy', policy, asks });
   }
 
   /** A fault of ours ends the call it happened in, and no other. */
@@ -279,6 +276,7 @@ export class CallSession {
       carryOutFloor(effect, media, this.#book, nowMs);
       // With nothing left to say, no mark will ever tell the machine that the bot has finished.
       if (effect.type === 'restore' && !media.voice.speaking) this.#feed({ type: 'bot-finished', atMs: nowMs });
+      if (effect.type === 'cancel-reply' && effect.takesBack) this.#secret.expect(this.#turns.state.expectation, nowMs);
       return;
     }
     switch (effect.type) {
@@ -289,12 +287,11 @@ export class CallSession {
       case 'ask-early':
         return this.#dialog.askEarly(this.#secret.hideEarly(effect.text), conversation.current + 1, media);
       case 'ask':
-        this.#farewell.answered();
-        this.#carrier.forgetKeys();
         this.#book.turnOver(conversation.current, media.line);
         return this.#ask(this.#secret.hide(effect.input, nowMs), media);
       case 'ask-again': {
         const input = this.#secret.hideAgain(effect.input);
+        this.#secret.expect(undefined, nowMs);
         conversation.amend(input);
         return this.#ask(input, media, conversation.current);
       }
@@ -305,7 +302,7 @@ export class CallSession {
         this.#book.turnOver(conversation.current, media.line);
         this.#dialog.kept(conversation.open(this.#secret.hide(effect.input, nowMs), this.#services.clock.wallMs()));
         // What was asked for is still expected, and as secret as it was.
-        this.#secret.expect(this.#turns.state.expectation);
+        this.#secret.expect(this.#turns.state.expectation, nowMs);
         return this.#services.journal(this.#record('in-progress'));
       case 'filler':
         media.voice.filler();
@@ -320,6 +317,9 @@ export class CallSession {
   }
 
   #ask(input: AskedInput, media: Media, turn = this.#book.conversation.open(input, this.#services.clock.wallMs())): void {
+    // What an attempt at this turn, or the answer before, meant to do after its words is not done.
+    this.#farewell.answered();
+    this.#carrier.forgetKeys();
     this.#services.journal(this.#record('in-progress'));
     this.#dialog.ask(input, turn, media);
   }
@@ -327,8 +327,8 @@ export class CallSession {
   #dialogFloor(): DialogFloor {
     return {
       expect: (expectation) => {
-        if (this.#secret.expect(expectation))
-          this.#media?.recording?.silenceCaller(this.#services.clock.nowMs() - EARLIER_TONES_MS);
+        const silentFromMs = this.#secret.expect(expectation, this.#services.clock.nowMs());
+        if (silentFromMs !== undefined) this.#media?.recording?.silenceCaller(silentFromMs);
         this.#feed({ type: 'expect', expectation });
       },
       changeLanguage: (language, voice) => {

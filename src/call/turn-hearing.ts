@@ -155,6 +155,7 @@ function speakingWhileThinking(settings: TurnSettings, state: TurnState, frame: 
     wordsChangedMs: frame.atMs,
     askedSeg: asked.segBefore,
     asked: undefined,
+    expectation: asked.expectation,
   };
   const next = callerSpeaks(before, frame, false);
   return { state: next.state, effects: [{ type: 'cancel-reply', takesBack: true, atMs: frame.atMs }] };

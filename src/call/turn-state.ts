@@ -29,7 +29,7 @@ export interface Expectation {
   readonly maxDigits?: number;
   /** What kind of value the answer is, and what reading it depends on. */
   readonly value?: ExpectedValue;
-  /** The dialog waits for an answer, so that a word of agreement is one. */
+  /** An answer is waited for, by the dialog or because the bot asks a question: a word of agreement is one. */
   readonly asked?: true;
 }
 
@@ -52,17 +52,18 @@ export type TurnEvent =
       readonly endOfUtterance: boolean | undefined;
     }
   | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
-  | { readonly type: 'expect'; readonly expectation: Expectation }
+  /** The dialog says what the next answer is to be; undefined where it answered silence, and asked for nothing anew. */
+  | { readonly type: 'expect'; readonly expectation: Expectation | undefined }
   /** The line is back after the carrier's socket had gone; waiting starts anew. */
   | { readonly type: 'reattached'; readonly atMs: number }
   /** The call opens: the bot has the floor first. */
   | { readonly type: 'call-started'; readonly atMs: number }
-  /** The reply's first audio went out, or words that nobody asked for are about to. */
-  | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible }
+  /** The reply's first audio went out, or words that nobody asked for are about to. `asks`: what begins is a question. */
+  | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible; readonly asks?: boolean }
   /** Somebody who looks after the call silences the bot, or gives it its voice back. */
   | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean }
-  /** A later sentence of the same reply has another policy. */
-  | { readonly type: 'bot-policy'; readonly policy: Interruptible }
+  /** A later sentence of the same reply begins, with its own policy. */
+  | { readonly type: 'bot-policy'; readonly policy: Interruptible; readonly asks?: boolean }
   /** The reply is complete and all of it has been played. */
   | { readonly type: 'bot-finished'; readonly atMs: number };
 
@@ -150,6 +151,8 @@ export interface Asked {
   readonly words: TurnWords;
   readonly atMs: number;
   readonly segBefore: number;
+  /** What this turn was expected to be. */
+  readonly expectation: Expectation;
 }
 
 export interface TurnState {

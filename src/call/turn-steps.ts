@@ -1,8 +1,8 @@
-import { contractSilenceMs, DEFAULT_PATIENCE, readAnswer } from '../dialog/port-contracts.ts';
+import { contractSilenceMs, DEFAULT_PATIENCE, isSecure, readAnswer } from '../dialog/port-contracts.ts';
 import { isBackchannel } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { NO_EVIDENCE } from './interruption.ts';
-import { finalText, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
+import { finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
 import { isUnfinished } from './unfinished.ts';
 
@@ -192,7 +192,9 @@ function afterCommit(
     return completeTurn(state, phase, text, true, atMs);
   }
   if (waitedMs >= settings.endpointing.settleAbandonMs) return completeTurn(state, phase, text, true, atMs);
-  if (!phase.fillerSaid && !state.muted && waitedMs >= settings.settlingFillerMs && phase.voicedMs >= UNCLEAR_SPEECH_MS) {
+  // What an interruption cut may go on yet: nothing is said into it.
+  const silent = phase.fillerSaid || phase.interrupted || state.muted;
+  if (!silent && waitedMs >= settings.settlingFillerMs && phase.voicedMs >= UNCLEAR_SPEECH_MS) {
     return { state: { ...state, phase: { ...phase, fillerSaid: true } }, effects: [{ type: 'filler', waitingFor: 'words' }] };
   }
   return { state, effects: NO_EFFECTS };
@@ -237,20 +239,31 @@ function whileThinking(settings: TurnSettings, state: TurnState, phase: Phase & 
 export function ask(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
   if (state.muted) return keepTurn(state, input, atMs);
   const answered = input.kind === 'spoken' || input.kind === 'keyed';
+  // Keys end a turn without a silence: the words before them must not go on in the next one's segment.
+  const commits = byKeys(input) && state.phase.name !== 'settling' && hasWords(state.words);
+  const ask: TurnEffect = { type: 'ask', input, provisional, atMs };
+  const lastVoicedMs = state.hearing.lastVoicedMs ?? atMs;
   return {
     state: {
       ...state,
+      commitsOutstanding: state.commitsOutstanding + (commits ? 1 : 0),
+      lastCommitMs: commits ? atMs : state.lastCommitMs,
       phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
-      asked: { input, words: state.words, atMs, segBefore: state.askedSeg },
+      asked: { input, words: state.words, atMs, segBefore: state.askedSeg, expectation: state.expectation },
       askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
       words: NO_WORDS,
       wordsChangedMs: undefined,
       early: undefined,
       noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : state.noInputs,
-      expectation: {},
+      // Silence answers nothing: a caller who begins at last is still giving what was asked for.
+      expectation: input.kind === 'no-input' ? state.expectation : {},
     },
-    effects: [{ type: 'ask', input, provisional, atMs }],
+    effects: commits ? [{ type: 'commit', reason: 'keys', lastVoicedMs }, ask] : [ask],
   };
+}
+
+function byKeys(input: AskedInput): boolean {
+  return input.kind === 'keyed' || (input.kind === 'spoken' && input.keys !== undefined);
 }
 
 /** The turn of a caller whose bot is muted; what the bot had asked for is still expected once it is not. */
@@ -259,7 +272,7 @@ function keepTurn(state: TurnState, input: AskedInput, atMs: number): Step {
     state: {
       ...state,
       phase: { name: 'listening', sinceMs: atMs },
-      asked: { input, words: state.words, atMs, segBefore: state.askedSeg },
+      asked: { input, words: state.words, atMs, segBefore: state.askedSeg, expectation: state.expectation },
       askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
       words: NO_WORDS,
       wordsChangedMs: undefined,
@@ -281,15 +294,21 @@ export function keyed(state: TurnState, digits: string, atMs: number): Step {
 }
 
 /** Keys alone, or behind the words of the same value. */
-function keyedInput({ words, expectation }: TurnState, digits: string): AskedInput {
-  const text = expectation.value === undefined ? '' : provisionalText(words);
+function keyedInput(state: TurnState, digits: string): AskedInput {
+  const text = wordsOfValue(state);
   return text === '' ? { kind: 'keyed', digits } : { kind: 'spoken', text, keys: digits };
 }
 
+/** What has been said of the value that was asked for; of a secret nothing is heard, so that words are of before. */
+function wordsOfValue({ words, expectation: { value } }: TurnState): string {
+  return value === undefined || isSecure(value.contract) ? '' : provisionalText(words);
+}
+
 /** Whether the value that was asked for is there, and nothing can follow. */
-function isWhole({ words, expectation: { value } }: TurnState, digits: string): boolean {
+function isWhole(state: TurnState, digits: string): boolean {
+  const { value } = state.expectation;
   if (value === undefined) return false;
-  const reading = readAnswer(value.contract, value.context, provisionalText(words), digits);
+  const reading = readAnswer(value.contract, value.context, wordsOfValue(state), digits);
   return reading.status === 'complete' && reading.more === 'no';
 }
 
@@ -298,6 +317,6 @@ function stillKeying(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const { value } = state.expectation;
   if (value === undefined) return atMs - phase.lastMs < settings.interDigitMs;
   const quietMs = atMs - Math.max(phase.lastMs, state.hearing.lastVoicedMs ?? 0);
-  const reading = readAnswer(value.contract, value.context, provisionalText(state.words), phase.digits);
+  const reading = readAnswer(value.contract, value.context, wordsOfValue(state), phase.digits);
   return quietMs < settings.interDigitMs * (reading.status === 'incomplete' ? INCOMPLETE_PATIENCE : 1);
 }

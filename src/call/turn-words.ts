@@ -82,7 +82,7 @@ function lateWords(state: TurnState, event: Final): Step {
   const askedSeg = Math.max(state.askedSeg, event.seg);
   if (sameWords(text, asked.input.text))
     return { state: { ...state, asked: { ...asked, words }, askedSeg }, effects: NO_EFFECTS };
-  const input = { kind: 'spoken', text } as const;
+  const input = { ...asked.input, text };
   const amended: TurnState = { ...state, asked: { ...asked, words, input }, askedSeg };
   if (phase.name !== 'thinking') return { state: amended, effects: [{ type: 'amend-history', text }] };
   return {
@@ -90,6 +90,7 @@ function lateWords(state: TurnState, event: Final): Step {
       ...amended,
       words: { finals: new Map(), partial: undefined, lastSeg: -1 },
       phase: { ...phase, sinceMs: event.atMs },
+      expectation: {},
     },
     effects: [{ type: 'ask-again', input, atMs: event.atMs }],
   };

@@ -5,7 +5,7 @@ import { onFinal, onPartial } from './turn-words.ts';
 import { afterTime, ask, keyed, NO_EFFECTS } from './turn-steps.ts';
 import { DEFAULT_INTERRUPTION, mayInterrupt, NO_EVIDENCE } from './interruption.ts';
 import { hasWords, NO_WORDS } from './transcript.ts';
-import type { Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
+import type { Expectation, Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
 export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   endpointing: DEFAULT_ENDPOINTING,
@@ -65,8 +65,10 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
       return onFinal(settings, state, event);
     case 'digit':
       return onDigit(settings, state, event.atMs, event.digit);
-    case 'expect':
-      return { state: { ...state, expectation: { ...event.expectation, asked: true } }, effects: NO_EFFECTS };
+    case 'expect': {
+      const expectation: Expectation = event.expectation === undefined ? {} : { ...event.expectation, asked: true };
+      return { state: { ...state, expectation }, effects: NO_EFFECTS };
+    }
     case 'call-started':
       return ask(state, { kind: 'start' }, event.atMs, false);
     case 'reattached':
@@ -74,11 +76,9 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
         ? { state: { ...state, phase: { ...state.phase, sinceMs: event.atMs } }, effects: NO_EFFECTS }
         : { state, effects: NO_EFFECTS };
     case 'bot-started':
-      return onBotStarted(state, event.policy);
+      return onBotStarted(saying(state, event), event.policy);
     case 'bot-policy':
-      return state.phase.name === 'bot-speaking'
-        ? { state: { ...state, phase: { ...state.phase, policy: event.policy } }, effects: NO_EFFECTS }
-        : { state, effects: NO_EFFECTS };
+      return onBotPolicy(saying(state, event), event.policy);
     case 'bot-finished':
       return onBotFinished(state, event.atMs);
     case 'muted':
@@ -87,9 +87,24 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
 }
 
 /** Whether the caller is quiet and no words of theirs are outstanding. */
-export function nothingIsSaid({ phase, words, commitsOutstanding, hearing }: TurnState): boolean {
+export function nothingIsSaid({ phase, words, commitsOutstanding, marksEndOfUtterance, hearing }: TurnState): boolean {
   const callerHasFloor = phase.name === 'caller-speaking' || phase.name === 'settling' || phase.name === 'keying';
-  return !callerHasFloor && hearing.burstSinceMs === undefined && commitsOutstanding === 0 && !hasWords(words);
+  // Where no final is marked as a commit's last, nothing tells that a commit was answered.
+  const outstanding = marksEndOfUtterance && commitsOutstanding > 0;
+  return !callerHasFloor && hearing.burstSinceMs === undefined && !outstanding && !hasWords(words);
+}
+
+/** A question of the bot's stays open until it is answered, whatever is said behind it. */
+function saying(state: TurnState, { asks }: { readonly asks?: boolean }): TurnState {
+  return asks === true && state.expectation.asked !== true
+    ? { ...state, expectation: { ...state.expectation, asked: true } }
+    : state;
+}
+
+function onBotPolicy(state: TurnState, policy: Interruptible): Step {
+  const { phase } = state;
+  if (phase.name !== 'bot-speaking') return { state, effects: NO_EFFECTS };
+  return { state: { ...state, phase: { ...phase, policy } }, effects: NO_EFFECTS };
 }
 
 function onBotStarted(state: TurnState, policy: Interruptible): Step {

@@ -255,7 +255,9 @@ export class CallBench {
     return this.settle();
   }
 
-  recognised(seg: number, text: string, endOfUtterance: boolean | undefined = true): this {
+  /** @param mark whether it is the last final of a commit; `unmarked` where the platform does not say */
+  recognised(seg: number, text: string, mark: boolean | 'unmarked' = true): this {
+    const endOfUtterance = mark === 'unmarked' ? undefined : mark;
     this.#recognise({ type: 'final', seg, text, endOfUtterance, language: 'en' });
     return this;
   }

@@ -74,6 +74,58 @@ it('keeps a card number from everything but the vault', async () => {
   expect(bench.vault.redeem('bench', token)).toBeUndefined();
 });
 
+it('keeps a card number secret whose caller says a word before, while the question is still being made', async () => {
+  using bench = new CallBench(async function* (turn) {
+    if (turn.index !== 1) return yield { type: 'say', text: 'Hello.' };
+    yield { type: 'gather', contract: { kind: 'card' } };
+    await new Promise<void>((resolve) => bench.clock.after(900, resolve));
+    yield { type: 'say', text: 'Your card number, please.' };
+  });
+  await bench.start();
+  await bench.quiet(500);
+  await keyIn(bench, '5');
+  await bench.quiet(2_100);
+  bench.partial(0, 'okay');
+  await keyIn(bench, CARD);
+  await bench.quiet(300);
+  const keyed = { kind: 'keyed', digits: '************1111', answer: { status: 'complete' } };
+  expect(bench.asked.at(-1)?.input).toMatchObject(keyed);
+  bench.session.hangUp('done');
+  expect(JSON.stringify([await bench.session.ended, bench.news, bench.journal, bench.asked])).not.toContain(CARD);
+});
+
+it('keeps a card number secret whose caller had to look for the card, and begins while they are asked again', async () => {
+  using bench = new CallBench(async function* (turn) {
+    if (turn.input.kind !== 'start') await new Promise<void>((resolve) => bench.clock.after(800, resolve));
+    if (turn.input.kind === 'keyed') return yield { type: 'say', text: 'Thank you.' };
+    yield { type: 'say', text: 'Please key your card number.' };
+    yield { type: 'gather', contract: { kind: 'card' } };
+  });
+  await bench.start();
+  while (bench.asked.length < 2) await bench.quiet(20);
+  await bench.quiet(100);
+  const before = bench.listened.length;
+  await keyIn(bench, CARD);
+  await bench.quiet(300);
+  const keyed = { kind: 'keyed', digits: '************1111', answer: { status: 'complete' } };
+  expect(bench.asked.at(-1)?.input).toMatchObject(keyed);
+  expect(bench.listened.slice(before).every((sample) => sample === 0)).toBe(true);
+  bench.session.hangUp('done');
+  expect(JSON.stringify([await bench.session.ended, bench.news, bench.journal, bench.asked])).not.toContain(CARD);
+});
+
+it('expects nothing any more of a caller whose silence was answered with no other question', async () => {
+  using bench = new CallBench(async function* (turn) {
+    yield { type: 'say', text: 'Please key your card number.' };
+    if (turn.input.kind === 'start') yield { type: 'gather', contract: { kind: 'card' } };
+  });
+  await bench.start();
+  while (bench.asked.length < 2) await bench.quiet(20);
+  await bench.quiet(3_000);
+  await keyIn(bench, '12#');
+  expect(bench.asked.at(-1)?.input).toEqual({ kind: 'keyed', digits: '12' });
+});
+
 it('says what is wrong with a number without any of it, and asks for it again', async () => {
   using bench = new CallBench(cashier);
   await bench.start();

@@ -59,3 +59,40 @@ it.each([60, 140, 300])(
     expect(bench.floor()).toEqual(['hold', 'clear']);
   },
 );
+
+it('says its "one moment" beside what the dialog says in parts, and cuts none of that in two', async () => {
+  using bench: CallBench = new CallBench(async function* ({ input }) {
+    if (input.kind === 'start') return yield { type: 'say', text: 'Hello.' };
+    yield { type: 'say', text: 'Your reserv', more: true };
+    await new Promise<void>((resolve) => bench.clock.after(2_000, resolve));
+    yield { type: 'say', text: 'ation is for Tuesday at ten.', more: true };
+  });
+  await bench.start();
+  await bench.quiet(1_000);
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'tuesday');
+  await bench.quiet(7_000);
+  bench.session.hangUp('done');
+  const { sentences } = await bench.session.ended;
+  expect(sentences.map(({ text }) => text)).toEqual(['Hello.', 'One moment, please.', 'Your reservation is for Tuesday at ten.']);
+});
+
+it('takes a yes over the end of a question for its answer, and over a statement for listening', async () => {
+  for (const [text, answered] of [
+    ['Would you like me to book that for you?', true],
+    ['I will now book that for you, as you said.', false],
+  ] as const) {
+    using bench = new CallBench(async function* ({ input }) {
+      yield { type: 'say', text: input.kind === 'start' ? text : 'Booked.' };
+    });
+    await bench.start();
+    await bench.quiet(text.length * 60 - 500);
+    await bench.voice(340);
+    bench.partial(0, 'yes');
+    await bench.quiet(660);
+    bench.recognised(0, 'yes');
+    await bench.quiet(300);
+    expect(bench.asked.some(({ input }) => input.kind === 'spoken' && input.text === 'yes')).toBe(answered);
+  }
+});

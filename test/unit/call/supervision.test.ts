@@ -40,6 +40,19 @@ it('says what it is told to with nobody asked, and the next question to the dial
   );
 });
 
+it('says it as well where no final is marked as the last one of its turn', async () => {
+  using bench = new CallBench(answers);
+  await greeted(bench);
+  await bench.voice(600);
+  await bench.quiet(660);
+  bench.recognised(0, 'tell me', 'unmarked');
+  await bench.quiet(4_000);
+  const before = bench.attachment.sentBytes;
+  await bench.session.order({ type: 'say', text: 'A colleague will join us.' }, 'key_1');
+  await bench.quiet(200);
+  expect(bench.attachment.sentBytes).toBeGreaterThan(before);
+});
+
 it.each([
   ['always', true],
   ['never', false],

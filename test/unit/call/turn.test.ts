@@ -126,6 +126,12 @@ describe('the end of a turn', () => {
 });
 
 describe('a caller who goes on speaking', () => {
+  it('says nothing into what an interruption cut, which may go on yet', () => {
+    const turn = new TurnDriver({ settlingFillerMs: 700 }).speaking().voice(600).quiet(3_000);
+    expect(turn.kinds).toContain('commit');
+    expect(turn.kinds).not.toContain('filler');
+  });
+
   it('takes the turn back while nothing of the reply was heard, and asks with all the words', () => {
     const turn = new TurnDriver().greeted().voice(400).quiet(660).final(0, 'on tuesday');
     turn.forget().voice(300);
@@ -236,6 +242,16 @@ describe('keys', () => {
     const turn = new TurnDriver().greeted().digit('4').quiet(1_900).digit('2').quiet(1_980);
     expect(turn.asked).toEqual([]);
     expect(turn.quiet(40).asked).toEqual(['#42']);
+  });
+
+  it('commits the words before the keys, so that the next turn begins with none of them', () => {
+    const turn = new TurnDriver().greeted().voice(300).partial(0, 'uh it is').quiet(200);
+    turn.digit('1').digit('2').digit('#');
+    expect(turn.kinds).toEqual(['commit', 'ask']);
+    turn.final(0, 'uh it is').feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).quiet(500);
+    turn.feed({ type: 'bot-finished', atMs: turn.nowMs }).forget();
+    turn.voice(400).partial(1, 'yes please').quiet(660).final(1, 'yes please');
+    expect(turn.asked).toEqual(['yes please']);
   });
 
   it('keeps keys that may not interrupt for the next turn', () => {
@@ -421,6 +437,13 @@ describe('words of listening', () => {
     expect(yes.asked).toEqual(['yes']);
     const hm = speakingWithAQuestion().voice(300).partial(0, 'hmm').quiet(320);
     expect(hm.kinds).toContain('restore');
+  });
+
+  it('are the answer once the bot has begun to ask a question, whatever it says behind that', () => {
+    const turn = new TurnDriver().speaking();
+    for (const asks of [true, false]) turn.feed({ type: 'bot-policy', policy: 'always', asks });
+    turn.voice(340).partial(0, 'yes').quiet(660).final(0, 'yes');
+    expect(turn.asked).toEqual(['yes']);
   });
 
   it('turn nothing any more once their time is over, or other words follow', () => {
