@@ -6,7 +6,7 @@ import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn
 import { Patience } from '../wire/patience.ts';
 import { MOST_LOOPS } from '../action-schema.ts';
 import { withoutSounds } from '../port-sounds.ts';
-import { type ServerMessage, setupMessage } from './relay-messages.ts';
+import { endsAnswer, type ServerMessage, setupMessage } from './relay-messages.ts';
 import { RelaySocket } from './relay-socket.ts';
 
 export interface RelayHookSettings {
@@ -25,6 +25,10 @@ export interface RelayHookSettings {
 const MAY_FOLLOW_MS = 500;
 /** Music that gives way says that the server is busy; it may be silent for so long. */
 const MOST_MUSIC_MS = 120_000;
+/** A server that answers what was given up as well has its next answer under way by then. */
+const NEXT_ANSWER_MS = 1_500;
+/** Messages held back until it is known whose answer they are; of more than that, the oldest are lost. */
+const MOST_HELD = 2_048;
 
 /** Bots written for the ConversationRelay messages: one WebSocket for each call. */
 export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHookFactory {
@@ -33,9 +37,13 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
 
 /**
  * One conversation with such a bot. A turn is a `prompt` (or one `dtmf` for each key), and its answer the `text` tokens up
- * to the one marked `last`. What cut the answer short is told in an `interrupt` ahead of the next turn, with what was heard.
- * Messages the server sends unasked are spoken with its next answer. A `play` with nothing behind it is an answer too; one that gives way
- * to what follows is taken for music over a longer wait.
+ * to the one marked `last`. What cut the answer short is told in an `interrupt`: ahead of the next turn, with what was heard, or at
+ * once where a prompt was given up before anything was said. Messages the server sends unasked are spoken with its next answer. A
+ * `play` with nothing behind it is an answer too; one that gives way to what follows is taken for music over a longer wait.
+ *
+ * No `text` tells which prompt it answers, and after an `interrupt` some servers finish their answer and some never send its
+ * `last`. So what comes after a prompt was given up is held back until its end: where another answer follows, it was the late
+ * one, and is dropped; where nothing follows, the server had stopped. One that does is not waited for again.
  */
 export class RelayHook implements DialogHook {
   readonly #settings: RelayHookSettings;
@@ -45,6 +53,12 @@ export class RelayHook implements DialogHook {
   #socket: RelaySocket | undefined;
   /** What the server said in its last answer. */
   #said = '';
+  /** The turn that was prompted last. */
+  #index = -1;
+  /** Answers that have not come to their end: the one that is read, and those of prompts that were given up. */
+  #due = 0;
+  /** Whether the server says nothing more where it was interrupted. */
+  #stops = false;
 
   constructor(settings: RelayHookSettings, clock: Clock, call: CallFacts) {
     this.#settings = settings;
@@ -67,8 +81,12 @@ export class RelayHook implements DialogHook {
         yield { type: 'say', text: greeting };
         return;
       }
-      this.#prompt(socket, turn);
-      yield* this.#answer(socket, either, patience);
+      const unasked = this.#prompt(socket, turn);
+      try {
+        yield* this.#actions(this.#answer(unasked, socket, either, patience));
+      } finally {
+        if (this.#due > 0 && this.#said === '') socket.send(interrupt(''));
+      }
     } catch (error) {
       if (patience.signal.aborted) throw patience.signal.reason;
       throw error;
@@ -87,51 +105,103 @@ export class RelayHook implements DialogHook {
     const socket = await RelaySocket.open(url, headers, signal);
     socket.send(setupMessage(this.#sessionId, this.#call, parameters));
     this.#socket = socket;
+    this.#due = 0;
     return socket;
   }
 
-  /** What follows a sound, if anything does: the protocol has no word for an answer that is a sound alone. */
-  async #following(socket: RelaySocket, signal: AbortSignal): Promise<ServerMessage | undefined> {
+  /** What follows within a time, if anything does. */
+  async #following(socket: RelaySocket, withinMs: number, signal: AbortSignal): Promise<ServerMessage | undefined> {
     const late = new AbortController();
-    const timer = this.#clock.after(MAY_FOLLOW_MS, () => late.abort());
+    const timer = this.#clock.after(withinMs, () => late.abort());
     try {
       return await socket.next(AbortSignal.any([signal, late.signal]));
     } catch (error) {
-      if (late.signal.aborted && !signal.aborted) return undefined;
+      if ((late.signal.aborted || !socket.isOpen) && !signal.aborted) return undefined;
       throw error;
     } finally {
       timer.cancel();
     }
   }
 
-  #prompt(socket: RelaySocket, { input, history, call }: DialogTurn): void {
-    // Sounds are no part of what was said, on either side.
-    const heard = withoutSounds(history.findLast(({ role }) => role === 'bot')?.text ?? '');
-    if (this.#said !== '' && plain(heard) !== plain(this.#said)) {
-      socket.discard();
-      socket.send({ type: 'interrupt', utteranceUntilInterrupt: heard, durationUntilInterruptMs: 0 });
-    }
+  /** @returns how many answers are there that nobody asked for */
+  #prompt(socket: RelaySocket, { index, input, history, call }: DialogTurn): number {
+    // Sounds are no part of what was said, on either side. Of a turn that is asked again nothing was heard.
+    const heard = index === this.#index ? '' : withoutSounds(history.findLast(({ role }) => role === 'bot')?.text ?? '');
+    const cut = this.#said !== '' && (this.#due > 0 || plain(heard) !== plain(this.#said));
+    const here = socket.answers;
+    const stale = cut || this.#due > 0;
+    if (stale) socket.discard();
+    if (cut) socket.send(interrupt(heard));
+    if (here > 0) this.#stops = false;
+    this.#due = this.#stops ? 1 : Math.max(0, this.#due - here) + 1;
     this.#said = '';
+    this.#index = index;
     if (input.kind === 'spoken')
       socket.send({ type: 'prompt', voicePrompt: input.text, lang: input.language ?? call.language, last: true });
     if (input.kind === 'keyed') for (const digit of input.digits) socket.send({ type: 'dtmf', digit });
+    return stale ? 0 : here;
   }
 
-  async *#answer(socket: RelaySocket, signal: AbortSignal, patience: Patience): AsyncIterable<DialogAction> {
-    let mayBeOver = false;
+  /** What the server has to say now: what it said unasked, and its answer to the last prompt. */
+  async *#answer(unasked: number, socket: RelaySocket, signal: AbortSignal, patience: Patience): AsyncIterable<ServerMessage> {
+    let first: ServerMessage | undefined;
+    this.#due += unasked;
+    for (let count = 0; count < unasked; count += 1) yield* this.#messages(undefined, socket, signal, patience);
+    while (this.#due > 1) {
+      const held: ServerMessage[] = [];
+      for await (const message of this.#messages(first, socket, signal, patience)) {
+        if (held.push(message) > MOST_HELD) held.shift();
+      }
+      first = undefined;
+      // A server that broke off may close its answer so.
+      if (held.every(isNothing)) continue;
+      // The held answer is not lost where the server is silent from now on.
+      patience.renew(2 * NEXT_ANSWER_MS);
+      first = await this.#following(socket, NEXT_ANSWER_MS, signal);
+      if (first !== undefined) continue;
+      this.#stops = true;
+      this.#due = 0;
+      yield* held;
+      return;
+    }
+    yield* this.#messages(first, socket, signal, patience);
+  }
+
+  /** One answer: up to what is marked as its end, or a sound with nothing behind it. */
+  async *#messages(
+    first: ServerMessage | undefined,
+    socket: RelaySocket,
+    signal: AbortSignal,
+    patience: Patience,
+  ): AsyncIterable<ServerMessage> {
+    let message = first ?? (await socket.next(signal));
     for (;;) {
-      const message = mayBeOver ? await this.#following(socket, signal) : await socket.next(signal);
-      if (message === undefined) return;
-      mayBeOver = false;
-      patience.renew();
+      const over = endsAnswer(message);
+      if (over) this.#due -= 1;
+      patience.renew(message.type === 'play' && message.preemptible ? MOST_MUSIC_MS : undefined);
+      yield message;
+      if (over) return;
+      const mayBeOver = message.type === 'play' && !message.preemptible;
+      // The protocol has no word for an answer that is a sound alone.
+      const next = mayBeOver ? await this.#following(socket, MAY_FOLLOW_MS, signal) : await socket.next(signal);
+      if (next === undefined) {
+        this.#due -= 1;
+        return;
+      }
+      message = next;
+    }
+  }
+
+  async *#actions(messages: AsyncIterable<ServerMessage>): AsyncIterable<DialogAction> {
+    for await (const message of messages) {
       switch (message.type) {
         case 'text': {
           const { token, last, lang, interruptible } = message;
           this.#said += token;
           const policy = interruptible === false ? { interruptible: 'never' as const } : {};
-          if (token !== '')
+          // A last token without text ends the text that is open.
+          if (token !== '' || (last && this.#said !== ''))
             yield { type: 'say', text: token, more: !last, ...(lang === undefined ? {} : { language: lang }), ...policy };
-          if (last) return;
           break;
         }
         case 'language': {
@@ -142,7 +212,7 @@ export class RelayHook implements DialogHook {
         case 'end':
           if (message.handoffData !== undefined) yield { type: 'set', variables: { handoffData: message.handoffData } };
           yield { type: 'hangup', reason: 'the bot ended the call' };
-          return;
+          break;
         case 'sendDigits':
           yield { type: 'digits', digits: message.digits };
           break;
@@ -150,12 +220,19 @@ export class RelayHook implements DialogHook {
           const { source, loop, preemptible, interruptible } = message;
           const policy = interruptible ? {} : { interruptible: 'never' as const };
           yield { type: 'play', source, loop: loop === 0 ? MOST_LOOPS : loop, preemptible, ...policy };
-          if (preemptible) patience.renew(MOST_MUSIC_MS);
-          else mayBeOver = true;
         }
       }
     }
   }
+}
+
+function isNothing(message: ServerMessage): boolean {
+  return message.type === 'text' && message.token.trim() === '';
+}
+
+/** @param heard of the answer that was cut short */
+function interrupt(heard: string): object {
+  return { type: 'interrupt', utteranceUntilInterrupt: heard, durationUntilInterruptMs: 0 };
 }
 
 /** Heard text has lost its markup and its spacing, so only letters and digits are compared. */

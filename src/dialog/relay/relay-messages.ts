@@ -43,6 +43,11 @@ export function readServerMessage(frame: string): ServerMessage | undefined {
   return parsed.success ? parsed.data : undefined;
 }
 
+/** Whether nothing belongs to the same answer behind it. */
+export function endsAnswer(message: ServerMessage): boolean {
+  return message.type === 'end' || (message.type === 'text' && message.last);
+}
+
 /** The first message on a socket: who calls whom. */
 export function setupMessage(sessionId: string, call: CallFacts, parameters: Readonly<Record<string, string>>): object {
   return {

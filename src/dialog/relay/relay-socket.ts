@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { DialogServerError } from '../wire/errors.ts';
-import { readServerMessage, type ServerMessage } from './relay-messages.ts';
+import { endsAnswer, readServerMessage, type ServerMessage } from './relay-messages.ts';
 
 /** Messages nobody has taken yet; a server that says more than this unasked loses the oldest. */
 const MOST_WAITING = 256;
@@ -85,6 +85,11 @@ export class RelaySocket {
         signal.addEventListener('abort', wake, { once: true });
       });
     }
+  }
+
+  /** Whole answers that nobody has taken yet. */
+  get answers(): number {
+    return this.#waiting.filter(endsAnswer).length;
   }
 
   /** Drops what was sent for an answer that nobody wants any more. */

@@ -3,10 +3,10 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import twilio from 'twilio';
 import { Secret } from '../../../src/config/secrets.ts';
 import { relayHooks, type RelayHookSettings } from '../../../src/dialog/relay/relay-hook.ts';
-import type { DialogHook } from '../../../src/dialog/port.ts';
+import type { DialogHook, DialogTurn } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { systemClock } from '../../../src/kernel/clock.ts';
+import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { actionsOf, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
 
 type Message = Record<string, unknown> & { type: string };
@@ -44,7 +44,7 @@ afterEach(async () => {
   await http[Symbol.asyncDispose]();
 });
 
-function hook(settings: Partial<RelayHookSettings> = {}): DialogHook {
+function hook(settings: Partial<RelayHookSettings> = {}, clock: Clock = systemClock): DialogHook {
   const base = {
     url,
     secret: undefined,
@@ -53,7 +53,7 @@ function hook(settings: Partial<RelayHookSettings> = {}): DialogHook {
     noInput: 'Are you there?',
     greeting: 'Hello.',
   };
-  return relayHooks({ ...base, ...settings }, systemClock).create(CALL);
+  return relayHooks({ ...base, ...settings }, clock).create(CALL);
 }
 
 it('sets a session up once, and asks a bot written for the protocol', async () => {
@@ -171,4 +171,198 @@ it('drops what is no message of the protocol, and tells the bot', async () => {
   };
   expect(textOf(await actionsOf(hook(), turnOf(spoken('x'))))).toBe('Fine.');
   await expect.poll(() => got.at(-1)).toMatchObject({ type: 'error' });
+});
+
+const types = (): string[] => got.map(({ type }) => type);
+
+/** Asks and takes the turn back once the server has it, as when the caller goes on speaking. */
+async function giveUp(bot: DialogHook, turn: DialogTurn): Promise<void> {
+  const before = got.length;
+  const goesOn = new AbortController();
+  const asked = actionsOf(bot, turn, goesOn.signal);
+  await expect.poll(() => types().slice(before)).toContain('prompt');
+  goesOn.abort(new Error('the caller goes on'));
+  await expect(asked).rejects.toThrow('the caller goes on');
+}
+
+/** The turns that follow, each heard to its end. @returns what the bot said in them */
+async function talk(bot: DialogHook, texts: readonly string[], index: number): Promise<string[]> {
+  const said: string[] = [];
+  for (const [turn, text] of texts.entries()) {
+    const history = said.slice(-1).map((heard) => ({ role: 'bot' as const, text: heard }));
+    said.push(textOf(await actionsOf(bot, turnOf(spoken(text), index + turn, history))));
+  }
+  return said;
+}
+
+/** Until the hook has read all that the server sent: what is no message it answers with an error. */
+async function hasRead(): Promise<void> {
+  for (const socket of sockets.clients) socket.send('not json');
+  await expect.poll(types).toContain('error');
+}
+
+/** A bot that answers every prompt in the end and in order, but none before so many have come. */
+function answerFrom(prompts: number): void {
+  const atOnce = answer;
+  const waiting: Message[] = [];
+  answer = (message, send, socket) => {
+    if (message.type === 'prompt') waiting.push(message);
+    if (types().filter((type) => type === 'prompt').length < prompts) return;
+    for (const prompt of waiting.splice(0)) atOnce(prompt, send, socket);
+  };
+}
+
+it('keeps in step with a bot that answers what was taken back as well', async () => {
+  answerFrom(2);
+  const bot = hook();
+  await giveUp(bot, turnOf(spoken('I want')));
+  expect(await talk(bot, ['I want a pizza', 'large', 'that is all'], 1)).toEqual([
+    'You said I want a pizza.',
+    'You said large.',
+    'You said that is all.',
+  ]);
+  expect(types()).toEqual(['setup', 'prompt', 'interrupt', 'prompt', 'prompt', 'prompt']);
+  expect(got[2]).toMatchObject({ utteranceUntilInterrupt: '' });
+});
+
+it('keeps in step with a bot that stops at the interrupt, and waits only once to learn that it does', async () => {
+  const clock = new ManualClock(0);
+  const bot = hook({}, clock);
+  const atOnce = answer;
+  answer = () => undefined;
+  await giveUp(bot, turnOf(spoken('I want')));
+  answer = atOnce;
+  const asked = talk(bot, ['I want a pizza', 'large'], 1);
+  // The server is done, and the hook waits for whether another answer follows.
+  await expect.poll(() => clock.pendingTimers).toBe(2);
+  clock.advance(1_500);
+  expect(await asked).toEqual(['You said I want a pizza.', 'You said large.']);
+  answer = () => undefined;
+  await giveUp(bot, turnOf(spoken('to'), 3));
+  answer = atOnce;
+  expect(await talk(bot, ['to my office', 'yes'], 3)).toEqual(['You said to my office.', 'You said yes.']);
+});
+
+it('keeps in step with a bot that closes an answer when it is interrupted', async () => {
+  const atOnce = answer;
+  answer = (message, send) => {
+    if (message.type === 'interrupt') send({ type: 'text', token: '', last: true });
+  };
+  const bot = hook();
+  await giveUp(bot, turnOf(spoken('I want')));
+  answer = (message, send, socket) => {
+    if (message.type === 'interrupt') send({ type: 'text', token: '', last: true });
+    else atOnce(message, send, socket);
+  };
+  expect(await talk(bot, ['I want a pizza', 'large'], 1)).toEqual(['You said I want a pizza.', 'You said large.']);
+});
+
+it('keeps in step when several prompts were taken back', async () => {
+  answerFrom(3);
+  const bot = hook();
+  await giveUp(bot, turnOf(spoken('I')));
+  await giveUp(bot, turnOf(spoken('I want')));
+  expect(await talk(bot, ['I want a pizza', 'large'], 1)).toEqual(['You said I want a pizza.', 'You said large.']);
+});
+
+it('is in step again with the next turn when a late answer was the only one for too long', async () => {
+  const clock = new ManualClock(0);
+  const bot = hook({}, clock);
+  const atOnce = answer;
+  const prompts: Message[] = [];
+  let reply: (prompt: Message | undefined) => void = () => undefined;
+  answer = (message, send, socket) => {
+    if (message.type === 'prompt') prompts.push(message);
+    reply = (prompt) => atOnce(prompt!, send, socket);
+  };
+  await giveUp(bot, turnOf(spoken('I want')));
+  const asked = talk(bot, ['I want a pizza'], 1);
+  await expect.poll(() => prompts).toHaveLength(2);
+  reply(prompts[0]);
+  await expect.poll(() => clock.pendingTimers).toBe(2);
+  clock.advance(1_500);
+  const history = (await asked).map((text) => ({ role: 'bot' as const, text }));
+  reply(prompts[1]);
+  await hasRead();
+  answer = atOnce;
+  expect(textOf(await actionsOf(bot, turnOf(spoken('hello'), 2, history)))).toBe('You said I want a pizza.You said hello.');
+  expect(await talk(bot, ['large'], 3)).toEqual(['You said large.']);
+});
+
+it('drops the answer of a bot that was given up for its silence, and tells it so', async () => {
+  const clock = new ManualClock(0);
+  answerFrom(2);
+  const bot = hook({}, clock);
+  const asked = actionsOf(bot, turnOf(spoken('I want a pizza')));
+  const failed = expect(asked).rejects.toThrow(DialogTimeoutError);
+  await expect.poll(types).toContain('prompt');
+  clock.advance(5_000);
+  await failed;
+  expect(await talk(bot, ['hello', 'large'], 2)).toEqual(['You said hello.', 'You said large.']);
+  expect(types()).toEqual(['setup', 'prompt', 'interrupt', 'prompt', 'prompt']);
+});
+
+it('drops what is left of an answer that the caller talked over', async () => {
+  let goOn: () => void = () => undefined;
+  const inTwoTokens = answer;
+  answer = (message, send) => {
+    if (message.type !== 'prompt') return;
+    send({ type: 'text', token: 'We have ', last: false });
+    goOn = () => send({ type: 'text', token: 'ten kinds of pizza.', last: true });
+  };
+  const bot = hook();
+  const talksOver = new AbortController();
+  const heard: unknown[] = [];
+  const listening = (async () => {
+    for await (const action of bot.respond(turnOf(spoken('pizza')), talksOver.signal)) {
+      heard.push(action);
+      talksOver.abort(new Error('the caller talks over it'));
+    }
+  })();
+  await expect(listening).rejects.toThrow('the caller talks over it');
+  answer = (message, send, socket) => {
+    if (message.type === 'prompt') goOn();
+    inTwoTokens(message, send, socket);
+  };
+  const history = [{ role: 'bot', text: 'We have' }] as const;
+  expect(textOf(await actionsOf(bot, turnOf(spoken('large'), 2, history)))).toBe('You said large.');
+  expect(heard).toHaveLength(1);
+  // All of what came was heard, but it was not all of the answer.
+  expect(got.at(-2)).toMatchObject({ type: 'interrupt', utteranceUntilInterrupt: 'We have' });
+});
+
+it('tells nothing as heard of an answer that is asked for again', async () => {
+  answer = (message, send) => {
+    if (message.type === 'prompt') send({ type: 'text', token: 'We have ', last: false });
+  };
+  const bot = hook();
+  const history = [{ role: 'bot', text: 'Hello.' }] as const;
+  const goesOn = new AbortController();
+  for await (const _ of bot.respond(turnOf(spoken('pizza'), 1, history), goesOn.signal)) break;
+  answer = (message, send) => {
+    if (message.type === 'prompt') for (const token of ['ten kinds.', 'Large?']) send({ type: 'text', token, last: true });
+  };
+  expect(textOf(await actionsOf(bot, turnOf(spoken('a large pizza'), 1, history)))).toBe('Large?');
+  expect(got.at(-2)).toMatchObject({ type: 'interrupt', utteranceUntilInterrupt: '' });
+});
+
+it('speaks what the bot sends unasked ahead of its next answer, and keeps in step', async () => {
+  const bot = hook();
+  await talk(bot, ['tuesday'], 1);
+  for (const [token, last] of [
+    ['Your taxi is here.', false],
+    ['', true],
+  ] as const)
+    for (const socket of sockets.clients) socket.send(JSON.stringify({ type: 'text', token, last }));
+  await hasRead();
+  const history = [{ role: 'bot', text: 'You said tuesday.' }] as const;
+  const second = await actionsOf(bot, turnOf(spoken('friday'), 2, history));
+  expect(second).toEqual([
+    { type: 'say', text: 'Your taxi is here.', more: true },
+    { type: 'say', text: '', more: false },
+    { type: 'say', text: 'You said ', more: true },
+    { type: 'say', text: 'friday.', more: false },
+  ]);
+  const after = [{ role: 'bot', text: textOf(second) }] as const;
+  expect(textOf(await actionsOf(bot, turnOf(spoken('yes'), 3, after)))).toBe('You said yes.');
 });
