@@ -67,6 +67,8 @@ export class LlmHook implements DialogHook {
         yield* this.#speak(messages, stream, either, patience);
         const { toolCalls } = stream;
         if (toolCalls.length === 0) return;
+        // What was said so far does not go on after the tools, and is not to wait for them.
+        if (stream.text.trim() !== '') yield { type: 'say', text: '' };
         messages.push(assistantMessage(stream));
         for (const call of toolCalls) {
           const done = await this.#use(call, turn, either);

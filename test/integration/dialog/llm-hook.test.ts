@@ -4,6 +4,7 @@ import { Secret } from '../../../src/config/secrets.ts';
 import { llmHooks, type LlmHookSettings } from '../../../src/dialog/llm/llm-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
+import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { actionsOf, BotServer, CALL, spoken, textOf, turnOf } from './bot-server.ts';
 
@@ -93,6 +94,7 @@ it('hangs up, notes and remembers as the model asks', async () => {
   const hook = hookAt(await server.listen());
   expect(await actionsOf(hook, turnOf(spoken('bye')))).toEqual([
     { type: 'say', text: 'Goodbye.', more: true },
+    { type: 'say', text: '' },
     { type: 'hangup', reason: 'done' },
   ]);
   expect(server.asked).toHaveLength(1);
@@ -115,6 +117,28 @@ it('calls a bot’s own tool, and remembers for later turns what it answered', a
   expect(second.messages.at(-1)).toMatchObject({ role: 'tool', content: 'tuesday 10:30', tool_call_id: 'call_a' });
   await actionsOf(hook, turnOf(spoken('yes'), 2));
   expect((JSON.parse(server.asked[3]!.body) as Request).messages[0]?.content).toContain('tuesday 10:30');
+});
+
+it('speaks what the model says ahead of a tool before the tool answers, and apart from what it says then', async () => {
+  let answerTool: () => void = () => undefined;
+  const spokenSoFar = new Promise<void>((resolve) => (answerTool = resolve));
+  await using server = new BotServer(async (response, { path }, number) => {
+    if (path === '/order') {
+      await spokenSoFar;
+      response.writeHead(200).end('shipped');
+    } else if (number === 0) stream(response, [...words('Let me check', ' that for you.'), toolCall('order', '{}')]);
+    else stream(response, words('Your order', ' has shipped.'));
+  });
+  const url = await server.listen();
+  const tools = [{ name: 'order', description: 'The order', parameters: { type: 'object' }, url: `${url}/order` }];
+  const cutter = new SentenceCutter();
+  const sentences: string[] = [];
+  for await (const action of hookAt(url, { tools }).respond(turnOf(spoken('my order')), AbortSignal.timeout(4_000))) {
+    if (action.type !== 'say') continue;
+    sentences.push(...cutter.push(action.text), ...(action.more === true ? [] : cutter.flush()));
+    if (sentences.length > 0) answerTool();
+  }
+  expect([...sentences, ...cutter.flush()]).toEqual(['Let me check that for you.', 'Your order has shipped.']);
 });
 
 it('gives each call of a tool a key of its own, and the same one in another attempt at the turn', async () => {
