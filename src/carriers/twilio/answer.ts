@@ -1,3 +1,6 @@
+import { defaultPhrases } from '../../config/bot-phrases.ts';
+import { sayLanguage } from './say-language.ts';
+
 /** The answer documents of the voice webhook (TwiML). */
 
 export interface StreamAnswer {
@@ -26,16 +29,22 @@ export function digitsAnswer(digits: string, url: string): string {
   return document(`<Play digits="${escapeXml(digits)}"/><Redirect method="POST">${escapeXml(url)}</Redirect>`);
 }
 
-/** Speaks one sentence with the carrier's own voice and hangs up. */
+/**
+ * Speaks one sentence with the carrier's own voice and hangs up. A sentence that the carrier has no voice for is an
+ * apology in English: it would be silence.
+ * @param language of the bot; its built-in sentences may be English all the same
+ */
 export function sayAnswer(text: string, language: string): string {
-  return document(`<Say language="${escapeXml(sayLanguage(language))}">${escapeXml(text)}</Say><Hangup/>`);
+  const english = defaultPhrases('en');
+  const inEnglish = !/^en\b/u.test(language) && Object.values(english).includes(text);
+  const locale = sayLanguage(inEnglish ? 'en' : language);
+  // Without a language the voice is American, and reads Latin letters only.
+  if (locale === undefined && OTHER_LETTER.test(text)) return sayAnswer(english.apology, 'en');
+  const attribute = locale === undefined ? '' : ` language="${locale}"`;
+  return document(`<Say${attribute}>${escapeXml(text)}</Say><Hangup/>`);
 }
 
-/** Twilio names languages with a region. */
-function sayLanguage(language: string): string {
-  if (language.includes('-')) return language;
-  return language === 'en' ? 'en-US' : `${language}-IN`;
-}
+const OTHER_LETTER = /(?!\p{Script=Latin})\p{L}/u;
 
 function document(inner: string): string {
   return `<?xml version="1.0" encoding="UTF-8"?><Response>${inner}</Response>`;

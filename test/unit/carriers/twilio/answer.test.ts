@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { defaultPhrases } from '../../../../src/config/bot-phrases.ts';
+import { languages } from '../../../../src/platform/languages.ts';
 import { escapeXml, sayAnswer, streamAnswer } from '../../../../src/carriers/twilio/answer.ts';
 
 describe('streamAnswer', () => {
@@ -17,11 +20,43 @@ describe('sayAnswer', () => {
   it.each([
     ['en', 'en-US'],
     ['hi', 'hi-IN'],
+    ['ta', 'ta-IN'],
+    ['fr', 'fr-FR'],
+    ['de', 'de-DE'],
+    ['es', 'es-ES'],
+    ['pt', 'pt-BR'],
+    ['ja', 'ja-JP'],
+    ['ar', 'arb'],
+    ['zh', 'cmn-CN'],
+    ['no', 'nb-NO'],
     ['en-GB', 'en-GB'],
+    ['es-mx', 'es-MX'],
+    ['fr-CH', 'fr-FR'],
   ])('speaks %s as %s and hangs up', (language, wire) => {
     expect(sayAnswer('Sorry & bye', language)).toContain(
       `<Response><Say language="${wire}">Sorry &amp; bye</Say><Hangup/></Response>`,
     );
+  });
+
+  it('names no language that the carrier does not have, of all that a bot may speak', () => {
+    const types = readFileSync('node_modules/twilio/lib/twiml/VoiceResponse.d.ts', 'utf8');
+    const known = /type SayLanguage = ([^;]+);/u.exec(types)![1]!;
+    const named = languages.flatMap(({ code }) => /language="[^"]+"/u.exec(sayAnswer('Bye', code)) ?? []);
+    expect(named.filter((attribute) => !known.includes(attribute.slice('language='.length)))).toEqual([]);
+  });
+
+  it('leaves the language out where the carrier has no voice for it', () => {
+    expect(sayAnswer('Samahani, kwaheri', 'sw')).toContain('<Say>Samahani, kwaheri</Say>');
+  });
+
+  it('says an English sentence where the carrier could read none of the letters', () => {
+    expect(sayAnswer('ბოდიში', 'ka')).toContain('<Say language="en-US">Sorry, something went wrong');
+  });
+
+  it('says the built-in sentences of a language that has none in English', () => {
+    const { overflow } = defaultPhrases('ar');
+    expect(sayAnswer(overflow, 'ar')).toContain(`<Say language="en-US">${overflow}</Say>`);
+    expect(sayAnswer(overflow, 'en-IN')).toContain(`<Say language="en-IN">${overflow}</Say>`);
   });
 });
 
