@@ -13,9 +13,12 @@ export function addPartial(words: TurnWords, seg: number, text: string): TurnWor
   return { ...words, partial: { seg, text }, lastSeg: Math.max(words.lastSeg, seg) };
 }
 
-/** Adds a final, or replaces the text of one already there (`final_refined`). */
+/**
+ * Adds a final, or replaces the text of one already there (`final_refined`). Empty ones before it are let go of: some recognisers
+ * send one for every second of silence.
+ */
 export function addFinal(words: TurnWords, seg: number, text: string): TurnWords {
-  const finals = new Map(words.finals).set(seg, text);
+  const finals = new Map([...words.finals].filter(([, said]) => said.trim() !== '')).set(seg, text);
   const partial = words.partial !== undefined && words.partial.seg <= seg ? undefined : words.partial;
   return { finals, partial, lastSeg: Math.max(words.lastSeg, seg) };
 }

@@ -16,6 +16,12 @@ it('drops empty finals from the text and lets a final replace its own earlier te
   expect(finalText(words)).toBe('10');
 });
 
+it('keeps little of an hour of empty finals', () => {
+  let words = addFinal(NO_WORDS, 0, 'ten');
+  for (let seg = 1; seg <= 4_500; seg += 1) words = addFinal(words, seg, '');
+  expect([words.finals.size, words.lastSeg, finalText(words)]).toEqual([2, 4_500, 'ten']);
+});
+
 it('keeps the partial apart until its final comes, and takes no partial behind it', () => {
   const partial = addPartial(addFinal(NO_WORDS, 0, 'on tuesday'), 1, 'at te');
   expect(finalText(partial)).toBe('on tuesday');
