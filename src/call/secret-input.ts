@@ -18,7 +18,7 @@ export class SecretInput {
   readonly #vault: SecretVault;
   readonly #botName: string;
   #expected: ExpectedValue | undefined;
-  /** Whether the next answer is a value that was asked for, and whether the last one was: then its digits are wanted. */
+  /** Whether the next answer is a value that may be spoken, and whether the last one was: then its digits are wanted. */
   #wanted = false;
   #wasWanted = false;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
@@ -35,8 +35,9 @@ export class SecretInput {
   expect(expectation: Expectation | undefined, nowMs: number): number | undefined {
     const before = this.#expected;
     const value = expectation?.value;
-    this.#wanted = value !== undefined;
-    this.#expected = value !== undefined && isSecure(value.contract) ? value : undefined;
+    const isSecret = value !== undefined && isSecure(value.contract);
+    this.#wanted = value !== undefined && !isSecret;
+    this.#expected = isSecret ? value : undefined;
     if (before !== undefined && this.#expected === undefined) this.#quietUntilMs = nowMs + TAIL_MS;
     return before === undefined && this.#expected !== undefined ? nowMs - EARLIER_TONES_MS : undefined;
   }

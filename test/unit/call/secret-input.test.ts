@@ -163,6 +163,20 @@ it('does not take a card number from speech, and hears the caller again afterwar
   expect(since.slice(heard).every((sample) => sample !== 0)).toBe(true);
 });
 
+it('hides a card number that is spoken where it should be keyed', async () => {
+  using bench = new CallBench(cashier);
+  await bench.start();
+  await bench.quiet(500);
+  await keyIn(bench, '5');
+  await bench.quiet(2_100);
+  // The line is silence by now: the words are of what was said before.
+  bench.partial(0, 'it is 4111 1111 1111 1111');
+  await bench.quiet(1_500);
+  bench.recognised(0, 'it is 4111 1111 1111 1111');
+  await bench.quiet(300);
+  expect(bench.asked.at(-1)?.input).toMatchObject({ kind: 'spoken', text: 'it is ************1111' });
+});
+
 it('forgets what nobody has fetched', async () => {
   using bench = new CallBench(cashier);
   const token = bench.vault.keep('bench', CARD);
