@@ -24,6 +24,8 @@ export class Commits {
   #awaitedSinceMs: number | undefined;
   /** The commit that was already sent again because nothing answered it. */
   #repeated: number | undefined;
+  /** Finals while a commit was outstanding that answered none, though they said neither how far they go nor that more follows. */
+  #ambiguous = 0;
 
   constructor(audio: ReplayBuffer) {
     this.#audio = audio;
@@ -44,11 +46,19 @@ export class Commits {
   }
 
   /**
-   * The answer is due and did not come. A commit after silence need not have one and is awaited no longer; one after a voice
-   * is sent again once, on another socket, and then given up with its audio.
+   * The answer is due and did not come. A commit after silence need not have one and is awaited no longer, nor is one that
+   * may have had it: the final taken for the words before a pause was all of its turn, then. Another one after a voice is sent
+   * again once, on another socket, and then given up with its audio.
    * @returns audio given up, none when it is to be sent again; undefined when the socket may be kept
    */
-  unanswered(): LostAudio | undefined {
+  unanswered(nowMs: number): LostAudio | undefined {
+    const answered = this.#sent.splice(0, this.#ambiguous).at(-1);
+    if (answered !== undefined) {
+      this.#ambiguous = 0;
+      this.#awaitedSinceMs = nowMs;
+      this.#audio.settle(answered);
+      return undefined;
+    }
     this.#awaitedSinceMs = undefined;
     const [commit] = this.#sent;
     const last = this.#sent.at(-1);
@@ -80,11 +90,13 @@ export class Commits {
     this.#due = [...this.#sent, ...this.#due];
     this.#sent = [];
     this.#awaitedSinceMs = undefined;
+    this.#ambiguous = 0;
   }
 
   /** Marks what this final covers as settled, and its commit as answered. */
   heard(final: HeardFinal, nowMs: number): void {
     this.#awaitedSinceMs = nowMs;
+    const outstanding = this.#sent.length;
     const commit = this.#sent[0];
     const end = this.#endOf(final);
     if (commit !== undefined && this.#answers(final, end, commit)) {
@@ -93,6 +105,8 @@ export class Commits {
     }
     if (end !== undefined) this.#audio.settle(end);
     this.#sent = this.#sent.filter((at) => at > this.#audio.settled);
+    if (this.#sent.length === 0) this.#ambiguous = 0;
+    else if (this.#sent.length === outstanding && isAmbiguous(final)) this.#ambiguous += 1;
   }
 
   #endOf({ text, endSample }: HeardFinal): number | undefined {
@@ -107,4 +121,9 @@ export class Commits {
     if (end === undefined && text.trim() !== '') return true;
     return !this.#audio.hasVoice(end ?? this.#audio.settled, commit);
   }
+}
+
+/** It has words, and may be all of a turn or only the part before a pause. */
+function isAmbiguous({ text, endOfUtterance, endSample }: HeardFinal): boolean {
+  return text.trim() !== '' && endOfUtterance === undefined && endSample === undefined;
 }

@@ -180,7 +180,7 @@ export class RealtimeProtocol {
 
   /** A socket that lives but answers no commit is as good as gone; a late answer on it is not heard. */
   #unanswered(at: At): void {
-    const lost = this.#commits.unanswered();
+    const lost = this.#commits.unanswered(at.nowMs);
     if (lost === undefined) return;
     const error = new SpeechUnavailableError('recognition: no final in time after a commit');
     if (lost.samples > 0) this.#emitLost(lost, 'the recogniser answered no commit for it, on two connections');

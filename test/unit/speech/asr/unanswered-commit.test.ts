@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { altDialect } from '../../../../src/speech/asr/recognition-dialect.ts';
 import { ProtocolDriver, silence, voice } from './protocol-driver.ts';
 
 function committed(): ProtocolDriver {
@@ -54,5 +55,69 @@ describe('a commit that is never answered on a socket that lives', () => {
     driver.advance(20_000);
     expect(driver.connects).toHaveLength(1);
     expect(driver.events).toEqual([{ type: 'ready' }]);
+  });
+});
+
+describe('a turn with a pause in it', () => {
+  /** Two words with a breath between them, committed. */
+  function speakTurn(driver: ProtocolDriver): void {
+    for (const part of [voice(500), silence(600), voice(500, 1_100), silence(500)]) driver.speak(part);
+    driver.commit();
+  }
+
+  test.each([
+    { note: 'the primary recogniser', options: {}, type: 'final' },
+    { note: 'Variant B', options: { dialect: altDialect }, type: 'final_segment' },
+  ])('may come back as one final without a mark: the socket stays and no word is heard again ($note)', ({ options, type }) => {
+    const driver = new ProtocolDriver(options);
+    driver.ready();
+    speakTurn(driver);
+    driver.hear({ type, text: 'one two' });
+    driver.advance(20_000);
+    expect(driver.connects).toHaveLength(1);
+    driver.close(1006);
+    driver.ready();
+    driver.advance(5_000);
+    expect(driver.socket.samples).toEqual([]);
+    expect(driver.of('audio-lost')).toEqual([]);
+  });
+
+  it('may be followed by another one at once', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    speakTurn(driver);
+    speakTurn(driver);
+    driver.hear({ type: 'final', seg: 0, text: 'one two' });
+    driver.hear({ type: 'final', seg: 1, text: 'three four' });
+    driver.advance(20_000);
+    expect(driver.connects).toHaveLength(1);
+  });
+
+  it('leaves a commit sent late in its wait the time for an answer', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    speakTurn(driver);
+    driver.hear({ type: 'final', seg: 0, text: 'one two' });
+    driver.advance(2_700);
+    speakTurn(driver);
+    driver.advance(600);
+    driver.hear({ type: 'final', seg: 1, text: 'three four' });
+    driver.advance(20_000);
+    expect(driver.connects).toHaveLength(1);
+  });
+
+  it('excuses no commit after it from an answer', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    speakTurn(driver);
+    driver.hear({ type: 'final', seg: 0, text: 'one two' });
+    driver.advance(5_000);
+    driver.speak(voice(600));
+    driver.commit();
+    driver.advance(5_000);
+    expect(driver.connects).toHaveLength(2);
+    driver.ready();
+    driver.advance(1_000);
+    expect(driver.socket.samples).toEqual([...voice(600)]);
   });
 });
