@@ -22,13 +22,17 @@ export interface CommittedTurn {
   readonly finals: readonly { readonly seg: number; readonly text: string }[];
 }
 
+type Final = CommittedTurn['finals'][number];
+
 interface OpenCommit {
-  readonly finals: { readonly seg: number; readonly text: string }[];
+  readonly finals: Final[];
   readonly resolve: (turn: CommittedTurn) => void;
   readonly reject: (error: Error) => void;
 }
 
 const MOST_EVENTS = 1_000;
+/** Finals kept for the next commit; of more the oldest go, as who reads the events alone never commits. */
+const MOST_EARLY_FINALS = 1_000;
 const QUIET_MS = 700;
 const FINAL_TIMEOUT_MS = 20_000;
 
@@ -46,6 +50,8 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
   #isOver = false;
   readonly #signals: readonly AbortSignal[];
   readonly #commits: OpenCommit[] = [];
+  /** Heard while no commit was open: the first ones of the next turn. */
+  #early: Final[] = [];
   #timer: Timer | undefined;
   readonly #onAbort = (): void => this.#fail(asError(this.#signals.find(({ aborted }) => aborted)?.reason));
 
@@ -63,8 +69,9 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
   }
 
   /**
-   * Finalises the turn, and gives its finals: up to the one that is marked as the end of the utterance, or, where the
-   * platform marks none, up to a while of quiet after the last (ASR doc, events: "One turn can produce more than one final").
+   * Finalises the turn, and gives its finals: those that came before this, where the platform ended them by itself, and then
+   * up to the one that is marked as the end of the utterance, or, where the platform marks none, up to a while of quiet after
+   * the last (ASR doc, events: "One turn can produce more than one final").
    * @throws SpeechUnavailableError when no final comes in time although the socket lives; the session's error; the signal's
    * reason when aborted
    */
@@ -74,7 +81,8 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
         reject(this.#failure ?? new SpeechUnavailableError('recognition: the session is over'));
         return;
       }
-      this.#commits.push({ finals: [], resolve, reject });
+      this.#commits.push({ finals: this.#early, resolve, reject });
+      this.#early = [];
       if (this.#commits.length === 1) this.#waitForFinal();
       this.#session.commit();
     });
@@ -124,7 +132,11 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
 
   #settle({ seg, text, endOfUtterance }: Extract<RecognitionEvent, { type: 'final' }>): void {
     const [commit] = this.#commits;
-    if (commit === undefined) return;
+    if (commit === undefined) {
+      this.#early.push({ seg, text });
+      if (this.#early.length > MOST_EARLY_FINALS) this.#early.shift();
+      return;
+    }
     commit.finals.push({ seg, text });
     if (endOfUtterance === true) this.#settled();
     // A final that says it is not the last is followed by another one, which gets as long as the first.

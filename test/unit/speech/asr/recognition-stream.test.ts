@@ -57,6 +57,26 @@ describe('a recognition stream', () => {
     expect((await turn).text).toBe('one two');
   });
 
+  it('begins a turn with the finals that came before its commit [128]', async () => {
+    const { stream, final } = streaming();
+    final(0, 'one', false);
+    final(1, 'two', false);
+    const turn = stream.commit();
+    final(2, 'three', true);
+    expect((await turn).text).toBe('one two three');
+    const next = stream.commit();
+    final(3, 'four', true);
+    expect((await next).text).toBe('four');
+  });
+
+  it('keeps the last thousand finals for a commit that may never come', async () => {
+    const { stream, final } = streaming({ maxEvents: 2_000 });
+    for (let seg = 0; seg < 1_500; seg += 1) final(seg, 'word');
+    const turn = stream.commit();
+    final(1_500, 'last', true);
+    expect((await turn).finals.map(({ seg }) => seg)).toEqual(Array.from({ length: 1_001 }, (_, index) => 500 + index));
+  });
+
   it('answers commits in their order [128]', async () => {
     const { stream, final } = streaming();
     const turns = Promise.all([stream.commit(), stream.commit()]);
