@@ -54,7 +54,7 @@ export class SpeechBusyError extends SpeechError {
   readonly retryable = true;
 }
 
-/** More requests wait for a free slot in this process than it keeps; nothing was sent. */
+/** No slot is free for what cannot wait, or more requests wait for one in this process than it keeps; nothing was sent. */
 export class SpeechOverloadedError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_OVERLOADED';
   readonly retryable = true;

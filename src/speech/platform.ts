@@ -16,6 +16,7 @@ import { RecognitionAdvice } from './asr/recognition-advice.ts';
 import { RecognitionStream } from './asr/recognition-stream.ts';
 import { type Connections, connect } from './connections.ts';
 import { eitherSignal } from './either-signal.ts';
+import { SpeechOverloadedError } from './errors.ts';
 import { type ServiceHealth, serviceHealth } from './health.ts';
 import { HealthWatch } from './health-watch.ts';
 import { KeyedRecogniser } from './keyed-recogniser.ts';
@@ -166,13 +167,23 @@ export class SpeechPlatform implements AsyncDisposable {
   /**
    * Opens a realtime session (ASR doc, "WebSocket {asr_url}/v1/realtime") whose events are read by iteration and whose
    * commits can be waited for, with the primary recogniser, or with Variant B where its address alone was given.
-   * @throws SpeechRequestError without an address, or for Variant B without an API key
+   * It holds a slot until it is over, and cannot wait for one, since the speech does not.
+   * @throws SpeechOverloadedError when no slot is free; SpeechRequestError without an address, or for Variant B without an API key
    */
   recognise(options: RecognitionOptions, signal: AbortSignal): RecognitionStream {
     if (this.#settings.asrAltUrl === undefined) needed(this.#settings, 'asrUrl');
     else if (this.#settings.asrUrl === undefined) this.#connections.alt();
+    const slot = this.reserveLive();
+    if (slot === undefined)
+      throw new SpeechOverloadedError('recognition: every slot is taken, and a live session waits for none');
     const signals = [signal, this.#closing.signal];
-    return new RecognitionStream(options, { recogniser: this.recogniser, clock: this.#deps.clock, signals });
+    const onOver = (): void => slot.release();
+    try {
+      return new RecognitionStream(options, { recogniser: this.recogniser, clock: this.#deps.clock, signals, onOver });
+    } catch (error) {
+      slot.release();
+      throw error;
+    }
   }
 
   /**

@@ -13,6 +13,8 @@ export interface RecognitionStreamOptions {
   readonly quietMs?: number;
   /** Longest wait for the first final of a commit; 20 s when absent. */
   readonly finalTimeoutMs?: number;
+  /** Told once, however the session ends. */
+  readonly onOver?: () => void;
 }
 
 /** The finals of one turn. */
@@ -177,6 +179,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
   /** Commits that were being answered have what was heard for them; the others have nothing. */
   #finish(): void {
     this.#isOver = true;
+    this.#options.onOver?.();
     this.#timer?.cancel();
     for (const signal of this.#signals) signal.removeEventListener('abort', this.#onAbort);
     const failure = this.#failure ?? new SpeechUnavailableError('recognition: the session ended before the final');

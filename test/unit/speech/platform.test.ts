@@ -79,6 +79,28 @@ describe('speech platform', () => {
     expect(platform.reserveLive()).toBeDefined();
   });
 
+  it('gives each realtime session a slot until it is over, and refuses one where none is free [175]', async () => {
+    // A mint that never answers, so that no socket is opened.
+    const never = (): Promise<Response> => new Promise(() => undefined);
+    const { platform } = platformOn(never, { slotsPerKey: 2, authUrl: 'https://slow.example' });
+    const leaving = new AbortController();
+    const options = { language: 'en', sampleRateHz: 8_000 };
+    const open = (sampleRateHz = 8_000) => platform.recognise({ ...options, sampleRateHz }, leaving.signal);
+    const held = (): number => platform.slotGauges[0]!.held;
+    expect(() => open(-1)).toThrow(RangeError);
+    expect(held()).toBe(0);
+    const [one, two] = [open(), open()];
+    expect(held()).toBe(2);
+    expect(open).toThrow(expect.objectContaining({ code: 'OFFHOOK_SPEECH_OVERLOADED', retryable: true }));
+    await one[Symbol.asyncDispose]();
+    await one[Symbol.asyncDispose]();
+    expect(held()).toBe(1);
+    const commit = expect(two.commit()).rejects.toThrow('hung up');
+    leaving.abort(new Error('hung up'));
+    await commit;
+    expect(held()).toBe(0);
+  });
+
   it('waits two minutes for a transcription when nothing else is set, and stops at once when aborted [92]', async () => {
     const { platform, clock, fake } = platformOn(() => new Promise<Response>(() => undefined));
     const leaving = new AbortController();
