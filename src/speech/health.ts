@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { withDeadline } from './deadline.ts';
 import { SpeechProtocolError, SpeechUnavailableError } from './errors.ts';
 import { readText } from '../kernel/read-text.ts';
+import { serviceUrl } from './service-url.ts';
 
 /** How one service is (ASR doc, "GET {asr_url}/health"; TTS doc, "Health result"). */
 export interface ServiceHealth {
@@ -36,7 +37,7 @@ export async function serviceHealth(
   let text: string;
   try {
     [response, text] = await withDeadline(clock, HEALTH_TIMEOUT_MS, [signal], async (limited) => {
-      const given = await fetcher(new URL('/health', baseUrl), { redirect: 'manual', signal: limited });
+      const given = await fetcher(serviceUrl(baseUrl, '/health'), { redirect: 'manual', signal: limited });
       return [given, await readText(given, MOST_ANSWER_BYTES)];
     });
   } catch (cause) {

@@ -13,6 +13,7 @@ import {
 } from './errors.ts';
 import { readText } from '../kernel/read-text.ts';
 import { retryAfterMs } from './retry-after.ts';
+import { serviceUrl } from './service-url.ts';
 
 export interface MintOptions {
   readonly authUrl: string;
@@ -58,7 +59,7 @@ export async function mintToken(options: MintOptions): Promise<Minted | MintRefu
     const message = 'the API key is empty or has a space, a line break or another odd character; check that it is whole';
     return { error: new SpeechRequestError(message), waitMs: undefined };
   }
-  const url = new URL('/api/auth/token', authUrl);
+  const url = serviceUrl(authUrl, '/api/auth/token');
   url.searchParams.set('expires_in', String(lifeSeconds));
   const askedAtMs = clock.nowMs();
   let response: Response;

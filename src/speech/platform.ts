@@ -31,6 +31,7 @@ import { type SpeakerService, Speakers } from './speakers/speakers.ts';
 import { TokenSource } from './tokens.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from './tts/batch.ts';
 import { PatientFetch } from './patient-fetch.ts';
+import { serviceUrl } from './service-url.ts';
 import { PhraseCache } from './tts/phrase-cache.ts';
 import { PhraseFiles } from './tts/phrase-files.ts';
 import { RealtimeSynthesizer } from './tts/realtime.ts';
@@ -206,7 +207,7 @@ export class SpeechPlatform implements AsyncDisposable {
     using either = eitherSignal(signal, this.#closing.signal);
     const { asrUrl, asrAltUrl } = this.#settings;
     if (asrUrl === undefined && asrAltUrl !== undefined) {
-      const request = { what: 'languages', url: new URL('/languages', asrAltUrl), method: 'GET' } as const;
+      const request = { what: 'languages', url: serviceUrl(asrAltUrl, '/languages'), method: 'GET' } as const;
       return readLanguages((await this.#connections.alt().send(request, either.signal)).text);
     }
     return await askLanguages(this.#deps, needed(this.#settings, 'asrUrl'), either.signal);

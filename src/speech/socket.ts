@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { takeMessages } from '../websocket/lent-reads.ts';
 import { LentWrites } from '../websocket/lent-writes.ts';
 import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
+import { serviceUrl } from './service-url.ts';
 
 export interface SocketListener {
   text(text: string): void;
@@ -83,7 +84,7 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
 }
 
 function socketUrl(baseUrl: string, { path = '/v1/realtime', query = {} }: Pick<SocketOptions, 'path' | 'query'>): URL {
-  const url = new URL(path, baseUrl);
+  const url = serviceUrl(baseUrl, path);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
   return url;

@@ -3,6 +3,7 @@ import { openSource, type TranscriptionSource } from './audio-source.ts';
 import { type TranscriptionOptions, transcriptionFields } from './transcription-options.ts';
 import { readTranscription, type TranscriptionResult } from './transcription-result.ts';
 import { isLargeUpload, PacedFile } from './upload-file.ts';
+import { serviceUrl } from '../service-url.ts';
 
 export type { TranscriptionSource } from './audio-source.ts';
 export type { TranscriptionOptions } from './transcription-options.ts';
@@ -47,7 +48,7 @@ export async function transcribe(
   const answer = await http.send(
     {
       what: 'transcription',
-      url: new URL('/v1/audio/transcriptions', baseUrl),
+      url: serviceUrl(baseUrl, '/v1/audio/transcriptions'),
       method: 'POST',
       isLarge: typeof audio !== 'string' && isLargeUpload(audio),
       timeoutMs: Math.round(timeoutMs),

@@ -3,6 +3,7 @@ import { withDeadline } from '../deadline.ts';
 import { errorOfAnswer, SpeechUnavailableError } from '../errors.ts';
 import { readText } from '../../kernel/read-text.ts';
 import { type PlatformLanguages, readLanguages } from './languages.ts';
+import { serviceUrl } from '../service-url.ts';
 
 const TIMEOUT_MS = 10_000;
 const MOST_ANSWER_BYTES = 1024 * 1024;
@@ -20,7 +21,7 @@ export async function askLanguages(
   let text: string;
   try {
     [response, text] = await withDeadline(clock, TIMEOUT_MS, [signal], async (limited) => {
-      const given = await fetcher(new URL('/languages', asrUrl), { redirect: 'manual', signal: limited });
+      const given = await fetcher(serviceUrl(asrUrl, '/languages'), { redirect: 'manual', signal: limited });
       return [given, await readText(given, MOST_ANSWER_BYTES)];
     });
   } catch (cause) {

@@ -7,6 +7,7 @@ import { parseAnswer } from '../parse-answer.ts';
 import type { SpeechHttp } from '../requests.ts';
 import { joinMedical, medicalAnswer, type MedicalPart, type MedicalResult } from './medical-result.ts';
 import { splitWav, type WavPart } from './split-wav.ts';
+import { serviceUrl } from '../service-url.ts';
 
 /** What medical transcription can be asked for. */
 export interface MedicalOptions {
@@ -53,7 +54,7 @@ export async function transcribeMedical(
       form.set('enable_diarization', String(diarize));
       return form;
     };
-    const url = new URL('/transcribe', medUrl);
+    const url = serviceUrl(medUrl, '/transcribe');
     const request = { what: 'medical transcription', url, method: 'POST', body, timeoutMs: TIMEOUT_MS } as const;
     const answer = await http.send({ ...request, isLarge: isLargeUpload(part) }, limited);
     const read = parseAnswer(medicalAnswer, answer, 'the medical transcription');

@@ -5,6 +5,7 @@ import { SpeechRequestError } from '../errors.ts';
 import { parseAnswer } from '../parse-answer.ts';
 import type { SpeechAnswer, SpeechHttp } from '../requests.ts';
 import { readSpeakerProfile, type SpeakerProfile } from './speaker-profile.ts';
+import { serviceUrl } from '../service-url.ts';
 
 /** One address of the recognition service with what sends there. */
 export interface SpeakerService {
@@ -94,7 +95,7 @@ export class Speakers {
    */
   async list(project: string, signal: AbortSignal): Promise<SpeakerProfile[]> {
     const { http, baseUrl } = this.#options.read();
-    const url = new URL('/v1/speakers/list', baseUrl);
+    const url = serviceUrl(baseUrl, '/v1/speakers/list');
     url.searchParams.set('project', project);
     const answer = await http.send({ what: 'speaker list', url, method: 'GET' }, signal);
     return parseAnswer(listed, answer, 'the speaker list').speakers;
@@ -136,7 +137,7 @@ function send(
   signal: AbortSignal,
   body: () => FormData,
 ): Promise<SpeechAnswer> {
-  return http.send({ what: `speaker ${action}`, url: new URL(`/v1/speakers/${action}`, baseUrl), method, body }, signal);
+  return http.send({ what: `speaker ${action}`, url: serviceUrl(baseUrl, `/v1/speakers/${action}`), method, body }, signal);
 }
 
 function refused(

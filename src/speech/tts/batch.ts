@@ -8,6 +8,7 @@ import type { SlotPriority } from '../slots.ts';
 import { splitForSpeech } from './sentences.ts';
 import { wholeAudio } from './whole-audio.ts';
 import { checkText, codePoints, type SpeechFormat, speechFields, type SpeechOptions } from './speech-fields.ts';
+import { serviceUrl } from '../service-url.ts';
 
 /** A text to speak by the batch endpoint, and how its audio is to come. */
 export interface BatchSpeechOptions extends SpeechOptions {
@@ -65,7 +66,7 @@ export async function synthesize(
     return http.open(
       {
         what: 'synthesis',
-        url: new URL('/v1/audio/speech', ttsUrl),
+        url: serviceUrl(ttsUrl, '/v1/audio/speech'),
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: '*/*' },
         body: () => JSON.stringify(fields),

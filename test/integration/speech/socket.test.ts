@@ -40,6 +40,18 @@ describe('socket to the platform', () => {
     server.close();
   });
 
+  it('opens below the path of the address', async () => {
+    await using platform = await startScripted({});
+    const socket = await openSocket(`${platform.url}/asr`, new Heard(), {
+      path: '/ws',
+      query: { voice: 'Nisha' },
+      clock,
+      signal,
+    });
+    expect(platform.sockets[0]!.url).toBe('/asr/ws?voice=Nisha');
+    socket.close();
+  });
+
   it('reads a refusal whose body breaks off, and follows no redirect [47]', async () => {
     for (const [answer, status] of [
       ['HTTP/1.1 401 Unauthorized\r\ncontent-length: 500\r\n\r\n{"detail":', 401],

@@ -173,4 +173,36 @@ describe('speech platform', () => {
     await Promise.all([platform.checkHealth(), platform.checkHealth(), platform.checkHealth()]);
     expect(clock.pendingTimers).toBe(1);
   });
+
+  it('asks every service below the path of its address', async () => {
+    const { platform, fake } = platformOn(({ url }) => Response.json(url.pathname.endsWith('/list') ? { speakers: [] } : {}), {
+      authUrl: `${AUTH_URL}/auth`,
+      asrUrl: 'https://gw.example/asr',
+      asrAltUrl: 'https://gw.example/alt/',
+      medUrl: 'https://gw.example/med',
+      ttsUrl: 'https://gw.example/tts',
+    });
+    const { signal } = new AbortController();
+    const done = [
+      platform.transcribe(wav, {}, signal),
+      platform.transcribeMedical(wav, {}, signal),
+      platform.languages(signal),
+      platform.health(signal),
+      platform.speakers.delete({ name: 'Asha' }, signal),
+      platform.speakers.list('clinic', signal),
+      platform.synthesize({ text: 'Hello.', voice: 'Nisha' }, signal).then((spoken) => spoken.close()),
+    ];
+    await Promise.allSettled(done);
+    expect(fake.asked.map(({ url }) => url.pathname).sort()).toEqual([
+      '/alt/v1/speakers/list',
+      '/asr/health',
+      '/asr/languages',
+      '/asr/v1/audio/transcriptions',
+      '/asr/v1/speakers/delete',
+      '/auth/api/auth/token',
+      '/med/transcribe',
+      '/tts/health',
+      '/tts/v1/audio/speech',
+    ]);
+  });
 });
