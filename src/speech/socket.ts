@@ -112,6 +112,7 @@ export class PlatformSocket {
   readonly #writes: LentWrites;
   readonly #clock: Clock;
   #alive = true;
+  #isClosing = false;
   #timer: Timer;
 
   /** @param stream what it was upgraded from */
@@ -164,9 +165,10 @@ export class PlatformSocket {
     if (this.isOpen) this.#timer = this.#clock.after(PING_EVERY_MS, () => this.#ping());
   }
 
-  /** Closes with 1000; cuts the connection when the other end does not agree within a second. */
+  /** Closes with 1000; cuts the connection when the other end does not agree within a second of the first time. */
   close(): void {
-    if (this.#socket.readyState === WebSocket.CLOSED) return;
+    if (this.#isClosing || this.#socket.readyState === WebSocket.CLOSED) return;
+    this.#isClosing = true;
     this.#timer.cancel();
     if (this.#socket.isPaused) this.#socket.resume();
     this.#timer = this.#clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());

@@ -126,6 +126,29 @@ describe('socket to the platform', () => {
     expect(manual.pendingTimers).toBe(0);
   });
 
+  it('is cut then also where the other end goes on, and every message has it closed again', async () => {
+    const manual = new ManualClock();
+    await using platform = await startScripted({});
+    const heard = new Heard();
+    const { binary, closed } = heard;
+    const text = (said: string): void => {
+      heard.text(said);
+      socket.close();
+    };
+    const socket: PlatformSocket = await openSocket(platform.url, { text, binary, closed }, { clock: manual, signal });
+    await eventually(() => platform.sockets.length === 1);
+    platform.sockets[0]!.socket.pause();
+    for (const count of [1, 2, 3]) {
+      platform.sockets[0]!.json({ type: 'chunk' });
+      await eventually(() => heard.texts.length === count);
+      manual.advance(333);
+    }
+    expect(heard.closes).toHaveLength(0);
+    manual.advance(1);
+    await eventually(() => heard.closes.length === 1);
+    expect(manual.pendingTimers).toBe(0);
+  });
+
   it('closes at a message over four megabytes', async () => {
     await using platform = await startScripted({ onOpen: ({ socket }) => socket.send('x'.repeat(4 * 1024 * 1024 + 1)) });
     const heard = new Heard();
