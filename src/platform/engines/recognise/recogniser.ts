@@ -172,16 +172,14 @@ class Stream implements RecognitionStream {
   commit(): Promise<RecognitionResult> {
     if (this.#over !== undefined) return Promise.reject(new RecognitionUnavailableError(this.#over));
     return new Promise((resolve, reject) => {
-      const deadline = this.#clock.after(COMMIT_DEADLINE_MS, () => this.fail('the recogniser does not answer'));
+      const deadline = this.#clock.after(COMMIT_DEADLINE_MS, () => this.#leave('the recogniser does not answer'));
       this.#commits.push({ resolve, reject, deadline });
       this.#post({ type: 'commit', stream: this.#id });
     });
   }
 
   close(): void {
-    if (this.#over !== undefined) return;
-    this.#post({ type: 'close', stream: this.#id });
-    this.fail('the stream is closed');
+    this.#leave('the stream is closed');
   }
 
   received(message: Exclude<FromWorker, { type: 'ready' }>): void {
@@ -203,6 +201,14 @@ class Stream implements RecognitionStream {
     }
   }
 
+  /** The thread has the session until it is told. */
+  #leave(reason: string): void {
+    if (this.#over !== undefined) return;
+    this.#post({ type: 'close', stream: this.#id });
+    this.fail(reason);
+  }
+
+  /** The thread has no session of it, or none any more. */
   fail(reason: string): void {
     this.#over ??= reason;
     this.#forget();
