@@ -246,16 +246,17 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /**
-   * Asks both services how they are (`GET /health` of the ASR and the TTS doc); needs no credential.
+   * Asks both services how they are (`GET /health` of the ASR and the TTS doc), Variant B where its address alone was given;
+   * needs no credential.
    * @throws SpeechUnavailableError when one does not answer within 3 s, SpeechProtocolError for an answer that cannot be read;
    * the signal's reason when aborted
    */
   async health(signal: AbortSignal): Promise<PlatformHealth> {
     const { clock, fetch: fetcher } = this.#deps;
-    const { asrUrl, ttsUrl } = this.#settings;
+    const { asrUrl, asrAltUrl, ttsUrl } = this.#settings;
     const ask = async (url: string | undefined): Promise<ServiceHealth | undefined> =>
       url === undefined ? undefined : serviceHealth(fetcher, clock, url, signal);
-    const [recognition, synthesis] = await Promise.all([ask(asrUrl), ask(ttsUrl)]);
+    const [recognition, synthesis] = await Promise.all([ask(asrUrl ?? asrAltUrl), ask(ttsUrl)]);
     return { recognition, synthesis };
   }
 

@@ -154,6 +154,22 @@ describe('speech platform', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('asks Variant B where its address alone was given', async () => {
+    const fake = new FakeFetch(({ url }) => Response.json(url.pathname.endsWith('/health') ? { ok: false } : {}));
+    const settings = { authUrl: AUTH_URL, asrAltUrl: 'https://gw.example/alt', apiKey: API_KEY };
+    await using platform = new SpeechPlatform(settings, { clock: new ManualClock(), fetch: fake.fetch });
+    const { signal } = new AbortController();
+    expect(await platform.health(signal)).toMatchObject({ recognition: { healthy: false }, synthesis: undefined });
+    expect(await platform.checkHealth()).toBe(false);
+    await Promise.allSettled([platform.languages(signal)]);
+    const asked = fake.asked.map(({ url, headers }) => [url.href, headers.get('authorization')]);
+    expect(asked).toEqual([
+      ['https://gw.example/alt/health', null],
+      ['https://gw.example/alt/health', null],
+      ['https://gw.example/alt/languages', `Bearer ${API_KEY}`],
+    ]);
+  });
+
   it('is down when a service does not answer', async () => {
     const { platform } = platformOn(() => new TypeError('fetch failed'));
     expect(await platform.checkHealth()).toBe(false);
