@@ -2,50 +2,73 @@ import { type Found, phraseAt, phraseTable } from './tokens.ts';
 
 export type YesNo = 'yes' | 'no';
 
-const TABLE = phraseTable<YesNo>([
-  ['yes', ['yes', 'yeah', 'yep', 'yup', 'yes please', 'sure', 'correct', 'right', 'ok', 'okay', 'of course', 'exactly', 'fine']],
-  [
-    'yes',
-    ['absolutely', 'certainly', 'definitely', 'perfect', 'sounds good', 'go ahead', 'no problem', 'not a problem', 'not bad'],
-  ],
-  ['yes', ['that is right', "that's right", 'that is correct', 'why not', 'great', 'good', 'true']],
-  ['no', ['no', 'nope', 'nah', 'not', 'no thanks', 'no thank you', 'wrong', 'incorrect', 'never', "don't", 'do not', 'false']],
-  ['no', ['not right', 'not correct', 'not really', 'not quite', "that's not right", 'that is not right', 'is not', "isn't"]],
-  ['yes', ['हाँ', 'हां', 'हा', 'जी', 'जी हाँ', 'हाँ जी', 'जी जी', 'ठीक', 'ठीक है', 'सही', 'सही है', 'बिल्कुल', 'बिलकुल', 'अच्छा', 'ओके']],
-  [
-    'yes',
-    [
-      'हाँ ठीक है',
-      'जी ठीक है',
-      'बिल्कुल सही',
-      'चलेगा',
-      'ज़रूर',
-      'यस',
-      'कोई बात नहीं',
-      'haan',
-      'ji',
-      'ji haan',
-      'haan ji',
-      'theek hai',
-      'sahi hai',
-    ],
-  ],
-  [
-    'no',
-    ['नहीं', 'नही', 'जी नहीं', 'नहीं जी', 'ना', 'न', 'मत', 'गलत', 'गलत है', 'ठीक नहीं', 'सही नहीं', 'नो', 'nahi', 'nahin', 'ji nahi'],
-  ],
-  ['no', ['ji nahin', 'jee nahin', 'nahin ji', 'nahi ji', 'naa', 'mat', 'galat', 'galat hai', 'sahi nahi', 'sahi nahin']],
-  ['yes', ['haa', 'haanji', 'jee', 'jee haan', 'ji ji', 'thik hai', 'bilkul', 'accha', 'sahi']],
+/**
+ * What a phrase does to an answer. `soft`: a yes, unless a no comes straight after it (`absolutely not`, `okay, no`).
+ * `not`: a no that denies what is said after it (`I don't think that's right`). `unsure`: no yes goes with it.
+ * `aside`: it has the words of an answer in it and is none.
+ */
+type Kind = YesNo | 'soft' | 'not' | 'unsure' | 'aside';
+
+const ABOUT_ONESELF = ["I'm", 'I am'].flatMap((am) => ['good', 'fine', 'ok', 'okay', 'alright'].map((well) => `${am} ${well}`));
+
+const TABLE = phraseTable<Kind>([
+  ['yes', ['yes', 'yeah', 'yep', 'yup', 'yes please', 'sure', 'correct', 'exactly', 'perfect', 'great', 'good', 'true']],
+  ['yes', ['sounds good', 'go ahead', 'no problem', 'not a problem', 'no doubt', 'not bad', "that's right", 'that is right']],
+  ['yes', ['that is correct', 'why not', "don't see why not", "I don't see why not", ...ABOUT_ONESELF.map((am) => `${am} with`)]],
+  ['soft', ['ok', 'okay', 'right', 'fine', 'alright', 'all right', 'absolutely', 'certainly', 'definitely', 'of course']],
+  ['no', ['no', 'nope', 'nah', 'no thanks', 'no thank you', 'never mind']],
+  ['not', ['not', "don't", 'do not', "I don't", 'I do not', 'never', "isn't", 'is not', 'wrong', 'incorrect', 'false']],
+  ['not', ['no good', 'not right', 'not correct', 'not really', 'not quite', "that's not right", 'that is not right']],
+  ['unsure', ['not sure', 'not so sure', 'not too sure', 'not quite sure', 'not really sure', 'not entirely sure', 'no idea']],
+  ['unsure', ['not certain', "don't know", 'do not know', "I don't know", 'I do not know', 'not wrong', 'not incorrect']],
+  ['unsure', ['are you sure', 'is that right', 'is that correct', "can't", 'cannot', "won't", "wouldn't", "shouldn't"]],
+  ['unsure', ["couldn't", "doesn't", "didn't", "aren't", "wasn't", "haven't"]],
+  ['aside', ['no worries', 'no rush', 'no hurry', 'no objection', 'no objections', "don't worry", "don't mind", "I don't mind"]],
+  ['aside', ['do not worry', 'do not mind', 'I do not mind', ...ABOUT_ONESELF]],
+  ['yes', ['हाँ', 'हां', 'हा', 'जी हाँ', 'हाँ जी', 'जी जी', 'सही है', 'हाँ ठीक है', 'जी ठीक है', 'चलेगा', 'ज़रूर', 'यस']],
+  ['yes', ['कोई बात नहीं', 'कोई दिक्कत नहीं', 'कोई परेशानी नहीं', 'क्यों नहीं']],
+  ['soft', ['जी', 'ठीक', 'ठीक है', 'सही', 'बिल्कुल', 'बिलकुल', 'बिल्कुल भी', 'बिलकुल भी', 'अच्छा', 'ओके']],
+  ['no', ['नहीं', 'नही', 'जी नहीं', 'नहीं जी', 'ना', 'न', 'नो']],
+  ['not', ['मत', 'गलत', 'गलत है', 'ठीक नहीं', 'सही नहीं']],
+  ['unsure', ['पता नहीं', 'नहीं पता', 'मालूम नहीं', 'नहीं मालूम', 'गलत नहीं']],
+  ['unsure', ['सही है ना', 'सही है न', 'ठीक है ना', 'ठीक है न', 'हाँ ना', 'हाँ न']],
+  ['yes', ['haan', 'haa', 'haanji', 'ji haan', 'haan ji', 'jee haan', 'ji ji', 'sahi hai']],
+  ['yes', ['koi baat nahi', 'koi baat nahin', 'koi dikkat nahi', 'koi dikkat nahin', 'kyon nahi', 'kyon nahin', 'kyun nahi']],
+  ['soft', ['ji', 'jee', 'theek hai', 'thik hai', 'sahi', 'bilkul', 'bilkul bhi', 'accha']],
+  ['no', ['nahi', 'nahin', 'ji nahi', 'ji nahin', 'jee nahin', 'nahin ji', 'nahi ji', 'naa']],
+  ['not', ['mat', 'galat', 'galat hai', 'sahi nahi', 'sahi nahin']],
+  ['unsure', ['pata nahi', 'pata nahin', 'nahi pata', 'nahin pata', 'galat nahi', 'galat nahin']],
 ]);
 
 /**
- * Whether an utterance says yes or no, in either language. The first word or phrase of either kind decides, the longest
- * reading of it: `not right` is no, `no problem` is yes, `जी नहीं` is no.
+ * Whether an utterance says yes or no, in either language, by the longest reading of its phrases: `not right` is no,
+ * `no problem` is yes, `जी नहीं` is no. One that says both (`yes, no wait`, `जी वो नहीं`, `no, that's right`) says
+ * neither: taking it for a yes costs more than asking once more.
  */
 export function findYesNo(tokens: readonly string[]): Found<YesNo> | undefined {
-  for (let index = 0; index < tokens.length; index++) {
+  const said = phrasesOf(tokens);
+  const yes = said.find(({ value }) => value === 'yes' || value === 'soft');
+  const no = said.find(({ value }) => value === 'no' || value === 'not');
+  if (no !== undefined) return yes === undefined ? { ...no, value: 'no' } : undefined;
+  return yes === undefined || said.some(({ value }) => value === 'unsure') ? undefined : { ...yes, value: 'yes' };
+}
+
+/** The phrases that count, in their order; a soft one is a part of the phrase that comes straight after it. */
+function phrasesOf(tokens: readonly string[]): readonly Found<Kind>[] {
+  const said: Found<Kind>[] = [];
+  for (let index = 0; index < tokens.length;) {
     const found = phraseAt(tokens, index, TABLE);
-    if (found !== undefined) return found;
+    index = found?.to ?? index + 1;
+    const before = said.at(-1);
+    if (found === undefined || found.value === 'aside' || isDenied(found.value, before?.value)) continue;
+    const opened = before?.value === 'soft' && before.to === found.from && found.value !== 'yes';
+    if (opened) said.pop();
+    said.push(opened ? { ...found, from: before.from } : found);
   }
-  return undefined;
+  return said;
+}
+
+/** `Not okay`, `I don't think that's right`. Behind a `no`, `that's fine` is mere thanks, and `that's right` contradicts it. */
+function isDenied(kind: Kind, before: Kind | undefined): boolean {
+  return kind === 'soft' ? before === 'not' || before === 'no' : kind === 'yes' && before === 'not';
 }

@@ -8,7 +8,6 @@ import { languageOf } from '../../../../src/dialog/understand/language.ts';
 import { sayDigits } from '../../../../src/dialog/understand/say-digits.ts';
 import { findTime } from '../../../../src/dialog/understand/time.ts';
 import { tokenise } from '../../../../src/dialog/understand/tokens.ts';
-import { findYesNo } from '../../../../src/dialog/understand/yes-no.ts';
 
 describe('words', () => {
   it.each([
@@ -18,36 +17,6 @@ describe('words', () => {
     ['साढ़े', tokenise('साढे')],
     ['  ', []],
   ])('cuts "%s" into %j', (text, words) => expect(tokenise(text)).toEqual(words));
-});
-
-describe('yes and no', () => {
-  it.each([
-    ['yes', 'yes'],
-    ['Yeah, that works', 'yes'],
-    ["that's right", 'yes'],
-    ['of course', 'yes'],
-    ['no problem', 'yes'],
-    ['ok', 'yes'],
-    ['no', 'no'],
-    ['No, thank you.', 'no'],
-    ["that's not right", 'no'],
-    ['not really', 'no'],
-    ['wrong', 'no'],
-    ['हाँ', 'yes'],
-    ['जी', 'yes'],
-    ['जी हां', 'yes'],
-    ['ठीक है', 'yes'],
-    ['सही है', 'yes'],
-    ['बिल्कुल', 'yes'],
-    ['नहीं', 'no'],
-    ['जी नहीं', 'no'],
-    ['सही नहीं', 'no'],
-    ['गलत है', 'no'],
-    ['haan ji', 'yes'],
-    ['nahi', 'no'],
-    ['Tuesday', undefined],
-    ['', undefined],
-  ])('takes "%s" for %s', (text, answer) => expect(findYesNo(tokenise(text))?.value).toBe(answer));
 });
 
 describe('digits', () => {
