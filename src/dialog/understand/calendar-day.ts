@@ -24,6 +24,14 @@ export function addDays(day: CalendarDay, days: number): CalendarDay {
   return calendarDay(new Date(noonOf(day) + days * DAY_MS).toISOString().slice(0, 10));
 }
 
+/** The same day of another month; undefined where that month has none. */
+export function addMonths(day: CalendarDay, months: number): CalendarDay | undefined {
+  const moved = new Date(noonOf(day));
+  moved.setUTCMonth(moved.getUTCMonth() + months);
+  const text = moved.toISOString().slice(0, 10);
+  return text.slice(8) === day.slice(8) ? calendarDay(text) : undefined;
+}
+
 /** Whole days from one date to another; negative when `to` lies before. */
 export function daysBetween(from: CalendarDay, to: CalendarDay): number {
   return Math.round((noonOf(to) - noonOf(from)) / DAY_MS);

@@ -1,11 +1,15 @@
 import { addDays, calendarDay, type CalendarDay, daysBetween, WEEKDAYS, weekdayOf } from './calendar-day.ts';
-import { daysCountedAt, findDay, weekdayAt } from './day.ts';
+import { countedDayAt, type NamedDay } from './counted-day.ts';
+import { dayAt, LAST_WEEK } from './day.ts';
 import { dayNumberAt } from './day-number.ts';
 import type { Language } from './language.ts';
+import { type DayWords, isVague, meantDays } from './meant-days.ts';
 import { MONTH_NAMES } from './months.ts';
 import { numberAt } from './numbers.ts';
 import { type Tense, tenseOf } from './tense.ts';
 import { type Found, phraseAt, phraseTable, plainText, tokenise } from './tokens.ts';
+import { weekdayAt } from './weekday.ts';
+import { monthFromNowAt, onSide, weekdayOfMonthAt } from './weekday-of-month.ts';
 import { yearAt } from './year.ts';
 
 export interface DateOptions {
@@ -27,6 +31,7 @@ export type DateReading =
   | { readonly kind: 'nothing' };
 
 const NOTHING: DateReading = { kind: 'nothing' };
+const PART: DateReading = { kind: 'part' };
 
 /** Days that lie on either side of today, by the verb. */
 const EITHER_SIDE = phraseTable<number>([
@@ -40,48 +45,105 @@ const SIDED = phraseTable<number>([
   [-2, ['day before yesterday', 'बीते परसों']],
   [0, ['आज', 'today', 'aaj']],
 ]);
-const LAST = new Set(['last', ...tokenise('पिछले पिछला पिछली बीते')]);
 const OF = new Set(['of', 'on', ...tokenise('की का के')]);
+/** Behind an ordinal, which counts these and names no day: `first thing tomorrow`, `first of all`, `the second week`. */
+const COUNTED = new Set('thing things of available possible free time half week weekend appointment slot'.split(' '));
 
-/** Words of a date, in which dots, slashes and dashes part numbers. */
+/**
+ * Words of a date, in which dots, slashes and dashes part numbers. Articles are no words, so `the second` is written as the
+ * day that it is, unlike `a second`.
+ */
 export function dateWords(text: string): string[] {
-  return tokenise(plainText(text).replaceAll(/(\d)[./-](?=\d)/g, '$1 '));
+  return tokenise(
+    plainText(text)
+      .replaceAll(/(\d)[./-](?=\d)/g, '$1 ')
+      .replaceAll(/\bthe second\b/gi, '2nd'),
+  );
 }
 
 /**
  * The date that an utterance names: `the fifth of March`, `March 5th 2026`, `5/3/2026`, `पाँच मार्च उन्नीस सौ चौरासी`,
- * `tomorrow`, `last Monday`, `the fifth`. कल and परसों are either side of today: the tense of the question decides, then
- * the verb; else both are returned. Of several dates the last one counts.
+ * `tomorrow`, `last Monday`, `the fifth`, `the last Friday of March`. कल and परसों are either side of today: the tense of
+ * the question decides, then the verb; else both are returned. Of several dates the last one counts, or all that are
+ * offered (`today or tomorrow`); of a day only near the one that is named (`before Friday`) no more than a part is known.
  */
 export function readDate(tokens: readonly string[], options: DateOptions): DateReading {
-  let last: DateReading = NOTHING;
+  const named: NamedDate[] = [];
+  let begun = false;
   for (let index = 0; index < tokens.length;) {
     const found = dateAt(tokens, index, options);
-    if (found !== undefined && (found.value.kind !== 'part' || last.kind === 'nothing')) last = found.value;
+    if (found?.value?.kind === 'part') begun = true;
+    else if (found !== undefined) named.push(found);
     index = found?.to ?? index + 1;
   }
-  if (last.kind !== 'nothing') return last;
-  const ahead = options.tense === 'past' ? undefined : findDay(tokens, options.today);
-  return ahead === undefined ? NOTHING : days([ahead.value], 'unlikely');
+  const meant = meantDays(tokens, named);
+  // "Friday the twenty": the date itself is still being said.
+  if (begun && meant.every(({ near }) => near === true)) return PART;
+  const [date, ...others] = meant.map(({ value }) => value);
+  return meant.length === 0 ? NOTHING : (others.reduce(either, date) ?? PART);
 }
 
-function dateAt(tokens: readonly string[], index: number, options: DateOptions): Found<DateReading> | undefined {
-  return relativeAt(tokens, index, options) ?? namedMonthAt(tokens, index, options) ?? figuresAt(tokens, index, options);
+/** What a date says; undefined where it cannot be told which day that is. */
+interface NamedDate extends Found<DateReading | undefined>, DayWords {
+  /** Named as a booking that looks ahead names it: `tomorrow`, `Friday`. */
+  readonly near?: boolean;
+}
+
+function either(one: DateReading | undefined, other: DateReading | undefined): DateReading | undefined {
+  if (one?.kind !== 'days' || other?.kind !== 'days') return undefined;
+  return days([...new Set([...one.days, ...other.days])], other.mayGoOn);
+}
+
+function dateAt(tokens: readonly string[], index: number, options: DateOptions): NamedDate | undefined {
+  const found =
+    nthWeekdayAt(tokens, index, options) ??
+    countedAt(tokens, index, options) ??
+    relativeAt(tokens, index, options) ??
+    monthOrFiguresAt(tokens, index, options) ??
+    nearAt(tokens, index, options);
+  return found !== undefined && isVague(tokens, found) ? { ...found, value: undefined } : found;
+}
+
+function nthWeekdayAt(tokens: readonly string[], index: number, options: DateOptions): NamedDate | undefined {
+  const found = weekdayOfMonthAt(tokens, index, options);
+  return found && { ...dateOf(found), dated: true };
+}
+
+function countedAt(tokens: readonly string[], index: number, options: DateOptions): NamedDate | undefined {
+  const found = countedDayAt(tokens, index, options.today, (at) => {
+    const base = relativeAt(tokens, at, options) ?? namedMonthAt(tokens, at, options) ?? nearAt(tokens, at, options);
+    return (
+      base && { ...base, value: base.value?.kind === 'days' && base.value.days.length === 1 ? base.value.days[0] : undefined }
+    );
+  });
+  return found && dateOf(found);
+}
+
+function monthOrFiguresAt(tokens: readonly string[], index: number, options: DateOptions): NamedDate | undefined {
+  const found = namedMonthAt(tokens, index, options) ?? figuresAt(tokens, index, options);
+  return found && { ...found, dated: true };
+}
+
+function nearAt(tokens: readonly string[], index: number, options: DateOptions): NamedDate | undefined {
+  const found = options.tense === 'past' ? undefined : dayAt(tokens, index, options.today);
+  return found && { ...dateOf(found), near: true };
+}
+
+function dateOf(found: NamedDay): NamedDate {
+  return { ...found, value: found.value && days([found.value], 'unlikely') };
 }
 
 function relativeAt(tokens: readonly string[], index: number, options: DateOptions): Found<DateReading> | undefined {
   const { today } = options;
   const sided = phraseAt(tokens, index, SIDED);
   if (sided !== undefined) return { ...sided, value: days([addDays(today, sided.value)], 'unlikely') };
-  const either = phraseAt(tokens, index, EITHER_SIDE);
-  if (either !== undefined) {
+  const eitherSide = phraseAt(tokens, index, EITHER_SIDE);
+  if (eitherSide !== undefined) {
     const tense = options.tense ?? tenseOf(tokens);
-    const both = [addDays(today, -either.value), addDays(today, either.value)];
-    return { ...either, value: days(tense === undefined ? both : [both[tense === 'past' ? 0 : 1]!], 'unlikely') };
+    const both = [addDays(today, -eitherSide.value), addDays(today, eitherSide.value)];
+    return { ...eitherSide, value: days(tense === undefined ? both : [both[tense === 'past' ? 0 : 1]!], 'unlikely') };
   }
-  const counted = daysCountedAt(tokens, index, today);
-  if (counted !== undefined) return { ...counted, value: days([counted.value], 'unlikely') };
-  const last = LAST.has(tokens[index] ?? '');
+  const last = LAST_WEEK.has(tokens[index] ?? '');
   const named = weekdayAt(tokens, last ? index + 1 : index);
   if (named === undefined || !(last || options.tense === 'past')) return undefined;
   const back = (WEEKDAYS.indexOf(weekdayOf(today)) - WEEKDAYS.indexOf(named.value) + 6) % 7;
@@ -92,7 +154,7 @@ function namedMonthAt(tokens: readonly string[], index: number, options: DateOpt
   const monthFirst = phraseAt(tokens, index, MONTH_NAMES, 1);
   if (monthFirst !== undefined) {
     const day = dayNumberAt(tokens, monthFirst.to);
-    if (day === undefined) return { value: { kind: 'part' }, from: index, to: monthFirst.to };
+    if (day === undefined) return { value: PART, from: index, to: monthFirst.to };
     return withYear(tokens, index, day.to, monthFirst.value, day.value, options);
   }
   const day = dayNumberAt(tokens, index);
@@ -100,9 +162,13 @@ function namedMonthAt(tokens: readonly string[], index: number, options: DateOpt
   const at = OF.has(tokens[day.to] ?? '') ? day.to + 1 : day.to;
   const month = phraseAt(tokens, at, MONTH_NAMES, 1);
   if (month !== undefined) return withYear(tokens, index, month.to, month.value, day.value, options);
+  const fromNow = monthFromNowAt(tokens, at, options);
+  if (fromNow !== undefined) return { value: dayIn(fromNow.value, day.value, options), from: index, to: fromNow.to };
   // Figures may follow: "5 3 2026"; a day said as one stands alone.
   if (!day.asDay || numberAt(tokens, day.to) !== undefined) return undefined;
-  if (at > day.to && at === tokens.length) return { value: { kind: 'part' }, from: index, to: at };
+  if (at > day.to && at === tokens.length) return { value: PART, from: index, to: at };
+  const bareSecond = tokens[index] === 'second' && day.to === index + 1;
+  if (bareSecond || COUNTED.has(tokens[day.to] ?? '')) return undefined;
   return { value: dayAlone(day.value, options), from: index, to: day.to };
 }
 
@@ -112,7 +178,7 @@ function figuresAt(tokens: readonly string[], index: number, options: DateOption
   const first = numberAt(tokens, iso?.to ?? index);
   if (first === undefined || first.value < 1 || first.value > 31) return undefined;
   const second = numberAt(tokens, first.to);
-  if (second === undefined) return { value: { kind: 'part' }, from: index, to: first.to };
+  if (second === undefined) return { value: PART, from: index, to: first.to };
   if (iso !== undefined) return { value: oneDay(iso.value, first.value, second.value), from: index, to: second.to };
   if (second.value < 1 || second.value > 31) return undefined;
   const year = yearAt(tokens, second.to, yearOf(options.today), options.tense);
@@ -166,7 +232,7 @@ function withYear(
     const going = value.kind === 'days' && open && year.to === tokens.length ? days(value.days, 'likely') : value;
     return { value: going, from, to: year.to };
   }
-  if (options.year === true) return { value: exists(month, day) ? { kind: 'part' } : { kind: 'no-such-day' }, from, to: at };
+  if (options.year === true) return { value: exists(month, day) ? PART : { kind: 'no-such-day' }, from, to: at };
   return { value: nearest(month, day, options), from, to: at };
 }
 
@@ -183,7 +249,7 @@ function nearest(month: number, day: number, { today, tense }: DateOptions): Dat
 
 /** `the fifth`: of this month or the next one that has it. */
 function dayAlone(day: number, options: DateOptions): DateReading {
-  if (options.year === true) return { kind: 'part' };
+  if (options.year === true) return PART;
   const { today, tense } = options;
   const step = tense === 'past' ? -1 : 1;
   for (let ahead = 0; ahead < 62; ahead++) {
@@ -191,6 +257,16 @@ function dayAlone(day: number, options: DateOptions): DateReading {
     if (Number(candidate.slice(8)) === day) return days([candidate], 'likely');
   }
   return { kind: 'no-such-day' };
+}
+
+/** @param months first days of the months that may be meant, nearest first */
+function dayIn(months: readonly CalendarDay[], day: number, options: DateOptions): DateReading {
+  const found = months.map((first) => {
+    const reading = oneDay(yearOf(first), Number(first.slice(5, 7)), day);
+    return reading.kind === 'days' ? reading.days[0] : undefined;
+  });
+  const named = onSide(found, options);
+  return named === undefined ? { kind: 'no-such-day' } : days([named], 'unlikely');
 }
 
 function oneDay(year: number, month: number, day: number): DateReading {

@@ -1,6 +1,9 @@
 import { addDays, type CalendarDay, WEEKDAYS, type Weekday, weekdayOf } from './calendar-day.ts';
-import { numberAt } from './numbers.ts';
-import { type Found, phraseAt, phraseTable } from './tokens.ts';
+import { countedDayAt, type NamedDay } from './counted-day.ts';
+import { isVague, meantDays } from './meant-days.ts';
+import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
+import { weekdayAt } from './weekday.ts';
+import { weekdayOfMonthAt } from './weekday-of-month.ts';
 
 /** Days from today. Hindi कल and परसों also mean yesterday and the day before; a booking looks ahead, so they do here. */
 const RELATIVE = phraseTable<number>([
@@ -9,70 +12,68 @@ const RELATIVE = phraseTable<number>([
   [2, ['day after tomorrow', 'overmorrow', 'परसों']],
 ]);
 
-const NAMED = phraseTable<Weekday>([
-  ['monday', ['monday', 'mondays', 'mon', 'सोमवार', 'सोम', 'मंडे']],
-  ['tuesday', ['tuesday', 'tuesdays', 'tue', 'tues', 'मंगलवार', 'मंगल', 'ट्यूज़डे']],
-  ['wednesday', ['wednesday', 'wednesdays', 'wed', 'बुधवार', 'बुध', 'वेडनेसडे', 'वेन्ज़डे']],
-  ['thursday', ['thursday', 'thursdays', 'thu', 'thur', 'thurs', 'गुरुवार', 'गुरूवार', 'बृहस्पतिवार', 'वीरवार', 'थर्सडे']],
-  ['friday', ['friday', 'fridays', 'fri', 'शुक्रवार', 'शुक्र', 'फ़्राइडे']],
-  ['saturday', ['saturday', 'saturdays', 'sat', 'शनिवार', 'शनिचर', 'सैटरडे']],
-  ['sunday', ['sunday', 'sundays', 'रविवार', 'इतवार', 'संडे']],
+/** Before a weekday: the weeks that it lies behind this one. */
+const WEEKS_BEFORE = phraseTable<number>([
+  [1, ['next', 'next week', 'next week on', 'अगले', 'अगला', 'अगली', 'अगले हफ़्ते', 'अगले सप्ताह']],
+  [2, ['week after next', 'week after next on']],
 ]);
-
-const NEXT_WEEK = new Set(['next', 'अगले', 'अगला', 'अगली']);
+/** The same behind it. */
+const WEEKS_BEHIND = phraseTable<number>([
+  [1, ['next week', 'of next week', 'in next week']],
+  [2, ['week after next', 'of week after next']],
+]);
+const UNCLEAR = phraseTable<true>([[true, ['after next', 'week']]]);
+/** The weekday before today. */
+export const LAST_WEEK = new Set(['last', ...tokenise('पिछले पिछला पिछली बीते')]);
 
 /**
  * The day that an utterance names, in English or Hindi. A weekday's name alone is its next occurrence after today;
  * `next` (अगले) puts it into the week that begins on the coming Monday. Of several days the last one counts: people
- * correct themselves forwards (`Monday, no, Tuesday`).
+ * correct themselves forwards (`Monday, no, Tuesday`). Two that are offered (`today or tomorrow`) are no day, and
+ * neither is one that is only near the one named (`before Friday`).
  */
 export function findDay(tokens: readonly string[], today: CalendarDay): Found<CalendarDay> | undefined {
-  let last: Found<CalendarDay> | undefined;
+  const named: NamedDay[] = [];
   for (let index = 0; index < tokens.length;) {
     const found = dayAt(tokens, index, today);
-    if (found === undefined) index++;
-    else {
-      last = found;
-      index = found.to;
-    }
+    if (found !== undefined) named.push(isVague(tokens, found) ? { ...found, value: undefined } : found);
+    index = found?.to ?? index + 1;
   }
-  return last;
+  const [day, ...others] = meantDays(tokens, named);
+  if (day?.value === undefined || others.some(({ value }) => value !== day.value)) return undefined;
+  return { ...day, value: day.value };
 }
 
-/** The weekday whose name stands at `index`. */
-export function weekdayAt(tokens: readonly string[], index: number): Found<Weekday> | undefined {
-  return phraseAt(tokens, index, NAMED);
+/** The day whose words begin at `index`, whatever stands around them. */
+export function dayAt(tokens: readonly string[], index: number, today: CalendarDay): NamedDay | undefined {
+  const plainAt = (at: number) => plainDayAt(tokens, at, today);
+  const counted = countedDayAt(tokens, index, today, plainAt);
+  if (counted?.value !== undefined && counted.value < today) return undefined;
+  return weekdayOfMonthAt(tokens, index, { today }) ?? counted ?? plainAt(index);
 }
 
-function dayAt(tokens: readonly string[], index: number, today: CalendarDay): Found<CalendarDay> | undefined {
+function plainDayAt(tokens: readonly string[], index: number, today: CalendarDay): NamedDay | undefined {
   const relative = phraseAt(tokens, index, RELATIVE);
   if (relative !== undefined) return { ...relative, value: addDays(today, relative.value) };
-  const inDays = daysCountedAt(tokens, index, today);
-  if (inDays !== undefined) return inDays.value < today ? undefined : inDays;
-  const next = NEXT_WEEK.has(tokens[index] ?? '');
-  const named = weekdayAt(tokens, next ? index + 1 : index);
+  if (LAST_WEEK.has(tokens[index] ?? '')) {
+    const past = weekdayAt(tokens, index + 1);
+    return past && { ...past, value: undefined, from: index };
+  }
+  const weeks = phraseAt(tokens, index, WEEKS_BEFORE);
+  const named = weekdayAt(tokens, weeks?.to ?? index);
   if (named === undefined) return undefined;
-  return { value: dayOfName(named.value, today, next), from: index, to: named.to };
+  const behind = phraseAt(tokens, named.to, WEEKS_BEHIND);
+  if (behind !== undefined) return { value: dayOfName(named.value, today, behind.value), from: index, to: behind.to };
+  // Neither "Friday after next" nor "Friday week" is said alike everywhere.
+  const unclear = phraseAt(tokens, named.to, UNCLEAR);
+  if (unclear !== undefined) return { value: undefined, from: index, to: unclear.to };
+  return { value: dayOfName(named.value, today, weeks?.value ?? 0), from: index, to: named.to };
 }
 
-function dayOfName(name: Weekday, today: CalendarDay, nextWeek: boolean): CalendarDay {
+function dayOfName(name: Weekday, today: CalendarDay, weeks: number): CalendarDay {
   const now = WEEKDAYS.indexOf(weekdayOf(today));
   const wanted = WEEKDAYS.indexOf(name);
-  if (!nextWeek) return addDays(today, ((wanted - now + 6) % 7) + 1);
+  if (weeks === 0) return addDays(today, ((wanted - now + 6) % 7) + 1);
   const untilMonday = (8 - now) % 7 || 7;
-  return addDays(today, untilMonday + ((wanted + 6) % 7));
-}
-
-/** `in three days`, `तीन दिन बाद`; `two days ago`, `दो दिन पहले`. */
-export function daysCountedAt(tokens: readonly string[], index: number, today: CalendarDay): Found<CalendarDay> | undefined {
-  const english = tokens[index] === 'in';
-  const count = numberAt(tokens, english ? index + 1 : index);
-  if (count === undefined) return undefined;
-  const unit = tokens[count.to];
-  const word = tokens[count.to + 1] ?? '';
-  if (unit !== 'days' && unit !== 'day' && unit !== 'दिन') return undefined;
-  if (english) return unit === 'दिन' ? undefined : { value: addDays(today, count.value), from: index, to: count.to + 1 };
-  const to = count.to + 2;
-  if (word === 'बाद' || word === 'में') return { value: addDays(today, count.value), from: index, to };
-  return word === 'ago' || word === 'पहले' ? { value: addDays(today, -count.value), from: index, to } : undefined;
+  return addDays(today, untilMonday + ((wanted + 6) % 7) + 7 * (weeks - 1));
 }

@@ -45,6 +45,77 @@ describe('days', () => {
     ['ट्यूज़डे', '2026-01-06'],
   ])('understands "%s" as %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
 
+  it.each([
+    ['a week from today', '2026-01-08'],
+    ['two weeks from tomorrow', '2026-01-16'],
+    ['three days from now', '2026-01-04'],
+    ['a week from Friday', '2026-01-09'],
+    ['two weeks from this Monday', '2026-01-19'],
+    ['a month from today', '2026-02-01'],
+    ['the day after Friday', '2026-01-03'],
+    ['two days before Wednesday', '2026-01-05'],
+    ['शुक्रवार से दो दिन बाद', '2026-01-04'],
+    ['कल के दो दिन बाद', '2026-01-04'],
+  ])('counts "%s" from the day that is named, to %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
+
+  it.each([
+    ['the last Friday of December', '2026-12-25'],
+    ['the first Monday in March', '2026-03-02'],
+    ['the second Tuesday of January 2027', '2027-01-12'],
+    ['the last Friday of this month', '2026-01-30'],
+    ['the first Monday of next month', '2026-02-02'],
+    ['दिसंबर का पहला सोमवार', '2026-12-07'],
+  ])('finds "%s" in its month: %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
+
+  it('counts no month to a day that it does not have', () => {
+    expect(findDay(tokenise('a month from today'), '2026-01-31')).toBeUndefined();
+  });
+
+  it.each([
+    ['next week Friday', '2026-01-09'],
+    ['Friday of next week', '2026-01-09'],
+    ['the week after next on Friday', '2026-01-16'],
+    ['अगले हफ़्ते शुक्रवार', '2026-01-09'],
+  ])('understands the week of "%s": %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
+
+  it.each([
+    ['not Monday, Tuesday', '2026-01-06'],
+    ['Tuesday, not Monday', '2026-01-06'],
+    ["I can't come on Monday, Tuesday is fine", '2026-01-06'],
+    ["Monday doesn't work, Tuesday", '2026-01-06'],
+    ['instead of Monday, Tuesday', '2026-01-06'],
+    ['why not Tuesday?', '2026-01-06'],
+    ['Monday or, sorry, Tuesday', '2026-01-06'],
+    ['give me a second, Tuesday', '2026-01-06'],
+    ['सोमवार नहीं, मंगलवार', '2026-01-06'],
+    ['मंगलवार, सोमवार को नहीं', '2026-01-06'],
+  ])('takes the day that is meant in "%s"', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
+
+  it.each([
+    'not Monday',
+    'not Monday or Tuesday',
+    "I don't want to book Monday",
+    'any day but Friday',
+    'today is no good',
+    'सोमवार नहीं',
+    'today or tomorrow',
+    'either Monday or Tuesday',
+    'Monday and Tuesday',
+    'आज या कल',
+    'before Friday',
+    'after Friday',
+    'शुक्रवार के बाद',
+    'a few weeks from today',
+    'a week and a half from today',
+    'two or three days from now',
+    'a hundred and five days from today',
+    'the first Monday',
+    'the fifth Monday of February',
+    'last Friday',
+    'the Friday after next',
+    'Friday week',
+  ])('takes no day for certain from "%s"', (text) => expect(findDay(tokenise(text), TODAY)).toBeUndefined());
+
   it.each(['', 'half past ten', 'yes', 'in the morning', 'साढ़े दस बजे', 'दो दिन', 'blah blah'])('finds no day in "%s"', (text) => {
     expect(findDay(tokenise(text), TODAY)).toBeUndefined();
   });
