@@ -12,6 +12,11 @@ const SCALES: ReadonlyMap<string, number> = new Map([
 const CRORE = 1e7;
 const POINT = words('point दशमलव पॉइंट प्वाइंट');
 const HALF = words('half हाफ़');
+const QUARTER = words('quarter quarters');
+/** A thousand of money, behind a number; alone it is a word of praise. */
+const GRAND = 'grand';
+/** Before a scale: how many of it cannot be told. */
+const VAGUE = words('couple few several many कुछ कई');
 
 /** What is added to the number that follows: साढ़े तीन 3.5, सवा तीन 3.25, पौने तीन 2.75. */
 const FRACTIONS: ReadonlyMap<string, number> = new Map([...scale('साढ़े साड़े', 0.5), ...scale('सवा', 0.25), ...scale('पौने', -0.25)]);
@@ -35,6 +40,7 @@ export interface Amount extends Found<number> {
  * (`साढ़े तीन लाख`, `डेढ़ सौ`), `two point five lakh`, figures, and all of them mixed.
  */
 export function amountAt(tokens: readonly string[], index: number): Amount | undefined {
+  if (isScale(tokens[index]) && VAGUE.has(tokens[tokens[index - 1] === 'of' ? index - 2 : index - 1] ?? '')) return undefined;
   let total = 0;
   let group: number | undefined;
   let smallest = Infinity;
@@ -44,7 +50,7 @@ export function amountAt(tokens: readonly string[], index: number): Amount | und
   let begun = false;
   while (at < tokens.length) {
     const word = tokens[at]!;
-    const scaled = SCALES.get(word);
+    const scaled = word === GRAND && group !== undefined ? 1e3 : SCALES.get(word);
     if (begun && isJoin(tokens, at)) {
       at += 1;
       continue;
@@ -77,6 +83,12 @@ export function amountAt(tokens: readonly string[], index: number): Amount | und
     if (dangling) break;
   }
   if (!begun) return undefined;
+  const more = group === undefined && tokens[at] === 'and' ? shareAt(tokens, at + 1) : undefined;
+  // "A million and a half"
+  if (more !== undefined && !isScale(tokens[more.to])) {
+    total += more.value * smallest;
+    at = more.to;
+  }
   // Cents and hundredths of a lakh are as fine as anybody says it; more would be the arithmetic's own digits.
   const value = Math.round((total + (group ?? 0)) * 100) / 100;
   return { value, from: index, to: at, ones, dangling };
@@ -99,19 +111,29 @@ function partAt(
   }
   const alone = ALONE.get(word);
   if (alone !== undefined) return { value: alone, from: index, to: index + 1, dangling: false };
-  if (HALF.has(word) && group === undefined && isScale(tokens[index + 1])) {
-    return { value: 0.5, from: index, to: index + 1, dangling: false };
+  const share = group === undefined ? shareAt(tokens, index) : undefined;
+  if (share !== undefined) {
+    // "Half a million", "a quarter of a million"
+    const to = tokens[share.to] === 'of' ? share.to + 1 : share.to;
+    if (isScale(tokens[to])) return { ...share, to, dangling: false };
   }
   const number = wholeAt(tokens, index);
   if (number === undefined) return undefined;
   const next = tokens[number.to];
-  if (next === 'and' && HALF.has(tokens[number.to + 1] ?? '')) {
-    return { value: number.value + 0.5, from: index, to: number.to + 2, dangling: false };
-  }
+  const more = next === 'and' ? shareAt(tokens, number.to + 1) : undefined;
+  if (more !== undefined) return { value: number.value + more.value, from: index, to: more.to, dangling: false };
   if (next === undefined || !POINT.has(next)) return { ...number, dangling: false };
   const digits = decimalsAt(tokens, number.to + 1);
   if (digits === undefined) return { value: number.value, from: index, to: number.to + 1, dangling: true };
   return { value: Number(`${number.value}.${digits.value}`), from: index, to: digits.to, dangling: false };
+}
+
+/** `Half`, `quarter`, `three quarters`. */
+function shareAt(tokens: readonly string[], index: number): Found<number> | undefined {
+  if (HALF.has(tokens[index] ?? '')) return { value: 0.5, from: index, to: index + 1 };
+  if (QUARTER.has(tokens[index] ?? '')) return { value: 0.25, from: index, to: index + 1 };
+  if (tokens[index] !== 'three' || !QUARTER.has(tokens[index + 1] ?? '')) return undefined;
+  return { value: 0.75, from: index, to: index + 2 };
 }
 
 function wholeAt(tokens: readonly string[], index: number): Found<number> | undefined {
@@ -144,7 +166,7 @@ function isJoin(tokens: readonly string[], index: number): boolean {
 }
 
 function isScale(word: string | undefined): boolean {
-  return word !== undefined && (SCALES.has(word) || HUNDRED.has(word));
+  return word !== undefined && (SCALES.has(word) || HUNDRED.has(word) || word === GRAND);
 }
 
 function words(text: string): ReadonlySet<string> {
