@@ -3,7 +3,7 @@ import type { AnswerContract } from './contract.ts';
 import type { ContractInput, ContractOutcome, ContractState, ContractStep } from './contract-state.ts';
 import { corrected } from './correction.ts';
 import { mostKeys } from './keys.ts';
-import { keyedIn, spokenIn } from './parts.ts';
+import { keyedIn, spokenIn, wordsIn } from './parts.ts';
 import { contractPhrases, givenAgain } from './phrases.ts';
 import { isSecure, readParts } from './read-answer.ts';
 import type { AnswerPart, Impossible } from './reading.ts';
@@ -81,14 +81,16 @@ function collect(state: ContractState, answer: readonly AnswerPart[]): ContractS
 function choose(state: ContractState, answer: readonly AnswerPart[]): ContractStep {
   const { contract, context, candidates } = state;
   const reading = readParts(contract, context, answer);
-  if (reading.status === 'complete') return propose(state, reading.value);
   const text = spokenIn(answer);
-  const number = readParts({ kind: 'digits', length: 1 }, context, answer);
   const ordinal = /\b(?:first|former)\b|पहला|पहली|पहले/iu.test(text)
     ? 1
     : /\b(?:second|latter)\b|दूसरा|दूसरी/iu.test(text)
       ? 2
       : undefined;
+  // "The second" alone is one of the two, not a day of the month.
+  const alone = ordinal !== undefined && wordsIn(text, context.language).length === 1;
+  if (reading.status === 'complete' && !alone) return propose(state, reading.value);
+  const number = readParts({ kind: 'digits', length: 1 }, context, answer);
   const chosen = candidates[(ordinal ?? (number.status === 'complete' ? Number(number.value) : 0)) - 1];
   if (chosen !== undefined) return propose(state, chosen);
   return missed(state, repeated(state), 'not-understood');

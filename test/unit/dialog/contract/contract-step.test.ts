@@ -125,6 +125,12 @@ describe('collecting a value', () => {
     expect(done(date, english, ['5/3/2026', 'the second one', 'yes'])).toBe('2026-05-03 after 1');
   });
 
+  it('takes an ordinal alone for one of the days that it asked about', () => {
+    expect(done({ kind: 'date' }, english, ['Monday or Tuesday', 'the first', 'yes'])).toBe('2026-01-05 after 1');
+    expect(done({ kind: 'date' }, english, ['Monday or Tuesday', 'the second', 'yes'])).toBe('2026-01-06 after 1');
+    expect(done({ kind: 'date' }, english, ['Monday or Tuesday', 'the second of March', 'yes'])).toBe('2026-03-02 after 1');
+  });
+
   it('takes a choice and a yes at once, and a card without ever saying it', () => {
     expect(done({ kind: 'yes-no' }, english, ['yes'])).toBe('yes after 0');
     expect(done({ kind: 'choice', options: [{ name: 'a', phrases: ['apples'] }] }, english, ['apples'])).toBe('a after 0');
