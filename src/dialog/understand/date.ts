@@ -160,7 +160,7 @@ function namedMonthAt(tokens: readonly string[], index: number, options: DateOpt
   const day = dayNumberAt(tokens, index);
   if (day === undefined) return undefined;
   const at = OF.has(tokens[day.to] ?? '') ? day.to + 1 : day.to;
-  const month = phraseAt(tokens, at, MONTH_NAMES, 1);
+  const month = phraseAt(tokens, at, MONTH_NAMES, 1) ?? (tokens[day.to] === 'of' ? monthNumberAt(tokens, at) : undefined);
   if (month !== undefined) return withYear(tokens, index, month.to, month.value, day.value, options);
   const fromNow = monthFromNowAt(tokens, at, options);
   if (fromNow !== undefined) return { value: dayIn(fromNow.value, day.value, options), from: index, to: fromNow.to };
@@ -170,6 +170,12 @@ function namedMonthAt(tokens: readonly string[], index: number, options: DateOpt
   const bareSecond = tokens[index] === 'second' && day.to === index + 1;
   if (bareSecond || COUNTED.has(tokens[day.to] ?? '')) return undefined;
   return { value: dayAlone(day.value, options), from: index, to: day.to };
+}
+
+/** `The twelfth of the fifth`. */
+function monthNumberAt(tokens: readonly string[], index: number): Found<number> | undefined {
+  const month = dayNumberAt(tokens, index);
+  return month?.asDay === true && month.value <= 12 && !COUNTED.has(tokens[month.to] ?? '') ? month : undefined;
 }
 
 /** `5 3 2026`, `five three twenty twenty six`, `2026 3 5`. */

@@ -25,7 +25,11 @@ const OR = new Set(tokenise('or या ya'));
 /** Two days and what is between them; none of them is one day. */
 const BOTH = new Set(['and', 'to', 'through', ...tokenise('और')]);
 const CORRECTS = new Set(tokenise('no actually sorry rather instead wait mean better make नहीं नही nahi nahin सॉरी बल्कि'));
-const AROUND = phraseTable<boolean>([[true, ['के बाद', 'से पहले', 'के पहले', 'ke baad', 'se pehle']]]);
+const WEEK = new Set(tokenise('week हफ़्ते सप्ताह'));
+const LAST = new Set(tokenise('last पिछले'));
+const AROUND = phraseTable<true>([
+  [true, ['के बाद', 'से पहले', 'के पहले', 'ke baad', 'se pehle', 'last week', 'of last week', 'in last week']],
+]);
 
 /**
  * Of the days that an utterance names, in their order, those that are meant: the last one, since people correct
@@ -50,12 +54,16 @@ export function meantDays<Day extends DayWords>(tokens: readonly string[], named
   return meant;
 }
 
-/** Whether only a day near the one that is named is meant: `before Friday`, `a few weeks from today`, `शुक्रवार के बाद`. */
+/**
+ * Whether another day than the one that is named is meant: `before Friday`, `a few weeks from today`, `शुक्रवार के बाद`,
+ * `Friday of last week`.
+ */
 export function isVague(tokens: readonly string[], { from, to }: DayWords): boolean {
   const at = beforeLinks(tokens, from);
   const word = tokens[at] ?? '';
   if (word === 'before' || word === 'after' || word === 'weeks') return true;
-  return (word === 'from' && countsBefore(tokens, at)) || phraseAt(tokens, to, AROUND, 2) !== undefined;
+  if (WEEK.has(word) && LAST.has(tokens[at - 1] ?? '')) return true;
+  return (word === 'from' && countsBefore(tokens, at)) || phraseAt(tokens, to, AROUND, 3) !== undefined;
 }
 
 function isOffered(between: readonly string[]): boolean {

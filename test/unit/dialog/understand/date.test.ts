@@ -20,6 +20,7 @@ describe('a date', () => {
     ['first Monday in December', '2026-12-07'],
     ['the second Tuesday of January', '2027-01-12'],
     ['last Friday', '2026-11-20'],
+    ['the twelfth of the fifth', '2027-05-12'],
     ['the 27th of next month', '2026-12-27'],
     ['next month on the fifth', '2026-12-05'],
     ['the 15th of last month', '2026-10-15'],
@@ -67,6 +68,8 @@ describe('a date', () => {
     'a few weeks from today',
     'a couple of weeks from the fifth',
     'the first Friday',
+    'last week Monday',
+    'Monday of last week',
     'the fifth Monday of February',
   ])('is not known from "%s" alone', (text) => expect(read(text)).toBe('part'));
 });

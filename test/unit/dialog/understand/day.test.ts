@@ -112,6 +112,9 @@ describe('days', () => {
     'the first Monday',
     'the fifth Monday of February',
     'last Friday',
+    'last week Friday',
+    'Friday of last week',
+    'पिछले हफ़्ते शुक्रवार',
     'the Friday after next',
     'Friday week',
   ])('takes no day for certain from "%s"', (text) => expect(findDay(tokenise(text), TODAY)).toBeUndefined());
