@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { CALL_ID } from '../kernel/ids.ts';
 import { EXIT, printJson, printLine, printNote } from './output.ts';
 import { withRecords } from './records-access.ts';
 
@@ -24,17 +25,23 @@ export function addEraseCommand(program: Command): void {
         process.exitCode = EXIT.usage;
         return;
       }
+      if (call !== undefined && !CALL_ID.test(call)) {
+        printNote(`offhook erase: ${JSON.stringify(call)} is no id of a call`);
+        process.exitCode = EXIT.usage;
+        return;
+      }
       await withRecords('erase', async ({ eraser }) => {
         const erasure =
           call === undefined ? await eraser.eraseNumber(tenant, number ?? '') : await eraser.eraseCall(tenant, call);
-        const { erased, held, live } = erasure;
+        const { erased, held, live, missing } = erasure;
         if (json) printJson(erasure);
         else {
           printLine(`${erased.length} call(s) erased.`);
           if (held.length > 0) printLine(`Held for the law, and kept: ${held.join(', ')}`);
           if (live.length > 0) printLine(`Not over yet; erase again when they are: ${live.join(', ')}`);
+          if (missing.length > 0) printNote(`No call of this tenant: ${missing.join(', ')}`);
         }
-        return held.length + live.length === 0 ? EXIT.ok : EXIT.failed;
+        return held.length + live.length + missing.length === 0 ? EXIT.ok : EXIT.failed;
       });
     });
 }

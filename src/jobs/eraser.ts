@@ -4,12 +4,13 @@ import { z } from 'zod';
 import { plainNumber } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { hasCode } from '../kernel/error-code.ts';
+import { CALL_ID } from '../kernel/ids.ts';
 import type { ErasedCall, PrivacyRepository } from '../store/port.ts';
 import type { Recordings } from '../store/recordings.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface EraserParts {
-  readonly store: { readonly privacy: Pick<PrivacyRepository, 'erase' | 'eraseKind' | 'callsOf'> };
+  readonly store: { readonly privacy: Pick<PrivacyRepository, 'erase' | 'eraseKind' | 'knows' | 'callsOf'> };
   readonly recordings: Pick<Recordings, 'remove'>;
   /** Everything on its way to the store: entries of an erased call are dropped. */
   readonly outboxes: readonly Outbox[];
@@ -27,6 +28,8 @@ export interface Erasure {
   readonly held: readonly string[];
   /** Calls that are not over: erase again when they are. */
   readonly live: readonly string[];
+  /** Asked for by id, and no calls of this tenant: nothing of theirs was touched. */
+  readonly missing: readonly string[];
 }
 
 /** Files of a call's sound, and those that hold its sound and its words. */
@@ -36,8 +39,8 @@ const IS_BOTH = /\.fixture\.(?:gz|sealed)$/u;
 /** As much of an outbox entry or a journal as tells whose it is. */
 const about = z.object({
   tenantId: z.string(),
-  id: z.string().optional(),
-  callId: z.string().optional(),
+  id: z.string().min(1).optional(),
+  callId: z.string().min(1).optional(),
   from: z.string().optional(),
   to: z.string().optional(),
   direction: z.string().optional(),
@@ -55,17 +58,25 @@ export class Eraser {
     this.#parts = parts;
   }
 
+  /**
+   * Erases one call, if it is the tenant's.
+   * @throws TypeError for an id that no call can have: files are found by it
+   */
   async eraseCall(tenantId: string, callId: string): Promise<Erasure> {
-    return this.#erase(tenantId, (found) => found.callId === callId, [callId]);
+    if (!CALL_ID.test(callId)) throw new TypeError(`${JSON.stringify(callId)} is no id of a call`);
+    const isThis = (found: { callId: string }): boolean => found.callId === callId;
+    const stored = async (): Promise<string[]> => ((await this.#parts.store.privacy.knows(tenantId, callId)) ? [callId] : []);
+    const { erased, held, live } = await this.#erase(tenantId, isThis, stored);
+    return { erased, held, live, missing: [...erased, ...held, ...live].length === 0 ? [callId] : [] };
   }
 
   /** Every call with this person, whoever called whom; the bot's own number erases nothing. */
   async eraseNumber(tenantId: string, number: string): Promise<Erasure> {
     const wanted = plainNumber(number);
-    if (wanted === '') return { erased: [], held: [], live: [] };
+    if (wanted === '') return { erased: [], held: [], live: [], missing: [] };
     const isTheirs = ({ party }: { party: string }): boolean => plainNumber(party) === wanted;
-    // First what is under way, then the store: an entry that arrives meanwhile is found there.
-    return this.#erase(tenantId, isTheirs, async () => this.#parts.store.privacy.callsOf(tenantId, number));
+    const found = await this.#erase(tenantId, isTheirs, () => this.#parts.store.privacy.callsOf(tenantId, number));
+    return { ...found, missing: [] };
   }
 
   /** For retention: one kind alone. A legal hold is respected. */
@@ -80,14 +91,15 @@ export class Eraser {
   async #erase(
     tenantId: string,
     isMeant: (found: { callId: string; party: string }) => boolean,
-    stored: readonly string[] | (() => Promise<readonly string[]>),
-  ): Promise<Erasure> {
+    stored: () => Promise<readonly string[]>,
+  ): Promise<Omit<Erasure, 'missing'>> {
+    // First what is under way, then the store: an entry that arrives meanwhile is found there.
     const live = await this.#liveCalls(tenantId, isMeant);
     const ids = new Set<string>();
     for (const outbox of this.#parts.outboxes) {
       for (const { callId } of await entriesOf(outbox, tenantId, isMeant)) ids.add(callId);
     }
-    for (const callId of typeof stored === 'function' ? await stored() : stored) ids.add(callId);
+    for (const callId of await stored()) ids.add(callId);
     const [erased, held]: [string[], string[]] = [[], []];
     for (const callId of ids) {
       if (live.includes(callId)) continue;

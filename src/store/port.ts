@@ -202,6 +202,8 @@ export interface PrivacyRepository {
    * @returns undefined when it was destroyed
    */
   audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined>;
+  /** Whether the tenant has this call, or had it: what was erased once is known for ever. */
+  knows(tenantId: string, callId: string): Promise<boolean>;
   /** Calls of the person with this number, erased ones not. */
   callsOf(tenantId: string, number: string): Promise<readonly string[]>;
   /**

@@ -27,6 +27,24 @@ export class PostgresPrivacy implements PrivacyRepository {
     );
   }
 
+  async knows(tenantId: string, callId: string): Promise<boolean> {
+    const found = await unavailable(
+      this.#tenancy.ask(tenantId, (session) =>
+        session
+          .select({ id: calls.id })
+          .from(calls)
+          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)))
+          .unionAll(
+            session
+              .select({ id: erasures.callId })
+              .from(erasures)
+              .where(and(eq(erasures.tenantId, tenantId), eq(erasures.callId, callId))),
+          ),
+      ),
+    );
+    return found.length > 0;
+  }
+
   async callsOf(tenantId: string, number: string): Promise<readonly string[]> {
     const hash = (await unavailable(this.#keys.index(tenantId))).number(number);
     if (hash === undefined) return [];

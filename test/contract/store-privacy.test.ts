@@ -196,6 +196,12 @@ describe.each([
     await store.privacy.erase(tenantId, 'early', 78);
     await store.calls.upsert({ ...record, id: 'early' });
     expect(await store.calls.get(tenantId, 'early')).toBeUndefined();
+    for (const id of ['gone', 'early']) expect(await store.privacy.knows(tenantId, id)).toBe(true);
+    for (const [tenant, id] of [
+      [tenantId, 'never'],
+      ['other', 'gone'],
+    ] as const)
+      expect(await store.privacy.knows(tenant, id)).toBe(false);
   });
 
   it.runIf(installed)('takes no copy of a record that is written while the call is erased', async () => {

@@ -3,6 +3,7 @@ import type { LiveCall } from '../../call/live-call.ts';
 import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
 import type { AuditEvent } from '../../jobs/audit-log.ts';
+import { CALL_ID } from '../../kernel/ids.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';
 import type { ApiKey } from './api-keys.ts';
@@ -11,7 +12,7 @@ import { liveCallView, liveView } from './live-call-views.ts';
 import type { LiveDesk } from './live-desk.ts';
 
 const nothing = z.strictObject({});
-const callId = z.strictObject({ callId: z.string().regex(/^[\w-]{1,200}$/u) });
+const callId = z.strictObject({ callId: z.string().regex(CALL_ID) });
 const ownedBy = z.looseObject({ tenantId: z.string() });
 
 /** A number in E.164 form, or a `sip:` address. */

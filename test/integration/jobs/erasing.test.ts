@@ -120,7 +120,12 @@ describe.each([
       if (isRemote) expect([...s3.objects.keys()].filter((key) => key.includes('sealed'))).toHaveLength(2);
 
       const erasure = await records.eraser.eraseNumber('default', '+1 (555) 012-3456');
-      expect({ ...erasure, erased: erasure.erased.toSorted() }).toEqual({ erased: ['gone', 'queued'], held: [], live: [] });
+      expect({ ...erasure, erased: erasure.erased.toSorted() }).toEqual({
+        erased: ['gone', 'queued'],
+        held: [],
+        live: [],
+        missing: [],
+      });
       expect((await records.store.calls.search('default', { limit: 9, number: NUMBER })).calls).toEqual([]);
       const kept = await records.store.calls.get('default', 'kept');
       expect(kept).toMatchObject({ from: OTHERS_NUMBER, turns: [{ callerText: `${OTHERS_WORD} undefined` }] });
@@ -178,6 +183,40 @@ async function keepCalls(records: Records, day: string): Promise<void> {
 }
 
 describe('erasing', () => {
+  it("leaves another tenant's calls alone: their recordings, what is held, what is live and what is on its way", async () => {
+    await using folder = await temporaryFolder();
+    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
+    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
+    try {
+      const { store, eraser, outbox } = records;
+      const day = join(folder.path, 'recordings', '2026-01-01');
+      await mkdir(day, { recursive: true });
+      await mkdir(join(folder.path, 'calls'), { recursive: true });
+      const ids = ['held', 'live', 'queued', 'stored'];
+      for (const id of ids) await writeFile(join(day, `${id}.wav`), 'x');
+      for (const id of ['held', 'stored']) await store.calls.upsert(callRecordOf({ id, recordingPath: join(day, `${id}.wav`) }));
+      await store.calls.setLegalHold('default', 'held', true);
+      await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
+      await keepEndedCall(outbox, undefined, callRecordOf({ id: 'queued' }));
+      for (const id of ids) {
+        expect(await eraser.eraseCall('other', id)).toEqual({ erased: [], held: [], live: [], missing: [id] });
+      }
+      expect((await readdir(day)).toSorted()).toEqual(ids.map((id) => `${id}.wav`));
+      expect([await outbox.names(), (await store.calls.get('default', 'stored'))?.from]).toEqual([
+        [expect.any(String)],
+        callRecordOf().from,
+      ]);
+
+      // What was erased once is known: where files were left by a death in its middle, they go now.
+      expect(await eraser.eraseCall('default', 'queued')).toMatchObject({ erased: ['queued'] });
+      await writeFile(join(day, 'queued.wav'), 'left');
+      expect(await eraser.eraseCall('default', 'queued')).toMatchObject({ erased: ['queued'] });
+      expect(await readdir(day)).not.toContain('queued.wav');
+    } finally {
+      await records.close();
+    }
+  });
+
   it('leaves what a legal hold protects and what is still being said, and expires the rest by bot', async () => {
     await using folder = await temporaryFolder();
     const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
@@ -201,8 +240,8 @@ describe('erasing', () => {
       }
       await store.calls.setLegalHold('default', 'held', true);
       await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
-      expect(await eraser.eraseCall('default', 'held')).toEqual({ erased: [], held: ['held'], live: [] });
-      expect(await eraser.eraseCall('default', 'live')).toEqual({ erased: [], held: [], live: ['live'] });
+      expect(await eraser.eraseCall('default', 'held')).toMatchObject({ erased: [], held: ['held'] });
+      expect(await eraser.eraseCall('default', 'live')).toMatchObject({ erased: [], live: ['live'] });
 
       const fixturesFolder = join(folder.path, 'fixtures');
       await mkdir(fixturesFolder);

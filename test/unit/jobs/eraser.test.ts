@@ -24,6 +24,7 @@ describe('erasing on a disk that does not give everything', () => {
     const privacy: EraserParts['store']['privacy'] = {
       erase: async (tenantId, callId) => ({ tenantId, callId, ...noFiles }),
       eraseKind: async (tenantId, callId) => ({ tenantId, callId, ...noFiles }),
+      knows: async (tenantId, callId) => tenantId === 'default' && callId === 'call_1',
       callsOf: refuse,
     };
     const outbox = await Outbox.open(join(folder, 'outbox'), () => 0);
@@ -52,6 +53,39 @@ describe('erasing on a disk that does not give everything', () => {
     await subject.eraseKind('default', 'call_1', kind);
     expect((await readdir(day)).sort()).toEqual(left);
   });
+
+  it.each([
+    ['the call of another tenant', 'other', 'call_1'],
+    ['a name that no call has', 'default', 'call'],
+  ])('names %s as missing, and leaves alone every file that is called so', async (_what, tenantId, callId) => {
+    const day = join(folder, 'day');
+    await mkdir(day);
+    await writeFile(join(day, `${callId}.wav`), '');
+    const { eraser: subject, outbox } = await eraser();
+    await outbox.append('call', { tenantId: 'another', id: callId });
+    const missing = { erased: [], held: [], live: [], missing: [callId] };
+    await expect(subject.eraseCall(tenantId, callId)).resolves.toEqual(missing);
+    expect([await readdir(day), await outbox.names(), removed]).toEqual([[`${callId}.wav`], [expect.any(String)], []]);
+  });
+
+  it('erases a call that an entry of an outbox alone names', async () => {
+    const { eraser: subject, outbox } = await eraser();
+    await outbox.append('call', { tenantId: 'other', id: 'call_2' });
+    await expect(subject.eraseCall('other', 'call_2')).resolves.toMatchObject({ erased: ['call_2'], missing: [] });
+    expect(await outbox.names()).toEqual([]);
+  });
+
+  it.each(['', '.', '../call_1', 'call_1.wav', 'call_1\n'])(
+    'refuses %j, which is no id: other files might be called so',
+    async (id) => {
+      const run = join(folder, 'run');
+      await mkdir(run);
+      await writeFile(join(run, '.s.PGSQL.5432'), '');
+      const { eraser: subject } = await eraser();
+      await expect(subject.eraseCall('default', id)).rejects.toThrow(TypeError);
+      expect(await readdir(run)).toEqual(['.s.PGSQL.5432']);
+    },
+  );
 
   it('says nothing was erased where a folder cannot be looked through', async () => {
     await symlink('loop', join(folder, 'loop'));

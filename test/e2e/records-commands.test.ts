@@ -1,0 +1,15 @@
+import { expect, it, vi } from 'vitest';
+import { temporaryFolder } from '../support/databases.ts';
+import { lastJson, runOffhook } from './run-offhook.ts';
+
+// Each starts a process, which compiles the program first when it has changed.
+vi.setConfig({ testTimeout: 180_000 });
+
+it('erases nothing where no call has the id, and says so with its exit code', async () => {
+  await using folder = await temporaryFolder();
+  const env = { OFFHOOK_DATA_DIR: folder.path };
+  const unset = await runOffhook(['erase', '--call', ''], env);
+  expect(unset).toEqual({ code: 2, stdout: '', stderr: 'offhook erase: "" is no id of a call\n' });
+  const unknown = await runOffhook(['erase', '--call', 'foo', '--json'], env);
+  expect([unknown.code, lastJson(unknown)]).toEqual([1, { erased: [], held: [], live: [], missing: ['foo'] }]);
+});
