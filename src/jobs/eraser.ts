@@ -1,6 +1,7 @@
-import { readFile, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { readJournal } from '../call/journal-file.ts';
 import { plainNumber } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { hasCode } from '../kernel/error-code.ts';
@@ -138,9 +139,7 @@ export class Eraser {
     const { callsFolder } = this.#parts;
     const live: string[] = [];
     for (const name of (await namesIn(callsFolder)).filter((file) => file.endsWith('.json'))) {
-      // Over meanwhile, it is in an outbox, which is looked through next.
-      const text = await readFile(join(callsFolder, name), 'utf8').catch(unlessMissing('{}'));
-      const found = ownerOf(jsonOf(text));
+      const found = ownerOf(await readJournal(join(callsFolder, name)).catch(unlessGone));
       if (found !== undefined && found.tenantId === tenantId && isMeant(found)) live.push(found.callId);
     }
     return live;
@@ -176,12 +175,9 @@ function ownerOf(body: unknown): Owner | undefined {
   return callId === undefined ? undefined : { tenantId, callId, party: (direction === 'outbound' ? to : from) ?? '' };
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Over meanwhile, the call is in an outbox, which is looked through next; where no state is whole, the journal names nobody. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof SyntaxError)) unlessMissing(undefined)(error);
 }
 
 /** What a disk refuses for any other reason must not pass for what is not there: it may be what was to be erased. */

@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { JournalFile } from '../../../src/call/journal-file.ts';
 import { Eraser, type EraserParts } from '../../../src/jobs/eraser.ts';
 import { Outbox } from '../../../src/jobs/outbox.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { until } from '../../support/processes.ts';
 
 const noFiles = { recordingPath: undefined, recordingSidecarPath: undefined, recordingObject: undefined };
 
@@ -100,6 +103,20 @@ describe('erasing on a disk that does not give everything', () => {
     await rm(join(folder, 'outbox', name));
     await mkdir(join(folder, 'outbox', name));
     await expect(subject.eraseCall('default', 'call_1')).rejects.toMatchObject({ code: 'EISDIR' });
+    expect(removed).toEqual([]);
+  });
+
+  it('leaves a call that is not over alone, whose journal holds each of its states', async () => {
+    const calls = join(folder, 'calls');
+    await mkdir(calls);
+    const path = join(calls, 'call_1.json');
+    const journal = new JournalFile(path, () => {});
+    journal.keep({ tenantId: 'default', id: 'call_1', revision: 1 });
+    await until('its first state', () => existsSync(path));
+    journal.keep({ tenantId: 'default', id: 'call_1', revision: 2 });
+    await journal.close();
+    const { eraser: subject } = await eraser();
+    await expect(subject.eraseCall('default', 'call_1')).resolves.toMatchObject({ erased: [], live: ['call_1'] });
     expect(removed).toEqual([]);
   });
 
