@@ -5,10 +5,11 @@ import { callRecordOf } from './call-records.ts';
 
 /**
  * A process that opens the store of the folder in its first argument, says where it is, writes the call named by its
- * second one every few milliseconds under rising ids until told to stop, and prints each id once it is stored.
+ * second one every few milliseconds under rising ids until told to stop, and prints each id once it is stored. The third
+ * is how long it waits for a store that another process has, in ms.
  */
-const [dataDir = '', prefix = ''] = process.argv.slice(2);
-const database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => {} });
+const [dataDir = '', prefix = '', waitMs = '30000'] = process.argv.slice(2);
+const database = await openDatabase({ url: undefined, dataDir, clock: systemClock, onProblem: () => {}, waitMs: Number(waitMs) });
 const store = storeOn(database);
 process.stdout.write(`${database.place}\n`);
 const stopping = new AbortController();

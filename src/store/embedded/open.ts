@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { stayAwake } from '../../kernel/stay-awake.ts';
 import type { DatabaseConnection } from '../connection.ts';
 import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
 import { migrateDatabase, migrationTexts } from '../migrate.ts';
@@ -56,7 +57,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
     if (whenBusy === 'stop' || clock.nowMs() >= deadlineMs) {
       throw new StoreBusyError('another process has the store open', { facts: { dataDir, ownerPid: attempt.facts.owner.pid } });
     }
-    await sleep(clock, RETRY_MS);
+    await stayAwake(sleep(clock, RETRY_MS));
   }
 }
 

@@ -14,8 +14,8 @@ import { type Running, run, until } from '../../support/processes.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/store-child.ts', import.meta.url));
 
-function startChild(dataDir: string, prefix: string): Running {
-  return run(process.execPath, ['--import', 'tsx', childProgram, dataDir, prefix]);
+function startChild(dataDir: string, ...args: readonly string[]): Running {
+  return run(process.execPath, ['--import', 'tsx', childProgram, dataDir, ...args]);
 }
 
 const lines = (child: Running): string[] => child.output().split('\n').slice(0, -1);
@@ -90,6 +90,21 @@ describe.concurrent('the embedded store between processes', () => {
       }
     } finally {
       for (const database of databases.sort((a) => (a.place === 'peer' ? -1 : 1))) await database.close();
+    }
+  });
+
+  it('says who has the store when that one does not let go of it, in a process that has nothing else to do', async () => {
+    await using folder = await temporaryFolder();
+    const attempt = await StoreLock.acquire(join(folder.path, 'store.lock'), join(folder.path, 'nowhere'), systemClock);
+    if (attempt.state !== 'held') throw new Error('a new folder is free');
+    await using _lock = attempt.lock;
+    const child = startChild(folder.path, 'late-', '300');
+    try {
+      await until('its end', () => child.child.exitCode !== null, 40_000);
+      expect(child.child.exitCode, child.output()).toBe(1);
+      expect(child.output()).toContain('OFFHOOK_STORE_BUSY');
+    } finally {
+      await child.stop('SIGKILL');
     }
   });
 
