@@ -40,16 +40,19 @@ export interface RecordsOptions {
   readonly config: Pick<LoadedConfig, 'settings' | 'secrets'> & Partial<Pick<LoadedConfig, 'webhooks'>>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** False for a command that soon ends: nobody joins its store. */
+  readonly lasting?: boolean;
 }
 
 /** Opens store, queue and outboxes. @throws OffhookError */
-export async function openRecords({ config, clock, logger }: RecordsOptions): Promise<Records> {
+export async function openRecords({ config, clock, logger, lasting = true }: RecordsOptions): Promise<Records> {
   const { settings, secrets, webhooks = [] } = config;
   const { dataDir, jobs } = settings;
   const onProblem = (error: Error): void => logger.warn({ error }, 'store or queue connection');
   const { masterKeys } = secrets;
   const url = secrets.databaseUrl?.reveal();
-  const database = await openDatabase({ url, dataDir, masterKeys, clock, onProblem, waitMs: settings.store.lockTimeoutMs });
+  const { lockTimeoutMs: waitMs } = settings.store;
+  const database = await openDatabase({ url, dataDir, masterKeys, clock, onProblem, waitMs, lasting });
   try {
     const store = storeOn(database);
     const backoff = { firstMs: jobs.firstRetryMs, factor: 4, maxMs: 3_600_000, jitter: 0.2 };

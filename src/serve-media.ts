@@ -111,7 +111,9 @@ async function openFixtureKeys({ config, clock, logger }: ServeMediaOptions) {
   const { masterKeys } = secrets;
   const { dataDir, store: where } = settings;
   const url = secrets.databaseUrl?.reveal();
-  const store = storeOn(await openDatabase({ url, dataDir, masterKeys, clock, onProblem, waitMs: where.lockTimeoutMs }));
+  const options = { url, dataDir, masterKeys, clock, onProblem, waitMs: where.lockTimeoutMs };
+  // The store stays the front's.
+  const store = storeOn(await openDatabase({ ...options, lasting: false }));
   const { privacy } = store;
   return {
     sealUnder: (...asked: Parameters<typeof privacy.audioKey>) => privacy.audioKey(...asked),

@@ -121,7 +121,7 @@ async function keptCall(
 ): Promise<KeptCall | undefined> {
   const clock = systemClock;
   if (recordPath === undefined && !sealsCalls(config)) return findCallRecord(config.settings.dataDir, carrierCallId, clock);
-  const records = await openRecords({ config, clock, logger: createLogger({ level: 'error' }) });
+  const records = await openRecords({ config, clock, logger: createLogger({ level: 'error' }), lasting: false });
   try {
     const parts = { ...records, clock };
     const found = await findKeptCall(parts, carrierCallId);

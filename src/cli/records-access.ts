@@ -16,7 +16,7 @@ export async function withRecords(name: string, use: (records: Records) => Promi
   const logger = createLogger({ level: level === 'info' ? 'warn' : level, personal });
   let records: Records | undefined;
   try {
-    records = await openRecords({ config, clock: systemClock, logger });
+    records = await openRecords({ config, clock: systemClock, logger, lasting: false });
     process.exitCode = await use(records);
   } catch (error) {
     printNote(`offhook ${name}: ${errorText(error)}`);

@@ -68,7 +68,7 @@ export function addReplayCommand(program: Command): void {
 const storedKey: FixtureKey = async (tenantId, callId, make) => {
   const { config } = requireConfiguration();
   const logger = createLogger({ level: 'error', personal: false });
-  const records = await openRecords({ config, clock: systemClock, logger });
+  const records = await openRecords({ config, clock: systemClock, logger, lasting: false });
   try {
     return await records.store.privacy.audioKey(tenantId, callId, make);
   } finally {

@@ -25,8 +25,10 @@ export interface DatabaseOptions {
   readonly onProblem: (error: Error) => void;
   /** What to do when another process owns the embedded store: use it through its socket, or stop. `join` when absent. */
   readonly whenBusy?: 'join' | 'stop';
-  /** How long to wait for an owner that is still starting, in ms; 30,000 when absent. */
+  /** How long to wait for an owner that is still starting or soon ends, in ms; 30,000 when absent. */
   readonly waitMs?: number;
+  /** Whether this process means to keep the embedded store, as a command does not: others join it then; true when absent. */
+  readonly lasting?: boolean;
 }
 
 /** PostgreSQL, wherever it runs: in a thread of this process, behind another process's socket, or on a server. */

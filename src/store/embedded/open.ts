@@ -23,6 +23,7 @@ export interface EmbeddedOptions {
   readonly onProblem: (error: Error) => void;
   readonly whenBusy?: 'join' | 'stop';
   readonly waitMs?: number;
+  readonly lasting?: boolean;
 }
 
 export interface EmbeddedDatabase {
@@ -37,20 +38,21 @@ const MAX_SESSIONS = 16;
 const GATE_LIMITS = { maxWaiting: 20_000, idleInTransactionMs: 30_000 };
 const RETRY_MS = 100;
 
-/** Opens the embedded store as its one owner, or reaches the owner through its socket. */
+/** Opens the embedded store as its one owner, or reaches the owner through its socket, where that one means to stay. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { dataDir, clock, whenBusy = 'join', waitMs = 30_000 } = options;
+  const { dataDir, clock, whenBusy = 'join', waitMs = 30_000, lasting = true } = options;
   const socketDir = socketDirOf(dataDir);
   const deadlineMs = clock.nowMs() + waitMs;
   for (;;) {
-    const attempt = await tryLock(dataDir, socketDir, clock);
+    const attempt = await tryLock(dataDir, socketDir, clock, lasting);
     if (attempt.state === 'held') {
       return own(options, socketDir, attempt.lock).catch(async (error: unknown) => {
         await attempt.lock.release();
         throw error;
       });
     }
-    if (whenBusy === 'join') {
+    // What joined one that soon ends would be left without a store in the middle of its work.
+    if (whenBusy === 'join' && attempt.facts.lasting) {
       const peer = await joinOwner(attempt.facts.socketDir, options.onProblem);
       if (peer !== undefined) return peer;
     }
@@ -61,9 +63,9 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
   }
 }
 
-async function tryLock(dataDir: string, socketDir: string, clock: Clock): Promise<LockAttempt> {
+async function tryLock(dataDir: string, socketDir: string, clock: Clock, lasting: boolean): Promise<LockAttempt> {
   try {
-    return await StoreLock.acquire(join(dataDir, 'store.lock'), socketDir, clock);
+    return await StoreLock.acquire(join(dataDir, 'store.lock'), socketDir, clock, lasting);
   } catch (error) {
     throw new StoreUnavailableError('the data directory cannot be written', { cause: error, facts: { dataDir } });
   }

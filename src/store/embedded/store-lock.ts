@@ -6,7 +6,13 @@ import { hasCode } from '../../kernel/error-code.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { type ProcessIdentity, livenessOf, processIdentity, thisProcess } from './process-identity.ts';
 
-const lockFile = z.object({ owner: processIdentity, released: z.boolean(), socketDir: z.string() });
+const lockFile = z.object({
+  owner: processIdentity,
+  released: z.boolean(),
+  socketDir: z.string(),
+  /** Whether the owner means to stay, so that others may join it. Locks of older versions do not say. */
+  lasting: z.boolean().default(true),
+});
 export type LockFacts = z.infer<typeof lockFile>;
 
 /** How often the owner shows that it lives, and after how long without it an owner that cannot be looked at counts as dead. */
@@ -41,10 +47,13 @@ export class StoreLock implements AsyncDisposable {
     this.#beat();
   }
 
-  /** @param socketDir where other processes will find the store's socket while the lock is held */
-  static async acquire(folder: string, socketDir: string, clock: Clock): Promise<LockAttempt> {
+  /**
+   * @param socketDir where other processes will find the store's socket while the lock is held
+   * @param lasting whether they may join there
+   */
+  static async acquire(folder: string, socketDir: string, clock: Clock, lasting = true): Promise<LockAttempt> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const facts: LockFacts = { owner: await thisProcess(), released: false, socketDir };
+    const facts: LockFacts = { owner: await thisProcess(), released: false, socketDir, lasting };
     for (;;) {
       const latest = await latestLock(folder);
       if (latest !== undefined && (await isHeld(folder, latest, clock))) return { state: 'busy', facts: latest.facts };
@@ -103,7 +112,7 @@ async function latestLock(folder: string): Promise<NumberedLock | undefined> {
     // Swept between the two readings: look again.
     if (hasCode(error, 'ENOENT')) return latestLock(folder);
     // Files appear whole (they are linked or renamed into place); one that does not parse is a disk's work, not an owner's.
-    return { number, facts: { owner: nobody, released: true, socketDir: '' } };
+    return { number, facts: { owner: nobody, released: true, socketDir: '', lasting: false } };
   }
 }
 

@@ -93,6 +93,20 @@ describe.concurrent('the embedded store between processes', () => {
     }
   });
 
+  it('waits for the end of a process that soon ends, and joins none such', async () => {
+    await using folder = await temporaryFolder();
+    const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
+    const command = await openDatabase({ ...options, lasting: false });
+    await expect(openDatabase({ ...options, waitMs: 0 })).rejects.toMatchObject({ code: 'OFFHOOK_STORE_BUSY' });
+    const opening = openDatabase(options);
+    await storeOn(command).calls.upsert(callRecordOf());
+    await command.close();
+    await using gateway = await opening;
+    await using another = await openDatabase({ ...options, lasting: false });
+    expect([gateway.place, another.place]).toEqual(['embedded', 'peer']);
+    expect((await storeOn(another).calls.search('default', { limit: 9 })).calls).toHaveLength(1);
+  });
+
   it('says who has the store when that one does not let go of it, in a process that has nothing else to do', async () => {
     await using folder = await temporaryFolder();
     const attempt = await StoreLock.acquire(join(folder.path, 'store.lock'), join(folder.path, 'nowhere'), systemClock);
