@@ -12,9 +12,10 @@ import { migrateDatabase, migrationTexts } from '../migrate.ts';
 import { openPool } from '../open-pool.ts';
 import { EngineHost } from './engine-host.ts';
 import { dialGate } from './loopback.ts';
+import { Peer } from './peer.ts';
 import { SessionGate } from './session-gate.ts';
 import { serveSocket, socketDirOf } from './socket-server.ts';
-import { type LockAttempt, StoreLock } from './store-lock.ts';
+import { type LockAttempt, type LockFacts, StoreLock } from './store-lock.ts';
 import { placeCluster, templateKey, templateRoot } from './template.ts';
 
 export interface EmbeddedOptions {
@@ -40,27 +41,39 @@ const RETRY_MS = 100;
 
 /** Opens the embedded store as its one owner, or reaches the owner through its socket, where that one means to stay. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
-  const { dataDir, clock, whenBusy = 'join', waitMs = 30_000, lasting = true } = options;
-  const socketDir = socketDirOf(dataDir);
+  const { dataDir, clock, onProblem, whenBusy = 'join', waitMs = 30_000, lasting = true } = options;
   const deadlineMs = clock.nowMs() + waitMs;
+  const peerOptions = {
+    clock,
+    onProblem,
+    maxSessions: MAX_SESSIONS,
+    tryOwning: lasting ? () => tryOwning(options) : undefined,
+  };
   for (;;) {
-    const attempt = await tryLock(dataDir, socketDir, clock, lasting);
-    if (attempt.state === 'held') {
-      return own(options, socketDir, attempt.lock).catch(async (error: unknown) => {
-        await attempt.lock.release();
-        throw error;
-      });
-    }
+    const found = await tryOwning(options);
+    if ('pool' in found) return found;
     // What joined one that soon ends would be left without a store in the middle of its work.
-    if (whenBusy === 'join' && attempt.facts.lasting) {
-      const peer = await joinOwner(attempt.facts.socketDir, options.onProblem);
+    if (whenBusy === 'join' && found.lasting) {
+      const peer = await Peer.join(found.socketDir, peerOptions);
       if (peer !== undefined) return peer;
     }
     if (whenBusy === 'stop' || clock.nowMs() >= deadlineMs) {
-      throw new StoreBusyError('another process has the store open', { facts: { dataDir, ownerPid: attempt.facts.owner.pid } });
+      throw new StoreBusyError('another process has the store open', { facts: { dataDir, ownerPid: found.owner.pid } });
     }
     await stayAwake(sleep(clock, RETRY_MS));
   }
+}
+
+/** @returns what the lock says of the owner when that is another process */
+async function tryOwning(options: EmbeddedOptions): Promise<EmbeddedDatabase | LockFacts> {
+  const { dataDir, clock, lasting = true } = options;
+  const socketDir = socketDirOf(dataDir);
+  const attempt = await tryLock(dataDir, socketDir, clock, lasting);
+  if (attempt.state === 'busy') return attempt.facts;
+  return own(options, socketDir, attempt.lock).catch(async (error: unknown) => {
+    await attempt.lock.release();
+    throw error;
+  });
 }
 
 async function tryLock(dataDir: string, socketDir: string, clock: Clock, lasting: boolean): Promise<LockAttempt> {
@@ -141,26 +154,6 @@ async function runEngine(clusterDir: string, clock: Clock, onProblem: (error: Er
       await engine.close();
     },
   };
-}
-
-async function joinOwner(socketDir: string, onProblem: (error: Error) => void): Promise<EmbeddedDatabase | undefined> {
-  const connection: DatabaseConnection = {
-    host: socketDir,
-    port: 5432,
-    user: 'postgres',
-    database: 'postgres',
-    ssl: false,
-    keepAlive: true,
-    connectionTimeoutMillis: 5_000,
-  };
-  const pool = openPool({ ...connection, max: MAX_SESSIONS }, onProblem);
-  try {
-    await pool.query('SELECT 1');
-    return { place: 'peer', pool, connection, close: () => pool.end() };
-  } catch {
-    await pool.end();
-    return undefined;
-  }
 }
 
 /** What shapes a cluster: a prepared one is copied only where all of it is the same. */

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openQueue } from '../../../src/jobs/queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { socketDirOf } from '../../../src/store/embedded/socket-server.ts';
@@ -77,6 +78,46 @@ describe.concurrent('the embedded store between processes', () => {
       for (const peer of peers) await peer.stop('SIGKILL');
     }
   }, 90_000);
+
+  it('is taken over by one of those that joined when its owner is killed, and the others join that one', async () => {
+    await using folder = await temporaryFolder();
+    const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
+    const first = startChild(folder.path, 'owner-');
+    let third: Running | undefined;
+    try {
+      await written(first, 1);
+      await using left = await openDatabase(options);
+      await using right = await openDatabase(options);
+      expect([left.place, right.place]).toEqual(['peer', 'peer']);
+      await using queue = openQueue({ redisUrl: undefined, database: right, clock: systemClock, onProblem });
+      const done: string[] = [];
+      queue.work('survives', async ({ id }) => void done.push(id));
+      await queue.enqueue('survives', 'before', {});
+      await until('the first job', () => done.length === 1);
+      await first.stop('SIGKILL');
+
+      for (const [id, database] of Object.entries({ left, right })) {
+        const kept = (): Promise<boolean> =>
+          storeOn(database)
+            .calls.upsert(callRecordOf({ id }))
+            .then(
+              () => true,
+              () => false,
+            );
+        await until(`a call to be kept by ${id}`, kept, 30_000);
+      }
+      for (const id of [...lines(first).slice(1), 'left', 'right'])
+        for (const database of [left, right]) expect(await storeOn(database).calls.get('default', id), id).toBeDefined();
+      await queue.enqueue('survives', 'after', {});
+      await until('the second job', () => done.includes('after'), 30_000);
+      third = startChild(folder.path, 'third-');
+      await written(third, 1);
+      expect(lines(third)[0]).toBe('peer');
+    } finally {
+      await first.stop('SIGKILL');
+      await third?.stop('SIGKILL');
+    }
+  }, 120_000);
 
   it('has one owner among many that start at once; the rest join', async () => {
     await using folder = await temporaryFolder();
