@@ -101,7 +101,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       ready: speech.isUp && !load.shedding && !registry.draining,
       parts: {
         speech: speech.isUp ? 'ok' : 'down',
-        store: 'ok',
+        store: await backlog.storeState(),
         load: load.shedding ? 'late' : 'ok',
         calls: registry.draining ? 'stopping' : 'ok',
       },

@@ -113,7 +113,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
         ready: speech.isUp && up > 0 && !desk.shedding,
         parts: {
           speech: speech.isUp ? 'ok' : 'down',
-          store: 'ok',
+          store: await backlog.storeState(),
           load: desk.shedding ? 'late' : 'ok',
           processes: `${up} of ${processes}`,
         },

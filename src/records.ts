@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { LoadedConfig } from './config/load.ts';
+import { within } from './http/deadline.ts';
 import { AUDIT_FILE, AuditLog } from './jobs/audit-log.ts';
 import { WEBHOOKS, WEBHOOK_RETRY } from './jobs/catalog.ts';
 import { Eraser } from './jobs/eraser.ts';
@@ -8,6 +9,7 @@ import type { JobQueue } from './jobs/port.ts';
 import { openQueue } from './jobs/queue.ts';
 import { WebhookDesk } from './jobs/webhooks/webhook-desk.ts';
 import type { Clock } from './kernel/clock.ts';
+import { SingleFlight } from './kernel/single-flight.ts';
 import type { Logger } from './observability/logger.ts';
 import { openDatabase } from './store/database.ts';
 import { diskObjects } from './store/objects/disk.ts';
@@ -33,6 +35,8 @@ export interface Records {
   readonly desk: WebhookDesk;
   readonly eraser: Eraser;
   readonly audit: AuditLog;
+  /** For health checks: whether the store answers, asked once however many want to know. */
+  storeState(): Promise<'ok' | 'down'>;
   close(): Promise<void>;
 }
 
@@ -43,6 +47,9 @@ export interface RecordsOptions {
   /** False for a command that soon ends: nobody joins its store. */
   readonly lasting?: boolean;
 }
+
+/** Longest wait for the store's answer to a health check. */
+const STORE_ANSWERS_WITHIN_MS = 1_000;
 
 /** Opens store, queue and outboxes. @throws OffhookError */
 export async function openRecords({ config, clock, logger, lasting = true }: RecordsOptions): Promise<Records> {
@@ -73,6 +80,12 @@ export async function openRecords({ config, clock, logger, lasting = true }: Rec
       callsFolder: join(dataDir, 'calls'),
       clock,
     });
+    const asking = new SingleFlight<'ok' | 'down'>();
+    const askStore = (): Promise<'ok' | 'down'> =>
+      database.pool.query('SELECT 1').then(
+        () => 'ok',
+        () => 'down',
+      );
     return {
       store,
       queue,
@@ -84,6 +97,7 @@ export async function openRecords({ config, clock, logger, lasting = true }: Rec
       desk: new WebhookDesk({ endpoints: webhooks, store, queue, clock }),
       eraser,
       audit: new AuditLog(join(dataDir, AUDIT_FILE), () => clock.wallMs()),
+      storeState: () => within(clock, STORE_ANSWERS_WITHIN_MS, asking.run(askStore), 'down'),
       async close() {
         await queue.close();
         await store.close();

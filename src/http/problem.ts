@@ -38,7 +38,8 @@ export function useProblems(app: FastifyInstance, logger: Logger): void {
     const status = clientStatus(error);
     if (status !== undefined) return sendProblem(request, reply, status, frameworkDetails[status]);
     logger.error({ error, requestId: request.id, method: request.method, path: redactUrl(request.url) }, 'request failed');
-    return sendProblem(request, reply, 500);
+    // A store, a queue or a bucket that is away: whoever asks may ask again.
+    return sendProblem(request, reply, error instanceof OffhookError && error.retryable ? 503 : 500);
   });
 }
 
