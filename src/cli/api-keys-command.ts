@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys, type ApiScope } from '../http/api/api-keys.ts';
 import { systemClock } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
 import { requireConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote, tableText } from './output.ts';
 
@@ -19,7 +20,8 @@ export function addApiKeysCommand(program: Command): void {
     .addOption(new Option('--scopes <scopes...>', 'what it may do').choices(API_SCOPES).default(['calls:read', 'analyses:read']))
     .option('--tenant <id>', 'whose calls it sees', 'default')
     .action((name: string, flags: KeyFlags & { scopes: ApiScope[]; tenant: string }) => {
-      const { secret, key } = keysFile().create({ name, tenantId: flags.tenant, scopes: flags.scopes }, systemClock.wallMs());
+      const facts = { name, tenantId: flags.tenant, scopes: flags.scopes };
+      const { secret, key } = withKeys((keys) => keys.create(facts, systemClock.wallMs()));
       if (flags.json === true) printJson({ ok: true, key: secret, id: key.id, scopes: key.scopes, tenant: key.tenantId });
       else {
         printLine(secret);
@@ -28,7 +30,7 @@ export function addApiKeysCommand(program: Command): void {
     });
 
   command('list', 'show all keys').action((flags: KeyFlags) => {
-    const list = keysFile().list();
+    const list = withKeys((keys) => keys.list());
     const rows = list.map(({ id, name, tenantId, scopes, createdAtMs }) => {
       return { id, name, tenant: tenantId, scopes, createdAt: new Date(createdAtMs).toISOString() };
     });
@@ -40,7 +42,7 @@ export function addApiKeysCommand(program: Command): void {
   });
 
   command('revoke <id>', 'end a key').action((id: string, flags: KeyFlags) => {
-    const revoked = keysFile().revoke(id);
+    const revoked = withKeys((keys) => keys.revoke(id));
     if (flags.json === true) printJson({ ok: revoked, id });
     else if (revoked) printLine(`revoked ${id}`);
     if (revoked) return;
@@ -49,7 +51,13 @@ export function addApiKeysCommand(program: Command): void {
   });
 }
 
-function keysFile(): ApiKeys {
+/** What is done with the keys, or an exit with what stands in the way. */
+function withKeys<Answer>(use: (keys: ApiKeys) => Answer): Answer {
   const { config } = requireConfiguration();
-  return new ApiKeys(join(config.settings.dataDir, API_KEYS_FILE));
+  try {
+    return use(new ApiKeys(join(config.settings.dataDir, API_KEYS_FILE)));
+  } catch (error) {
+    printNote(`offhook api-keys: ${errorText(error)}`);
+    process.exit(EXIT.failed);
+  }
 }

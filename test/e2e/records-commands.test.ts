@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../support/databases.ts';
 import { lastJson, runOffhook } from './run-offhook.ts';
@@ -12,4 +14,12 @@ it('erases nothing where no call has the id, and says so with its exit code', as
   expect(unset).toEqual({ code: 2, stdout: '', stderr: 'offhook erase: "" is no id of a call\n' });
   const unknown = await runOffhook(['erase', '--call', 'foo', '--json'], env);
   expect([unknown.code, lastJson(unknown)]).toEqual([1, { erased: [], held: [], live: [], missing: ['foo'] }]);
+});
+
+it('says in one line what is wrong with the keys of the API', async () => {
+  await using folder = await temporaryFolder();
+  await writeFile(join(folder.path, 'api-keys.json'), '{');
+  const finished = await runOffhook(['api-keys', 'list'], { OFFHOOK_DATA_DIR: folder.path });
+  expect(finished).toMatchObject({ code: 1, stdout: '' });
+  expect(finished.stderr).toMatch(/^offhook api-keys: [^\n]*api-keys\.json holds no API keys that can be read: [^\n]*\n$/u);
 });

@@ -1,7 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { FileLock } from '../../kernel/file-lock.ts';
 import { newId } from '../../kernel/ids.ts';
 
 /**
@@ -20,6 +22,12 @@ export const API_SCOPES = [
 ] as const;
 export type ApiScope = (typeof API_SCOPES)[number];
 
+/** The file of the API's keys is damaged, or cannot be read or changed. */
+export class ApiKeysError extends OffhookError {
+  readonly code = 'OFFHOOK_API_KEYS';
+  readonly retryable = false;
+}
+
 /** The file's name in the data folder. */
 export const API_KEYS_FILE = 'api-keys.json';
 
@@ -35,7 +43,10 @@ const apiKey = z.object({
 export type ApiKey = z.output<typeof apiKey>;
 const keyFile = z.object({ version: z.literal(1), keys: z.array(apiKey) });
 
-/** The keys of the API, in a file of the data folder that holds hashes alone. Another process may change it meanwhile. */
+/**
+ * The keys of the API, in a file of the data folder that holds hashes alone. Another process may change it meanwhile. Every
+ * method throws an ApiKeysError where the file does not allow what is wanted.
+ */
 export class ApiKeys {
   readonly #path: string;
   #readAt: string | undefined;
@@ -52,37 +63,73 @@ export class ApiKeys {
   }
 
   list(): readonly ApiKey[] {
-    const facts = statSync(this.#path, { throwIfNoEntry: false });
-    const version = facts === undefined ? 'none' : `${facts.mtimeMs} ${facts.size} ${facts.ino}`;
-    if (version !== this.#readAt) {
-      this.#keys = facts === undefined ? [] : keyFile.parse(JSON.parse(readFileSync(this.#path, 'utf8'))).keys;
-      this.#readAt = version;
-    }
-    return this.#keys;
+    return orRefused(`${this.#path} holds no API keys that can be read`, () => {
+      const facts = statSync(this.#path, { throwIfNoEntry: false });
+      const version = facts === undefined ? 'none' : `${facts.mtimeMs} ${facts.size} ${facts.ino}`;
+      if (version !== this.#readAt) {
+        this.#keys = facts === undefined ? [] : keyFile.parse(JSON.parse(readFileSync(this.#path, 'utf8'))).keys;
+        this.#readAt = version;
+      }
+      return this.#keys;
+    });
   }
 
   /** @returns the key itself, which is shown once and kept nowhere */
   create(facts: Pick<ApiKey, 'name' | 'tenantId' | 'scopes'>, nowMs: number): { readonly secret: string; readonly key: ApiKey } {
     const secret = `ohk_${randomBytes(32).toString('base64url')}`;
     const key = { id: newId('key'), ...facts, hash: hashOf(secret), createdAtMs: nowMs };
-    this.#write([...this.list(), key]);
+    this.#change((keys) => [...keys, key]);
     return { secret, key };
   }
 
   /** @returns false when there is no such key */
   revoke(id: string): boolean {
-    const left = this.list().filter((key) => key.id !== id);
-    if (left.length === this.list().length) return false;
-    this.#write(left);
-    return true;
+    let isKnown = false;
+    this.#change((keys) => {
+      isKnown = keys.some((key) => key.id === id);
+      return isKnown ? keys.filter((key) => key.id !== id) : undefined;
+    });
+    return isKnown;
   }
 
-  #write(keys: readonly ApiKey[]): void {
-    mkdirSync(dirname(this.#path), { recursive: true });
-    const temporary = `${this.#path}.tmp`;
-    writeFileSync(temporary, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600 });
-    chmodSync(temporary, 0o600);
-    renameSync(temporary, this.#path);
+  /** Reads, changes and writes while nobody else does. @param change gives undefined where all is as it should be */
+  #change(change: (keys: readonly ApiKey[]) => readonly ApiKey[] | undefined): void {
+    orRefused(`${this.#path} cannot be changed`, () => {
+      mkdirSync(dirname(this.#path), { recursive: true });
+      for (let isDone = false; !isDone;) {
+        const lock = FileLock.take(`${this.#path}.lock`);
+        if (lock === undefined) throw new ApiKeysError(`other processes have been changing ${this.#path} for too long`);
+        try {
+          const changed = change(this.list());
+          isDone = changed === undefined || this.#write(changed, lock);
+        } finally {
+          lock.release();
+        }
+      }
+    });
+  }
+
+  /** @returns false when the lock was lost meanwhile: nothing was changed */
+  #write(keys: readonly ApiKey[], lock: FileLock): boolean {
+    const temporary = `${this.#path}.${randomUUID()}.tmp`;
+    try {
+      writeFileSync(temporary, `${JSON.stringify({ version: 1, keys }, null, 2)}\n`, { mode: 0o600 });
+      if (!lock.isHeld) return false;
+      renameSync(temporary, this.#path);
+      return true;
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+}
+
+function orRefused<Value>(message: string, run: () => Value): Value {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof ApiKeysError) throw error;
+    const why = error instanceof z.ZodError ? z.prettifyError(error).replaceAll(/\s+/gu, ' ') : errorText(error);
+    throw new ApiKeysError(`${message}: ${why}`, { cause: error });
   }
 }
 
