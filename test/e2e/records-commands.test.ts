@@ -16,6 +16,13 @@ it('erases nothing where no call has the id, and says so with its exit code', as
   expect([unknown.code, lastJson(unknown)]).toEqual([1, { erased: [], held: [], live: [], missing: ['foo'] }]);
 });
 
+it('gives each of several commands at once its answer, one after the other', async () => {
+  await using folder = await temporaryFolder();
+  const env = { OFFHOOK_DATA_DIR: folder.path };
+  const all = await Promise.all([1, 2, 3].map(() => runOffhook(['hold', 'list', '--json'], env)));
+  for (const finished of all) expect([finished.code, lastJson(finished)]).toEqual([0, { ok: true, held: [] }]);
+});
+
 it('says in one line what is wrong with the keys of the API', async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, 'api-keys.json'), '{');
