@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import type { CallJournal } from '../call/call-journal.ts';
@@ -72,18 +72,27 @@ async function writeRecordFile(record: CallRecord, recordingsFolder: string): Pr
 }
 
 /**
- * Ends the calls that a dead process left open: their record says so, and nothing of them is lost. A journal that cannot be
- * read, as when another version wrote it, is set aside.
+ * Ends the calls that a dead process left open, when it last wrote of them: their record says so, and nothing of them is lost.
+ * A journal that cannot be read, as when another version wrote it, is set aside.
  */
-export async function endOrphans(journal: CallJournal, { outbox, pump }: Keeping, clock: Clock, logger: Logger): Promise<void> {
+export async function endOrphans(
+  journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>,
+  { outbox, pump }: Keeping,
+  clock: Pick<Clock, 'wallMs'>,
+  logger: Logger,
+): Promise<void> {
   for (const { callId, document } of await journal.orphans()) {
     const record = callRecord.safeParse(document);
     if (record.success) {
       const { revision, recordingPath, recordingSidecarPath, ...rest } = record.data;
-      const recording = recordingPath !== undefined && existsSync(recordingPath) ? { recordingPath, recordingSidecarPath } : {};
-      // The clock may have been set back meanwhile.
-      const endedAtMs = Math.max(rest.startedAtMs, clock.wallMs());
-      const end = { revision: revision + 1, endedAtMs, endReason: 'process-died' };
+      const writtenAtMs = recordingPath === undefined ? undefined : await writtenAt(recordingPath);
+      const recording = writtenAtMs === undefined ? {} : { recordingPath, recordingSidecarPath };
+      const { startedAtMs } = rest;
+      const journalledAtMs = startedAtMs + (rest.summary['durationMs'] ?? 0);
+      // The last sign of life. The clock may have been set back meanwhile.
+      const endedAtMs = Math.max(startedAtMs, Math.min(clock.wallMs(), Math.max(journalledAtMs, writtenAtMs ?? 0)));
+      const summary = { ...rest.summary, durationMs: endedAtMs - startedAtMs };
+      const end = { revision: revision + 1, endedAtMs, endReason: 'process-died', summary };
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       await journal.forget(callId);
       logger.warn({ callId }, 'ended a call that a dead process had left open');
@@ -92,4 +101,10 @@ export async function endOrphans(journal: CallJournal, { outbox, pump }: Keeping
       logger.error({ callId }, 'the journal of an orphaned call cannot be read, set aside');
     }
   }
+}
+
+/** When a file was last written to, in whole ms since the epoch; undefined where there is none. */
+async function writtenAt(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? undefined : Math.floor(found.mtimeMs);
 }

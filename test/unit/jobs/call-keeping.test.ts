@@ -1,8 +1,10 @@
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { CallRecord } from '../../../src/call/call-record.ts';
-import { keepCall } from '../../../src/jobs/call-keeping.ts';
+import { endOrphans, keepCall } from '../../../src/jobs/call-keeping.ts';
+import { storedCall } from '../../../src/jobs/stored-call.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 
 const over: CallRecord = {
@@ -58,3 +60,37 @@ test.each([
   const records = kept.filter((document) => (document as { id?: string }).id === 'call_1');
   expect(records.map((record) => (record as { recordingWanted?: string }).recordingWanted)).toEqual([wanted, wanted]);
 });
+
+test.each([
+  { note: 'its recording went on after the journal', writtenMs: 12_000, endedMs: 12_000 },
+  { note: 'the journal is younger than its recording', writtenMs: 5000, endedMs: 6179 },
+  { note: 'there is no recording', writtenMs: undefined, endedMs: 6179 },
+  { note: 'not later than now, whatever the clock was then', writtenMs: 90_000, endedMs: 27_000 },
+  { note: 'not before it started, whatever the clock is now', writtenMs: 12_000, nowMs: -60_000, endedMs: 0 },
+])(
+  'a call that a dead process left open ended at its last sign of life: $note',
+  async ({ writtenMs, nowMs = 27_000, endedMs }) => {
+    const startedAtWallMs = Date.UTC(2026, 0, 1, 14, 15, 16);
+    const folder = mkdtempSync(join(tmpdir(), 'offhook-orphan-'));
+    const recordingPath = join(folder, 'call_1.wav');
+    if (writtenMs !== undefined) {
+      writeFileSync(recordingPath, '');
+      const writtenAt = new Date(startedAtWallMs + writtenMs);
+      utimesSync(recordingPath, writtenAt, writtenAt);
+    }
+    const live: CallRecord = { ...over, startedAtWallMs, durationMs: 6179, endReason: 'in-progress', recordingPath };
+    const journal = {
+      orphans: async () => [{ callId: 'call_1', document: storedCall(live, 1) }],
+      forget: async () => undefined,
+      setAside: async () => undefined,
+    };
+    const kept: unknown[] = [];
+    const outbox = { append: async (_kind: string, body: unknown) => void kept.push(body) };
+    const clock = { wallMs: () => startedAtWallMs + nowMs };
+    await endOrphans(journal, { outbox, pump: undefined }, clock, silentLogger);
+    rmSync(folder, { recursive: true });
+    expect(kept).toMatchObject([
+      { endReason: 'process-died', endedAtMs: startedAtWallMs + endedMs, summary: { durationMs: endedMs }, revision: 2 },
+    ]);
+  },
+);
