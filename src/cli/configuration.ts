@@ -31,9 +31,28 @@ export function shippedFolder(folder: string): string {
   return isAbsolute(folder) ? folder : join(packageRoot, folder);
 }
 
+/** The same, with every problem that a gateway or a worker has with settings beyond their form. */
+export async function readWholeConfiguration(overrides: Environment = {}): Promise<Configuration> {
+  const configuration = readConfiguration(overrides);
+  const { config, problems } = configuration;
+  // Not for the commands that need none of it.
+  const { startProblems } = await import('./start-problems.ts');
+  const profilesFolder = shippedFolder(config.settings.analysis.folder);
+  const refused = await startProblems(config, profilesFolder, { ...readEnvironment(), ...overrides });
+  return { ...configuration, problems: [...problems, ...refused] };
+}
+
 /** The configuration, or an exit with every problem printed. */
 export function requireConfiguration(overrides: Environment = {}): Configuration {
-  const configuration = readConfiguration(overrides);
+  return soundOrExit(readConfiguration(overrides));
+}
+
+/** The configuration of a gateway or a worker, or an exit with every problem printed. */
+export async function requireWholeConfiguration(): Promise<Configuration> {
+  return soundOrExit(await readWholeConfiguration());
+}
+
+function soundOrExit(configuration: Configuration): Configuration {
   if (configuration.problems.length > 0) {
     for (const problem of configuration.problems) printNote(problemText(problem));
     printNote(`${configuration.problems.length} problem(s) in the configuration; nothing was started.`);

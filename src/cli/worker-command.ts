@@ -9,7 +9,7 @@ import { createEvents } from '../observability/events.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
-import { requireConfiguration } from './configuration.ts';
+import { requireWholeConfiguration } from './configuration.ts';
 import { EXIT, printLine, printNote } from './output.ts';
 import { speechSource } from './speech-settings.ts';
 
@@ -21,7 +21,7 @@ export function addWorkerCommand(program: Command): void {
     .option('--queues <names>', `which jobs, of ${QUEUES.join(', ')}; all of them unless given`, readQueues)
     .option('--concurrency <count>', 'jobs of one kind at once', readCount)
     .action(async (flags: { queues?: readonly QueueName[]; concurrency?: number }) => {
-      const { config, bots } = requireConfiguration();
+      const { config, bots } = await requireWholeConfiguration();
       const { settings } = config;
       const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
       const stop = new AbortController();

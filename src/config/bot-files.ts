@@ -23,6 +23,12 @@ export function loadBots(folder: string, env: Environment = {}): { bots: Bot[]; 
   } catch (error) {
     return { bots: [], problems: [{ key: 'bots.folder', where: folder, message: `cannot be read: ${errorText(error)}` }] };
   }
+  if (names.length === 0) {
+    return {
+      bots: [],
+      problems: [{ key: 'bots.folder', where: folder, message: 'holds no bot, which is a *.yaml or *.yml file' }],
+    };
+  }
   const read = names.map((name) => readBotFile(folder, join(folder, name), env));
   const bots = read.flatMap(({ bot }) => (bot === undefined ? [] : [bot]));
   return { bots, problems: [...read.flatMap(({ problems }) => problems), ...duplicates(bots)] };

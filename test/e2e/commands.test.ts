@@ -18,6 +18,17 @@ it.concurrent('reports every problem of the configuration at once, with the near
   expect(finished.stdout).toContain('http.port');
 });
 
+it.concurrent.each(['start', 'worker'])(
+  'runs no %s with what the check of the configuration refuses: exit code 2',
+  async (command) => {
+    const env = { OFFHOOK_MASTER_KEY: 'too-short', REDIS_URL: 'nowhere' };
+    const [checked, started] = await Promise.all([runOffhook(['config', 'check'], env), runOffhook([command], env)]);
+    expect(checked.stdout).toMatch(/master key is 32 bytes[^]*REDIS_URL is no redis:/u);
+    expect([checked.code, started.code]).toEqual([1, 2]);
+    expect(started.stderr).toContain(checked.stdout);
+  },
+);
+
 it.concurrent('explains where a setting comes from, and never shows a secret', async () => {
   const finished = await runOffhook(['config', 'explain', '--json'], {
     OFFHOOK_PORT: '9001',

@@ -7,7 +7,8 @@ export function configurationCheck(problems: readonly Problem[]): Check {
     advice: 'correct what is listed; `npx offhook config explain` shows where each setting comes from',
     run: () => ({
       ok: problems.length === 0,
-      detail: problems.length === 0 ? 'settings and bot files are sound' : problems.map(problemText).join('; '),
+      detail:
+        problems.length === 0 ? 'settings, bot files and analysis profiles are sound' : problems.map(problemText).join('; '),
     }),
   };
 }

@@ -67,8 +67,9 @@ describe('loadBots', () => {
     expect(loadBots(folderWith({ 'a.yaml': `name: a\nvoice: v\n${dialog}\n` })).problems.length).toBeGreaterThan(0);
   });
 
-  it('reports a folder that is not there and a file that is not YAML', () => {
+  it('reports a folder that is not there or holds no bot, and a file that is not YAML', () => {
     expect(loadBots('/does/not/exist').problems).toHaveLength(1);
+    expect(loadBots(folderWith({ 'notes.txt': 'x' })).problems[0]?.message).toContain('holds no bot');
     expect(loadBots(folderWith({ 'a.yaml': 'a: [' })).problems[0]?.message).toContain('YAML');
     expect(loadBots(folderWith({ 'a.yaml': '' })).problems).toHaveLength(1);
   });

@@ -1,0 +1,36 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, test } from 'vitest';
+import { readWholeConfiguration } from '../../../src/cli/configuration.ts';
+import { problemText } from '../../../src/config/problem.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'offhook-configuration-'));
+const problemsWith = async (env: Record<string, string>): Promise<string[]> =>
+  (await readWholeConfiguration(env)).problems.map(problemText);
+
+describe('readWholeConfiguration', () => {
+  it('finds the shipped configuration sound', async () => {
+    expect(await problemsWith({})).toEqual([]);
+  });
+
+  writeFileSync(join(folder, 'sales.yaml'), 'name: sales\nscoring: 5\n');
+  const noFolder = join(folder, 'none');
+  test.each([
+    { name: 'OFFHOOK_MASTER_KEY', value: 'too-short', text: /OFFHOOK_MASTER_KEY\): a master key is 32 bytes in base64/u },
+    { name: 'REDIS_URL', value: 'nowhere', text: /REDIS_URL\): REDIS_URL is no redis:/u },
+    { name: 'OFFHOOK_PLATFORM__FAULTS', value: 'bogus=1', text: /is "bogus=1": There is no fault named "bogus"/u },
+    { name: 'OFFHOOK_ANALYSIS__FOLDER', value: noFolder, text: /none: cannot be read/u },
+    { name: 'OFFHOOK_ANALYSIS__FOLDER', value: folder, text: /scoring \(.*sales\.yaml:2\): no such key/u },
+  ])('reports what a gateway does not start with: $name=$value', async ({ name, value, text }) => {
+    const problems = await problemsWith({ [name]: value });
+    expect(problems).toContainEqual(expect.stringMatching(text));
+  });
+
+  it('reports all of it at once, and no secret', async () => {
+    const secrets = { OFFHOOK_MASTER_KEY: 'too-short', REDIS_URL: 'nowhere:at-all' };
+    const problems = await problemsWith({ ...secrets, OFFHOOK_PORT: 'eighty', OFFHOOK_PLATFORM__FAULTS: 'bogus=1' });
+    expect(problems).toHaveLength(4);
+    for (const secret of Object.values(secrets)) expect(problems.join('\n')).not.toContain(secret);
+  });
+});
