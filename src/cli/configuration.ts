@@ -21,9 +21,10 @@ export interface Configuration {
  */
 export function readConfiguration(overrides: Environment = {}): Configuration {
   const env = { ...readEnvironment(), ...overrides };
-  const config = loadConfig({ env, files: readSettingsFiles(env, packageRoot) });
+  const { files, problems } = readSettingsFiles(env, packageRoot, process.cwd());
+  const config = loadConfig({ env, files });
   const bots = loadBots(shippedFolder(config.settings.bots.folder), env);
-  return { config, bots: bots.bots, problems: [...config.problems, ...bots.problems] };
+  return { config, bots: bots.bots, problems: [...problems, ...config.problems, ...bots.problems] };
 }
 
 /** A folder named in settings: as it stands when absolute, else in the package. */

@@ -1,13 +1,23 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { readWholeConfiguration } from '../../../src/cli/configuration.ts';
+import { readConfiguration, readWholeConfiguration } from '../../../src/cli/configuration.ts';
 import { problemText } from '../../../src/config/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-configuration-'));
 const problemsWith = async (env: Record<string, string>): Promise<string[]> =>
   (await readWholeConfiguration(env)).problems.map(problemText);
+
+describe('readConfiguration', () => {
+  it('has a settings file that cannot be read among the problems, and finds one in the working folder', () => {
+    const messages = (named: string) => readConfiguration({ OFFHOOK_CONFIG: named }).problems.map(problemText);
+    expect(messages(folder)).toEqual([expect.stringContaining('OFFHOOK_CONFIG')]);
+    const own = join(folder, 'own.settings');
+    writeFileSync(own, 'http: { port: eighty }');
+    expect(messages(relative(process.cwd(), own))).toEqual([expect.stringContaining('"eighty"')]);
+  });
+});
 
 describe('readWholeConfiguration', () => {
   it('finds the shipped configuration sound', async () => {

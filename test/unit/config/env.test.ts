@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { readEnvironment, readSettingsFiles } from '../../../src/config/env.ts';
+import { problemText } from '../../../src/config/problem.ts';
 
 describe('readEnvironment', () => {
   it('is a copy of the process’s environment', () => {
@@ -15,20 +16,32 @@ describe('readEnvironment', () => {
 
 describe('readSettingsFiles', () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-env-'));
+  const [installed, working] = [join(folder, 'installed'), join(folder, 'working')];
+  for (const each of [installed, working]) mkdirSync(each);
+  const readWith = (env: Record<string, string>) => readSettingsFiles(env, installed, working);
 
-  it('finds nothing in an empty folder, and fails on a named file that is missing', () => {
-    expect(readSettingsFiles({}, folder)).toEqual([]);
-    expect(() => readSettingsFiles({ OFFHOOK_CONFIG: 'missing.yaml' }, folder)).toThrow('ENOENT');
+  it('finds nothing in an empty folder', () => {
+    expect(readWith({})).toEqual({ files: [], problems: [] });
   });
 
-  it('reads the shipped file first, then the local or the named one', () => {
-    mkdirSync(join(folder, 'config'));
-    writeFileSync(join(folder, 'config/default.yaml'), 'a');
-    writeFileSync(join(folder, 'config/local.yaml'), 'b');
-    writeFileSync(join(folder, 'other.yaml'), 'c');
-    const texts = (env: Record<string, string>) => readSettingsFiles(env, folder).map(({ text }) => text);
+  test.each([
+    { note: 'is missing', named: 'missing.yaml', text: 'OFFHOOK_CONFIG (missing.yaml): cannot be read: ENOENT' },
+    { note: 'is a folder', named: working, text: `OFFHOOK_CONFIG (${working}): cannot be read: EISDIR` },
+  ])('reports a named file that $note', ({ named, text }) => {
+    const { files, problems } = readWith({ OFFHOOK_CONFIG: named });
+    expect(files).toEqual([]);
+    expect(problems.map(problemText)).toEqual([expect.stringContaining(text)]);
+  });
+
+  it('reads the shipped file first, then the local one, or the named one from the working folder', () => {
+    mkdirSync(join(installed, 'config'));
+    writeFileSync(join(installed, 'config/default.yaml'), 'a');
+    writeFileSync(join(installed, 'config/local.yaml'), 'b');
+    writeFileSync(join(installed, 'other.yaml'), 'not meant');
+    writeFileSync(join(working, 'other.yaml'), 'c');
+    const texts = (env: Record<string, string>) => readWith(env).files.map(({ text }) => text);
     expect(texts({})).toEqual(['a', 'b']);
     expect(texts({ OFFHOOK_CONFIG: 'other.yaml' })).toEqual(['a', 'c']);
-    expect(texts({ OFFHOOK_CONFIG: join(folder, 'other.yaml') })).toEqual(['a', 'c']);
+    expect(texts({ OFFHOOK_CONFIG: join(working, 'other.yaml') })).toEqual(['a', 'c']);
   });
 });
