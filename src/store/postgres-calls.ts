@@ -1,4 +1,4 @@
-import { and, asc, eq, lt, lte, sql } from 'drizzle-orm';
+import { and, asc, eq, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { inFormat } from '../audio/recording-format.ts';
 import { type CallRecord, IMPORTED, callRecord } from './record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
@@ -164,7 +164,8 @@ export class PostgresCalls implements CallRepository {
   }
 
   async analysisFailed(tenantId: string, callId: string): Promise<void> {
-    await this.#change(tenantId, callId, { analysisState: 'failed' });
+    // A call that has an analysis keeps it, whatever becomes of another one.
+    await this.#change(tenantId, callId, { analysisState: 'failed' }, eq(calls.analysisState, 'pending'));
   }
 
   async awaitingAnalysis({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly CallRef[]> {
@@ -178,13 +179,13 @@ export class PostgresCalls implements CallRepository {
     );
   }
 
-  async #change(tenantId: string, callId: string, change: Partial<typeof calls.$inferInsert>): Promise<boolean> {
+  async #change(tenantId: string, callId: string, change: Partial<typeof calls.$inferInsert>, where?: SQL): Promise<boolean> {
     const changed = await unavailable(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .update(calls)
           .set(change)
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId)))
+          .where(and(eq(calls.tenantId, tenantId), eq(calls.id, callId), where))
           .returning({ id: calls.id }),
       ),
     );

@@ -124,6 +124,15 @@ describe.each([
     expect((await store.calls.get(tenantId, 'w1'))?.keeping.analysisState).toBe('done');
   });
 
+  it.runIf(installed)('keeps a call analysed whose next analysis fails', async () => {
+    const tenantId = 'analysed';
+    for (const id of ['good', 'new']) await store.calls.upsert(callRecordOf({ tenantId, id, endedAtMs: 5 }));
+    await store.analyses.put({ tenantId, callId: 'good', version: 1, createdAtMs: 9, document: {} });
+    for (const id of ['good', 'new']) await store.calls.analysisFailed(tenantId, id);
+    const stateOf = async (id: string) => (await store.calls.get(tenantId, id))?.keeping.analysisState;
+    expect([await stateOf('good'), await stateOf('new')]).toEqual(['done', 'failed']);
+  });
+
   it.runIf(installed)('holds nothing that a person said, and no number, in plain text', async () => {
     const tenantId = 'sealed';
     await store.calls.upsert(

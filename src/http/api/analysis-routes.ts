@@ -5,6 +5,7 @@ import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
 import { isoTime } from './call-views.ts';
+import { requireKnownProfile } from './known-profile.ts';
 
 const callId = z.strictObject({ callId: z.string().min(1).max(200) });
 
@@ -21,7 +22,7 @@ const analysisView = z.object({
 const jobView = z.object({ job: z.string() });
 
 /** Analyses of calls: those there are, all of them, and another one by another profile. */
-export function analysisRoutes({ store, queue }: ApiDeps): ApiRoute[] {
+export function analysisRoutes({ store, queue, profiles }: ApiDeps): ApiRoute[] {
   return [
     apiRoute({
       path: '/calls/:callId/analyses',
@@ -43,6 +44,7 @@ export function analysisRoutes({ store, queue }: ApiDeps): ApiRoute[] {
       response: jobView,
       status: 202,
       async serve({ key: { tenantId }, params, requestId, headers, body: { profile } }) {
+        requireKnownProfile(profiles, profile);
         const subject = { tenantId, callId: params.callId };
         if ((await store.calls.get(tenantId, params.callId)) === undefined)
           throw new RequestRefused(404, 'There is no such call.');

@@ -8,6 +8,7 @@ import type { Submission } from '../../store/submissions.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
+import { requireKnownProfile } from './known-profile.ts';
 import { resultLines } from './submission-results.ts';
 import { type SubmittedItem, SUBMISSION_BYTES, submissionBody, submissionForm } from './submission-body.ts';
 import { itemView, submissionView, viewOfItem, viewOfSubmission } from './submission-views.ts';
@@ -48,8 +49,7 @@ export function submissionRoutes(deps: ApiDeps): ApiRoute[] {
       status: 202,
       async serve({ key: { tenantId }, body, upload, headers }, reply) {
         const { profile } = body;
-        if (!profiles.names.includes(profile))
-          throw new RequestRefused(400, `There is no analysis profile ${profile}; there are ${profiles.names.join(', ')}.`);
+        requireKnownProfile(profiles, profile);
         const said = 'items' in body ? body.items : [body];
         const items = said.map((each) => recordingOf(each, upload?.name));
         // The same recordings with the same profile are the same analysis, unless an idempotency key says that it is another.

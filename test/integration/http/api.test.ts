@@ -185,6 +185,13 @@ describe('the API', () => {
     expect(enqueued[0]).toMatchObject({ name: POST_CALL, payload: { tenantId: 'default', callId: 'c1', profile: 'sales' } });
   });
 
+  it('refuses to analyse a call with a profile that there is not, and names those there are', async () => {
+    const before = enqueued.length;
+    const answer = await ask('/calls/c1/analyses', undefined, { method: 'POST', payload: { profile: 'sale' } });
+    expect([answer.statusCode, enqueued.length]).toEqual([400, before]);
+    expect(answer.json()).toMatchObject({ detail: 'There is no analysis profile sale; there are default, sales.' });
+  });
+
   it('exports everything that a search finds, with no formula in it', async () => {
     const csv = await ask('/calls/export?format=csv');
     const lines = csv.body.trim().split('\r\n');
