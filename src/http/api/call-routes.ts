@@ -68,9 +68,12 @@ export function callRoutes(deps: ApiDeps): ApiRoute[] {
         const etag = `"${format}-${bytes}"`;
         const isSame = (headers['if-range'] ?? etag) === etag;
         const range = isSame ? byteRange(headers['range'], bytes) : undefined;
+        if (range === 'unsatisfiable') {
+          reply.header('content-range', `bytes */${bytes}`);
+          throw new RequestRefused(416, `The recording has ${bytes} bytes, and none of them were asked for.`);
+        }
         reply.header('accept-ranges', 'bytes').header('cache-control', 'private, no-store').header('etag', etag);
         reply.type(RECORDING_TYPES[format]);
-        if (range === 'unsatisfiable') return reply.code(416).header('content-range', `bytes */${bytes}`).send();
         const { start, end } = range ?? { start: 0, end: bytes };
         if (range !== undefined) reply.code(206).header('content-range', `bytes ${start}-${end - 1}/${bytes}`);
         return reply.header('content-length', end - start).send(Readable.from(recording.read(start, end, signal)));

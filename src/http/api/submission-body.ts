@@ -22,11 +22,22 @@ const said = {
 const item = z.strictObject({ url: z.url({ protocol: /^https?$/u }).max(4096), ...said });
 export type SubmittedItem = z.output<typeof item>;
 
-/** One address, or a list of them. */
-export const submissionBody = z.union([
-  item.extend({ profile: profile.default('default') }),
-  z.strictObject({ profile: profile.default('default'), items: z.array(item).min(1).max(MOST_ITEMS) }),
-]);
+/** One address, or a list of them: what is wrong is told of the one that is meant. */
+export const submissionBody = z.union(
+  [
+    item.extend({ profile: profile.default('default') }),
+    z.strictObject({ profile: profile.default('default'), items: z.array(item).min(1).max(MOST_ITEMS) }),
+  ],
+  {
+    error(issue) {
+      if (issue.code !== 'invalid_union') return undefined;
+      const isList = typeof issue.input === 'object' && issue.input !== null && 'items' in issue.input;
+      const issues = issue.errors[isList ? 1 : 0] ?? [];
+      // Its sign stands before the text of the union already.
+      return z.prettifyError({ issues }).replace(/^✖ /u, '');
+    },
+  },
+);
 
 /** The fields beside an uploaded `file`: all of them are text, so metadata is JSON in one. */
 export const submissionForm = z.strictObject({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { atMost } from '../../kernel/at-most.ts';
+import { hasCode } from '../../kernel/error-code.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { RequestRefused } from '../problem.ts';
@@ -38,7 +39,7 @@ let atOnce = 0;
 
 /**
  * Reads a multipart body; its file goes to disk as it arrives, and nothing is left behind when it is refused.
- * @throws RequestRefused that names what is accepted: 400 for a body that breaks off or has no file, 413 for one that is too
+ * @throws RequestRefused that names what is accepted: 400 for a body that breaks off or does not have one file, 413 for one that is too
  * large, 503 when too many come at once
  */
 export async function readUpload(request: FastifyRequest, limits: UploadLimits): Promise<UploadForm> {
@@ -71,6 +72,9 @@ export async function readUpload(request: FastifyRequest, limits: UploadLimits):
   } catch (error) {
     await file?.[Symbol.asyncDispose]();
     if (error instanceof OffhookError || isOfTheDisk(error)) throw error;
+    if (hasCode(error, 'FST_FILES_LIMIT')) throw refused(400, 'There is more than one file in the body', maxBytes, error);
+    if (hasCode(error, 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT'))
+      throw refused(400, `There are more than ${MOST_FIELDS} fields in the body`, maxBytes, error);
     throw refused(400, 'The body breaks off before its end, or is no multipart form', maxBytes, error);
   } finally {
     atOnce -= 1;

@@ -153,6 +153,8 @@ describe('the API', () => {
   it('refuses a range of nothing, and has no recording where there is none', async () => {
     const nothing = await ask('/calls/c2/audio', undefined, { headers: { range: `bytes=${wav.length}-` } });
     expect([nothing.statusCode, nothing.headers['content-range']]).toEqual([416, `bytes */${wav.length}`]);
+    expect(nothing.headers['content-type']).toBe('application/problem+json; charset=utf-8');
+    expect(nothing.json()).toMatchObject({ status: 416, detail: expect.stringContaining(`${wav.length} bytes`) });
     expect((await ask('/calls/c1/audio')).statusCode).toBe(404);
   });
 

@@ -243,16 +243,27 @@ describe('recordings from elsewhere', () => {
     expect((await post('/analyses', { url }, refused)).status).toBe(202);
   });
 
+  const url = 'https://example.com/';
   test.each([
-    ['a list of nothing', { items: [] }],
-    ['a list of more than a thousand', { items: Array.from({ length: 1001 }, (_, n) => ({ url: `https://example.com/${n}` })) }],
-    ['an object of a bucket', { url: 's3://bucket/key.wav' }],
-    ['a file of the server', { url: 'file:///etc/passwd' }],
-    ['an unknown field', { url: 'https://example.com/', path: '/etc/passwd' }],
-    ['a profile that is a path', { url: 'https://example.com/', profile: '../x' }],
-  ])('refuses %s', async (_note, body) => {
+    ['nothing', {}, 'url'],
+    ['a number for an address', { url: 5 }, 'url'],
+    ['a profile alone', { profile: 'default' }, 'url'],
+    ['a list that is none', { items: {} }, 'items'],
+    ['a list of nothing', { items: [] }, 'items'],
+    ['a list of more than a thousand', { items: Array.from({ length: 1001 }, (_, n) => ({ url: `${url}${n}` })) }, 'items'],
+    ['a list with something else in it', { items: [{ url }, { url: 5 }] }, 'items[1].url'],
+    ['an object of a bucket', { url: 's3://bucket/key.wav' }, 'url'],
+    ['a file of the server', { url: 'file:///etc/passwd' }, 'url'],
+    ['an unknown field', { url, path: '/etc/passwd' }, '"path"'],
+    ['a number in the metadata', { url, metadata: { agent: 7 } }, 'metadata.agent'],
+    ['a profile that is a path', { url, profile: '../x' }, 'profile'],
+    ['what is no object', 5, 'expected object'],
+  ])('refuses %s, and says where', async (_note, body, where) => {
     const answer = await post('/analyses', body);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([400, 'application/problem+json; charset=utf-8']);
+    const { detail } = (await answer.json()) as { detail: string };
+    expect(detail).toContain(where);
+    expect(detail).toMatch(/^✖ [^✖\n]*(?:\n {2}→ at [^✖\n]*)?$/u);
   });
 
   /** Sends bytes as they are, then ends its side; what came back. */
@@ -281,6 +292,7 @@ describe('recordings from elsewhere', () => {
       'no number': await raw([head('12x')]),
       'no form': await raw([head(3), 'abc']),
       'an empty file': await raw([head(part.length + 9), `${part}\r\n--b--\r\n`]),
+      'two files': await raw([head(2 * part.length + 17), `${part}RIFF\r\n${part}RIFF\r\n--b--`]),
     };
     const statuses = Object.entries(answers).map(([note, answer]) => [note, /^HTTP\/1.1 (\d+)/u.exec(answer)?.[1]]);
     expect(Object.fromEntries(statuses)).toEqual({
@@ -292,12 +304,19 @@ describe('recordings from elsewhere', () => {
       'no number': '400',
       'no form': '400',
       'an empty file': '400',
+      'two files': '400',
     });
     for (const answer of Object.values(answers)) {
       expect(answer).toMatch(/content-type: application\/problem\+json/iu);
       expect(answer).toMatch(/Accepted is (?:multipart|HTTP)/u);
     }
+    expect(answers['two files']).toContain('There is more than one file in the body.');
     expect(await readdir(api.uploadFolder)).toEqual([]);
+  });
+
+  it('says of a form with too many fields that it has too many', async () => {
+    const answer = await upload(recording(1), Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`field${n}`, 'x'])));
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('There are more than 20 fields')]);
   });
 
   it('reads no body of who has no key, and waits for no slow body but an upload', async () => {
