@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Bot } from '../config/bots.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import { type BenchStep, judge, MOST_BUSY, MOST_LAG_MS } from './bench/recommend.ts';
 import { type BenchReport, runBench } from './bench/run.ts';
 import { requireConfiguration } from './configuration.ts';
@@ -51,7 +51,7 @@ export function addBenchCommand(program: Command): void {
         else printReport(report);
         process.exit(report.maximum === null ? EXIT.failed : EXIT.ok);
       } catch (error) {
-        printNote(`offhook bench: ${errorText(error)}`);
+        printNote(`offhook bench: ${errorTextWithCause(error)}`);
         process.exit(EXIT.failed);
       }
     });

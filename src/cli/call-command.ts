@@ -1,13 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { activeLevelDb } from '../audio/level.ts';
 import { resample } from '../audio/resample.ts';
 import { parseWav } from '../audio/wav.ts';
-import { readDevSecrets } from '../config/dev-secrets.ts';
+import { devSecretsPath, readDevSecrets } from '../config/dev-secrets.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { Secret } from '../config/secrets.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { hasCode } from '../kernel/error-code.ts';
+import { errorTextWithCause, rootCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, sealsCalls } from '../records.ts';
 import { CallerTimeout, type CallerStep, ScriptedCaller } from '../sim/caller.ts';
@@ -60,8 +62,8 @@ export function addCallCommand(program: Command): void {
         process.exit(kept === undefined ? EXIT.failed : EXIT.ok);
       } catch (error) {
         const said = error instanceof CallRefused && error.said.length > 0 ? ` The carrier said: "${error.said.join(' ')}"` : '';
-        if (flags.json === true) printJson({ ok: false, error: errorText(error) });
-        printNote(`offhook call: ${errorText(error)}.${said}`);
+        if (flags.json === true) printJson({ ok: false, error: errorTextWithCause(error) });
+        printNote(`offhook call: ${errorTextWithCause(error)}.${said}`);
         process.exit(EXIT.failed);
       }
     });
@@ -71,7 +73,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const { config, bots } = requireConfiguration();
   const { settings, secrets } = config;
   const url = flags.url ?? `http://127.0.0.1:${settings.http.port}`;
-  const authToken = secrets.twilioAuthTokens[0]?.reveal() ?? readDevSecrets(settings.dataDir).twilioAuthToken.reveal();
+  const authToken = (secrets.twilioAuthTokens[0] ?? devToken(settings.dataDir)).reveal();
   const bot =
     flags.bot ??
     (flags.lang === 'en' || flags.to !== undefined ? undefined : bots.find(({ language }) => language === flags.lang)?.name);
@@ -85,6 +87,9 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     clock: systemClock,
     bot,
     ...(flags.to === undefined ? {} : { to: flags.to }),
+  }).catch((error: unknown): never => {
+    if (!hasCode(rootCause(error), 'ECONNREFUSED', 'ENOTFOUND')) throw error;
+    throw new Error(`no gateway answers at ${url}; start one with npm start`);
   });
   print(coloured('dim', `— connected to ${url} —`));
   const caller = new ScriptedCaller(call.stream, 30_000);
@@ -108,6 +113,15 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     print(`record     ${kept.path ?? `in the store: ${kept.id}`}`);
   }
   return kept;
+}
+
+/** What a gateway of this data folder believes a carrier by that has no other token. */
+function devToken(dataDir: string): Secret {
+  if (!existsSync(devSecretsPath(dataDir))) {
+    const where = `no gateway was started yet with the data folder ${dataDir}`;
+    throw new Error(`${where}; start one with npm start, or set OFFHOOK_TWILIO_AUTH_TOKEN to the token of another`);
+  }
+  return readDevSecrets(dataDir).twilioAuthToken;
 }
 
 /**

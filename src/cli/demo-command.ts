@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import type { DemoReport } from './demo/report.ts';
 import { runDemo } from './demo/run.ts';
 import { LiveView } from './live-view.ts';
@@ -38,8 +38,8 @@ export function addDemoCommand(program: Command): void {
         else printReport(report);
         process.exit(report.ok ? EXIT.ok : EXIT.failed);
       } catch (error) {
-        if (flags.json === true) printJson({ ok: false, problems: [errorText(error)] });
-        printNote(`demo: ${errorText(error)}`);
+        if (flags.json === true) printJson({ ok: false, problems: [errorTextWithCause(error)] });
+        printNote(`demo: ${errorTextWithCause(error)}`);
         process.exit(EXIT.failed);
       }
     });

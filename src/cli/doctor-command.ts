@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { readWholeConfiguration } from './configuration.ts';
 import { type Check, type CheckResult, runCheck } from './doctor/check.ts';
@@ -47,7 +47,7 @@ export function addDoctorCommand(program: Command): void {
       process.exit(ok ? EXIT.ok : EXIT.failed);
 
       function failed(error: unknown): void {
-        results.push({ name: 'speech platform', ok: false, detail: errorText(error), advice: 'run it again', ms: 0 });
+        results.push({ name: 'speech platform', ok: false, detail: errorTextWithCause(error), advice: 'run it again', ms: 0 });
       }
     });
 }

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createEngines } from '../platform/engines/engines.ts';
 import { runPlatform } from '../platform/main.ts';
@@ -54,7 +54,7 @@ export function addPlatformCommand(program: Command): void {
           process,
         });
       } catch (error) {
-        printNote(`offhook platform: ${errorText(error)}`);
+        printNote(`offhook platform: ${errorTextWithCause(error)}`);
         process.exit(EXIT.failed);
       }
     });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import { consoleToken } from '../platform/keys/console-token.ts';
 import { ApiKeyFile, type ApiKeyRecord } from '../platform/keys/key-file.ts';
 import { keyPaths } from '../platform/keys/key-paths.ts';
@@ -74,7 +74,7 @@ async function answer(command: Command, task: (dataDir: string, file: ApiKeyFile
     if (json === true) printJson(document);
     else printLine(text);
   } catch (error) {
-    printNote(`offhook platform keys: ${errorText(error)}`);
+    printNote(`offhook platform keys: ${errorTextWithCause(error)}`);
     process.exit(EXIT.failed);
   }
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, type Records } from '../records.ts';
 import { requireConfiguration } from './configuration.ts';
@@ -19,7 +19,7 @@ export async function withRecords(name: string, use: (records: Records) => Promi
     records = await openRecords({ config, clock: systemClock, logger, lasting: false });
     process.exitCode = await use(records);
   } catch (error) {
-    printNote(`offhook ${name}: ${errorText(error)}`);
+    printNote(`offhook ${name}: ${errorTextWithCause(error)}`);
     process.exitCode = EXIT.failed;
   } finally {
     await records?.close();

@@ -10,7 +10,7 @@ import { replayCall } from '../call/replay/replay-call.ts';
 import type { FixtureKey } from '../call/replay/sealed-fixture.ts';
 import { parseAction } from '../dialog/action-schema.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText, OffhookError } from '../kernel/errors.ts';
+import { errorTextWithCause, OffhookError } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords } from '../records.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
@@ -57,8 +57,8 @@ export function addReplayCommand(program: Command): void {
         process.exit(report.equal ? EXIT.ok : EXIT.failed);
       } catch (error) {
         const code = error instanceof OffhookError ? error.code : undefined;
-        if (flags.json === true) printJson({ ok: false, error: errorText(error), code });
-        printNote(`offhook replay: ${errorText(error)}`);
+        if (flags.json === true) printJson({ ok: false, error: errorTextWithCause(error), code });
+        printNote(`offhook replay: ${errorTextWithCause(error)}`);
         process.exit(EXIT.failed);
       }
     });

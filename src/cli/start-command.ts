@@ -7,7 +7,7 @@ import { type FrontOptions, startFront } from '../front.ts';
 import { sparingEnvironment } from '../kernel/allocator.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { requireWholeConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './output.ts';
@@ -53,7 +53,7 @@ export function addStartCommand(program: Command): void {
           printLine('Try it from another shell: npx offhook call --say "when are you open"');
         }
       } catch (error) {
-        printNote(`offhook start: ${errorText(error)}`);
+        printNote(`offhook start: ${errorTextWithCause(error)}`);
         process.exit(EXIT.failed);
       }
     });

@@ -4,7 +4,7 @@ import { openBacklog } from '../backlog.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
 import { type QueueName, QUEUES } from '../jobs/catalog.ts';
 import { systemClock } from '../kernel/clock.ts';
-import { errorText } from '../kernel/errors.ts';
+import { errorTextWithCause } from '../kernel/errors.ts';
 import { createEvents } from '../observability/events.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -46,7 +46,7 @@ export function addWorkerCommand(program: Command): void {
         });
         printLine(`Working on ${queues.join(', ')}, ${concurrency} at once.`);
       } catch (error) {
-        printNote(`offhook worker: ${errorText(error)}`);
+        printNote(`offhook worker: ${errorTextWithCause(error)}`);
         process.exit(EXIT.failed);
       }
     });

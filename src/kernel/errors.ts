@@ -26,3 +26,25 @@ export abstract class OffhookError extends Error {
 export function errorText(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** Deeper chains of causes are cut. */
+const MOST_CAUSES = 10;
+
+/** What an error came of in the end: itself where it has no cause; of several at once the first. */
+export function rootCause(thrown: unknown): unknown {
+  let inner = thrown;
+  for (let depth = 0; depth < MOST_CAUSES; depth += 1) {
+    const cause: unknown = inner instanceof AggregateError ? inner.errors[0] : inner instanceof Error ? inner.cause : undefined;
+    if (cause === undefined) break;
+    inner = cause;
+  }
+  return inner;
+}
+
+/** The text of anything thrown and of what it came of, for people at a terminal; credentials in addresses are left out. */
+export function errorTextWithCause(thrown: unknown): string {
+  const text = errorText(thrown);
+  const cause = errorText(rootCause(thrown));
+  const whole = text.includes(cause) ? text : `${text}: ${cause}`;
+  return whole.replaceAll(/:\/\/\S*@/gu, '://…@');
+}

@@ -44,9 +44,24 @@ it.concurrent('says what is wrong with a command, with exit code 2', async () =>
 });
 
 it.concurrent('says that nobody answers when no gateway runs', async () => {
-  const finished = await runOffhook(['call', '--url', 'http://127.0.0.1:9', '--say', 'yes', '--json'], {
-    OFFHOOK_TWILIO_AUTH_TOKEN: 'token',
-  });
+  // A port that is nobody's.
+  const url = 'http://127.0.0.1:2';
+  const finished = await runOffhook(['call', '--url', url, '--say', 'yes', '--json'], { OFFHOOK_TWILIO_AUTH_TOKEN: 'token' });
   expect(finished.code).toBe(1);
-  expect(lastJson(finished)).toMatchObject({ ok: false });
+  const error = expect.stringContaining(`no gateway answers at ${url}; start one with npm start`);
+  expect(lastJson(finished)).toMatchObject({ ok: false, error });
+});
+
+it.concurrent('says that no gateway was started where a call has nothing to sign with', async () => {
+  const finished = await runOffhook(['call', '--say', 'yes'], { OFFHOOK_DATA_DIR: '/nowhere', OFFHOOK_TWILIO_AUTH_TOKEN: '' });
+  expect(finished.code).toBe(1);
+  expect(finished.stderr).toContain('no gateway was started yet with the data folder /nowhere; start one with npm start');
+});
+
+it.concurrent('says why the store cannot be used', async () => {
+  const env = { DATABASE_URL: 'postgres://me:hidden@127.0.0.1:2/calls', OFFHOOK_MASTER_KEY: Buffer.alloc(32).toString('base64') };
+  const finished = await runOffhook(['jobs', 'list'], env);
+  expect(finished.code).toBe(1);
+  expect(finished.stderr).toMatch(/the database cannot be used: .*ECONNREFUSED/u);
+  expect(finished.stderr).not.toContain('hidden');
 });

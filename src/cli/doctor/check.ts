@@ -1,5 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { errorText } from '../../kernel/errors.ts';
+import { errorTextWithCause } from '../../kernel/errors.ts';
 
 export interface CheckOutcome {
   readonly ok: boolean;
@@ -39,7 +39,7 @@ export async function runCheck(check: Check, clock: Clock, outer: AbortSignal): 
     const outcome = await check.run(AbortSignal.any([outer, limit.signal]));
     return result(outcome.ok ? outcome : { ...outcome, advice: outcome.advice ?? check.advice });
   } catch (error) {
-    return result({ ok: false, detail: errorText(error), advice: check.advice });
+    return result({ ok: false, detail: errorTextWithCause(error), advice: check.advice });
   } finally {
     timer.cancel();
   }

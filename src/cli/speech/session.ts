@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/schema.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { errorText } from '../../kernel/errors.ts';
+import { errorTextWithCause } from '../../kernel/errors.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { SpeechRequestError } from '../../speech/errors.ts';
 import { SpeechPlatform } from '../../speech/platform.ts';
@@ -52,8 +52,8 @@ export async function runSpeechCommand(
     if (answer['ok'] === false) code = EXIT.failed;
   } catch (error) {
     code = isWrongUse(error) ? EXIT.usage : thrownCode;
-    if (flags.json === true) printJson({ ok: false, error: errorText(error), ...factsOf(error) });
-    printNote(`offhook ${name}: ${errorText(error)}`);
+    if (flags.json === true) printJson({ ok: false, error: errorTextWithCause(error), ...factsOf(error) });
+    printNote(`offhook ${name}: ${errorTextWithCause(error)}`);
   }
   clearInterval(alive);
   await flushed(process.stdout);
