@@ -174,39 +174,26 @@ it('does not end at the carrier what the carrier has taken over, whatever the ca
   }
 });
 
-it('does not end a call without a socket that somebody had connected to somebody else', async () => {
-  using bench = new CallBench(async function* () {
-    yield { type: 'say', text: 'Hello.' };
-  });
-  const calls: string[][] = [];
-  const slow = slowly(calls);
-  bench.control = slow.control;
-  await bench.start();
-  await bench.quiet(1_000);
-  bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
-  const ordered = bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');
-  slow.done();
-  await ordered;
-  await bench.wait(12_000);
-  expect(calls).toEqual([['transfer', 'CA1', '+15550100']]);
-  expect((await bench.session.ended).endReason).toBe('transferred');
-});
-
-it('stays transferred when the bot is muted while the carrier decides', async () => {
-  using bench = new CallBench(async function* () {
-    yield { type: 'say', text: 'Hello.' };
-  });
-  const calls: string[][] = [];
-  const slow = slowly(calls);
-  bench.control = slow.control;
-  await bench.start();
-  await bench.quiet(1_000);
-  const ordered = bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');
-  await bench.session.order({ type: 'mute', on: true }, 'key_1');
-  slow.done();
-  await ordered;
-  bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
-  await bench.wait(12_000);
-  expect(calls).toEqual([['transfer', 'CA1', '+15550100']]);
-  expect((await bench.session.ended).endReason).toBe('transferred');
-});
+it.each(['before the operator asked', 'while the carrier decided, and the bot was muted'] as const)(
+  'does not end a call that somebody had connected to somebody else, and whose socket was lost %s',
+  async (lost) => {
+    using bench = new CallBench(async function* () {
+      yield { type: 'say', text: 'Hello.' };
+    });
+    const calls: string[][] = [];
+    const slow = slowly(calls);
+    bench.control = slow.control;
+    await bench.start();
+    await bench.quiet(1_000);
+    const lose = (): void => bench.attachment.emit({ type: 'closed', code: 1006, reason: 'gone' });
+    if (lost === 'before the operator asked') lose();
+    const ordered = bench.session.order({ type: 'transfer', to: '+15550100' }, 'key_1');
+    if (lost !== 'before the operator asked') await bench.session.order({ type: 'mute', on: true }, 'key_1');
+    slow.done();
+    await ordered;
+    lose();
+    await bench.wait(12_000);
+    expect(calls).toEqual([['transfer', 'CA1', '+15550100']]);
+    expect((await bench.session.ended).endReason).toBe('transferred');
+  },
+);
