@@ -106,7 +106,7 @@ export class CallSession {
       const pressed = this.#carrier.reattached();
       this.#media.line.reattach(attachment, nowMs);
       this.#feed({ type: 'reattached', atMs: nowMs });
-      if (pressed) this.#farewell.heardOut();
+      if (pressed && !this.#media.voice.speaking) this.#farewell.heardOut();
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }

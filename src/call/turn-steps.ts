@@ -237,17 +237,21 @@ function whileThinking(settings: TurnSettings, state: TurnState, phase: Phase & 
 
 /** Hands the turn to the dialog; words that come late for it are known by their segment. */
 export function ask(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
+  // Keys end a turn without a silence: the words before them must not go on in the next one's segment.
+  if (!byKeys(input) || state.phase.name === 'settling' || !hasWords(state.words))
+    return handOver(state, input, atMs, provisional);
+  const committed = { ...state, commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: atMs };
+  const next = handOver(committed, input, atMs, provisional);
+  const lastVoicedMs = state.hearing.lastVoicedMs ?? atMs;
+  return { state: next.state, effects: [{ type: 'commit', reason: 'keys', lastVoicedMs }, ...next.effects] };
+}
+
+function handOver(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
   if (state.muted) return keepTurn(state, input, atMs);
   const answered = input.kind === 'spoken' || input.kind === 'keyed';
-  // Keys end a turn without a silence: the words before them must not go on in the next one's segment.
-  const commits = byKeys(input) && state.phase.name !== 'settling' && hasWords(state.words);
-  const ask: TurnEffect = { type: 'ask', input, provisional, atMs };
-  const lastVoicedMs = state.hearing.lastVoicedMs ?? atMs;
   return {
     state: {
       ...state,
-      commitsOutstanding: state.commitsOutstanding + (commits ? 1 : 0),
-      lastCommitMs: commits ? atMs : state.lastCommitMs,
       phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
       asked: { input, words: state.words, atMs, segBefore: state.askedSeg, expectation: state.expectation },
       askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
@@ -258,7 +262,7 @@ export function ask(state: TurnState, input: AskedInput, atMs: number, provision
       // Silence answers nothing: a caller who begins at last is still giving what was asked for.
       expectation: input.kind === 'no-input' ? state.expectation : {},
     },
-    effects: commits ? [{ type: 'commit', reason: 'keys', lastVoicedMs }, ask] : [ask],
+    effects: [{ type: 'ask', input, provisional, atMs }],
   };
 }
 

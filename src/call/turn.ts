@@ -66,7 +66,10 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
     case 'digit':
       return onDigit(settings, state, event.atMs, event.digit);
     case 'expect': {
-      const expectation: Expectation = event.expectation === undefined ? {} : { ...event.expectation, asked: true };
+      // A question that the bot is asking in its own words is open all the same.
+      const asks = state.phase.name === 'bot-speaking' && state.expectation.asked === true;
+      const nothing: Expectation = asks ? { asked: true } : {};
+      const expectation = event.expectation === undefined ? nothing : { ...event.expectation, asked: true as const };
       return { state: { ...state, expectation }, effects: NO_EFFECTS };
     }
     case 'call-started':

@@ -25,10 +25,8 @@ export interface RelayHookSettings {
 const MAY_FOLLOW_MS = 500;
 /** Music that gives way says that the server is busy; it may be silent for so long. */
 const MOST_MUSIC_MS = 120_000;
-/** A server that answers what was given up as well has its next answer under way by then. */
+/** A server that answered what was given up first has its next answer under way by then. */
 const NEXT_ANSWER_MS = 1_500;
-/** Messages held back until it is known whose answer they are; of more than that, the oldest are lost. */
-const MOST_HELD = 2_048;
 
 /** Bots written for the ConversationRelay messages: one WebSocket for each call. */
 export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHookFactory {
@@ -42,8 +40,9 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
  * `play` with nothing behind it is an answer too; one that gives way to what follows is taken for music over a longer wait.
  *
  * No `text` tells which prompt it answers, and after an `interrupt` some servers finish their answer and some never send its
- * `last`. So what comes after a prompt was given up is held back until its end: where another answer follows, it was the late
- * one, and is dropped; where nothing follows, the server had stopped. One that does is not waited for again.
+ * `last`. So answers are counted. One to a prompt that was given up is dropped where it has come by the next prompt; where it has
+ * not, what comes is spoken, and what follows within a moment too: the late answer may have come first. Nobody waits longer for
+ * that than a silence behind the answer, and not again for a server that was seen to stop.
  */
 export class RelayHook implements DialogHook {
   readonly #settings: RelayHookSettings;
@@ -142,29 +141,20 @@ export class RelayHook implements DialogHook {
     return stale ? 0 : here;
   }
 
-  /** What the server has to say now: what it said unasked, and its answer to the last prompt. */
+  /** What the server has to say now: what it said unasked, its answer, and one that another came before. */
   async *#answer(unasked: number, socket: RelaySocket, signal: AbortSignal, patience: Patience): AsyncIterable<ServerMessage> {
-    let first: ServerMessage | undefined;
     this.#due += unasked;
-    for (let count = 0; count < unasked; count += 1) yield* this.#messages(undefined, socket, signal, patience);
-    while (this.#due > 1) {
-      const held: ServerMessage[] = [];
-      for await (const message of this.#messages(first, socket, signal, patience)) {
-        if (held.push(message) > MOST_HELD) held.shift();
-      }
-      first = undefined;
-      // A server that broke off may close its answer so.
-      if (held.every(isNothing)) continue;
-      // The held answer is not lost where the server is silent from now on.
+    for (let count = 0; count <= unasked; count += 1) yield* this.#messages(undefined, socket, signal, patience);
+    while (this.#due > 0) {
       patience.renew(2 * NEXT_ANSWER_MS);
-      first = await this.#following(socket, NEXT_ANSWER_MS, signal);
-      if (first !== undefined) continue;
-      this.#stops = true;
-      this.#due = 0;
-      yield* held;
-      return;
+      const next = await this.#following(socket, NEXT_ANSWER_MS, signal);
+      if (next === undefined) {
+        this.#stops = true;
+        this.#due = 0;
+        return;
+      }
+      yield* this.#messages(next, socket, signal, patience);
     }
-    yield* this.#messages(first, socket, signal, patience);
   }
 
   /** One answer: up to what is marked as its end, or a sound with nothing behind it. */
@@ -212,7 +202,8 @@ export class RelayHook implements DialogHook {
         case 'end':
           if (message.handoffData !== undefined) yield { type: 'set', variables: { handoffData: message.handoffData } };
           yield { type: 'hangup', reason: 'the bot ended the call' };
-          break;
+          this.#due = 0;
+          return;
         case 'sendDigits':
           yield { type: 'digits', digits: message.digits };
           break;
@@ -224,10 +215,6 @@ export class RelayHook implements DialogHook {
       }
     }
   }
-}
-
-function isNothing(message: ServerMessage): boolean {
-  return message.type === 'text' && message.token.trim() === '';
 }
 
 /** @param heard of the answer that was cut short */

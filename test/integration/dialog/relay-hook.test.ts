@@ -212,12 +212,12 @@ function answerFrom(prompts: number): void {
   };
 }
 
-it('keeps in step with a bot that answers what was taken back as well', async () => {
+it('speaks the late answer of a bot that answers what was taken back as well, the right one behind it, and keeps in step', async () => {
   answerFrom(2);
   const bot = hook();
   await giveUp(bot, turnOf(spoken('I want')));
   expect(await talk(bot, ['I want a pizza', 'large', 'that is all'], 1)).toEqual([
-    'You said I want a pizza.',
+    'You said I want.You said I want a pizza.',
     'You said large.',
     'You said that is all.',
   ]);
@@ -262,7 +262,10 @@ it('keeps in step when several prompts were taken back', async () => {
   const bot = hook();
   await giveUp(bot, turnOf(spoken('I')));
   await giveUp(bot, turnOf(spoken('I want')));
-  expect(await talk(bot, ['I want a pizza', 'large'], 1)).toEqual(['You said I want a pizza.', 'You said large.']);
+  expect(await talk(bot, ['I want a pizza', 'large'], 1)).toEqual([
+    'You said I.You said I want.You said I want a pizza.',
+    'You said large.',
+  ]);
 });
 
 it('is in step again with the next turn when a late answer was the only one for too long', async () => {
@@ -289,22 +292,29 @@ it('is in step again with the next turn when a late answer was the only one for 
   expect(await talk(bot, ['large'], 3)).toEqual(['You said large.']);
 });
 
-it('drops the answer of a bot that was given up for its silence, and tells it so', async () => {
+it('drops an answer that came after it was given up for its silence, which it tells the bot', async () => {
   const clock = new ManualClock(0);
-  answerFrom(2);
   const bot = hook({}, clock);
+  const atOnce = answer;
+  let reply: () => void = () => undefined;
+  answer = (message, send, socket) => {
+    if (message.type === 'prompt') reply = () => atOnce(message, send, socket);
+  };
   const asked = actionsOf(bot, turnOf(spoken('I want a pizza')));
   const failed = expect(asked).rejects.toThrow(DialogTimeoutError);
   await expect.poll(types).toContain('prompt');
   clock.advance(5_000);
   await failed;
+  reply();
+  await hasRead();
+  answer = atOnce;
   expect(await talk(bot, ['hello', 'large'], 2)).toEqual(['You said hello.', 'You said large.']);
-  expect(types()).toEqual(['setup', 'prompt', 'interrupt', 'prompt', 'prompt']);
+  expect(types().filter((type) => type !== 'error')).toEqual(['setup', 'prompt', 'interrupt', 'prompt', 'prompt']);
 });
 
-it('drops what is left of an answer that the caller talked over', async () => {
+it('keeps in step with a bot that goes on with an answer that the caller talked over', async () => {
   let goOn: () => void = () => undefined;
-  const inTwoTokens = answer;
+  const atOnce = answer;
   answer = (message, send) => {
     if (message.type !== 'prompt') return;
     send({ type: 'text', token: 'We have ', last: false });
@@ -312,23 +322,37 @@ it('drops what is left of an answer that the caller talked over', async () => {
   };
   const bot = hook();
   const talksOver = new AbortController();
-  const heard: unknown[] = [];
   const listening = (async () => {
-    for await (const action of bot.respond(turnOf(spoken('pizza')), talksOver.signal)) {
-      heard.push(action);
-      talksOver.abort(new Error('the caller talks over it'));
-    }
+    for await (const _ of bot.respond(turnOf(spoken('pizza')), talksOver.signal)) talksOver.abort(new Error('talked over'));
   })();
-  await expect(listening).rejects.toThrow('the caller talks over it');
-  answer = (message, send, socket) => {
-    if (message.type === 'prompt') goOn();
-    inTwoTokens(message, send, socket);
-  };
+  await expect(listening).rejects.toThrow('talked over');
+  goOn();
+  await hasRead();
+  answer = atOnce;
   const history = [{ role: 'bot', text: 'We have' }] as const;
   expect(textOf(await actionsOf(bot, turnOf(spoken('large'), 2, history)))).toBe('You said large.');
-  expect(heard).toHaveLength(1);
   // All of what came was heard, but it was not all of the answer.
   expect(got.at(-2)).toMatchObject({ type: 'interrupt', utteranceUntilInterrupt: 'We have' });
+});
+
+it('hangs up when the bot ends the call, whether that comes behind an answer or later', async () => {
+  const goodbye = (message: Message, send: (message: Message) => void): void => {
+    if (message.type !== 'prompt') return;
+    send({ type: 'text', token: 'Goodbye.', last: true });
+    send({ type: 'end' });
+  };
+  const bot = hook();
+  answer = goodbye;
+  expect(textOf(await actionsOf(bot, turnOf(spoken('bye'))))).toBe('Goodbye.');
+  await hasRead();
+  const hangup = { type: 'hangup', reason: 'the bot ended the call' };
+  expect(await actionsOf(bot, turnOf(spoken('thanks'), 2, [{ role: 'bot', text: 'Goodbye.' }]))).toEqual([hangup]);
+
+  const other = hook();
+  answer = () => undefined;
+  await giveUp(other, turnOf(spoken('well')));
+  answer = goodbye;
+  expect((await actionsOf(other, turnOf(spoken('well, bye'), 1))).map(({ type }) => type)).toEqual(['say', 'hangup']);
 });
 
 it('tells nothing as heard of an answer that is asked for again', async () => {
@@ -340,9 +364,11 @@ it('tells nothing as heard of an answer that is asked for again', async () => {
   const goesOn = new AbortController();
   for await (const _ of bot.respond(turnOf(spoken('pizza'), 1, history), goesOn.signal)) break;
   answer = (message, send) => {
-    if (message.type === 'prompt') for (const token of ['ten kinds.', 'Large?']) send({ type: 'text', token, last: true });
+    if (message.type === 'prompt') send({ type: 'text', token: 'Large?', last: true });
   };
-  expect(textOf(await actionsOf(bot, turnOf(spoken('a large pizza'), 1, history)))).toBe('Large?');
+  const again = actionsOf(bot, turnOf(spoken('a large pizza'), 1, history));
+  await expect.poll(types).toContain('interrupt');
+  expect(textOf(await again)).toBe('Large?');
   expect(got.at(-2)).toMatchObject({ type: 'interrupt', utteranceUntilInterrupt: '' });
 });
 

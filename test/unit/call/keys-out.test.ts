@@ -135,6 +135,28 @@ it.each(['hangup', 'transfer'] as const)('presses the keys of a bot that leaves 
   expect((await bench.session.ended).endReason).toBe(leaving === 'hangup' ? 'bot-hangup' : 'transferred');
 });
 
+it('says its goodbye to the end that begins while the call is away to have keys pressed', async () => {
+  using bench = new CallBench(async function* ({ input }) {
+    if (input.kind === 'start') {
+      yield { type: 'say', text: 'Pressing one.' };
+      return yield { type: 'digits', digits: '1' };
+    }
+    yield { type: 'say', text: 'You are very welcome, and a good day to you.' };
+    yield { type: 'hangup', reason: 'bot-hangup' };
+  });
+  bench.control = pressing(async () => undefined);
+  await bench.start();
+  await bench.quiet(SAID_MS + 200);
+  await bench.voice(600);
+  await bench.quiet(660);
+  bench.attachment.emit({ type: 'stopped', reason: 'redirected' });
+  bench.recognised(0, 'okay thanks');
+  await bench.wait(3_000);
+  await bench.reattach();
+  await bench.quiet(5_000);
+  expect((await bench.session.ended).turns.at(-1)?.botHeardText).toBe('You are very welcome, and a good day to you.');
+});
+
 it('leaves all the same when the keys cannot be pressed, or the call does not come back from it', async () => {
   for (const sendDigits of [() => Promise.reject(new Error('HTTP 404')), async () => undefined]) {
     using bench = new CallBench(async function* () {

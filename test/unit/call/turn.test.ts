@@ -254,6 +254,12 @@ describe('keys', () => {
     expect(turn.asked).toEqual(['yes please']);
   });
 
+  it('commits them as well where the turn is kept, since the bot is muted', () => {
+    const turn = new TurnDriver().greeted().feed({ type: 'muted', atMs: 1_000, on: true }).forget();
+    turn.partial(0, 'hello').digit('4').digit('#');
+    expect(turn.kinds).toEqual(['commit', 'keep-turn']);
+  });
+
   it('keeps keys that may not interrupt for the next turn', () => {
     const turn = new TurnDriver().speaking('never').digit('7');
     expect(turn.kinds).toEqual([]);
@@ -443,6 +449,12 @@ describe('words of listening', () => {
     const turn = new TurnDriver().speaking();
     for (const asks of [true, false]) turn.feed({ type: 'bot-policy', policy: 'always', asks });
     turn.voice(340).partial(0, 'yes').quiet(660).final(0, 'yes');
+    expect(turn.asked).toEqual(['yes']);
+  });
+
+  it('are the answer to a question that follows a silence, when the dialog has ended without asking for anything', () => {
+    const turn = new TurnDriver().speaking().feed({ type: 'bot-policy', policy: 'always', asks: true });
+    turn.feed({ type: 'expect', expectation: undefined }).voice(340).partial(0, 'yes').quiet(660).final(0, 'yes');
     expect(turn.asked).toEqual(['yes']);
   });
 
