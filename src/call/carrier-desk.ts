@@ -34,6 +34,8 @@ export class CarrierDesk {
   /** To be pressed once the reply was heard. */
   #keys = '';
   #keysUntilMs = Number.NEGATIVE_INFINITY;
+  /** Ends the wait for a call that the carrier took away to press keys. */
+  #back = new AbortController();
   #keysSent = 0;
 
   constructor(identity: CallIdentity, services: CallServices, book: CallBook, floor: CarrierFloor) {
@@ -48,11 +50,10 @@ export class CarrierDesk {
     return Math.max(0, this.#keysUntilMs - this.#services.clock.nowMs());
   }
 
-  /** The socket is back. @returns whether it was away to have keys pressed, which is done now */
-  reattached(): boolean {
-    const wasAway = this.awayMs > 0;
+  /** The socket is back: the keys have been pressed. */
+  reattached(): void {
     this.#keysUntilMs = Number.NEGATIVE_INFINITY;
-    return wasAway;
+    this.#back.abort();
   }
 
   /** @param digits behind those that are to be pressed already */
@@ -93,6 +94,7 @@ export class CarrierDesk {
   /**
    * The reply was heard: presses its keys at the other end, in the way this carrier has. Once handed over they are never sent
    * again: who is at the other end might get them twice. Never rejects; what failed is in the book, and the conversation goes on.
+   * @returns when they are pressed, or can no longer be: a carrier that takes the call away for it may never do so
    */
   async pressKeys(attachment: Attachment | undefined, line: Line): Promise<void> {
     const digits = this.#keys;
@@ -106,6 +108,9 @@ export class CarrierDesk {
       return;
     }
     this.#book.digitsSent(digits.replaceAll('w', '').length);
+    await sleep(this.#services.clock, this.awayMs, AbortSignal.any([this.#back.signal, this.#ending.signal])).catch(
+      () => undefined,
+    );
   }
 
   /** The call is over: nothing more is asked, and nothing that was asked is waited for. */
@@ -122,6 +127,7 @@ export class CarrierDesk {
         return attachment.sendDigits(digits);
       case 'reattach':
         this.#keysUntilMs = this.#services.clock.nowMs() + digits.length * REATTACH_KEY_MS + REATTACH_WAY_MS;
+        this.#back = new AbortController();
         return this.#requiredControl().sendDigits(this.#carrierCallId, digits, signal);
       case 'rest':
         return this.#requiredControl().sendDigits(this.#carrierCallId, digits, signal);

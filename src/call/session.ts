@@ -103,10 +103,9 @@ export class CallSession {
     this.#book.attached(attachment);
     if (this.#media === undefined) this.#open(attachment, nowMs);
     else {
-      const pressed = this.#carrier.reattached();
+      this.#carrier.reattached();
       this.#media.line.reattach(attachment, nowMs);
       this.#feed({ type: 'reattached', atMs: nowMs });
-      if (pressed && !this.#media.voice.speaking) this.#farewell.heardOut();
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }
@@ -236,9 +235,9 @@ export class CallSession {
     this.#book.turnOver(turn, media.line);
     const leaves = this.#farewell.reason !== undefined;
     if (!leaves) this.#feed({ type: 'bot-finished', atMs: nowMs });
-    // A bot that leaves presses its keys before; a carrier that takes the call away for that brings it back first.
+    // A bot that leaves presses its keys before.
     void this.#carrier.pressKeys(this.#attachment, media.line).then(() => {
-      if (leaves && this.#carrier.awayMs === 0 && !media.voice.speaking) this.#farewell.heardOut();
+      if (leaves && !this.#over && !media.voice.speaking) this.#farewell.heardOut();
     });
   }
 

@@ -135,6 +135,18 @@ it.each(['hangup', 'transfer'] as const)('presses the keys of a bot that leaves 
   expect((await bench.session.ended).endReason).toBe(leaving === 'hangup' ? 'bot-hangup' : 'transferred');
 });
 
+it('leaves all the same when the carrier takes its keys and never takes the call away', async () => {
+  using bench = new CallBench(async function* () {
+    yield { type: 'say', text: 'Pressing one.' };
+    yield { type: 'digits', digits: '1' };
+    yield { type: 'hangup', reason: 'bot-hangup' };
+  });
+  bench.control = pressing(async () => undefined);
+  await bench.start();
+  await bench.quiet(SAID_MS + 13_000);
+  expect(bench.attachment.closedBecause).toBe('bot-hangup');
+});
+
 it('says its goodbye to the end that begins while the call is away to have keys pressed', async () => {
   using bench = new CallBench(async function* ({ input }) {
     if (input.kind === 'start') {
