@@ -106,10 +106,7 @@ export class BotVoice {
   }
 
   #speak(sentences: readonly string[]): void {
-    for (const sentence of sentences) {
-      const text = speakable(sentence);
-      if (text !== '') this.#open?.reply.say(utterance(this.#open.style, text));
-    }
+    if (this.#open !== undefined) speakAll(this.#open.reply, this.#open.style, sentences);
   }
 
   /** Says one of the bot's ready-made sentences as part of a reply. */
@@ -136,10 +133,7 @@ export class BotVoice {
   #sayWhole(reply: Reply, text: string, interruptible: Interruptible): void {
     const cutter = this.#services.createCutter();
     const style = { voice: this.#voice, language: this.language, speed: this.#bot.speed, interruptible };
-    for (const sentence of [...cutter.push(text), ...cutter.flush()]) {
-      const spoken = speakable(sentence);
-      if (spoken !== '') reply.say(utterance(style, spoken));
-    }
+    speakAll(reply, style, [...cutter.push(text), ...cutter.flush()]);
   }
 
   /** Covers a wait with a short sentence that belongs to no turn; the reply follows behind it. */
@@ -173,6 +167,14 @@ export class BotVoice {
     const unitPrefix = `${this.#replies}-`;
     const makers = { synthesizer, sound: (source: string, signal: AbortSignal) => sounds.play(folder, source, signal) };
     return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
+  }
+}
+
+/** Has a reply say what can be heard of these sentences. */
+function speakAll(reply: Reply, style: Omit<Utterance, 'text'>, sentences: readonly string[]): void {
+  for (const sentence of sentences) {
+    const text = speakable(sentence);
+    if (text !== '') reply.say(utterance(style, text));
   }
 }
 

@@ -251,13 +251,8 @@ function handOver(state: TurnState, input: AskedInput, atMs: number, provisional
   const answered = input.kind === 'spoken' || input.kind === 'keyed';
   return {
     state: {
-      ...state,
+      ...withTurnTaken(state, input, atMs),
       phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
-      asked: { input, words: state.words, atMs, segBefore: state.askedSeg, expectation: state.expectation },
-      askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
-      words: NO_WORDS,
-      wordsChangedMs: undefined,
-      early: undefined,
       noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : state.noInputs,
       // Silence answers nothing: a caller who begins at last is still giving what was asked for.
       expectation: input.kind === 'no-input' ? state.expectation : {},
@@ -270,18 +265,22 @@ function byKeys(input: AskedInput): boolean {
   return input.kind === 'keyed' || (input.kind === 'spoken' && input.keys !== undefined);
 }
 
+/** The words so far are this turn's, and no longer the next one's. */
+function withTurnTaken(state: TurnState, input: AskedInput, atMs: number): TurnState {
+  return {
+    ...state,
+    asked: { input, words: state.words, atMs, segBefore: state.askedSeg, expectation: state.expectation },
+    askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
+    words: NO_WORDS,
+    wordsChangedMs: undefined,
+    early: undefined,
+  };
+}
+
 /** The turn of a caller whose bot is muted; what the bot had asked for is still expected once it is not. */
 function keepTurn(state: TurnState, input: AskedInput, atMs: number): Step {
   return {
-    state: {
-      ...state,
-      phase: { name: 'listening', sinceMs: atMs },
-      asked: { input, words: state.words, atMs, segBefore: state.askedSeg, expectation: state.expectation },
-      askedSeg: Math.max(state.askedSeg, state.words.lastSeg),
-      words: NO_WORDS,
-      wordsChangedMs: undefined,
-      early: undefined,
-    },
+    state: { ...withTurnTaken(state, input, atMs), phase: { name: 'listening', sinceMs: atMs } },
     effects: input.kind === 'spoken' && input.text === '' ? NO_EFFECTS : [{ type: 'keep-turn', input, atMs }],
   };
 }

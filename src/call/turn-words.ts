@@ -1,6 +1,6 @@
 import { containsPhrase, isBackchannel } from './backchannel.ts';
 import { mayInterrupt } from './interruption.ts';
-import { addFinal, addPartial, finalText, hasWords, provisionalText, sameWords } from './transcript.ts';
+import { addFinal, addPartial, finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import { afterTime, completeTurn, NO_EFFECTS } from './turn-steps.ts';
 import type { Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
@@ -88,7 +88,7 @@ function lateWords(state: TurnState, event: Final): Step {
   return {
     state: {
       ...amended,
-      words: { finals: new Map(), partial: undefined, lastSeg: -1 },
+      words: NO_WORDS,
       phase: { ...phase, sinceMs: event.atMs },
       expectation: {},
     },

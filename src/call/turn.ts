@@ -65,13 +65,8 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
       return onFinal(settings, state, event);
     case 'digit':
       return onDigit(settings, state, event.atMs, event.digit);
-    case 'expect': {
-      // A question that the bot is asking in its own words is open all the same.
-      const asks = state.phase.name === 'bot-speaking' && state.expectation.asked === true;
-      const nothing: Expectation = asks ? { asked: true } : {};
-      const expectation = event.expectation === undefined ? nothing : { ...event.expectation, asked: true as const };
-      return { state: { ...state, expectation }, effects: NO_EFFECTS };
-    }
+    case 'expect':
+      return { state: { ...state, expectation: expected(state, event.expectation) }, effects: NO_EFFECTS };
     case 'call-started':
       return ask(state, { kind: 'start' }, event.atMs, false);
     case 'reattached':
@@ -95,6 +90,12 @@ export function nothingIsSaid({ phase, words, commitsOutstanding, marksEndOfUtte
   // Where no final is marked as a commit's last, nothing tells that a commit was answered.
   const outstanding = marksEndOfUtterance && commitsOutstanding > 0;
   return !callerHasFloor && hearing.burstSinceMs === undefined && !outstanding && !hasWords(words);
+}
+
+/** @param given undefined where the dialog asked for nothing: a question that the bot is asking in its own words is open all the same */
+function expected({ phase, expectation }: TurnState, given: Expectation | undefined): Expectation {
+  if (given !== undefined) return { ...given, asked: true };
+  return phase.name === 'bot-speaking' && expectation.asked === true ? { asked: true } : {};
 }
 
 /** A question of the bot's stays open until it is answered, whatever is said behind it. */
