@@ -9,8 +9,10 @@ import {
   withBackend,
 } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
+import type { Clock } from '../kernel/clock.ts';
 import type { Database } from '../store/database.ts';
 import { QUEUE_SCHEMA } from '../store/migrate.ts';
+import { patient } from './patient-backend.ts';
 import { connectRedis, parseRedisAddress } from './redis-address.ts';
 
 export type BullQueue = Pick<Queue, 'add' | 'addBulk' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
@@ -36,8 +38,8 @@ const PREFIX = '{offhook}';
  * @param onProblem hears of lost connections; BullMQ connects again by itself
  * @throws RedisAddressError
  */
-export function redisBackend(url: string, onProblem: (error: Error) => void): BullBackend {
-  const bull = withBackend(createRedisBackend);
+export function redisBackend(url: string, clock: Clock, onProblem: (error: Error) => void): BullBackend {
+  const bull = withBackend(patient(createRedisBackend, clock));
   const address = parseRedisAddress(url);
   const connections: (Redis | Cluster)[] = [];
   const connect = (patience: { enableOfflineQueue: boolean; maxRetriesPerRequest: number | null }): Redis | Cluster => {
@@ -72,8 +74,8 @@ export function redisBackend(url: string, onProblem: (error: Error) => void): Bu
 /** Connections that each queue or worker may open; a worker adds one to listen on. */
 const MAX_CONNECTIONS = 3;
 
-export function postgresBackend(database: Database, onProblem: (error: Error) => void): BullBackend {
-  const bull = withBackend(createPostgresBackend);
+export function postgresBackend(database: Database, clock: Clock, onProblem: (error: Error) => void): BullBackend {
+  const bull = withBackend(patient(createPostgresBackend, clock));
   const connection = { ...database.connection, schema: QUEUE_SCHEMA, max: MAX_CONNECTIONS };
   return {
     kind: 'postgres',

@@ -47,8 +47,8 @@ const MAX_TAKEOVERS = 10;
 
 /** Opens the job queue on Redis, or in the database. Closing it leaves the database open. */
 export function openQueue(options: QueueOptions): JobQueue {
-  const { redisUrl, database, onProblem } = options;
-  const backend = redisUrl === undefined ? postgresBackend(database, onProblem) : redisBackend(redisUrl, onProblem);
+  const { redisUrl, database, clock, onProblem } = options;
+  const backend = redisUrl === undefined ? postgresBackend(database, clock, onProblem) : redisBackend(redisUrl, clock, onProblem);
   return new BullJobQueue(backend, options);
 }
 

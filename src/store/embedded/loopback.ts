@@ -10,7 +10,8 @@ export function dialGate(gate: SessionGate): Duplex {
   client.once('close', () => server.destroy());
   return Object.assign(client, {
     connect(): void {
-      process.nextTick(() => client.emit('connect'));
+      // As late as a socket's: a client that is refused and dials again and again leaves the loop to everyone else.
+      setImmediate(() => client.emit('connect'));
     },
     setNoDelay: () => client,
     setKeepAlive: () => client,
