@@ -3,8 +3,8 @@ import type { CalendarDay } from '../understand/calendar-day.ts';
 import { weekdayOf } from '../understand/calendar-day.ts';
 import { findChoice } from '../understand/choice.ts';
 import { type ClockTime, DAYTIME, inWindow, type TimeWindow } from '../understand/clock-time.ts';
-import { findDay } from '../understand/day.ts';
 import { findDigits } from '../understand/digits.ts';
+import { findDay } from '../understand/find-day.ts';
 import type { Language } from '../understand/language.ts';
 import { findMoney, moneyWords } from '../understand/money.ts';
 import { numberAt } from '../understand/numbers.ts';
@@ -46,7 +46,7 @@ export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): F
       return findChoice(tokens, choices) ?? (options.asked ? spokenKey(slot, tokens) : undefined);
     }
     case 'day':
-      return findDay(tokens, options.today);
+      return findDay(tokens, options.today, options.asked);
     case 'time':
       return findTime(tokens, { window: windowOf(slot), bare: options.asked });
     case 'digits': {

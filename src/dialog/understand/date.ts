@@ -124,6 +124,23 @@ function monthOrFiguresAt(tokens: readonly string[], index: number, options: Dat
   return found && { ...found, dated: true };
 }
 
+/**
+ * The next day of a date whose words begin at `index`: `the fifth of March`, `March fifth`; no figures, which may be a time.
+ * @param alone whether the month may be missing
+ * @returns a day of `undefined` for one that there is not; undefined for no date, or a part of one
+ */
+export function monthDayAt(
+  tokens: readonly string[],
+  index: number,
+  today: CalendarDay,
+  alone: boolean,
+): (NamedDay & DayWords) | undefined {
+  const found = namedMonthAt(tokens, index, { today, language: 'en', tense: 'future' });
+  if (found === undefined || found.value.kind === 'part') return undefined;
+  if (!alone && !tokens.slice(found.from, found.to).some((word) => MONTH_NAMES.has(word))) return undefined;
+  return { ...found, value: found.value.kind === 'days' ? found.value.days[0] : undefined, dated: true };
+}
+
 function nearAt(tokens: readonly string[], index: number, options: DateOptions): NamedDate | undefined {
   const found = options.tense === 'past' ? undefined : dayAt(tokens, index, options.today);
   return found && { ...dateOf(found), near: true };

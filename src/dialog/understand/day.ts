@@ -1,7 +1,6 @@
 import { addDays, type CalendarDay, WEEKDAYS, type Weekday, weekdayOf } from './calendar-day.ts';
 import { countedDayAt, type NamedDay } from './counted-day.ts';
-import { isVague, meantDays } from './meant-days.ts';
-import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
+import { phraseAt, phraseTable, tokenise } from './tokens.ts';
 import { weekdayAt } from './weekday.ts';
 import { weekdayOfMonthAt } from './weekday-of-month.ts';
 
@@ -27,24 +26,9 @@ const UNCLEAR = phraseTable<true>([[true, ['after next', 'week']]]);
 export const LAST_WEEK = new Set(['last', ...tokenise('पिछले पिछला पिछली बीते')]);
 
 /**
- * The day that an utterance names, in English or Hindi. A weekday's name alone is its next occurrence after today;
- * `next` (अगले) puts it into the week that begins on the coming Monday. Of several days the last one counts: people
- * correct themselves forwards (`Monday, no, Tuesday`). Two that are offered (`today or tomorrow`) are no day, and
- * neither is one that is only near the one named (`before Friday`).
+ * The day whose words begin at `index`, whatever stands around them. A weekday's name alone is its next occurrence after
+ * today; `next` (अगले) puts it into the week that begins on the coming Monday.
  */
-export function findDay(tokens: readonly string[], today: CalendarDay): Found<CalendarDay> | undefined {
-  const named: NamedDay[] = [];
-  for (let index = 0; index < tokens.length;) {
-    const found = dayAt(tokens, index, today);
-    if (found !== undefined) named.push(isVague(tokens, found) ? { ...found, value: undefined } : found);
-    index = found?.to ?? index + 1;
-  }
-  const [day, ...others] = meantDays(tokens, named);
-  if (day?.value === undefined || others.some(({ value }) => value !== day.value)) return undefined;
-  return { ...day, value: day.value };
-}
-
-/** The day whose words begin at `index`, whatever stands around them. */
 export function dayAt(tokens: readonly string[], index: number, today: CalendarDay): NamedDay | undefined {
   const plainAt = (at: number) => plainDayAt(tokens, at, today);
   const counted = countedDayAt(tokens, index, today, plainAt);

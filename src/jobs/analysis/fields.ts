@@ -1,6 +1,6 @@
 import { findChoice } from '../../dialog/understand/choice.ts';
 import type { CalendarDay } from '../../dialog/understand/calendar-day.ts';
-import { findDay } from '../../dialog/understand/day.ts';
+import { findDay } from '../../dialog/understand/find-day.ts';
 import { findDigits } from '../../dialog/understand/digits.ts';
 import { numberAt } from '../../dialog/understand/numbers.ts';
 import { findTime } from '../../dialog/understand/time.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findChoice } from '../../../../src/dialog/understand/choice.ts';
-import { findDay } from '../../../../src/dialog/understand/day.ts';
+import { findDay } from '../../../../src/dialog/understand/find-day.ts';
 import { digitRuns, findDigits } from '../../../../src/dialog/understand/digits.ts';
 import { readEmail } from '../../../../src/dialog/understand/email.ts';
 import { languageOf } from '../../../../src/dialog/understand/language.ts';

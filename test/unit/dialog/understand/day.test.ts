@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addDays, calendarDay, dayInZone, weekdayOf } from '../../../../src/dialog/understand/calendar-day.ts';
-import { findDay } from '../../../../src/dialog/understand/day.ts';
+import { findDay } from '../../../../src/dialog/understand/find-day.ts';
 import { sayDay } from '../../../../src/dialog/understand/say-day.ts';
 import { tokenise } from '../../../../src/dialog/understand/tokens.ts';
 
@@ -67,6 +67,25 @@ describe('days', () => {
     ['दिसंबर का पहला सोमवार', '2026-12-07'],
   ])('finds "%s" in its month: %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
 
+  it.each([
+    ['the fifth of March', '2026-03-05'],
+    ['March the fifth at half past ten', '2026-03-05'],
+    ['on 3rd February in the morning', '2026-02-03'],
+    ['Friday the sixth of March', '2026-03-06'],
+    ['the twenty first of December 2027', '2027-12-21'],
+    ['Monday, no, the fifth of March', '2026-03-05'],
+    ['पाँच मार्च', '2026-03-05'],
+    ['दो फ़रवरी को सुबह दस बजे', '2026-02-02'],
+  ])('finds the date "%s": %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
+
+  it('takes a date without its month for a day where one was asked for, the next such', () => {
+    expect(findDay(tokenise('the fifth please'), TODAY, true)?.value).toBe('2026-01-05');
+    expect(findDay(tokenise('पाँच तारीख को'), TODAY, true)?.value).toBe('2026-01-05');
+    expect(findDay(tokenise('the fifth floor'), TODAY)).toBeUndefined();
+    expect(findDay(tokenise('the first available'), TODAY, true)).toBeUndefined();
+    expect(findDay(tokenise('the fifth or the sixth of March'), TODAY, true)).toBeUndefined();
+  });
+
   it('counts no month to a day that it does not have', () => {
     expect(findDay(tokenise('a month from today'), '2026-01-31')).toBeUndefined();
   });
@@ -117,11 +136,16 @@ describe('days', () => {
     'पिछले हफ़्ते शुक्रवार',
     'the Friday after next',
     'Friday week',
+    'the thirtieth of February',
+    'before the fifth of March',
   ])('takes no day for certain from "%s"', (text) => expect(findDay(tokenise(text), TODAY)).toBeUndefined());
 
-  it.each(['', 'half past ten', 'yes', 'in the morning', 'साढ़े दस बजे', 'दो दिन', 'blah blah'])('finds no day in "%s"', (text) => {
-    expect(findDay(tokenise(text), TODAY)).toBeUndefined();
-  });
+  it.each(['', 'half past ten', 'five thirty', 'may I', 'in March', 'yes', 'in the morning', 'साढ़े दस बजे', 'दो दिन', 'blah blah'])(
+    'finds no day in "%s"',
+    (text) => {
+      expect(findDay(tokenise(text), TODAY)).toBeUndefined();
+    },
+  );
 
   it.each([
     ['en', '2026-01-01', 'today'],
