@@ -23,6 +23,8 @@ const MINOR: Readonly<Record<Currency, ReadonlySet<string>>> = {
   USD: words('cent cents सेंट'),
 };
 const JOINS = words('and और only ओनली');
+/** Between two amounts of which one is meant, or something between them. */
+const RANGE = words('or to through या से ya se');
 const MOST = 1e12;
 
 /** Writes signs and figures as words: `₹1,25,000.50` is `125000 point 50 rupees`. */
@@ -39,15 +41,20 @@ export function moneyWords(text: string): string[] {
 /**
  * The last amount of money in an utterance: with unit and smaller unit (`five rupees fifty paise`, `पाँच सौ रुपये`), the
  * unit in front, or a number alone. Two numbers side by side are said for hundreds in rupees (`two fifty`); in dollars
- * they may be cents as well, and both are returned.
+ * they may be cents as well, and both are returned; so are those of `five hundred or six hundred`, `fifty to a hundred`.
  */
 export function findMoney(tokens: readonly string[], currency: Currency): MoneyReading {
   let last: MoneyReading = { minor: [], ends: 'open', foreign: false };
   let foreign = false;
+  let lastTo = -1;
   for (let index = 0; index < tokens.length;) {
     foreign ||= isForeign(tokens[index]!, currency);
     const found = moneyAt(tokens, index, currency);
-    if (found !== undefined) last = found.money;
+    if (found !== undefined) {
+      const isRange = lastTo === index - 1 && RANGE.has(tokens[lastTo]!);
+      last = isRange ? { ...found.money, minor: [...new Set([...last.minor, ...found.money.minor])] } : found.money;
+      lastTo = found.to;
+    }
     index = found?.to ?? index + 1;
   }
   return { ...last, foreign };

@@ -34,4 +34,15 @@ describe('money', () => {
     ['a quarter', 'USD'],
     ['कुछ हज़ार रुपये', 'INR'],
   ] as const)('is no certain amount in "%s"', (text, currency) => expect(amounts(text, currency)).toEqual([]));
+
+  it.each([
+    ['five hundred or six hundred dollars', 'USD', [500, 600]],
+    ['fifty to a hundred dollars', 'USD', [50, 100]],
+    ['पाँच सौ या छह सौ रुपये', 'INR', [500, 600]],
+    ['fifty dollars, no, to be sure sixty', 'USD', [60]],
+    ['five hundred or five hundred', 'USD', [500]],
+    ['I want to pay fifty', 'USD', [50]],
+  ] as const)('is one of several in "%s", unless the caller corrects it', (text, currency, values) =>
+    expect(amounts(text, currency)).toEqual(values),
+  );
 });
