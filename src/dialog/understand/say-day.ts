@@ -2,6 +2,7 @@ import { type CalendarDay, daysBetween, WEEKDAYS, type Weekday, weekdayOf } from
 import type { Language } from './language.ts';
 import { MONTHS, ORDINALS } from './months.ts';
 import { sayNumber } from './numbers.ts';
+import { sayYear } from './say-year.ts';
 
 const HINDI_NAMES: Readonly<Record<Weekday, string>> = {
   sunday: 'रविवार',
@@ -19,7 +20,8 @@ export function sayWeekday(language: Language, weekday: Weekday): string {
 
 /**
  * A day as people say it: `today`, a weekday for the coming six days, `next Tuesday` in the coming week, else with the
- * date (`Tuesday the thirteenth of January`). Tomorrow is named by its weekday: said back, that confirms more.
+ * date (`Tuesday the thirteenth of January`), and with the year where the date comes before. Tomorrow is named by its
+ * weekday: said back, that confirms more.
  */
 export function sayDay(language: Language, day: CalendarDay, today: CalendarDay): string {
   const ahead = daysBetween(today, day);
@@ -30,7 +32,10 @@ export function sayDay(language: Language, day: CalendarDay, today: CalendarDay)
   if (ahead >= untilMonday && ahead < untilMonday + 7) return language === 'hi' ? `अगले ${name}` : `next ${name}`;
   const month = MONTHS[language][Number(day.slice(5, 7)) - 1]!;
   const date = Number(day.slice(8, 10));
-  return language === 'hi' ? `${name} ${sayNumber('hi', date)} ${month}` : `${name} the ${ordinal(date)} of ${month}`;
+  const year = Number(day.slice(0, 4));
+  const comesBefore = `${year - 1}${day.slice(4)}` >= today;
+  const inYear = comesBefore ? `${month} ${sayYear(language, year)}` : month;
+  return language === 'hi' ? `${name} ${sayNumber('hi', date)} ${inYear}` : `${name} the ${ordinal(date)} of ${inYear}`;
 }
 
 /** `twenty first`. @param value 1 to 31 */
