@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { explainConfig, explainTable } from '../config/explain.ts';
 import { problemText } from '../config/problem.ts';
-import { readConfiguration, readWholeConfiguration } from './configuration.ts';
+import { readConfiguration, readGatewayConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine } from './output.ts';
 
 /** `offhook config check | explain` */
@@ -9,10 +9,10 @@ export function addConfigCommand(program: Command): void {
   const config = program.command('config').description('look at the configuration');
   config
     .command('check')
-    .description('report every problem in settings, bot files and analysis profiles at once')
+    .description('report every problem in settings, bot files, their flows and analysis profiles at once')
     .option('--json', 'print one JSON document')
     .action(async (options: { json?: boolean }) => {
-      const { problems, bots } = await readWholeConfiguration();
+      const { problems, bots } = await readGatewayConfiguration();
       if (options.json === true) printJson({ ok: problems.length === 0, bots: bots.map(({ name }) => name), problems });
       else if (problems.length === 0) printLine(`The configuration is sound; bots: ${bots.map(({ name }) => name).join(', ')}.`);
       else for (const problem of problems) printLine(problemText(problem));

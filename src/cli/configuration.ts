@@ -43,14 +43,26 @@ export async function readWholeConfiguration(overrides: Environment = {}): Promi
   return { ...configuration, problems: [...problems, ...refused] };
 }
 
+/** The same, with every problem of the bots' dialogs, which a gateway loads and a worker does not. */
+export async function readGatewayConfiguration(overrides: Environment = {}): Promise<Configuration> {
+  const whole = await readWholeConfiguration(overrides);
+  const { dialogProblems } = await import('./dialog-problems.ts');
+  return { ...whole, problems: [...whole.problems, ...(await dialogProblems(whole.bots))] };
+}
+
 /** The configuration, or an exit with every problem printed. */
 export function requireConfiguration(overrides: Environment = {}): Configuration {
   return soundOrExit(readConfiguration(overrides));
 }
 
-/** The configuration of a gateway or a worker, or an exit with every problem printed. */
+/** The configuration of a worker, or an exit with every problem printed. */
 export async function requireWholeConfiguration(): Promise<Configuration> {
   return soundOrExit(await readWholeConfiguration());
+}
+
+/** The configuration of a gateway, or an exit with every problem printed. */
+export async function requireGatewayConfiguration(): Promise<Configuration> {
+  return soundOrExit(await readGatewayConfiguration());
 }
 
 function soundOrExit(configuration: Configuration): Configuration {

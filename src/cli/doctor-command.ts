@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { readWholeConfiguration } from './configuration.ts';
+import { readGatewayConfiguration } from './configuration.ts';
 import { type Check, type CheckResult, runCheck } from './doctor/check.ts';
 import { configurationCheck } from './doctor/configuration.ts';
 import { diskCheck } from './doctor/disk.ts';
@@ -29,7 +29,7 @@ export function addDoctorCommand(program: Command): void {
         results.push(result);
         if (flags.json !== true) printResult(result);
       };
-      const { config, problems } = await readWholeConfiguration();
+      const { config, problems } = await readGatewayConfiguration();
       const logger = createLogger({ level: 'error' });
       await run(configurationCheck(problems));
       await run(diskCheck(config.settings.dataDir));

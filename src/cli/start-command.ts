@@ -9,7 +9,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { requireWholeConfiguration } from './configuration.ts';
+import { requireGatewayConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './output.ts';
 import { processCount, readProcesses } from './processes.ts';
 import { speechSource } from './speech-settings.ts';
@@ -27,7 +27,7 @@ export function addStartCommand(program: Command): void {
     )
     .option('--json', 'print one JSON document when it is up')
     .action(async (flags: { json?: boolean; worker: boolean; processes?: number }) => {
-      const { config, bots } = await requireWholeConfiguration();
+      const { config, bots } = await requireGatewayConfiguration();
       const { settings } = config;
       const logger = createLogger({ level: settings.log.level, personal: settings.log.personal });
       const stop = new AbortController();

@@ -1,8 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { readConfiguration, readWholeConfiguration } from '../../../src/cli/configuration.ts';
+import { readConfiguration, readGatewayConfiguration, readWholeConfiguration } from '../../../src/cli/configuration.ts';
 import { problemText } from '../../../src/config/problem.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-configuration-'));
@@ -42,5 +42,25 @@ describe('readWholeConfiguration', () => {
     const problems = await problemsWith({ ...secrets, OFFHOOK_PORT: 'eighty', OFFHOOK_PLATFORM__FAULTS: 'bogus=1' });
     expect(problems).toHaveLength(4);
     for (const secret of Object.values(secrets)) expect(problems.join('\n')).not.toContain(secret);
+  });
+});
+
+describe('readGatewayConfiguration', () => {
+  const bots = join(folder, 'bots');
+  mkdirSync(bots);
+  writeFileSync(join(bots, 'a.yaml'), 'name: a\nvoice: v\ndialog: { kind: module, file: away.js }\n');
+  writeFileSync(join(bots, 'b.yaml'), 'name: b\nvoice: v\ndialog: { kind: flow, file: b.flow }\n');
+  writeFileSync(join(bots, 'b.flow'), 'start: nowhere\nstates:\n  welcome: { say: Hello., hangup: done }\n');
+
+  it('reports flows that are none and modules that are not there, which a worker does not need', async () => {
+    const env = { OFFHOOK_BOTS__FOLDER: bots };
+    const problems = (await readGatewayConfiguration(env)).problems.map(problemText);
+    expect(problems).toContainEqual(expect.stringMatching(/^dialog\.file \(bot a\): cannot be read: .*away\.js/u));
+    expect(problems).toContainEqual(expect.stringMatching(/^start \(.*b\.flow:1\) is "nowhere"/u));
+    expect(await problemsWith(env)).toEqual([]);
+  });
+
+  it('finds the shipped bots sound', async () => {
+    expect((await readGatewayConfiguration()).problems).toEqual([]);
   });
 });
