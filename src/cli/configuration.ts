@@ -2,8 +2,10 @@ import { isAbsolute, join } from 'node:path';
 import { loadBots } from '../config/bot-files.ts';
 import type { Bot } from '../config/bots.ts';
 import { type Environment, readEnvironment, readSettingsFiles } from '../config/env.ts';
+import { withOverrides } from '../config/env-settings.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { type Problem, problemText } from '../config/problem.ts';
+import { catalogue } from '../config/schema.ts';
 import { EXIT, printNote } from './output.ts';
 import { packageRoot } from './package-root.ts';
 
@@ -17,10 +19,10 @@ export interface Configuration {
 /**
  * Reads settings and bots. Relative folders in settings start from the working folder, shipped ones from the package, so
  * that the program works from anywhere.
- * @param overrides environment names that win over the real ones
+ * @param overrides environment names that win over the real ones, and over other names of the same settings
  */
 export function readConfiguration(overrides: Environment = {}): Configuration {
-  const env = { ...readEnvironment(), ...overrides };
+  const env = withOverrides(readEnvironment(), overrides, catalogue);
   const { files, problems } = readSettingsFiles(env, packageRoot, process.cwd());
   const config = loadConfig({ env, files });
   const bots = loadBots(shippedFolder(config.settings.bots.folder), env);

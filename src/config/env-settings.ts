@@ -50,6 +50,16 @@ export function readEnvSettings(env: Environment, known: readonly Setting[]) {
   return { values, problems };
 }
 
+/** An environment in which some names have other values, and a setting that one of these names has no other name. */
+export function withOverrides(env: Environment, overrides: Environment, known: readonly Setting[]): Environment {
+  const result: Record<string, string | undefined> = { ...env };
+  for (const { envName, aliases = [] } of known) {
+    const names = [envName, ...aliases];
+    if (names.some((name) => name in overrides)) for (const name of names) result[name] = undefined;
+  }
+  return { ...result, ...overrides };
+}
+
 function readSecretFile(path: string): { text: string } | { problem: string } {
   try {
     const text = readFileSync(path, 'utf8').trim();

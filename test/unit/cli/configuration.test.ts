@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { readConfiguration, readGatewayConfiguration, readWholeConfiguration } from '../../../src/cli/configuration.ts';
 import { problemText } from '../../../src/config/problem.ts';
 
@@ -16,6 +16,18 @@ describe('readConfiguration', () => {
     const own = join(folder, 'own.settings');
     writeFileSync(own, 'http: { port: eighty }');
     expect(messages(relative(process.cwd(), own))).toEqual([expect.stringContaining('"eighty"')]);
+  });
+
+  it('lets a value of a command win over every name that its setting has in the environment', () => {
+    vi.stubEnv('OFFHOOK_PLATFORM__PORT', '7200');
+    vi.stubEnv('OFFHOOK_PORT', '8081');
+    try {
+      const { config, problems } = readConfiguration({ OFFHOOK_PLATFORM_PORT: '0', OFFHOOK_HTTP__PORT: '0' });
+      expect(problems).toEqual([]);
+      expect(config.settings).toMatchObject({ platform: { port: 0 }, http: { port: 0 } });
+    } finally {
+      vi.unstubAllEnvs();
+    }
   });
 });
 
