@@ -29,16 +29,17 @@ const report = z.strictObject({
 });
 
 const START = ['demo', '--json'];
+const folder = mkdtempSync(join(tmpdir(), 'offhook-demo-test-'));
 let runs: RunningOffhook;
 /** Its call has begun, from when on most of it is listening; or it has failed. */
 let begun: Promise<unknown>;
 beforeAll(() => {
-  runs = startOffhook(START);
+  // Of bots of one's own, here none, and of ports that are taken the demo knows nothing.
+  runs = startOffhook(START, { OFFHOOK_BOTS__FOLDER: folder, OFFHOOK_HTTP__PORT: '1' });
   begun = Promise.race([runs.finished, until('the call', () => runs.output().includes('calling http'), 200_000)]);
 });
 
 /** What those who change the caller share; the demo itself starts its own. */
-const folder = mkdtempSync(join(tmpdir(), 'offhook-demo-test-'));
 let platform: Promise<SharedPlatform> | undefined;
 afterAll(async () => {
   await (await platform)?.[Symbol.asyncDispose]();

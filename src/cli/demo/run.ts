@@ -52,12 +52,16 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     OFFHOOK_PORT: '0',
     OFFHOOK_PLATFORM_PORT: '0',
     OFFHOOK_LOG__LEVEL: 'error',
+    // The script is that of a bot that is shipped, whichever are configured.
+    OFFHOOK_BOTS__FOLDER: 'config/bots',
     // One call on a machine that has just started everything: it is taken, however late the event loop is.
     OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
     ...(options.profile === undefined ? {} : { OFFHOOK_PLATFORM__PROFILE: options.profile }),
   });
   const config = { ...configured, settings: { ...configured.settings, recordings: plainRecordings } };
   const scenario = scenarioFor(options.language);
+  if (!bots.some(({ name }) => name === scenario.bot))
+    throw new Error(`config/bots has no bot "${scenario.bot}", which it calls`);
   const logger = createLogger({ level: config.settings.log.level });
   const stop = new AbortController();
   options.onStage('starting the speech platform (the first start trains its recogniser)');
