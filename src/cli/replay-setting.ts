@@ -2,7 +2,7 @@ import { type Bot, botSettings } from '../config/bots.ts';
 
 /**
  * Reads `name=value` pairs, with dots in names for what lies deeper, as a change of a bot's settings.
- * @returns the change, or what is wrong with the pairs
+ * @returns the change, or what is wrong with the pairs; the change throws when a bot cannot have such settings
  */
 export function settingChange(pairs: readonly string[]): ((bot: Bot) => Bot) | string {
   const changes: { readonly path: readonly string[]; readonly value: unknown }[] = [];
@@ -14,7 +14,10 @@ export function settingChange(pairs: readonly string[]): ((bot: Bot) => Bot) | s
   return (bot) => {
     const { folder, dialogSecret: _secret, ...settings } = bot;
     const changed = changes.reduce<unknown>((document, { path, value }) => withValue(document, path, value), settings);
-    return { ...botSettings.parse(changed), folder };
+    const parsed = botSettings.safeParse(changed);
+    if (parsed.success) return { ...parsed.data, folder };
+    const wrong = parsed.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));
+    throw new Error(`these are no settings of a bot: ${wrong.join('; ')}`);
   };
 }
 

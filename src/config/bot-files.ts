@@ -6,7 +6,7 @@ import { errorText } from '../kernel/errors.ts';
 import { type Bot, botSettings, plainNumber } from './bots.ts';
 import type { Environment } from './env.ts';
 import { nearest } from './nearest.ts';
-import { type Problem, shown } from './problem.ts';
+import { complaint, type Problem } from './problem.ts';
 import { Secret } from './secrets.ts';
 
 /**
@@ -85,7 +85,8 @@ function problemsOf(issue: z.core.$ZodIssue, written: unknown, lineOf: (keys: re
   const key = issue.path.map(String).join('.');
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((unknown) => {
-      const meant = nearest(unknown, Object.keys(botSettings.shape));
+      // The keys of groups are not known here.
+      const meant = issue.path.length > 0 ? undefined : nearest(unknown, Object.keys(botSettings.shape));
       const message = 'no such key in a bot file';
       const where = lineOf([...issue.path, unknown]);
       return {
@@ -97,7 +98,7 @@ function problemsOf(issue: z.core.$ZodIssue, written: unknown, lineOf: (keys: re
     });
   }
   const value = issue.path.reduce<unknown>((node, name) => (isRecord(node) ? node[String(name)] : undefined), written);
-  return [{ key: key === '' ? 'bot' : key, where: lineOf(issue.path), value: shown(value), message: issue.message }];
+  return [{ key: key === '' ? 'bot' : key, where: lineOf(issue.path), ...complaint(issue.message, value) }];
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

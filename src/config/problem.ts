@@ -25,3 +25,15 @@ export function problemText(problem: Problem): string {
   const where = problem.where === problem.key ? '' : ` (${problem.where})`;
   return `${problem.key}${where}${value}: ${problem.message}.${meant}`;
 }
+
+/**
+ * What a schema says of a value, in words for who wrote the file: a missing one is called missing, and a number where a
+ * text is wanted, as an unquoted +15550100 is in YAML, wants quotes.
+ * @param message zod's own
+ * @param value what stands at the place of the complaint; undefined where nothing does
+ */
+export function complaint(message: string, value: unknown): { value?: string; message: string } {
+  if (value === undefined) return { message: message.replace(/^Invalid input: expected \w+, received undefined$/, 'is missing') };
+  const unquoted = typeof value === 'number' && message.startsWith('Invalid input: expected string');
+  return { value: shown(value), message: unquoted ? 'a text is expected here: put it in quotes' : message };
+}

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
-import { type Problem, problemText, shown } from '../../config/problem.ts';
+import { complaint, type Problem, problemText } from '../../config/problem.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 import type { Language } from '../understand/language.ts';
 import { checkFlow } from './check.ts';
@@ -73,8 +73,8 @@ function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: re
   const problems: Problem[] = (first.error?.issues ?? []).map((issue) => {
     const { keys, message } = innermost(issue);
     const key = keys.join('.');
-    const value = issue.code === 'unrecognized_keys' ? {} : { value: shown(valueAt(written, keys)) };
-    return { key: key === '' ? source : key, where: whereOf(keys), ...value, message };
+    const said = issue.code === 'unrecognized_keys' ? { message } : complaint(message, valueAt(written, keys));
+    return { key: key === '' ? source : key, where: whereOf(keys), ...said };
   });
   // Unknown keys alone do not hide the mistakes in what remains.
   const parsed = first.success ? first : flowDocument.safeParse(withoutKeys(written, first.error.issues));

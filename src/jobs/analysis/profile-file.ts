@@ -5,7 +5,7 @@ import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import type { Environment } from '../../config/env.ts';
 import { nearest } from '../../config/nearest.ts';
-import { type Problem, shown } from '../../config/problem.ts';
+import { complaint, type Problem } from '../../config/problem.ts';
 import { Secret } from '../../config/secrets.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { AnalysisProfileError } from './errors.ts';
@@ -114,5 +114,5 @@ function problemsOf(issue: z.core.$ZodIssue, written: unknown, lineOf: (keys: re
       typeof node === 'object' && node !== null ? (node as Readonly<Record<PropertyKey, unknown>>)[name] : undefined,
     written,
   );
-  return [{ key: key === '' ? 'profile' : key, where: lineOf(issue.path), value: shown(value), message: issue.message }];
+  return [{ key: key === '' ? 'profile' : key, where: lineOf(issue.path), ...complaint(issue.message, value) }];
 }

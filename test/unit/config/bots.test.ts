@@ -41,6 +41,15 @@ describe('loadBots', () => {
     expect(lines).toMatch(/interruption\.allow.*a\.yaml:8.*"maybe"/);
   });
 
+  it('says what is missing, and that a number which starts with a plus wants quotes', () => {
+    const bad = 'name: a\nnumbers: [+15550100]\ndialog: { kind: http, url: "https://bots.example.org", timeoutMS: 900 }\n';
+    const { problems } = loadBots(folderWith({ 'a.yaml': bad }));
+    const lines = problems.map(problemText).join('\n');
+    expect(lines).toMatch(/^voice \(.*a\.yaml:1\): is missing\.$/m);
+    expect(lines).toMatch(/^numbers\.0 \(.*a\.yaml:2\) is 15550100: a text is expected here: put it in quotes\.$/m);
+    expect(lines).toMatch(/^dialog\.timeoutMS \(.*a\.yaml:3\): no such key in a bot file\.$/m);
+  });
+
   it('reports a bot that is to be asked early and could not undo what it did', () => {
     const relay = 'name: r\nvoice: v\naskEarly: true\ndialog: { kind: relay, url: "wss://bots.example.org/r" }\n';
     const { problems } = loadBots(folderWith({ 'r.yaml': relay }));

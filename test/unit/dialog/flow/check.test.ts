@@ -34,7 +34,7 @@ describe('a flow', () => {
       has: 'states.told.say.txt: no such key: txt. Did you mean text?',
     },
     { note: 'a mistyped key at the top', flow: { ...SMALL, stat: 'x' }, has: 'stat: no such key: stat. Did you mean start?' },
-    { note: 'no start', flow: { ...SMALL, start: undefined }, has: 'start: Invalid input' },
+    { note: 'no start', flow: { ...SMALL, start: undefined }, has: 'start: is missing' },
     { note: 'an unknown kind of slot', flow: { ...SMALL, slots: { ...slots, day: { kind: 'date' } } }, has: 'slots.day.kind' },
     { note: 'a number where a text belongs', flow: withState('told', { say: 5, hangup: 'x' }), has: 'states.told.say: expected' },
     {
