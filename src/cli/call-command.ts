@@ -72,7 +72,8 @@ export function addCallCommand(program: Command): void {
 async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const { config, bots } = requireConfiguration();
   const { settings, secrets } = config;
-  const url = flags.url ?? `http://127.0.0.1:${settings.http.port}`;
+  const here = `http://127.0.0.1:${settings.http.port}`;
+  const url = flags.url ?? here;
   const authToken = (secrets.twilioAuthTokens[0] ?? devToken(settings.dataDir)).reveal();
   const bot =
     flags.bot ??
@@ -82,12 +83,17 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   if (examples.length > 0) print(coloured('dim', `The embedded recogniser hears, for example: ${examples.join(' · ')}`));
   await using voice = new CallerVoice();
   const call = await dialTwilio({
-    url,
+    // The gateway checks signatures against its public address alone, which may lead nowhere yet.
+    ...(flags.url === undefined && settings.publicUrl !== undefined ? { url: settings.publicUrl, connectTo: here } : { url }),
     authToken,
     clock: systemClock,
     bot,
     ...(flags.to === undefined ? {} : { to: flags.to }),
   }).catch((error: unknown): never => {
+    if (error instanceof CallRefused && error.message.endsWith(' 403')) {
+      const same = 'give this shell the OFFHOOK_PUBLIC_URL, OFFHOOK_TWILIO_AUTH_TOKEN and OFFHOOK_DATA_DIR that the gateway has';
+      throw new Error(`${error.message}: the gateway does not take what this command signs; ${same}`, { cause: error });
+    }
     if (!hasCode(rootCause(error), 'ECONNREFUSED', 'ENOTFOUND')) throw error;
     throw new Error(`no gateway answers at ${url}; start one with npm start`);
   });

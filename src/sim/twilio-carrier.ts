@@ -11,6 +11,8 @@ import { readTwiml, type Verb } from './twiml.ts';
 export interface DialOptions {
   /** The gateway's public base address, as the carrier was configured with it. */
   readonly url: string;
+  /** Where the gateway is reached all the same; what is signed is the public address, which is asked itself where this is absent. */
+  readonly connectTo?: string | undefined;
   readonly authToken: string;
   readonly clock: Clock;
   readonly from?: string;
@@ -143,7 +145,8 @@ export class SimulatedCall {
     const { clock, stream: options } = this.#options;
     let stream: SimulatedStream;
     try {
-      stream = await SimulatedStream.open(target, ids, clock, this.#signUpgrade(target.url), options);
+      const reached = { ...target, url: this.#reached(target.url) };
+      stream = await SimulatedStream.open(reached, ids, clock, this.#signUpgrade(target.url), options);
     } catch (error) {
       throw new CallRefused(`31920: the media stream was refused: ${errorText(error)}`, this.said, error);
     }
@@ -170,6 +173,15 @@ export class SimulatedCall {
     this.#end(end);
   }
 
+  /** Where an address of the gateway is really asked. */
+  #reached(address: string): string {
+    const { url, connectTo } = this.#options;
+    const asked = new URL(address);
+    if (connectTo === undefined || asked.host !== new URL(url).host) return address;
+    const base = asked.protocol.startsWith('ws') ? connectTo.replace(/^http/i, 'ws') : connectTo;
+    return new URL(asked.pathname + asked.search, base).href;
+  }
+
   #signUpgrade(streamUrl: string): string {
     return getExpectedTwilioSignature(this.#options.authToken, streamUrl, {});
   }
@@ -178,7 +190,7 @@ export class SimulatedCall {
     const { url, authToken, from = '+15550100001', to = '+15550100002' } = this.#options;
     const address = new URL(path, url).href;
     const { callSid, accountSid } = this;
-    const response = await fetch(address, {
+    const response = await fetch(this.#reached(address), {
       ...signedWebhook(address, authToken, { callSid, accountSid, from, to }, more),
       signal: AbortSignal.timeout(15_000),
     });

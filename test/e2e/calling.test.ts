@@ -49,3 +49,14 @@ it.concurrent('hears the bot out when the typed lines end without a word, and ke
   const [caller, bot] = parseWav(readFileSync(path)).samples;
   expect([caller!.length, activeLevelDb(bot!, 8000)]).toEqual([bot!.length, expect.closeTo(-20, -1)]);
 });
+
+it.concurrent('calls a gateway whose public address leads nowhere yet, and says what a shell without that address lacks', async () => {
+  const env = { OFFHOOK_PUBLIC_URL: 'https://voice.offhook.invalid' };
+  await using gateway = await startGatewayBench({ env });
+  const here = { OFFHOOK_DATA_DIR: gateway.dataDir, OFFHOOK_PORT: new URL(gateway.gateway.url).port };
+  const flags = ['call', '--json', '--say', '#7'];
+  const called = await startOffhook(flags, { ...here, ...env }).finished;
+  expect(lastJson(called)).toMatchObject({ ok: true, turns: [{}, { callerText: '7', botHeardText: 'You pressed 7.' }] });
+  const refused = await startOffhook(flags, here).finished;
+  expect(refused.stderr).toContain('give this shell the OFFHOOK_PUBLIC_URL');
+});
