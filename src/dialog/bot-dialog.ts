@@ -28,10 +28,11 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
   switch (dialog.kind) {
     case 'flow': {
       const language = languageOf(bot.language);
+      const { timeZone } = bot;
       const flow =
         dialog.file === undefined
-          ? parseFlow(dialog.flow, { language, source: `bot ${bot.name}` })
-          : await loadFlow(resolve(bot.folder, dialog.file), { language });
+          ? parseFlow(dialog.flow, { language, timeZone, source: `bot ${bot.name}` })
+          : await loadFlow(resolve(bot.folder, dialog.file), { language, timeZone });
       return {
         hooks: flowHooks(flow, clock),
         fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),

@@ -24,6 +24,8 @@ export class FlowInvalidError extends OffhookError {
 export interface FlowOptions {
   /** The bot's language: the flow's where it names none itself. */
   readonly language: Language;
+  /** The bot's time zone, likewise; UTC when absent. */
+  readonly timeZone?: string;
   /** Named in messages. */
   readonly source?: string;
 }
@@ -79,7 +81,8 @@ function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: re
   // Unknown keys alone do not hide the mistakes in what remains.
   const parsed = first.success ? first : flowDocument.safeParse(withoutKeys(written, first.error.issues));
   if (parsed.success) {
-    const flow: Flow = { ...parsed.data, languages: parsed.data.languages ?? [options.language] };
+    const { languages = [options.language], timeZone = options.timeZone ?? 'UTC' } = parsed.data;
+    const flow: Flow = { ...parsed.data, languages, timeZone };
     const found = checkFlow(flow, source);
     problems.push(...found.map((problem) => ({ ...problem, where: whereOf(problem.key.split('.')) })));
     if (problems.length === 0) return flow;

@@ -174,8 +174,8 @@ export const flowDocument = strictGroup({
   giveUp: name.optional(),
   /** Languages that every prompt must have; the bot's own by default. */
   languages: z.array(z.enum(LANGUAGES)).min(1).optional(),
-  /** Decides what `today` is. */
-  timeZone: z.string().default('UTC'),
+  /** Decides what `today` is; that of the bot by default. */
+  timeZone: z.string().optional(),
   /** Names for texts used in several prompts: `{{ clinic }}`. */
   values: z.record(name, text).default({}),
   slots: z.record(name, slot).default({}),
@@ -197,7 +197,8 @@ export interface ByLanguage<Value> {
 }
 
 /** A flow that was read and checked. */
-export interface Flow extends Omit<FlowDocument, 'languages'> {
+export interface Flow extends Omit<FlowDocument, 'languages' | 'timeZone'> {
   /** The first one is where a call starts that asks for none of them. */
   readonly languages: readonly ('en' | 'hi')[];
+  readonly timeZone: string;
 }

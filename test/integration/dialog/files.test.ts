@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bot, botSettings } from '../../../src/config/bots.ts';
 import { loadBotDialog } from '../../../src/dialog/bot-dialog.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { DialogAnswerError } from '../../../src/dialog/action-schema.ts';
 import { FlowInvalidError, loadFlow } from '../../../src/dialog/flow/load.ts';
 import { DialogModuleError, loadModuleHooks } from '../../../src/dialog/module/module-hook.ts';
@@ -21,6 +22,9 @@ async function file(name: string, text: string): Promise<string> {
   await writeFile(path, text);
   return path;
 }
+
+const call = { callId: 'call_1', botName: 'b', from: '', to: '', direction: 'inbound', language: 'en' } as const;
+const turn: DialogTurn = { call, index: 0, input: { kind: 'start' }, history: [], variables: {}, idempotencyKey: 'key_1' };
 
 describe('a flow file', () => {
   it('is read', async () => {
@@ -58,9 +62,6 @@ describe('a flow file', () => {
 });
 
 describe('a module', () => {
-  const call = { callId: 'call_1', botName: 'b', from: '', to: '', direction: 'inbound', language: 'en' } as const;
-  const turn: DialogTurn = { call, index: 0, input: { kind: 'start' }, history: [], variables: {}, idempotencyKey: 'key_1' };
-
   async function answersOf(name: string, source: string, signal = new AbortController().signal): Promise<DialogAction[]> {
     const hook = (await loadModuleHooks(await file(name, source))).create(call);
     const actions: DialogAction[] = [];
@@ -141,6 +142,24 @@ describe('a bot’s dialog', () => {
     expect(read.fixedPrompts((text) => [text])[0]).toBe('Bye. See you.');
     const code = await loadBotDialog(botWith({ kind: 'module', file: 'beside.mjs' }, folder), systemClock);
     expect(code.fixedPrompts()).toEqual([]);
+  });
+
+  it('is a flow in the bot’s time zone unless it names its own', async () => {
+    const evening = new ManualClock(0, Date.UTC(2026, 0, 1, 20, 0));
+    const states = { ask: { ask: { slot: 'day', prompt: 'Which day?' }, next: 'bye' }, bye: { say: 'Bye.', hangup: 'done' } };
+    const asks = { start: 'ask', slots: { day: { kind: 'day' } }, states };
+    const tomorrowIn = async (named: object): Promise<unknown> => {
+      const bot = { ...botWith({ kind: 'flow', flow: { ...asks, ...named } }), timeZone: 'Asia/Kolkata' };
+      const { hooks } = await loadBotDialog(bot, evening);
+      const hook = hooks.create(call);
+      const { signal } = new AbortController();
+      for await (const _action of hook.respond(turn, signal)) continue;
+      const answer = { ...turn, index: 1, input: { kind: 'spoken', text: 'tomorrow', language: 'en' } } as const;
+      for await (const action of hook.respond(answer, signal)) return action;
+      return undefined;
+    };
+    expect(await tomorrowIn({})).toEqual({ type: 'set', variables: { day: '2026-01-03' } });
+    expect(await tomorrowIn({ timeZone: 'UTC' })).toEqual({ type: 'set', variables: { day: '2026-01-02' } });
   });
 
   it('is refused with the name of its bot', async () => {
