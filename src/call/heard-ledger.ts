@@ -39,6 +39,8 @@ interface Entry {
   readonly sentence: Sentence;
   audioBytes: number;
   complete: boolean;
+  /** What was made is not all of it, and no more will be. */
+  broken: boolean;
   outcome: 'queued' | 'played' | 'cut';
   heard: HeardInterval;
 }
@@ -69,6 +71,7 @@ export class HeardLedger {
       sentence,
       audioBytes: 0,
       complete: false,
+      broken: false,
       outcome: 'queued',
       heard: { sureMs: 0, likelyMs: 0 },
     };
@@ -85,6 +88,12 @@ export class HeardLedger {
   complete(unitId: string): void {
     const entry = this.#entries.get(unitId);
     if (entry !== undefined) entry.complete = true;
+  }
+
+  /** Its sound stopped before its end, and nobody makes the rest: no more than what was made can have been heard. */
+  broken(unitId: string): void {
+    const entry = this.#entries.get(unitId);
+    if (entry !== undefined) entry.broken = true;
   }
 
   played(unitId: string, byMark: boolean): void {
@@ -140,7 +149,8 @@ export class HeardLedger {
   #view(entry: Entry): HeardSentence {
     const { sentence, heard, outcome } = entry;
     const base = { ...sentence, heard, timing: 'estimated' } as const;
-    if (outcome === 'played') return { ...base, errorMs: 0, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };
+    if (outcome === 'played' && !entry.broken)
+      return { ...base, errorMs: 0, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };
     const estimatedMs = (sentence.text.length / CHARACTERS_PER_SECOND) * 1000;
     const audioMs = durationMs(this.#format, entry.audioBytes);
     const wholeMs = entry.complete ? audioMs : Math.max(audioMs, estimatedMs);

@@ -64,8 +64,10 @@ export class Line {
     this.pump(nowMs);
   }
 
-  end(unitId: string, nowMs: number): void {
-    this.ledger.complete(unitId);
+  /** @param whole false when the rest of its sound could not be made */
+  end(unitId: string, nowMs: number, whole = true): void {
+    if (whole) this.ledger.complete(unitId);
+    else this.ledger.broken(unitId);
     this.playout.end(unitId);
     this.pump(nowMs);
   }

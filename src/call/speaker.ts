@@ -191,15 +191,19 @@ export class Reply {
     this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
     this.#asked(unitId);
     let first = true;
+    let whole = true;
     try {
       for await (const audio of this.#makers.synthesizer.speak({ text, voice, language, speed }, this.signal)) {
         if (this.#aborted) return;
         this.#push(unitId, audio, first);
         first = false;
       }
+    } catch (error) {
+      whole = this.#aborted;
+      throw error;
     } finally {
       // Also after a failure: a unit that never ends would keep the line waiting.
-      this.#line.end(unitId, this.#clock.nowMs());
+      this.#line.end(unitId, this.#clock.nowMs(), whole);
     }
   }
 

@@ -72,6 +72,20 @@ describe('what was heard', () => {
     expect(ledger.wasCut(1)).toBe(false);
   });
 
+  it.each([
+    { note: 'nothing of a sentence that could not be spoken', audioMs: 0, heard: '', unheard: 'one two three four' },
+    { note: 'the beginning of one whose sound broke off', audioMs: 560, heard: 'one two', unheard: 'three four' },
+  ])('is $note', ({ audioMs, heard, unheard }) => {
+    const ledger = new HeardLedger(MULAW_8K);
+    ledger.queued({ unitId: 'a', turnIndex: 1, text: 'one two three four' });
+    ledger.audio('a', audioMs * 8);
+    ledger.broken('a');
+    ledger.played('a', true);
+    expect(ledger.sentences()[0]).toMatchObject({ heardText: heard, unheardText: unheard });
+    expect(ledger.heardText(1)).toBe(heard);
+    expect(ledger.wasCut(1)).toBe(false);
+  });
+
   it('is never taken back once it was played', () => {
     const ledger = ledgerWith('good morning', 800);
     ledger.played('a', true);

@@ -176,7 +176,9 @@ it('hangs up cleanly when not even the apology can be spoken', async () => {
   bench.synthesisFails = true;
   await bench.start();
   await bench.quiet(200);
-  expect((await bench.session.ended).endReason).toBe('speech-unavailable');
+  const { endReason, turns } = await bench.session.ended;
+  expect(endReason).toBe('speech-unavailable');
+  expect(turns.map(({ botHeardText }) => botHeardText)).toEqual(['']);
   expect(bench.attachment.closedBecause).toBe('speech-unavailable');
 });
 
