@@ -81,6 +81,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     speechIsUp: () => speech.isUp,
     reserveSpeech: () => speech.reserveLive(),
     processes: () => crew.members,
+    stopping: () => crew.stopping,
   });
   /** What a process leaves behind that ended in the middle of its calls is ended for it. */
   const bury = (process: MediaProcess): void => {

@@ -31,18 +31,18 @@ export interface CallRefusal {
 
 /**
  * Lets a call in or says why not. Nothing is half-served: the slot at the speech platform is held when this returns.
- * @param at the calls that are alive, the key whose slot the call is to have (any when absent), and whether they are all ending
+ * @param at the calls that are alive, the key whose slot the call is to have (any when absent), and why no call is taken now
  */
 export function admit<Reservation extends SpeechReservation>(
   options: DoorOptions<Reservation>,
   inbound: InboundCall,
-  at: { readonly active: number; readonly lane?: number | undefined; readonly stopping?: boolean },
+  at: { readonly active: number; readonly lane?: number | undefined; readonly closed?: 'stopping' | 'process' | undefined },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
   const { bots, shedding, speechIsUp, reserveSpeech } = options;
   const ourNumber = inbound.direction === 'outbound' ? inbound.from : inbound.to;
   const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: ourNumber });
   if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
-  if (at.stopping === true) return refusal(bot, 'apology', 'stopping');
+  if (at.closed !== undefined) return refusal(bot, 'apology', at.closed);
   const room = roomFor(options, { active: at.active, shedding: shedding() });
   if (room !== 'room') return refusal(bot, 'overflow', room);
   if (!speechIsUp()) return refusal(bot, 'apology', 'speech-down');

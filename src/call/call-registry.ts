@@ -66,7 +66,8 @@ export class CallRegistry {
   answer(inbound: InboundCall, lane?: number): CallAnswer {
     const again = this.again(inbound.carrierCallId);
     if (again !== undefined) return again;
-    const admission = admit(this.#options, inbound, { active: this.active, lane, stopping: this.#draining });
+    const closed = this.#draining ? 'stopping' : undefined;
+    const admission = admit(this.#options, inbound, { active: this.active, lane, closed });
     if (admission.kind === 'refuse') return admission;
     const { bot, reservation } = admission;
     const dialog = this.#options.dialogs.get(bot.name);

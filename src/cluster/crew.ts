@@ -52,6 +52,11 @@ export class Crew {
     return [...this.#members.values()];
   }
 
+  /** Whether all of them are ending for good. */
+  get stopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
   get restarts(): number {
     return this.#restarts;
   }

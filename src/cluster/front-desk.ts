@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { admit, type DoorOptions, refusal } from '../call/call-door.ts';
+import { admit, type DoorOptions } from '../call/call-door.ts';
 import type { CallAnswer } from '../call/call-registry.ts';
 import type { LiveCall, LiveCalls } from '../call/live-call.ts';
 import { type CallOrder, OrderRefusedError } from '../call/supervision.ts';
@@ -19,6 +19,8 @@ export interface KeyedSlot {
 export interface FrontDeskOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding'> {
   /** All media processes that are not gone. */
   readonly processes: () => readonly MediaProcess[];
+  /** Whether all of them are ending for good. */
+  readonly stopping: () => boolean;
 }
 
 /** A call's place: counted from before its process is asked until it is over. */
@@ -73,8 +75,8 @@ export class FrontDesk implements CallIntake, LiveCalls {
       // It was over by the time its process was asked, and its place is free.
       return again ?? this.answer(inbound);
     }
-    if (this.#up.length === 0) return refusal(this.#options.bots[0], 'apology', 'process');
-    const admission = admit({ ...this.#options, shedding: () => this.shedding }, inbound, { active: this.active });
+    const closed = this.#closed;
+    const admission = admit({ ...this.#options, shedding: () => this.shedding }, inbound, { active: this.active, closed });
     if (admission.kind === 'refuse') return admission;
     const process = this.#emptiest();
     if (process === undefined) throw new TypeError('a call was let in without a process for it');
@@ -136,6 +138,12 @@ export class FrontDesk implements CallIntake, LiveCalls {
     }
     const sent = Buffer.from(early).toString('base64');
     await seat.process.ask('media', { grant, headers: { ...headers }, early: sent, address }, socket);
+  }
+
+  /** Why no call is taken; undefined where a process can be asked. */
+  get #closed(): 'stopping' | 'process' | undefined {
+    if (this.#options.stopping()) return 'stopping';
+    return this.#up.length === 0 ? 'process' : undefined;
   }
 
   get #up(): readonly MediaProcess[] {

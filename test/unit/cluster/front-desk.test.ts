@@ -21,7 +21,14 @@ const inbound = (carrierCallId: string): InboundCall => ({
 });
 
 /** A front with scripted processes that are up. */
-async function front(options: { readonly maximum?: number; readonly slots?: Slots; readonly names?: readonly string[] } = {}) {
+async function front(
+  options: {
+    readonly maximum?: number;
+    readonly slots?: Slots;
+    readonly names?: readonly string[];
+    readonly stopping?: () => boolean;
+  } = {},
+) {
   const { maximum = 10, slots = new Slots(100), names = ['one', 'two'] } = options;
   const media = names.map((name) => new ScriptedMedia(name));
   const processes: MediaProcess[] = media.map((each, index) =>
@@ -35,6 +42,7 @@ async function front(options: { readonly maximum?: number; readonly slots?: Slot
     speechIsUp: () => true,
     reserveSpeech: () => slots.tryReserve('live'),
     processes: () => processes.filter(({ serves }) => serves),
+    stopping: options.stopping ?? (() => false),
   });
   for (const process of processes) void process.gone.then(() => desk.gone(process));
   for (const each of media) each.report({ type: 'up' });
@@ -150,6 +158,19 @@ it('gives no call to a process whose loop is late or that leaves, and refuses po
   expect(await desk.answer(inbound('CA4'))).toMatchObject({ kind: 'refuse', cause: 'process' });
   // Those it has still are its own.
   expect(await desk.answer(inbound('CA1'))).toMatchObject({ attachmentId: 'two CA1 3' });
+});
+
+it.each([
+  { note: 'all processes are ending', stopping: true, cause: 'stopping' },
+  { note: 'none is there', stopping: false, cause: 'process' },
+])('refuses with the words of the bot that was called when $note', async ({ stopping, cause }) => {
+  const { desk, media } = await front({ stopping: () => stopping });
+  for (const each of media) each.report({ type: 'leaving' });
+  await settle();
+  for (const bot of bots) {
+    const answer = await desk.answer({ ...inbound('CA1'), botName: bot.name });
+    expect(answer).toMatchObject({ kind: 'refuse', cause, language: bot.language, say: phrasesOf(bot).apology });
+  }
 });
 
 it('gives the place back of a call that its process refuses', async () => {
