@@ -82,6 +82,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     reserveSpeech: () => speech.reserveLive(),
     processes: () => crew.members,
     stopping: () => crew.stopping,
+    clock,
   });
   /** What a process leaves behind that ended in the middle of its calls is ended for it. */
   const bury = (process: MediaProcess): void => {
@@ -109,7 +110,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
     redeem: (botSecret, token) => desk.redeem(botsOf(bots, botSecret), token),
     ready: async () => {
-      const up = crew.members.filter(({ isUp }) => isUp).length;
+      const { up } = crew;
       return {
         ready: speech.isUp && up > 0 && !desk.shedding,
         parts: {
@@ -125,7 +126,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     lagMs: Math.max(0, ...crew.members.map(({ load }) => load.lagMs)),
     shedding: desk.shedding,
   }));
-  metrics.watchProcesses(() => ({ up: crew.members.filter(({ isUp }) => isUp).length, restarts: crew.restarts }));
+  metrics.watchProcesses(() => crew);
   const close = async (): Promise<void> => {
     await crew.stop();
     await mourning;

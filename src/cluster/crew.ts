@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import { within } from '../http/deadline.ts';
 import { sleep } from '../kernel/abort.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../kernel/backoff.ts';
-import type { Clock } from '../kernel/clock.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { addUp, type MetricsSnapshot } from '../observability/metrics.ts';
-import { MediaProcess } from './media-process.ts';
+import { LOOK_MS, MediaProcess } from './media-process.ts';
 import type { Assignment, Report } from './protocol.ts';
 
 export interface CrewOptions {
@@ -38,6 +38,7 @@ export class Crew {
   readonly #watching: Promise<void>[] = [];
   #departed: MetricsSnapshot = [];
   #restarts = 0;
+  #nextLook: Timer | undefined;
 
   constructor(options: CrewOptions) {
     this.#options = options;
@@ -46,6 +47,11 @@ export class Crew {
   /** Those that can be asked: they take calls, or have some still. */
   get members(): readonly MediaProcess[] {
     return this.#all.filter(({ serves }) => serves);
+  }
+
+  /** How many take calls; one that stands still does not. */
+  get up(): number {
+    return this.#all.filter(({ isUp, isSilent }) => isUp && !isSilent).length;
   }
 
   get #all(): readonly MediaProcess[] {
@@ -87,6 +93,7 @@ export class Crew {
       throw error;
     }
     for (const number of numbers) this.#watching.push(this.#watch(number));
+    this.#lookAfterThem();
   }
 
   /** Has all of them say goodbye to their calls and end, and starts none again. */
@@ -96,6 +103,15 @@ export class Crew {
     for (const member of left) member.tell('drain', null);
     await Promise.all(left.map(({ gone }) => gone));
     await Promise.all(this.#watching);
+    this.#nextLook?.cancel();
+  }
+
+  /** A process that stands still ends neither by itself nor with what it is told. */
+  #lookAfterThem(): void {
+    this.#nextLook = this.#options.clock.after(LOOK_MS, () => {
+      this.#lookAfterThem();
+      for (const member of this.#all) member.look();
+    });
   }
 
   async #launch(number: number): Promise<void> {

@@ -5,8 +5,10 @@ import type { LiveCall, LiveCalls } from '../call/live-call.ts';
 import { type CallOrder, OrderRefusedError } from '../call/supervision.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
+import { within } from '../http/deadline.ts';
 import type { CallIntake } from '../http/intake.ts';
 import type { MediaElsewhere, MediaUpgrade } from '../http/media-elsewhere.ts';
+import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';
 
@@ -21,7 +23,11 @@ export interface FrontDeskOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding
   readonly processes: () => readonly MediaProcess[];
   /** Whether all of them are ending for good. */
   readonly stopping: () => boolean;
+  readonly clock: Clock;
 }
+
+/** A process whose event loop is late gets so long to say which calls it has. */
+const LIST_WITHIN_MS = 1_000;
 
 /** A call's place: counted from before its process is asked until it is over. */
 interface Seat {
@@ -95,8 +101,11 @@ export class FrontDesk implements CallIntake, LiveCalls {
     if (terminal) this.#seats.get(carrierCallId)?.process.tell('carrier-ended', { carrierCallId });
   }
 
+  /** Without the calls of a process that stands still: nobody can be told anything of them. */
   async list(): Promise<readonly LiveCall[]> {
-    const lists = await Promise.all(this.#options.processes().map((each) => each.ask('list', null).catch(() => [])));
+    const { clock, processes } = this.#options;
+    const asked = processes().map((each) => within(clock, LIST_WITHIN_MS, each.ask('list', null), []).catch(() => []));
+    const lists = await Promise.all(asked);
     return lists.flat().toSorted((one, other) => one.startedAtWallMs - other.startedAtWallMs);
   }
 
@@ -113,8 +122,12 @@ export class FrontDesk implements CallIntake, LiveCalls {
 
   /** Gives out a value that a caller keyed, once: the process that has it forgets it. */
   async redeem(bots: readonly string[], token: string): Promise<string | undefined> {
-    const asked = this.#options.processes().map((each) => each.ask('redeem', { bots: [...bots], token }).catch(() => null));
-    return (await Promise.all(asked)).find((value) => value !== null) ?? undefined;
+    const asked = this.#options.processes().map(async (each) => {
+      const value = await each.ask('redeem', { bots: [...bots], token });
+      if (value === null) throw new MediaProcessError('another process has it, if any');
+      return value;
+    });
+    return Promise.any(asked).catch(() => undefined);
   }
 
   /** A process says that a call is over. */

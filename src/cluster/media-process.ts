@@ -17,6 +17,13 @@ export interface MediaProcessOptions {
   readonly onReport: (report: Report) => void;
 }
 
+/** How often the front looks whether processes are heard of. They say every two seconds how late their event loops are. */
+export const LOOK_MS = 1_000;
+/** A process that has not been heard of at so many looks is given no calls. */
+const SILENT_LOOKS = 6;
+/** One that has not been heard of at so many is killed: to its callers the line has been dead since. */
+const DEAD_LOOKS = 20;
+
 interface Waiting {
   readonly name: OrderName;
   /** Closes what is left here of the socket that went with it. */
@@ -36,6 +43,8 @@ export class MediaProcess {
   #state: 'starting' | 'up' | 'leaving' | 'gone' = 'starting';
   #load = { lagMs: 0, shedding: false };
   #counted: MetricsSnapshot = [];
+  /** Looks since it was last heard of. They are counted, and no time is measured: a front that was held up itself looks once. */
+  #looks = 0;
   #toldUp: () => void = () => undefined;
   readonly #up = new Promise<void>((resolve) => {
     this.#toldUp = resolve;
@@ -70,8 +79,14 @@ export class MediaProcess {
     return this.#state === 'up' || this.#state === 'leaving';
   }
 
+  /** Whether it takes calls and has not been heard of for a while: its event loop stands still. */
+  get isSilent(): boolean {
+    return this.isUp && this.#looks >= SILENT_LOOKS;
+  }
+
+  /** As it said last; one that says nothing is as late as it has been silent. */
   get load(): { readonly lagMs: number; readonly shedding: boolean } {
-    return this.#load;
+    return this.isSilent ? { lagMs: this.#looks * LOOK_MS, shedding: true } : this.#load;
   }
 
   /** What it had counted when it was last asked; of a process that is gone, all that is known. */
@@ -127,11 +142,24 @@ export class MediaProcess {
     });
   }
 
+  /** Tells that another `LOOK_MS` have passed. One that stands still for good is killed, so that it can be started again. */
+  look(): void {
+    if (!this.isUp) return;
+    this.#looks += 1;
+    const { logger } = this.#options;
+    const facts = { process: this.number, silentMs: this.#looks * LOOK_MS };
+    if (this.#looks === SILENT_LOOKS) logger.warn(facts, 'a media process is silent: it is given no calls');
+    if (this.#looks < DEAD_LOOKS) return;
+    logger.error(facts, 'a media process stands still: it is killed');
+    this.kill();
+  }
+
   kill(): void {
     this.#options.child.kill('SIGKILL');
   }
 
   #heard(message: unknown): void {
+    this.#looks = 0;
     const parsed = report.safeParse(message);
     if (!parsed.success) {
       this.#problem(parsed.error);

@@ -58,6 +58,44 @@ it('ends with all of its processes when one does not come up in time', async () 
   expect(children.map(({ connected }) => connected)).toEqual([false, false]);
 });
 
+it('gives no calls to a process that says nothing for a while, kills one that never does again, and starts it anew', async () => {
+  const { crew, clock, children, gone } = crewOf(2);
+  await crew.start();
+  const second = async (): Promise<void> => {
+    children[0]!.channel.report({ type: 'load', lagMs: 3, shedding: false });
+    await settle();
+    clock.advance(1_000);
+    await settle();
+  };
+  const shedding = (): boolean[] => crew.members.map(({ load }) => load.shedding);
+  for (let seconds = 0; seconds < 5; seconds += 1) await second();
+  expect([shedding(), crew.up]).toEqual([[false, false], 2]);
+  await second();
+  expect([shedding(), crew.up]).toEqual([[false, true], 1]);
+  expect(crew.members[1]!.load.lagMs).toBe(6_000);
+  // It was only late.
+  children[1]!.channel.report({ type: 'load', lagMs: 4, shedding: false });
+  await settle();
+  expect([shedding(), crew.up]).toEqual([[false, false], 2]);
+  for (let seconds = 0; seconds < 19; seconds += 1) await second();
+  expect(gone).toEqual([]);
+  await second();
+  expect(gone).toEqual([2]);
+  await second();
+  expect([crew.members.map(({ number }) => number), crew.restarts, crew.up]).toEqual([[1, 2], 1, 2]);
+});
+
+it('is not held up by a process that stands still when it is stopped', async () => {
+  const { crew, clock, children } = crewOf(1);
+  await crew.start();
+  children[0]!.deaf = true;
+  const stopping = crew.stop();
+  await settle();
+  clock.advance(20_000);
+  await stopping;
+  expect(clock.pendingTimers).toBe(0);
+});
+
 it('waits for all processes when it is stopped, and starts none again', async () => {
   const { crew, clock, children } = crewOf(2);
   await crew.start();

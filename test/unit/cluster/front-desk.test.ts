@@ -6,6 +6,7 @@ import { loadBots } from '../../../src/config/bot-files.ts';
 import { phrasesOf } from '../../../src/config/bots.ts';
 import type { InboundCall } from '../../../src/carriers/port.ts';
 import { fromPackage } from '../../../src/cli/package-root.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { Slots } from '../../../src/speech/slots.ts';
 import { processOf, ScriptedMedia, settle } from './scripted-process.ts';
 
@@ -30,6 +31,7 @@ async function front(
   } = {},
 ) {
   const { maximum = 10, slots = new Slots(100), names = ['one', 'two'] } = options;
+  const clock = new ManualClock();
   const media = names.map((name) => new ScriptedMedia(name));
   const processes: MediaProcess[] = media.map((each, index) =>
     processOf(each, index + 1, (report) => {
@@ -43,11 +45,12 @@ async function front(
     reserveSpeech: () => slots.tryReserve('live'),
     processes: () => processes.filter(({ serves }) => serves),
     stopping: options.stopping ?? (() => false),
+    clock,
   });
   for (const process of processes) void process.gone.then(() => desk.gone(process));
   for (const each of media) each.report({ type: 'up' });
   await settle();
-  return { desk, media, processes, slots };
+  return { desk, media, processes, slots, clock };
 }
 
 it('admits exactly as many calls over all processes as the limit says, spread evenly, and refuses the excess politely', async () => {
@@ -171,6 +174,17 @@ it.each([
     const answer = await desk.answer({ ...inbound('CA1'), botName: bot.name });
     expect(answer).toMatchObject({ kind: 'refuse', cause, language: bot.language, say: phrasesOf(bot).apology });
   }
+});
+
+it('says which calls there are, and gives out what a caller keyed, though one process answers nothing', async () => {
+  const { desk, media, clock } = await front();
+  for (const call of ['CA1', 'CA2']) await desk.answer(inbound(call));
+  media[0]!.child.deaf = true;
+  const listed = desk.list();
+  await settle();
+  clock.advance(1_000);
+  expect((await listed).map(({ id }) => id)).toEqual(['two CA2']);
+  expect(await desk.redeem(['echo'], 'two')).toBe('value of two');
 });
 
 it('gives the place back of a call that its process refuses', async () => {

@@ -11,6 +11,8 @@ import { ManualClock } from '../../../src/sim/manual-clock.ts';
 /** A child process without a process: what is sent to it arrives on the other side as JSON, in order, a turn later. */
 export class ScriptedChild extends EventEmitter {
   connected = true;
+  /** Whether its event loop stands still: nothing that is sent to it arrives. */
+  deaf = false;
   readonly pid = 4711;
   readonly port = new EventEmitter();
   readonly channel: FrontChannel;
@@ -29,7 +31,7 @@ export class ScriptedChild extends EventEmitter {
     const text = JSON.stringify(message);
     setImmediate(() => {
       done(null);
-      if (this.connected) this.port.emit('message', JSON.parse(text));
+      if (this.connected && !this.deaf) this.port.emit('message', JSON.parse(text));
     });
     return true;
   }
