@@ -24,6 +24,12 @@ const MOST_BYTES_TOGETHER = 4 * 1024 * 1024;
 /** So many entries failing one after the other: store or queue are away, and the rest of the round would only wait for them. */
 const GIVE_UP_ROUND = 3;
 
+/**
+ * An idle pump looks this often though nobody woke it: processes whose front was killed say goodbye to their calls and append
+ * when another front is there already, of which they know nothing.
+ */
+const LOOK_MS = 10_000;
+
 const BACKOFF: BackoffPolicy = { firstMs: 250, factor: 2, maxMs: 30_000, jitter: 0.2 };
 
 /** Drains the outbox, oldest entry first, for as long as it runs. An entry that fails holds up those behind it only for that round. */
@@ -158,11 +164,13 @@ export class OutboxPump implements AsyncDisposable {
   }
 
   async #sleepUntilWoken(): Promise<void> {
+    const look = this.#clock.after(LOOK_MS, () => this.wake());
     while (!this.#woken && !this.#stopping.signal.aborted) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
       this.#wake = undefined;
     }
+    look.cancel();
   }
 }

@@ -36,6 +36,19 @@ describe('OutboxPump', () => {
     expect(outbox.size).toBe(0);
   });
 
+  it('finds what another process appended that knew nobody to wake', async () => {
+    const { folder, clock, tries, start } = await setUp(() => {});
+    await using _folder = folder;
+    await using pump = start();
+    await pump.drained();
+    const other = await Outbox.open(folder.path, () => clock.wallMs());
+    await other.append('n', 1);
+    await pause(clock);
+    expect(tries).toEqual([]);
+    clock.advance(10_000);
+    await until('its delivery', () => tries.length === 1);
+  });
+
   it('tries again with growing pauses while store or queue are away, and loses nothing', async () => {
     let away = true;
     const { folder, clock, outbox, tries, start } = await setUp(() => {
