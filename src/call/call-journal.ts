@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../kernel/error-code.ts';
+import { processStart } from '../kernel/process-start.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */
@@ -12,7 +13,8 @@ export interface OrphanedCall {
 
 /**
  * The state of each live call on disk, one file a call, to which it is written at each turn, beside a lease that names the
- * owning process. What a dead process leaves behind is found at the next start and ended there.
+ * owning process by its number and its start: after a crash of the machine, or in a container that was started again, another
+ * process soon has the number alone. What a dead process leaves behind is found at the next start and ended there.
  */
 export class CallJournal {
   readonly #folder: string;
@@ -20,11 +22,16 @@ export class CallJournal {
   readonly #leases = new Set<string>();
   readonly #files = new Map<string, JournalFile>();
   readonly #onError: (callId: string, error: unknown) => void;
+  readonly #startOf: (pid: number) => string;
+  /** What its leases say. */
+  readonly #name: string;
 
-  constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void) {
+  constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void, startOf = processStart) {
     this.#folder = folder;
     this.#pid = pid;
     this.#onError = onError;
+    this.#startOf = startOf;
+    this.#name = `${pid} ${startOf(pid)}`.trimEnd();
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
@@ -35,7 +42,7 @@ export class CallJournal {
       try {
         const file = openSync(path, 'wx', 0o600);
         try {
-          writeSync(file, String(this.#pid));
+          writeSync(file, this.#name);
         } finally {
           closeSync(file);
         }
@@ -43,9 +50,8 @@ export class CallJournal {
         return true;
       } catch (error) {
         if (!hasCode(error, 'EEXIST')) throw error;
-        const owner = Number(readFileSync(path, 'utf8'));
-        // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
-        if (!retry || this.#leases.has(callId) || (owner !== this.#pid && isAlive(owner))) return false;
+        const owner = readFileSync(path, 'utf8');
+        if (!retry || this.#leases.has(callId) || this.#isElsewhere(owner)) return false;
         rmSync(path, { force: true });
       }
     }
@@ -92,8 +98,7 @@ export class CallJournal {
   async elsewhere(callId: string): Promise<unknown> {
     if (this.#leases.has(callId)) return undefined;
     const lease = await readFile(this.#path(callId, 'lease'), 'utf8').catch(() => undefined);
-    const owner = Number(lease);
-    if (lease === undefined || owner === this.#pid || !isAlive(owner)) return undefined;
+    if (lease === undefined || !this.#isElsewhere(lease)) return undefined;
     return this.#read(`${callId}.json`);
   }
 
@@ -101,6 +106,17 @@ export class CallJournal {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#files.values()].map((file) => file.close()));
     this.#files.clear();
+  }
+
+  /** Whether a lease is of another process that is alive. */
+  #isElsewhere(lease: string): boolean {
+    const [number = '', start = ''] = lease.split(' ');
+    const pid = Number(number);
+    // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
+    if (pid === this.#pid || !isAlive(pid)) return false;
+    const startNow = start === '' ? '' : this.#startOf(pid);
+    // Where the system does not say when a process started, the number has to do.
+    return startNow === '' || startNow === start;
   }
 
   async #read(name: string): Promise<unknown> {

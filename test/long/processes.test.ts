@@ -45,7 +45,7 @@ it('has calls in two processes behind one port, up to one limit, and those of on
         ?.slice(line.length),
     );
   };
-  const ownerOf = (id: string): number => Number(readFileSync(join(dataDir, 'calls', `${id}.lease`), 'utf8'));
+  const ownerOf = (id: string): number => Number.parseInt(readFileSync(join(dataDir, 'calls', `${id}.lease`), 'utf8'), 10);
   const heardMs = ({ stream }: SimulatedCall): number => stream.buffer.heard.findLastIndex((sample) => Math.abs(sample) > 1_000);
 
   // One and a half times the limit, all at once.

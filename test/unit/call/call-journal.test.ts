@@ -30,8 +30,8 @@ const fail = (callId: string, error: unknown): void => {
 };
 
 /** Its files are closed after the test. */
-function journalOf(path: string, pid = process.pid, onError = fail): CallJournal {
-  const opened = new CallJournal(path, pid, onError);
+function journalOf(path: string, pid = process.pid, onError = fail, startOf?: (pid: number) => string): CallJournal {
+  const opened = new CallJournal(path, pid, onError, startOf);
   journals.push(opened);
   return opened;
 }
@@ -54,6 +54,33 @@ it('takes over the lease of a process that is dead, and finds what it left behin
   expect(await after.orphans()).toEqual([]);
   await after.forget('call_1');
   expect(readdirSync(path)).toEqual([]);
+});
+
+it('finds what a process left behind whose number another one has now', async () => {
+  const path = folder();
+  // The parent of this process is alive.
+  const before = journalOf(path, process.ppid, fail, () => 'boot.1');
+  before.lease('call_1');
+  before.keep('call_1', { turns: 1 });
+  await before[Symbol.asyncDispose]();
+  expect(await journalOf(path, process.pid, fail, () => 'boot.1').orphans()).toEqual([]);
+  const after = journalOf(path, process.pid, fail, () => 'boot.2');
+  expect(await after.elsewhere('call_1')).toBeUndefined();
+  expect(await after.orphans()).toEqual([{ callId: 'call_1', document: { turns: 1 } }]);
+});
+
+it.runIf(process.platform === 'linux')('knows the owner of a lease by when it started', () => {
+  const path = folder();
+  journalOf(path, process.ppid).lease('call_1');
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toMatch(new RegExp(`^${process.ppid} [\\da-f-]{36}\\.\\d+$`, 'u'));
+  expect(journalOf(path).lease('call_1')).toBe(false);
+});
+
+it('takes the number alone where nothing says when a process started, or a version wrote the lease that did not know', async () => {
+  const path = folder();
+  journalOf(path, process.ppid, fail, () => '').lease('call_1');
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toBe(String(process.ppid));
+  expect(journalOf(path).lease('call_1')).toBe(false);
 });
 
 it('gives the last state that is whole, whatever a crash or a full disk has cut off', async () => {
