@@ -58,7 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   metrics.watchSpeechSlots(() => speech.slotGauges);
   const backlog = await openBacklog({ ...options, speech, events, drain: true });
   const journal = openJournal(settings.dataDir, logger);
-  await endOrphans(journal, backlog, clock, logger);
+  await endOrphans(journal, backlog, clock, { logger, events });
   const twilio = twilioCredentials(secrets, settings.dataDir, logger);
   const calls = await startCalls({
     ...options,

@@ -56,7 +56,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const twilio = twilioCredentials(secrets, settings.dataDir, logger);
   const backlog = await openBacklog({ ...options, speech, events, drain: true });
   const journal = openJournal(settings.dataDir, logger);
-  let mourning = endOrphans(journal, backlog, clock, logger);
+  let mourning = endOrphans(journal, backlog, clock, { logger, events });
   await mourning;
 
   const crew: Crew = new Crew({
@@ -89,7 +89,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     const lost = desk.gone(process);
     if (lost > 0) logger.error({ process: process.number, calls: lost }, 'calls were lost with their process');
     mourning = mourning
-      .then(() => endOrphans(journal, backlog, clock, logger))
+      .then(() => endOrphans(journal, backlog, clock, { logger, events }))
       .catch((error: unknown) => logger.error({ error }, 'the calls of a dead process could not be ended'));
   };
   const http = createHttpServer({

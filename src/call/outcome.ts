@@ -16,6 +16,7 @@ export function outcomeOf(endReason: string): CallOutcome {
     case 'dialog-failed':
     case 'transfer-failed':
     case 'internal-error':
+    case 'process-died':
       return 'failed';
     default:
       return 'bot-hangup';

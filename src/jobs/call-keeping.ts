@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import type { CallJournal } from '../call/call-journal.ts';
 import type { CallRecord } from '../call/call-record.ts';
+import { outcomeOf } from '../call/outcome.ts';
 import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { callRecord } from '../store/record.ts';
 import { keepEndedCall } from './call-ended.ts';
@@ -79,7 +81,7 @@ export async function endOrphans(
   journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>,
   { outbox, pump }: Keeping,
   clock: Pick<Clock, 'wallMs'>,
-  logger: Logger,
+  { logger, events }: { readonly logger: Logger; readonly events: Pick<BusinessEvents, 'callEnded'> },
 ): Promise<void> {
   for (const { callId, document } of await journal.orphans()) {
     const record = callRecord.safeParse(document);
@@ -92,10 +94,15 @@ export async function endOrphans(
       // The last sign of life. The clock may have been set back meanwhile.
       const endedAtMs = Math.max(startedAtMs, Math.min(clock.wallMs(), Math.max(journalledAtMs, writtenAtMs ?? 0)));
       const summary = { ...rest.summary, durationMs: endedAtMs - startedAtMs };
-      const end = { revision: revision + 1, endedAtMs, endReason: 'process-died', summary };
+      const endReason = 'process-died';
+      const end = { revision: revision + 1, endedAtMs, endReason, summary };
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       await journal.forget(callId);
       logger.warn({ callId }, 'ended a call that a dead process had left open');
+      const { carrier, turns } = rest;
+      const ended = { carrier, callId, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
+      // Whoever ends the calls of others has none of its own, or none yet.
+      events.callEnded({ ...ended, turns: turns.length, active: 0 });
     } else {
       await journal.setAside(callId);
       logger.error({ callId }, 'the journal of an orphaned call cannot be read, set aside');

@@ -125,7 +125,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
       await dead[Symbol.asyncDispose]();
       const journal = new CallJournal(join(dataDir, 'calls'), process.pid, () => undefined);
       const again = { outbox: await Outbox.open(join(dataDir, 'outbox'), () => Date.now()), pump };
-      await endOrphans(journal, again, systemClock, silentLogger);
+      await endOrphans(journal, again, systemClock, { logger: silentLogger, events: { callEnded: () => undefined } });
 
       const told = (type: string): Set<unknown> =>
         new Set(receiver.received.filter(({ body }) => body.type === type).map(({ body }) => body.data['callId']));

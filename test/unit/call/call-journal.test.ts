@@ -143,12 +143,10 @@ it('keeps a journal that cannot be read for a person to look at, and hands it ou
   const path = folder();
   writeFileSync(join(path, 'call_1.json'), '{"turns":');
   const journal = journalOf(path, process.pid, () => undefined);
-  await endOrphans(
-    journal,
-    { outbox: await Outbox.open(join(path, 'outbox'), () => 0), pump: undefined },
-    new ManualClock(),
-    silentLogger,
-  );
+  await endOrphans(journal, { outbox: await Outbox.open(join(path, 'outbox'), () => 0), pump: undefined }, new ManualClock(), {
+    logger: silentLogger,
+    events: { callEnded: () => undefined },
+  });
   expect(readdirSync(path).filter((name) => name.startsWith('call_1'))).toEqual(['call_1.json.unreadable']);
   expect(await journalOf(path).orphans()).toEqual([]);
 });

@@ -87,8 +87,11 @@ test.each([
     const kept: unknown[] = [];
     const outbox = { append: async (_kind: string, body: unknown) => void kept.push(body) };
     const clock = { wallMs: () => startedAtWallMs + nowMs };
-    await endOrphans(journal, { outbox, pump: undefined }, clock, silentLogger);
+    const told: unknown[] = [];
+    const events = { callEnded: (event: unknown) => void told.push(event) };
+    await endOrphans(journal, { outbox, pump: undefined }, clock, { logger: silentLogger, events });
     rmSync(folder, { recursive: true });
+    expect(told).toMatchObject([{ callId: 'call_1', outcome: 'failed', reason: 'process-died', durationMs: endedMs, active: 0 }]);
     expect(kept).toMatchObject([
       { endReason: 'process-died', endedAtMs: startedAtWallMs + endedMs, summary: { durationMs: endedMs }, revision: 2 },
     ]);
