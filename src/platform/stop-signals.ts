@@ -1,9 +1,12 @@
 import type { Readable } from 'node:stream';
 
 export interface StopSources {
-  /** The process: SIGTERM, SIGINT, and the end of its message channel when it has one. */
+  /** The process: the end of its message channel when it has one, and SIGTERM and SIGINT where no parent decides. */
   readonly process: NodeJS.Process;
-  /** When given, its end stops too: a parent that dies in any way lets go of the pipe. */
+  /**
+   * When given, its end stops in place of signals, since a parent that dies in any way lets go of the pipe. A terminal and a
+   * service manager tell all processes of a group at once, and the parent has calls that say goodbye.
+   */
   readonly parentPipe?: Readable;
 }
 
@@ -12,7 +15,10 @@ export interface StopSources {
  */
 export function stopRequested({ process, parentPipe }: StopSources): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        if (parentPipe === undefined) resolve(signal);
+      });
     process.on('disconnect', () => resolve('the parent closed its channel'));
     if (parentPipe === undefined) return;
     for (const event of ['end', 'close', 'error'] as const) {

@@ -9,8 +9,8 @@ export type Render = (request: RenderRequest) => Promise<{ pcm: Int16Array<Array
  */
 export async function serveRequests(load: () => Promise<Render | undefined>): Promise<void> {
   process.on('disconnect', () => process.exit(0));
-  // Ctrl-C reaches the whole process group; the parent decides when we end.
-  process.on('SIGINT', () => undefined);
+  // A terminal and a service manager tell all processes of a group at once; the parent decides when we end.
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   const render = await load();
   if (render === undefined) {
     answer({ type: 'absent' });
