@@ -1,5 +1,5 @@
 import type { Language } from '../understand/language.ts';
-import { findPhrase, type Found, tokenise } from '../understand/tokens.ts';
+import { findPhrase, type Found, phraseAt, phraseTable, tokenise } from '../understand/tokens.ts';
 import type { Flow, Prompt } from './schema.ts';
 import { inLanguage } from './text.ts';
 import { BUILT_IN_COMMANDS, type BuiltInCommand, builtInWords } from './words.ts';
@@ -8,6 +8,8 @@ import { BUILT_IN_COMMANDS, type BuiltInCommand, builtInWords } from './words.ts
 export interface Command {
   readonly name: string;
   readonly phrases: readonly string[];
+  /** Phrases that count where nothing else is said. */
+  readonly alone: readonly string[];
   readonly key: string | undefined;
   readonly say: readonly Prompt[] | undefined;
   readonly go: string | undefined;
@@ -25,15 +27,20 @@ export function commandsOf(flow: Flow, language: Language): Command[] {
     // There is nobody to connect to unless the flow says where that goes.
     if (own === false || (own === undefined && name === 'operator')) return [];
     const phrases = own?.phrases === undefined ? undefined : inLanguage<readonly string[]>(own.phrases, language);
-    const builtIn = isBuiltIn(name) ? builtInWords(language).commands[name] : [];
-    return [{ name, phrases: phrases ?? builtIn, key: own?.key, say: own?.say, go: own?.go }];
+    const words = builtInWords(language);
+    const builtIn = isBuiltIn(name) ? words.commands[name] : [];
+    const alone = phrases === undefined && isBuiltIn(name) ? (words.alone[name] ?? []) : [];
+    return [{ name, phrases: phrases ?? builtIn, alone, key: own?.key, say: own?.say, go: own?.go }];
   });
 }
 
 /** The command whose phrase covers most words of an utterance; the first of several. */
 export function findCommand(flow: Flow, language: Language, tokens: readonly string[]): Found<Command> | undefined {
+  const commands = commandsOf(flow, language);
+  const alone = commands.find((command) => isAll(tokens, phraseTable([[true, command.alone]])));
+  if (alone !== undefined) return { value: alone, from: 0, to: tokens.length };
   let best: Found<Command> | undefined;
-  for (const command of commandsOf(flow, language)) {
+  for (const command of commands) {
     for (const phrase of command.phrases) {
       const words = tokenise(phrase);
       const from = findPhrase(tokens, words);
@@ -42,6 +49,13 @@ export function findCommand(flow: Flow, language: Language, tokens: readonly str
     }
   }
   return best;
+}
+
+/** Whether an utterance is made of these phrases, and has at least one. */
+function isAll(tokens: readonly string[], phrases: ReadonlyMap<string, true>): boolean {
+  let at = 0;
+  for (let found = phraseAt(tokens, at, phrases); found !== undefined; found = phraseAt(tokens, at, phrases)) at = found.to;
+  return at > 0 && at === tokens.length;
 }
 
 export function commandOfKeys(flow: Flow, language: Language, digits: string): Command | undefined {

@@ -25,17 +25,25 @@ export const NOTHING_HEARD: Heard = { values: {}, refused: {}, yesNo: undefined,
 /** @param keys pressed behind the words, as a part of the same answer */
 export function hearSpoken(flow: Flow, state: FlowState, text: string, today: CalendarDay, keys = ''): Heard {
   const said = utterance(text, keys);
-  const at = flow.states[state.at];
-  const heard =
-    at?.ask !== undefined
-      ? hearDetails(flow, state, said, today, [at.ask.slot, ...at.ask.also], at.ask.slot)
-      : at?.confirm !== undefined
-        ? hearConfirmation(flow, state, said, today, Object.keys(at.confirm.parts))
-        : { ...NOTHING_HEARD, words: 0 };
+  const heard = hearAnswer(flow, state, said, today);
   const command = findCommand(flow, state.language, said.tokens);
   // A command counts when it is at least as much of the utterance as the answer in it: "no, speak to a person".
-  if (command !== undefined && command.to - command.from >= heard.words) return { ...NOTHING_HEARD, command: command.value };
-  return heard;
+  if (command === undefined || command.to - command.from < heard.words) return heard;
+  // Who asked for a moment and then answers has had it: "no, wait, Wednesday".
+  if (command.value.name === 'stop') {
+    const others = said.tokens.filter((_, index) => index < command.from || index >= command.to);
+    const rest = hearAnswer(flow, state, utterance(others.join(' '), keys), today);
+    if (rest.words > 0) return rest;
+  }
+  return { ...NOTHING_HEARD, command: command.value };
+}
+
+/** What an utterance says of the open question, commands aside. */
+function hearAnswer(flow: Flow, state: FlowState, said: Utterance, today: CalendarDay): HeardWords {
+  const at = flow.states[state.at];
+  if (at?.ask !== undefined) return hearDetails(flow, state, said, today, [at.ask.slot, ...at.ask.also], at.ask.slot);
+  if (at?.confirm !== undefined) return hearConfirmation(flow, state, said, today, Object.keys(at.confirm.parts));
+  return { ...NOTHING_HEARD, words: 0 };
 }
 
 export function hearKeys(flow: Flow, state: FlowState, digits: string): Heard {

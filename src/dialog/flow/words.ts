@@ -17,6 +17,8 @@ export interface BuiltInWords {
   readonly closedTime: string;
   readonly refused: string;
   readonly commands: Readonly<Record<BuiltInCommand, readonly string[]>>;
+  /** Commands where nothing else is said: an answer often begins with the same words (`hello, I want to cancel`). */
+  readonly alone: Readonly<Partial<Record<BuiltInCommand, readonly string[]>>>;
   /** What the caller calls a day or a time when correcting it. */
   readonly called: { readonly day: readonly string[]; readonly time: readonly string[] };
   readonly everything: readonly string[];
@@ -37,12 +39,52 @@ const english: BuiltInWords = {
   refused: 'I am sorry, that is not possible.',
   commands: {
     help: ['help', 'help me', 'what can i say', 'i need help'],
-    // "Hello?" asks whether anyone is there: hearing the question again answers it.
-    repeat: ['repeat', 'repeat that', 'say that again', 'say it again', 'once more', 'pardon', 'come again', 'hello'],
-    stop: ['stop', 'wait', 'hold on', 'one moment', 'just a moment'],
+    repeat: [
+      'repeat',
+      'repeat that',
+      'say that again',
+      'say it again',
+      'once more',
+      'pardon',
+      'come again',
+      'what did you say',
+      'what was that',
+      "didn't hear",
+      'did not hear',
+      "didn't catch",
+      'did not catch',
+      "can't hear you",
+      'can you hear me',
+      'are you there',
+      'anybody there',
+    ],
+    stop: [
+      'stop',
+      'wait',
+      'hold on',
+      'hang on',
+      'one moment',
+      'just a moment',
+      'one second',
+      'just a second',
+      'one minute',
+      'just a minute',
+    ],
     goodbye: ['goodbye', 'good bye', 'bye', 'bye bye', 'hang up', 'end the call', "that's all"],
-    operator: ['operator', 'speak to a person', 'talk to a person', 'speak to someone', 'a real person', 'a human'],
+    operator: [
+      'operator',
+      'speak to a person',
+      'talk to a person',
+      'speak to someone',
+      'talk to someone',
+      'a real person',
+      'a human',
+      'a live person',
+      'a representative',
+    ],
   },
+  // "Hello?" asks whether anyone is there: hearing the question again answers it.
+  alone: { repeat: ['hello', 'hi', 'hey', 'sorry', 'what', 'excuse me'] },
   called: { day: ['day', 'date'], time: ['time', 'hour'] },
   everything: ['both', 'everything', 'all of it'],
   hints: {
@@ -88,12 +130,26 @@ const hindi: BuiltInWords = {
   refused: 'माफ़ कीजिए, यह संभव नहीं है।',
   commands: {
     help: ['मदद', 'मदद चाहिए', 'मदद कीजिए', 'सहायता', 'हेल्प'],
-    // नमस्ते opens a call as often as it ends one.
-    repeat: ['दोहराइए', 'फिर से', 'फिर से कहिए', 'फिर से बोलिए', 'दोबारा', 'दोबारा बोलिए', 'दोबारा कहिए', 'रिपीट', 'नमस्ते', 'हैलो'],
-    stop: ['रुकिए', 'रुको', 'रुक जाइए', 'ठहरिए', 'एक मिनट', 'बस', 'स्टॉप'],
+    repeat: [
+      'दोहराइए',
+      'फिर से',
+      'फिर से कहिए',
+      'फिर से बोलिए',
+      'दोबारा',
+      'दोबारा बोलिए',
+      'दोबारा कहिए',
+      'रिपीट',
+      'सुनाई नहीं दिया',
+      'आवाज़ नहीं आ रही',
+      'क्या कहा',
+      'क्या बोला',
+    ],
+    stop: ['रुकिए', 'रुको', 'रुक जाइए', 'ठहरिए', 'एक मिनट', 'एक सेकंड', 'बस', 'स्टॉप'],
     goodbye: ['अलविदा', 'फ़ोन रखिए', 'बंद कीजिए', 'बाय'],
     operator: ['ऑपरेटर', 'किसी से बात', 'किसी व्यक्ति से बात', 'आदमी से बात', 'किसी इंसान से बात'],
   },
+  // नमस्ते opens a call as often as it ends one.
+  alone: { repeat: ['नमस्ते', 'हैलो', 'हेलो', 'क्या', 'जी क्या'] },
   called: { day: ['दिन', 'तारीख'], time: ['समय', 'टाइम', 'वक़्त'] },
   everything: ['दोनों', 'सब', 'सब कुछ'],
   hints: {

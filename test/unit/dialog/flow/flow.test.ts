@@ -173,6 +173,33 @@ describe('commands', () => {
     },
   ])('understands $note', ({ lines, said }) => expect(talk(small, lines).said).toMatch(said));
 
+  it.each([
+    { note: 'a greeting', lines: ['hello, repair please'], at: 'when' },
+    { note: 'a greeting that is said twice', lines: ['hi, hello, repair'], at: 'when' },
+    { note: 'a wish for a moment', lines: ['repair', 'hold on, Tuesday'], at: 'hour' },
+    { note: 'a correction', lines: ['repair', 'Tuesday, no wait, Wednesday'], at: 'hour' },
+    { note: 'a moment that sounds like a time', lines: ['repair', 'Tuesday', 'one second, at eleven'], at: 'check' },
+    { note: 'a second thought', lines: ['repair on Tuesday at half past ten', 'yeah, wait, make it Friday'], at: 'check' },
+  ])('leave the answer that comes with $note', ({ lines, at }) => expect(talk(small, lines).state.at).toBe(at));
+
+  it('take the last day of a caller who thinks again', () => {
+    expect(talk(small, ['repair', 'Tuesday, no wait, Wednesday']).state.slots['day']).toBe('2026-01-07');
+  });
+
+  it.each([
+    'hello?',
+    'Hello, hello?',
+    'hello, are you there?',
+    'sorry?',
+    'What?',
+    'what did you say?',
+    "Sorry, I didn't hear that.",
+  ])('say the question again after %j', (line) => expect(talk(small, ['repair', line]).said).toBe('Which day?'));
+
+  it.each(['wait', 'one second please', 'just a minute'])('give the moment that %j asks for', (line) =>
+    expect(talk(small, ['repair', 'Tuesday', line]).said).toBe('All right. What time?'),
+  );
+
   it('can be switched off', () => {
     const flow = parseFlow({ ...SMALL, commands: { ...SMALL.commands, help: false } }, { language: 'en' });
     expect(talk(flow, ['help']).said).toBe('Say repair or buy.');
