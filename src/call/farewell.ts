@@ -1,10 +1,16 @@
 import type { Clock, Timer } from '../kernel/clock.ts';
 
+export interface FarewellFloor {
+  /** The caller is speaking, or what they said has still to be answered. */
+  isTaken(): boolean;
+  hangUp(reason: string): void;
+}
+
 /** Whether and when the bot hangs up: once what it is saying was heard, or after last words that nothing can interrupt. */
 export class Farewell {
   readonly #clock: Clock;
   readonly #afterMarkMs: number;
-  readonly #hangUp: (reason: string) => void;
+  readonly #floor: FarewellFloor;
   #reason: string | undefined;
   #last = false;
   /** What was to come after the words that were heard is being done. */
@@ -13,10 +19,10 @@ export class Farewell {
   #act: (() => void) | undefined;
 
   /** @param afterMarkMs pause between the last mark and the end of the call */
-  constructor(clock: Clock, afterMarkMs: number, hangUp: (reason: string) => void) {
+  constructor(clock: Clock, afterMarkMs: number, floor: FarewellFloor) {
     this.#clock = clock;
     this.#afterMarkMs = afterMarkMs;
-    this.#hangUp = hangUp;
+    this.#floor = floor;
   }
 
   /** Why the bot hangs up once it was heard out; undefined while it means to go on. */
@@ -66,7 +72,14 @@ export class Farewell {
   /** What was being said was heard out. */
   heardOut(): void {
     const reason = this.#reason;
-    if (reason !== undefined && !this.#acting) this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#leave(reason));
+    if (reason !== undefined && !this.#acting)
+      this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#leaveUnlessTaken(reason));
+  }
+
+  /** Nobody is hung up on who has begun to answer the goodbye: it is either answered, or was nothing. */
+  #leaveUnlessTaken(reason: string): void {
+    if (this.#last || !this.#floor.isTaken()) return this.#leave(reason);
+    this.#timer = this.#clock.after(this.#afterMarkMs, () => this.#leaveUnlessTaken(reason));
   }
 
   /** The last words cannot be heard: what was to follow them comes now. @param otherwise reason of the end where there is none yet */
@@ -78,7 +91,7 @@ export class Farewell {
   #leave(reason: string): void {
     const act = this.#act;
     this.#act = undefined;
-    if (act === undefined) return this.#hangUp(reason);
+    if (act === undefined) return this.#floor.hangUp(reason);
     this.#acting = true;
     this.#last = false;
     act();

@@ -14,7 +14,7 @@ import { SecretInput } from './secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import { type CallOrder, Supervision } from './supervision.ts';
-import { nothingIsSaid } from './turn.ts';
+import { callerHasFloor, nothingIsSaid } from './turn.ts';
 import { TurnLoop } from './turn-loop.ts';
 import { TURN_MACHINE } from './turn-machine.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnState } from './turn-state.ts';
@@ -60,7 +60,8 @@ export class CallSession {
     const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
     this.#carrier = new CarrierDesk(identity, services, this.#book, carrierFloor);
     this.#listening = new ListeningPost(services, (event) => this.#guarded(() => this.#onRecognition(event)));
-    this.#farewell = new Farewell(services.clock, timing.hangupAfterMarkMs, (reason) => this.hangUp(reason));
+    const farewellFloor = { isTaken: () => callerHasFloor(this.#turns.state), hangUp: (reason: string) => this.hangUp(reason) };
+    this.#farewell = new Farewell(services.clock, timing.hangupAfterMarkMs, farewellFloor);
     this.#supervision = new Supervision(identity, services, this.#book, {
       media: () => this.#media,
       turn: () => this.#turns.state,

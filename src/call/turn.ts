@@ -5,7 +5,7 @@ import { onFinal, onPartial } from './turn-words.ts';
 import { afterTime, ask, keyed, NO_EFFECTS } from './turn-steps.ts';
 import { DEFAULT_INTERRUPTION, mayInterrupt, NO_EVIDENCE } from './interruption.ts';
 import { hasWords, NO_WORDS } from './transcript.ts';
-import type { Expectation, Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
+import type { Expectation, Phase, Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
 export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   endpointing: DEFAULT_ENDPOINTING,
@@ -86,10 +86,18 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
 
 /** Whether the caller is quiet and no words of theirs are outstanding. */
 export function nothingIsSaid({ phase, words, commitsOutstanding, marksEndOfUtterance, hearing }: TurnState): boolean {
-  const callerHasFloor = phase.name === 'caller-speaking' || phase.name === 'settling' || phase.name === 'keying';
   // Where no final is marked as a commit's last, nothing tells that a commit was answered.
   const outstanding = marksEndOfUtterance && commitsOutstanding > 0;
-  return !callerHasFloor && hearing.burstSinceMs === undefined && !outstanding && !hasWords(words);
+  return !isCallers(phase) && hearing.burstSinceMs === undefined && !outstanding && !hasWords(words);
+}
+
+/** Whether the caller speaks, has spoken or pressed keys and was not answered yet, or makes a sound that may become speech. */
+export function callerHasFloor({ phase }: TurnState): boolean {
+  return isCallers(phase) || (phase.name === 'bot-speaking' && phase.contest !== undefined);
+}
+
+function isCallers({ name }: Phase): boolean {
+  return name === 'caller-speaking' || name === 'settling' || name === 'keying';
 }
 
 /** @param given undefined where the dialog asked for nothing: a question that the bot is asking in its own words is open all the same */

@@ -54,6 +54,28 @@ it('hangs up 400 ms after the last mark of the goodbye, not before', async () =>
   expect((await bench.session.ended).endReason).toBe('goodbye');
 });
 
+it.each([
+  { note: 'a caller who begins to answer its goodbye', voiceMs: 900, hangsUpBy: undefined },
+  { note: 'a cough', voiceMs: 60, hangsUpBy: 'goodbye' },
+])('waits for what comes of it, and not for longer, after $note', async ({ voiceMs, hangsUpBy }) => {
+  using bench = new CallBench(parrot);
+  await bench.start();
+  await bench.quiet(2_500);
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'bye');
+  await bench.quiet(800);
+  while (bench.attachment.playing) await bench.quiet(20);
+  await bench.quiet(200);
+  await bench.voice(voiceMs);
+  expect(bench.attachment.closedBecause).toBeUndefined();
+  await bench.quiet(700);
+  expect(bench.attachment.closedBecause).toBe(hangsUpBy);
+  bench.recognised(1, 'one more thing');
+  await bench.quiet(40);
+  expect(bench.asked.length).toBe(hangsUpBy === undefined ? 3 : 2);
+});
+
 it('stops at the carrier when the caller talks over it, and tells the dialog only what was heard', async () => {
   using bench = new CallBench(parrot);
   await bench.start();
