@@ -18,11 +18,15 @@ export interface FlowState {
   readonly corrections: number;
   /** What `repeat` says again. */
   readonly said: readonly AudibleAction[];
+  /** What the conversation ends with, once it has ended. */
+  readonly ending: readonly DialogAction[];
 }
 
 /** What a step may know besides the state. */
 export interface FlowContext {
   readonly today: CalendarDay;
+  /** All that the bot has said so far, as it was heard. */
+  readonly heard?: string;
 }
 
 export interface FlowStep {
@@ -34,5 +38,5 @@ export type FlowInput = TurnInput;
 
 /** @param slots details known before the call, for example from a campaign */
 export function newFlowState(language: Language, slots: Readonly<Record<string, string>> = {}): FlowState {
-  return { language, stage: 'new', at: '', slots, misses: 0, noInputs: 0, corrections: 0, said: [] };
+  return { language, stage: 'new', at: '', slots, misses: 0, noInputs: 0, corrections: 0, said: [], ending: [] };
 }

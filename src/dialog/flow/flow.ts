@@ -1,5 +1,6 @@
 import type { AudibleAction, DialogAction } from '../port.ts';
 import type { Command } from './commands.ts';
+import { afterEnd, endingOf } from './ended.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
 import { type Heard, hearKeys, hearSpoken } from './hear.ts';
 import { openQuestion, type Question } from './question.ts';
@@ -16,7 +17,7 @@ const MOST_CORRECTIONS = 8;
  * changed come first as one `set` action (a forgotten one as an empty text), an open question ends in a `gather`.
  */
 export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, context: FlowContext): FlowStep {
-  const { state, actions } = answer(flow, before, input, context);
+  const { state, actions } = ending(answer(flow, before, input, context));
   const names = [...new Set([...Object.keys(before.slots), ...Object.keys(state.slots)])];
   const changed = names.filter((name) => before.slots[name] !== state.slots[name]);
   if (changed.length === 0) return { state, actions };
@@ -24,8 +25,16 @@ export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, contex
   return { state, actions: [{ type: 'set', variables }, ...actions] };
 }
 
+/** Remembers what the conversation ends with, which a caller who talks over its last words takes back. */
+function ending({ state, actions }: FlowStep): FlowStep {
+  return {
+    state: state.stage === 'ended' && state.ending.length === 0 ? { ...state, ending: endingOf(actions) } : state,
+    actions,
+  };
+}
+
 function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
-  if (state.stage === 'ended') return { state, actions: [{ type: 'hangup', reason: 'flow-ended' }] };
+  if (state.stage === 'ended') return afterEnd(flow, state, input, context);
   const question = openQuestion(flow, state);
   if (input.kind === 'start' || state.stage === 'new' || question === undefined) return walk(flow, state, flow.start, context);
   switch (input.kind) {

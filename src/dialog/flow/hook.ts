@@ -27,7 +27,8 @@ export class FlowHook implements DialogHook {
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     const before = this.#after.filter(({ index }) => index < turn.index);
     const state = before.at(-1)?.state ?? newFlowState(this.#language, this.#knownSlots(turn));
-    const context = { today: dayInZone(this.#clock.wallMs(), this.#flow.timeZone) };
+    const heard = turn.history.flatMap(({ role, text }) => (role === 'bot' ? [text] : [])).join(' ');
+    const context = { today: dayInZone(this.#clock.wallMs(), this.#flow.timeZone), heard };
     const step = stepFlow(this.#flow, state, turn.input, context);
     const abandoned = this.#after.find(({ index }) => index >= turn.index)?.state;
     this.#after = [...before, { index: turn.index, state: step.state }].slice(-MOST_REMEMBERED);

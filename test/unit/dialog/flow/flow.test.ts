@@ -140,10 +140,6 @@ describe('trouble', () => {
     expect(said).toBe('Thank you for calling. Goodbye.');
     expect(hungUp).toEqual({ type: 'hangup', reason: 'no-input' });
   });
-
-  it('hangs up when anything comes after the end', () => {
-    expect(talk(small, ['goodbye', 'hello?']).actions).toEqual([{ type: 'hangup', reason: 'flow-ended' }]);
-  });
 });
 
 describe('commands', () => {

@@ -1,0 +1,43 @@
+import type { AudibleAction, DialogAction } from '../port.ts';
+import { tokenise } from '../understand/tokens.ts';
+import { type Command, commandOfKeys, findCommand } from './commands.ts';
+import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
+import type { Flow } from './schema.ts';
+import { walk } from './walk.ts';
+
+/** What a flow does at its end besides speaking: keys that it presses, and whom the caller is given to, or the hang-up. */
+export function endingOf(actions: readonly DialogAction[]): readonly DialogAction[] {
+  return actions.filter(({ type }) => type === 'digits' || type === 'hangup' || type === 'transfer' || type === 'bot');
+}
+
+/**
+ * A caller who talks over the last words, or answers them, takes back the end with them. So the flow comes to the same end again:
+ * it says what was not heard to its end, all of it to a caller who asks for that, and nothing to one who says goodbye. A
+ * command that leads somewhere is obeyed where the call was to be hung up.
+ */
+export function afterEnd(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
+  const { said, ending } = state;
+  const end = ending.filter(({ type }) => type !== 'digits');
+  const command = commandIn(flow, state, input);
+  if (command?.name === 'goodbye') return { state, actions: end };
+  if (command?.name === 'repeat') return { state, actions: [...said, ...end] };
+  const leaves = end.every(({ type }) => type === 'hangup');
+  if (command?.go !== undefined && leaves) return walk(flow, state, command.go, context);
+  const from = said.findIndex((action) => !wasHeard(action, context.heard ?? ''));
+  return { state, actions: from < 0 ? end : [...said.slice(from), ...ending] };
+}
+
+function commandIn(flow: Flow, { language }: FlowState, input: FlowInput): Command | undefined {
+  if (input.kind === 'spoken') return findCommand(flow, language, tokenise(input.text))?.value;
+  return input.kind === 'keyed' ? commandOfKeys(flow, language, input.digits) : undefined;
+}
+
+/** A sound without words is not waited for. */
+function wasHeard({ text = '' }: AudibleAction, heard: string): boolean {
+  return ` ${plain(heard)} `.includes(plain(text) === '' ? '' : ` ${plain(text)} `);
+}
+
+/** Words alone: what is spoken goes without the marks of what was written. */
+function plain(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(' ');
+}
