@@ -6,32 +6,55 @@ const LISTENING = 'mm, mhm, mm hm, mm hmm, hm, hmm, uh huh, aha, हम्म, �
 const AGREEING =
   'yeah, yes, yep, ok, okay, right, sure, i see, got it, all right, alright, हाँ, हां, जी, जी हाँ, जी हां, हाँ जी, हां जी, अच्छा, ठीक, ठीक है, सही, haan, ji, haan ji, accha, theek hai';
 
-const listening = new Set(LISTENING.split(',').map(plainWords));
-const agreeing = new Set(AGREEING.split(',').map(plainWords));
-const LONGEST_PHRASE = 3;
+/** Words of somebody who was asked to wait, and does. */
+const PATIENT =
+  'thank you, thanks, please, fine, no problem, no worries, no rush, take your time, i will wait, ill wait, धन्यवाद, शुक्रिया, कोई बात नहीं, dhanyavaad, shukriya, koi baat nahi';
+/** Words of somebody who has waited, and wonders whether anybody is there. */
+const ASKING =
+  'hello, hi, hey, are you there, are you still there, you there, anyone there, anybody there, is anyone there, can you hear me, हैलो, हेलो, हलो, नमस्ते, सुन रहे हैं, helo';
+
+const phrasesIn = (list: string): ReadonlySet<string> => new Set(list.split(',').map(plainWords));
+const listening = phrasesIn(LISTENING);
+const agreeing = phrasesIn(AGREEING);
+const patient = phrasesIn(PATIENT);
+const asking = phrasesIn(ASKING);
+const LONGEST_PHRASE = 4;
 
 /**
  * Whether these words only say "I am listening": all of them are such sounds, or words of agreement while nothing was
  * asked. Said while the bot speaks, they do not want the floor.
  */
 export function isBackchannel(text: string, questionOpen: boolean): boolean {
+  return consistsOf(text, questionOpen ? [listening] : [listening, agreeing]);
+}
+
+/**
+ * What the words of a caller say who was asked to wait: nothing that changes what was asked for, where all of them only wait
+ * (`okay`) or ask whether anybody is there (`hello?`); undefined where they say more.
+ */
+export function waitingWords(text: string): 'patient' | 'asking' | undefined {
+  if (consistsOf(text, [listening, agreeing, patient])) return 'patient';
+  return consistsOf(text, [listening, agreeing, patient, asking]) ? 'asking' : undefined;
+}
+
+/** Whether the text has words, and all of them are phrases of these. */
+function consistsOf(text: string, phrases: readonly ReadonlySet<string>[]): boolean {
   if (text === '') return false;
   const words = plainWords(text)
     .split(' ')
     .filter((word) => word !== '');
-  if (words.length === 0) return false;
   for (let at = 0; at < words.length;) {
-    const length = phraseLength(words, at, questionOpen);
+    const length = phraseLength(words, at, phrases);
     if (length === 0) return false;
     at += length;
   }
-  return true;
+  return words.length > 0;
 }
 
-function phraseLength(words: readonly string[], at: number, questionOpen: boolean): number {
+function phraseLength(words: readonly string[], at: number, phrases: readonly ReadonlySet<string>[]): number {
   for (let length = Math.min(LONGEST_PHRASE, words.length - at); length > 0; length -= 1) {
     const phrase = words.slice(at, at + length).join(' ');
-    if (listening.has(phrase) || (!questionOpen && agreeing.has(phrase))) return length;
+    if (phrases.some((set) => set.has(phrase))) return length;
   }
   return 0;
 }

@@ -49,10 +49,13 @@ export interface TurnLatency {
   readonly total: number | undefined;
 }
 
+/** Why a commit ends no turn: what was said was listening, or waiting. */
+const NO_TURN: ReadonlySet<string> = new Set(['backchannel', 'waiting']);
+
 /** Derives a turn's latencies from the timeline; the turn is the one whose reply is measured. */
 export function turnLatency(events: readonly TimelineEvent[], turn: number): TurnLatency {
   const mine = events.filter((event) => 'turn' in event && event.turn === turn);
-  const committed = mine.filter((event) => event.type === 'caller-committed' && event.reason !== 'backchannel').at(-1);
+  const committed = mine.filter((event) => event.type === 'caller-committed' && !NO_TURN.has(event.reason)).at(-1);
   const asked = mine.filter((event) => event.type === 'dialog-asked').at(-1);
   const afterAsked = mine.filter((event) => asked !== undefined && event.atMs >= asked.atMs);
   const first = (type: TimelineEvent['type']) => afterAsked.find((event) => event.type === type);

@@ -1,5 +1,5 @@
 import { addEvidence, isPitched, mayInterrupt, NO_EVIDENCE, openContest, stepContest, type VoiceFrame } from './interruption.ts';
-import { joinWords } from './transcript.ts';
+import { askedInWords, takenBack } from './taken-back.ts';
 import { afterTime, NO_EFFECTS } from './turn-steps.ts';
 import type { Hearing, Phase, Step, TurnSettings, TurnState } from './turn-state.ts';
 
@@ -43,7 +43,7 @@ export function onFrame(settings: TurnSettings, state: TurnState, frame: VoiceFr
     case 'keying':
       return afterTime(settings, heard, frame.atMs, frame.cameMs);
     case 'thinking':
-      return speakingWhileThinking(settings, heard, frame);
+      return speakingWhileThinking(settings, heard, phase, frame);
     case 'bot-speaking':
       return speakingOverBot(settings, heard, phase, frame);
   }
@@ -142,22 +142,26 @@ function callerSpeaks(before: TurnState, frame: VoiceFrame, interrupted: boolean
   return { state: { ...state, phase }, effects: NO_EFFECTS };
 }
 
-/** The caller goes on before anything of the reply was heard: the turn was not over, so its words come back. */
-function speakingWhileThinking(settings: TurnSettings, state: TurnState, frame: VoiceFrame): Step {
-  const { asked, hearing } = state;
+/**
+ * The caller goes on before anything of the reply was heard: the turn was not over, so its words come back. What is said by one who
+ * was asked to wait may be an "okay" or a "hello?", though: there the words decide.
+ */
+function speakingWhileThinking(
+  settings: TurnSettings,
+  state: TurnState,
+  phase: Phase & { name: 'thinking' },
+  frame: VoiceFrame,
+): Step {
+  const { hearing } = state;
+  const asked = askedInWords(state);
   const meant = hearing.burst.evidenceMs >= settings.interruption.clearAfterMs;
-  const mayCancel = asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input';
   const isNew = asked !== undefined && (hearing.burstSinceMs ?? 0) > asked.atMs - BURST_GAP_MS;
-  if (!meant || !mayCancel || !isNew) return afterTime(settings, state, frame.atMs, frame.cameMs);
-  const before: TurnState = {
-    ...learnPause(state),
-    words: joinWords(asked.words, state.words),
-    wordsChangedMs: frame.atMs,
-    askedSeg: asked.segBefore,
-    asked: undefined,
-    expectation: asked.expectation,
-  };
-  const next = callerSpeaks(before, frame, false);
+  if (!meant || !isNew) return afterTime(settings, state, frame.atMs, frame.cameMs);
+  if (phase.fillerSaid) {
+    const waiting: TurnState = { ...state, phase: { ...phase, spokenInto: true } };
+    return afterTime(settings, waiting, frame.atMs, frame.cameMs);
+  }
+  const next = callerSpeaks(takenBack(learnPause(state), asked, frame.atMs), frame, false);
   return { state: next.state, effects: [{ type: 'cancel-reply', takesBack: true, atMs: frame.atMs }] };
 }
 

@@ -142,7 +142,13 @@ export type Phase =
     }
   | { readonly name: 'keying'; readonly digits: string; readonly lastMs: number }
   /** The dialog was asked; nothing of its reply has been sent. */
-  | { readonly name: 'thinking'; readonly sinceMs: number; readonly fillerSaid: boolean }
+  | {
+      readonly name: 'thinking';
+      readonly sinceMs: number;
+      readonly fillerSaid: boolean;
+      /** The caller has spoken since the filler, and what that was has not been asked for yet. */
+      readonly spokenInto?: boolean;
+    }
   | { readonly name: 'bot-speaking'; readonly policy: Interruptible; readonly contest: Contest | undefined };
 
 /** The turn that the dialog was asked, kept so that it can be taken back. */

@@ -1,5 +1,5 @@
 import { contractSilenceMs, DEFAULT_PATIENCE, isSecure, readAnswer } from '../dialog/port-contracts.ts';
-import { isBackchannel } from './backchannel.ts';
+import { isBackchannel, waitingWords } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { NO_EVIDENCE } from './interruption.ts';
 import { finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
@@ -55,7 +55,7 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
       if (stillKeying(settings, state, phase, atMs)) return { state, effects: NO_EFFECTS };
       return ask(state, keyedInput(state, phase.digits), atMs, false);
     case 'thinking':
-      return whileThinking(settings, state, phase, atMs);
+      return whileThinking(settings, state, phase, atMs, nowMs);
     case 'bot-speaking': {
       if (phase.contest === undefined && onlyListens(state, atMs)) return dropBackchannel(state, atMs, nowMs);
       const overdue = phase.contest !== undefined && atMs - phase.contest.sinceMs >= settings.interruption.decideWithinMs + 200;
@@ -158,8 +158,8 @@ function speakOn(state: TurnState, lastVoicedMs: number, atMs: number, nowMs: nu
   return { state: next.state, effects: [{ type: 'commit', reason: 'doubtful', lastVoicedMs }, ...next.effects] };
 }
 
-/** The sound of listening is nobody's turn: committed, so that no later words join its segment. */
-function dropBackchannel(state: TurnState, atMs: number, nowMs: number): Step {
+/** The sound of listening, or of waiting, is nobody's turn: committed, so that no later words join its segment. */
+export function dropBackchannel(state: TurnState, atMs: number, nowMs: number): Step {
   const dropped = Math.max(state.askedSeg, state.words.lastSeg);
   return {
     state: {
@@ -223,8 +223,39 @@ function nothingSaid(state: TurnState, interrupted: boolean, atMs: number): Step
   };
 }
 
-function whileThinking(settings: TurnSettings, state: TurnState, phase: Phase & { name: 'thinking' }, atMs: number): Step {
+/** Words of one who waits are nobody's turn; who asks whether anybody is there is told to wait once more. */
+function waitOn(
+  state: TurnState,
+  phase: Phase & { name: 'thinking' },
+  said: 'patient' | 'asking',
+  atMs: number,
+  nowMs: number,
+): Step {
+  const dropped = dropBackchannel({ ...state, phase: { ...phase, spokenInto: false } }, atMs, nowMs);
+  if (said === 'patient') return dropped;
+  return { state: dropped.state, effects: [...dropped.effects, { type: 'filler', waitingFor: 'dialog' }] };
+}
+
+function whileThinking(
+  settings: TurnSettings,
+  state: TurnState,
+  phase: Phase & { name: 'thinking' },
+  atMs: number,
+  nowMs: number,
+): Step {
   const waitedMs = atMs - phase.sinceMs;
+  const quietMs = atMs - (state.hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY);
+  if (phase.fillerSaid && quietMs >= BACKCHANNEL_OVER_MS && hasWords(state.words)) {
+    const said = waitingWords(provisionalText(state.words));
+    if (said !== undefined) return waitOn(state, phase, said, atMs, nowMs);
+  }
+  if (phase.spokenInto === true && quietMs >= settings.endpointing.endpointingMs) {
+    const asked: TurnState = { ...state, commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: nowMs };
+    return {
+      state: { ...asked, phase: { ...phase, spokenInto: false } },
+      effects: [{ type: 'commit', reason: 'waiting', lastVoicedMs: state.hearing.lastVoicedMs ?? atMs }],
+    };
+  }
   if (waitedMs >= settings.thinkingLimitMs) {
     return {
       state: { ...state, phase: { ...phase, sinceMs: atMs } },

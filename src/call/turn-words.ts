@@ -1,5 +1,6 @@
-import { containsPhrase, isBackchannel } from './backchannel.ts';
+import { containsPhrase, isBackchannel, waitingWords } from './backchannel.ts';
 import { mayInterrupt } from './interruption.ts';
+import { askedInWords, takenBack } from './taken-back.ts';
 import { addFinal, addPartial, finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import { afterTime, completeTurn, NO_EFFECTS } from './turn-steps.ts';
 import type { Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
@@ -49,6 +50,7 @@ function withWords(settings: TurnSettings, state: TurnState, atMs: number): Step
     const speaking = { name: 'caller-speaking', sinceMs: atMs, voicedMs: 0, evidenceMs: 0, interrupted: false } as const;
     return { state: { ...state, hearing: { ...hearing, lastVoicedMs }, phase: speaking }, effects: NO_EFFECTS };
   }
+  if (phase.name === 'thinking' && phase.fillerSaid) return wordsIntoWait(state, atMs);
   if (phase.name !== 'bot-speaking' || !mayInterrupt(phase.policy, 'voice')) return { state, effects: NO_EFFECTS };
   const { reverseWithinMs, stopPhrases } = settings.interruption;
   const text = provisionalText(state.words);
@@ -70,6 +72,21 @@ function withWords(settings: TurnSettings, state: TurnState, atMs: number): Step
       },
     },
     effects: [{ type: 'clear', by: 'words', onsetMs, atMs }],
+  };
+}
+
+/** Words of a caller who was asked to wait: those that do more than wait go with the turn, which was not over. */
+function wordsIntoWait(state: TurnState, atMs: number): Step {
+  const asked = askedInWords(state);
+  const { hearing } = state;
+  if (asked === undefined || !spokeSinceAsked(state) || waitingWords(provisionalText(state.words)) !== undefined)
+    return { state, effects: NO_EFFECTS };
+  const sinceMs = hearing.burstSinceMs ?? hearing.lastVoicedMs ?? atMs;
+  const { evidenceMs } = hearing.burst;
+  const phase = { name: 'caller-speaking', sinceMs, voicedMs: atMs - sinceMs, evidenceMs, interrupted: false } as const;
+  return {
+    state: { ...takenBack(state, asked, atMs), hearing: { ...hearing, pauseMs: undefined }, phase },
+    effects: [{ type: 'cancel-reply', takesBack: true, atMs }],
   };
 }
 

@@ -1,10 +1,11 @@
 import type { Interruptible } from '../dialog/port.ts';
+import { waitingWords } from './backchannel.ts';
 import { DEFAULT_ENDPOINTING } from './endpointing.ts';
 import { onFrame } from './turn-hearing.ts';
 import { onFinal, onPartial } from './turn-words.ts';
-import { afterTime, ask, keyed, NO_EFFECTS } from './turn-steps.ts';
+import { afterTime, ask, dropBackchannel, keyed, NO_EFFECTS } from './turn-steps.ts';
 import { DEFAULT_INTERRUPTION, mayInterrupt, NO_EVIDENCE } from './interruption.ts';
-import { hasWords, NO_WORDS } from './transcript.ts';
+import { hasWords, NO_WORDS, provisionalText } from './transcript.ts';
 import type { Expectation, Phase, Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
 export const DEFAULT_TURN_SETTINGS: TurnSettings = {
@@ -74,7 +75,7 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
         ? { state: { ...state, phase: { ...state.phase, sinceMs: event.atMs } }, effects: NO_EFFECTS }
         : { state, effects: NO_EFFECTS };
     case 'bot-started':
-      return onBotStarted(saying(state, event), event.policy);
+      return onBotStarted(saying(state, event), event.policy, event.atMs);
     case 'bot-policy':
       return onBotPolicy(saying(state, event), event.policy);
     case 'bot-finished':
@@ -119,10 +120,13 @@ function onBotPolicy(state: TurnState, policy: Interruptible): Step {
   return { state: { ...state, phase: { ...phase, policy } }, effects: NO_EFFECTS };
 }
 
-function onBotStarted(state: TurnState, policy: Interruptible): Step {
-  const { name } = state.phase;
-  if (name !== 'thinking' && name !== 'listening') return { state, effects: NO_EFFECTS };
-  return { state: { ...state, phase: { name: 'bot-speaking', policy, contest: undefined } }, effects: NO_EFFECTS };
+function onBotStarted(state: TurnState, policy: Interruptible, atMs: number): Step {
+  const { phase } = state;
+  if (phase.name !== 'thinking' && phase.name !== 'listening') return { state, effects: NO_EFFECTS };
+  // A "hello?" into the wait is answered by this.
+  const waited = phase.name === 'thinking' && phase.fillerSaid && waitingWords(provisionalText(state.words)) !== undefined;
+  const next = waited ? dropBackchannel(state, atMs, atMs) : { state, effects: NO_EFFECTS };
+  return { ...next, state: { ...next.state, phase: { name: 'bot-speaking', policy, contest: undefined } } };
 }
 
 function onBotFinished(state: TurnState, atMs: number): Step {
