@@ -1,4 +1,5 @@
-import { agreement } from './agreement.ts';
+import { asksAgain } from '../understand/asks-again.ts';
+import { agreement, besidesAgreement } from './agreement.ts';
 import type { AnswerContract } from './contract.ts';
 import type { ContractInput, ContractOutcome, ContractState, ContractStep } from './contract-state.ts';
 import { corrected } from './correction.ts';
@@ -6,7 +7,7 @@ import { mostKeys } from './keys.ts';
 import { keyedIn, spokenIn, wordsIn } from './parts.ts';
 import { contractPhrases, givenAgain } from './phrases.ts';
 import { isSecure, readParts } from './read-answer.ts';
-import type { AnswerPart, Impossible } from './reading.ts';
+import type { AnswerContext, AnswerPart, Impossible } from './reading.ts';
 import { type ReadBackLevel, sayAnswer } from './say-answer.ts';
 
 const MOST_MISSES = 3;
@@ -100,7 +101,9 @@ function confirm(state: ContractState, parts: readonly AnswerPart[]): ContractSt
   const { contract, context } = state;
   const candidate = state.candidates[0]!;
   const answer = agreed(parts, state);
-  const reading = readParts(contract, context, parts);
+  if (answer !== 'yes' && keyedIn(parts) === '' && asksAgain(wordsIn(spokenIn(parts), context.language), context.language))
+    return missed(state, repeated(state), 'not-understood');
+  const reading = readParts(contract, context, contract.kind === 'name' ? besides(parts, context) : parts);
   const said = reading.status === 'complete' ? reading.value : undefined;
   if (said !== undefined && said !== candidate) return propose(denied(state, candidate), said);
   // The same value said once more is a yes, unless a no came with it.
@@ -111,6 +114,11 @@ function confirm(state: ContractState, parts: readonly AnswerPart[]): ContractSt
   if (state.readBacks >= MOST_READ_BACKS) return giveUp(state, 'too-many-corrections');
   const next: ContractState = { ...denied(state, candidate), stage: 'collecting', parts: [], candidates: [], misses: 0 };
   return ask(next, againText(next));
+}
+
+/** Any word could be a name: those that agree or deny are none. */
+function besides(parts: readonly AnswerPart[], context: AnswerContext): readonly AnswerPart[] {
+  return parts.map((part) => (part.by === 'voice' ? { ...part, text: besidesAgreement(part.text, context) } : part));
 }
 
 function agreed(parts: readonly AnswerPart[], state: ContractState): 'yes' | 'no' | undefined {

@@ -1,5 +1,5 @@
 import type { Language } from '../understand/language.ts';
-import { findPhrase, type Found, phraseAt, phraseTable, tokenise } from '../understand/tokens.ts';
+import { findPhrase, type Found, isMadeOf, phraseTable, tokenise } from '../understand/tokens.ts';
 import type { Flow, Prompt } from './schema.ts';
 import { inLanguage } from './text.ts';
 import { BUILT_IN_COMMANDS, type BuiltInCommand, builtInWords } from './words.ts';
@@ -37,7 +37,7 @@ export function commandsOf(flow: Flow, language: Language): Command[] {
 /** The command whose phrase covers most words of an utterance; the first of several. */
 export function findCommand(flow: Flow, language: Language, tokens: readonly string[]): Found<Command> | undefined {
   const commands = commandsOf(flow, language);
-  const alone = commands.find((command) => isAll(tokens, phraseTable([[true, command.alone]])));
+  const alone = commands.find((command) => isMadeOf(tokens, phraseTable([[true, command.alone]])));
   if (alone !== undefined) return { value: alone, from: 0, to: tokens.length };
   let best: Found<Command> | undefined;
   for (const command of commands) {
@@ -49,13 +49,6 @@ export function findCommand(flow: Flow, language: Language, tokens: readonly str
     }
   }
   return best;
-}
-
-/** Whether an utterance is made of these phrases, and has at least one. */
-function isAll(tokens: readonly string[], phrases: ReadonlyMap<string, true>): boolean {
-  let at = 0;
-  for (let found = phraseAt(tokens, at, phrases); found !== undefined; found = phraseAt(tokens, at, phrases)) at = found.to;
-  return at > 0 && at === tokens.length;
 }
 
 export function commandOfKeys(flow: Flow, language: Language, digits: string): Command | undefined {

@@ -1,3 +1,4 @@
+import { ASKING_AGAIN } from '../understand/asks-again.ts';
 import type { Language } from '../understand/language.ts';
 
 /** The commands that every flow has unless it switches them off. */
@@ -39,25 +40,7 @@ const english: BuiltInWords = {
   refused: 'I am sorry, that is not possible.',
   commands: {
     help: ['help', 'help me', 'what can i say', 'i need help'],
-    repeat: [
-      'repeat',
-      'repeat that',
-      'say that again',
-      'say it again',
-      'once more',
-      'pardon',
-      'come again',
-      'what did you say',
-      'what was that',
-      "didn't hear",
-      'did not hear',
-      "didn't catch",
-      'did not catch',
-      "can't hear you",
-      'can you hear me',
-      'are you there',
-      'anybody there',
-    ],
+    repeat: ASKING_AGAIN.en.anywhere,
     stop: [
       'stop',
       'wait',
@@ -83,8 +66,7 @@ const english: BuiltInWords = {
       'a representative',
     ],
   },
-  // "Hello?" asks whether anyone is there: hearing the question again answers it.
-  alone: { repeat: ['hello', 'hi', 'hey', 'sorry', 'what', 'excuse me'] },
+  alone: { repeat: ASKING_AGAIN.en.alone },
   called: { day: ['day', 'date'], time: ['time', 'hour'] },
   everything: ['both', 'everything', 'all of it'],
   hints: {
@@ -130,26 +112,12 @@ const hindi: BuiltInWords = {
   refused: 'माफ़ कीजिए, यह संभव नहीं है।',
   commands: {
     help: ['मदद', 'मदद चाहिए', 'मदद कीजिए', 'सहायता', 'हेल्प'],
-    repeat: [
-      'दोहराइए',
-      'फिर से',
-      'फिर से कहिए',
-      'फिर से बोलिए',
-      'दोबारा',
-      'दोबारा बोलिए',
-      'दोबारा कहिए',
-      'रिपीट',
-      'सुनाई नहीं दिया',
-      'आवाज़ नहीं आ रही',
-      'क्या कहा',
-      'क्या बोला',
-    ],
+    repeat: ASKING_AGAIN.hi.anywhere,
     stop: ['रुकिए', 'रुको', 'रुक जाइए', 'ठहरिए', 'एक मिनट', 'एक सेकंड', 'बस', 'स्टॉप'],
     goodbye: ['अलविदा', 'फ़ोन रखिए', 'बंद कीजिए', 'बाय'],
     operator: ['ऑपरेटर', 'किसी से बात', 'किसी व्यक्ति से बात', 'आदमी से बात', 'किसी इंसान से बात'],
   },
-  // नमस्ते opens a call as often as it ends one.
-  alone: { repeat: ['नमस्ते', 'हैलो', 'हेलो', 'क्या', 'जी क्या'] },
+  alone: { repeat: ASKING_AGAIN.hi.alone },
   called: { day: ['दिन', 'तारीख'], time: ['समय', 'टाइम', 'वक़्त'] },
   everything: ['दोनों', 'सब', 'सब कुछ'],
   hints: {

@@ -65,6 +65,13 @@ export function phraseAt<Value>(
   return undefined;
 }
 
+/** Whether an utterance is made of these phrases, and has at least one. */
+export function isMadeOf(tokens: readonly string[], phrases: ReadonlyMap<string, true>): boolean {
+  let at = 0;
+  for (let found = phraseAt(tokens, at, phrases); found !== undefined; found = phraseAt(tokens, at, phrases)) at = found.to;
+  return at > 0 && at === tokens.length;
+}
+
 /**
  * A table from phrases as people write them to values, keyed the way `phraseAt` looks them up.
  * @param cut how the words that are looked up were cut

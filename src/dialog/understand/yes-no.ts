@@ -1,4 +1,4 @@
-import { type Found, phraseAt, phraseTable } from './tokens.ts';
+import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
 
 export type YesNo = 'yes' | 'no';
 
@@ -13,7 +13,22 @@ const ABOUT_ONESELF = ["I'm", 'I am'].flatMap((am) => ['good', 'fine', 'ok', 'ok
 
 const TABLE = phraseTable<Kind>([
   ['yes', ['yes', 'yeah', 'yep', 'yup', 'yes please', 'sure', 'correct', 'exactly', 'perfect', 'great', 'good', 'true']],
-  ['yes', ['sounds good', 'go ahead', 'no problem', 'not a problem', 'no doubt', 'not bad', "that's right", 'that is right']],
+  [
+    'yes',
+    [
+      'sounds good',
+      'that works',
+      'works for me',
+      'you got it',
+      'go ahead',
+      'no problem',
+      'not a problem',
+      'no doubt',
+      'not bad',
+      "that's right",
+      'that is right',
+    ],
+  ],
   ['yes', ['that is correct', 'why not', "don't see why not", "I don't see why not", ...ABOUT_ONESELF.map((am) => `${am} with`)]],
   ['soft', ['ok', 'okay', 'right', 'fine', 'alright', 'all right', 'absolutely', 'certainly', 'definitely', 'of course']],
   ['no', ['no', 'nope', 'nah', 'no thanks', 'no thank you', 'never mind']],
@@ -51,6 +66,22 @@ export function findYesNo(tokens: readonly string[]): Found<YesNo> | undefined {
   const no = said.find(({ value }) => value === 'no' || value === 'not');
   if (no !== undefined) return yes === undefined ? { ...no, value: 'no' } : undefined;
   return yes === undefined || said.some(({ value }) => value === 'unsure') ? undefined : { ...yes, value: 'yes' };
+}
+
+/** Words that take back a part of what a yes agrees to. */
+const TURNING = new Set(tokenise('but except although however instead change लेकिन मगर सिवाय बदल बदलना बदलिए lekin magar badal'));
+
+/** Whether what was read back is right. `Yes, but the last digit is five` agrees to nothing. */
+export function findAgreement(tokens: readonly string[]): Found<YesNo> | undefined {
+  const found = findYesNo(tokens);
+  return found?.value === 'yes' && tokens.some((token) => TURNING.has(token)) ? undefined : found;
+}
+
+/** Where the yes or no ends that an utterance begins with; 0 without one. */
+export function leadingYesNo(tokens: readonly string[]): number {
+  let at = 0;
+  for (let found = phraseAt(tokens, at, TABLE); found !== undefined; found = phraseAt(tokens, at, TABLE)) at = found.to;
+  return at;
 }
 
 /** The phrases that count, in their order; a soft one is a part of the phrase that comes straight after it. */

@@ -175,3 +175,46 @@ it('never accepts a value that the caller did not agree to, whatever is said', (
     }),
   );
 });
+
+describe('a name that is read back', () => {
+  const name: AnswerContract = { kind: 'name' };
+  const answered = (line: string): string => done(name, english, ['my name is John Smith', line]);
+
+  it.each(["that's right", 'Correct.', 'yes, correct', 'perfect', 'yep', 'okay, thanks', 'you got it'])(
+    'is taken after %j',
+    (line) => expect(answered(line)).toBe('John Smith after 1'),
+  );
+
+  it.each(['no', "No, that's wrong.", 'not right', 'wrong'])('is asked for anew after %j', (line) =>
+    expect(answered(line)).toBe('says Sorry. Please spell it, letter by letter.'),
+  );
+
+  it.each(['no, Jon Smyth', "No, no, it's Jon Smyth.", 'Jon Smyth'])('is another one after %j', (line) =>
+    expect(answered(line)).toBe('says So that is Jon, J O N. Smyth, S M Y T H. Is that right?'),
+  );
+});
+
+describe('a caller who has a value read back', () => {
+  it.each(['hello?', 'sorry?', 'what?', 'can you say that again?', "I didn't catch that", 'pardon'])(
+    'hears it again after %j',
+    (line) =>
+      expect(done(six, english, ['four two seven one nine nine', line])).toBe(
+        'says four two seven one nine nine. Is that right?',
+      ),
+  );
+
+  it('hears it again in Hindi', () => {
+    expect(done(six, hindi, ['427199', 'फिर से बोलिए'])).toBe(done(six, hindi, ['427199']));
+  });
+
+  it.each(['yes, but the last digit is eight', 'yes except the last digit is eight'])('agrees to nothing by %j', (line) =>
+    expect(done(six, english, ['four two seven one nine nine', line])).toBe(
+      'says So that is four two seven, one nine eight. Is that right?',
+    ),
+  );
+
+  it('is asked what is right after a yes with a but', () => {
+    const date: AnswerContract = { kind: 'date' };
+    expect(done(date, english, ['the fifth of march', 'yes, but in april'])).toBe('says Please say yes or no.');
+  });
+});
