@@ -74,9 +74,7 @@ function answeredConfirmation(flow: Flow, state: FlowState, question: Question, 
   const corrected = Object.entries(heard.values).filter(([name, value]) => state.slots[name] !== value);
   const known: FlowState = { ...state, slots: { ...state.slots, ...heard.values } };
   const denied = heard.yesNo !== 'yes' || state.stage === 'which';
-  const disputed = Object.keys(confirm.parts).filter(
-    (name) => heard.refused[name] !== undefined || (denied && heard.parts.includes(name) && heard.values[name] === undefined),
-  );
+  const disputed = disputedParts(Object.keys(confirm.parts), state, heard, denied);
   const counted: FlowState = { ...known, corrections: state.corrections + 1 };
   const nothing = refusals.length === 0 && corrected.length === 0 && disputed.length === 0;
   if (!nothing || (heard.yesNo === 'no' && state.stage !== 'which')) {
@@ -92,9 +90,21 @@ function answeredConfirmation(flow: Flow, state: FlowState, question: Question, 
     return walk(flow, state, target, context);
   }
   if (heard.yesNo === 'no' && state.stage !== 'which') return askWhich(flow, counted, context);
-  // The same values said again are a yes: "Tuesday at half past ten, that's it."
-  if (Object.keys(heard.values).length > 0) return walk(flow, state, confirm.yes, context);
+  // The same values said again are a yes: "Tuesday at half past ten, that's it." After a no they are read back once more.
+  if (Object.keys(heard.values).length > 0) return walk(flow, counted, state.stage === 'which' ? state.at : confirm.yes, context);
   return notUnderstood(flow, state, question, context);
+}
+
+/**
+ * What is not right: values that are not possible, and parts that were called by name without a value. Asked which part is wrong, a
+ * caller may call one by its value: "Tuesday".
+ */
+function disputedParts(parts: readonly string[], { slots, stage }: FlowState, heard: Heard, denied: boolean): readonly string[] {
+  const isNamed = (name: string): boolean => denied && heard.parts.includes(name) && heard.values[name] === undefined;
+  const named = parts.filter((name) => heard.refused[name] !== undefined || isNamed(name));
+  const said = parts.filter((name) => heard.values[name] !== undefined);
+  const isRepeated = said.length < parts.length && said.every((name) => heard.values[name] === slots[name]);
+  return named.length === 0 && stage === 'which' && isRepeated ? said : named;
 }
 
 /** After a plain no: with one part there is nothing to ask. */

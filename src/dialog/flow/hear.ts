@@ -1,6 +1,6 @@
 import type { CalendarDay } from '../understand/calendar-day.ts';
-import { findPhrase, tokenise } from '../understand/tokens.ts';
-import { findYesNo, type YesNo } from '../understand/yes-no.ts';
+import { findPhrase, isMadeOf, phraseTable, tokenise } from '../understand/tokens.ts';
+import { findAgreement, type YesNo } from '../understand/yes-no.ts';
 import { type Command, commandOfKeys, findCommand } from './commands.ts';
 import type { FlowState } from './flow-state.ts';
 import { calledPhrases } from './question.ts';
@@ -90,19 +90,36 @@ function hearConfirmation(
   today: CalendarDay,
   names: readonly string[],
 ): HeardWords {
-  const yesNo = findYesNo(said.tokens);
-  // "No, eleven": after a no a number alone can only correct the time.
-  const times = names.find((name) => flow.slots[name]?.kind === 'time');
-  const bare = yesNo?.value === 'no' || state.stage === 'which' ? times : undefined;
-  const details = hearDetails(flow, state, said, today, names, bare);
+  const ordinal = state.stage === 'which' ? names[findOrdinal(said.tokens) ?? names.length] : undefined;
+  if (ordinal !== undefined) return { ...NOTHING_HEARD, parts: [ordinal], words: said.tokens.length };
+  const yesNo = findAgreement(said.tokens);
   const everything = builtInWords(state.language).everything.some((phrase) => findPhrase(said.tokens, tokenise(phrase)) >= 0);
   const parts = names.filter(
     (name) =>
       (everything && state.stage === 'which') ||
       calledPhrases(flow, name, state.language).some((phrase) => findPhrase(said.tokens, tokenise(phrase)) >= 0),
   );
+  // "No, eleven", "the time should be eleven": a number alone can only correct the time.
+  const times = names.find((name) => flow.slots[name]?.kind === 'time');
+  const corrects = yesNo?.value === 'no' || state.stage === 'which' || (times !== undefined && parts.includes(times));
+  const details = hearDetails(flow, state, said, today, names, corrects ? times : undefined);
   const words = details.words + (yesNo === undefined ? 0 : yesNo.to - yesNo.from) + parts.length;
   return { ...details, yesNo: yesNo?.value, parts, words };
+}
+
+const ORDINALS = [
+  phrasesOf('first, first one, former, पहला, पहली, पहले वाला'),
+  phrasesOf('second, second one, latter, दूसरा, दूसरी, दूसरा वाला'),
+];
+
+function phrasesOf(list: string): ReadonlyMap<string, true> {
+  return phraseTable([[true, list.split(', ')]]);
+}
+
+/** Which of the parts that were just named: `the first one`, alone. */
+function findOrdinal(tokens: readonly string[]): number | undefined {
+  const place = ORDINALS.findIndex((phrases) => isMadeOf(tokens, phrases));
+  return place < 0 ? undefined : place;
 }
 
 function sorted(details: readonly (readonly [string, Slot, string])[]): Pick<Heard, 'values' | 'refused'> {

@@ -87,6 +87,21 @@ describe('a conversation', () => {
       said: 'Sorry, I did not catch that. a repair on Tuesday at half past ten?',
     },
     { note: 'asks again which part', lines: ['no', 'purple'], said: 'Sorry, I did not catch that. The day or the time?' },
+    { note: 'asks for the part that is called by its value', lines: ['no', 'Tuesday'], said: 'Which day?' },
+    { note: 'asks for the part that is counted', lines: ['no', 'the first one'], said: 'Which day?' },
+    {
+      note: 'reads back once more what is insisted on after a no',
+      lines: ['no', 'Tuesday at half past ten'],
+      said: 'a repair on Tuesday at half past ten?',
+    },
+    { note: 'asks for one part and takes the other', lines: ['no, Wednesday, and the time is wrong'], said: 'What time?' },
+    { note: 'agrees to nothing by a yes with a but', lines: ['yes, but change the time'], said: 'What time?' },
+    { note: 'agrees to nothing by a yes with an exception', lines: ['yes, except the day'], said: 'Which day?' },
+    {
+      note: 'takes a bare hour for the time that is called by name',
+      lines: ['the time should be eleven'],
+      said: "a repair on Tuesday at eleven o'clock?",
+    },
     {
       note: 'ends corrections that lead nowhere',
       lines: [
