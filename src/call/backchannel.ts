@@ -13,11 +13,16 @@ const PATIENT =
 const ASKING =
   'hello, hi, hey, are you there, are you still there, you there, anyone there, anybody there, is anyone there, can you hear me, हैलो, हेलो, हलो, नमस्ते, सुन रहे हैं, helo';
 
+/** What people say while they think of an answer. */
+const HESITATING =
+  'um, umm, uhm, uh, uhh, er, erm, ah, hm, hmm, hmmm, mmm, well, so, let me see, let me think, let me see now, उम, उम्म, अम, अं, हम्म';
+
 const phrasesIn = (list: string): ReadonlySet<string> => new Set(list.split(',').map(plainWords));
 const listening = phrasesIn(LISTENING);
 const agreeing = phrasesIn(AGREEING);
 const patient = phrasesIn(PATIENT);
 const asking = phrasesIn(ASKING);
+const hesitating = phrasesIn(HESITATING);
 const LONGEST_PHRASE = 4;
 
 /**
@@ -35,6 +40,11 @@ export function isBackchannel(text: string, questionOpen: boolean): boolean {
 export function waitingWords(text: string): 'patient' | 'asking' | undefined {
   if (consistsOf(text, [listening, agreeing, patient])) return 'patient';
   return consistsOf(text, [listening, agreeing, patient, asking]) ? 'asking' : undefined;
+}
+
+/** Whether the caller has only begun to think of an answer: nobody is told that "um" was not understood. */
+export function isHesitation(text: string): boolean {
+  return consistsOf(text, [hesitating]);
 }
 
 /** Whether the text has words, and all of them are phrases of these. */

@@ -1,5 +1,5 @@
 import { contractSilenceMs, DEFAULT_PATIENCE, isSecure, readAnswer } from '../dialog/port-contracts.ts';
-import { isBackchannel, waitingWords } from './backchannel.ts';
+import { isBackchannel, isHesitation, waitingWords } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { NO_EVIDENCE } from './interruption.ts';
 import { finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
@@ -133,7 +133,7 @@ function early(settings: TurnSettings, step: Step, atMs: number): Step {
   const times = state.early?.times ?? 0;
   const text = provisionalText(state.words);
   const asked = state.early !== undefined && sameWords(state.early.text, text);
-  if (text === '' || asked || times >= MOST_EARLY || isUnfinished(text)) return step;
+  if (text === '' || asked || times >= MOST_EARLY || isUnfinished(text) || isHesitation(text)) return step;
   return { state: { ...state, early: { text, times: times + 1 } }, effects: [...effects, { type: 'ask-early', text }] };
 }
 
@@ -160,17 +160,8 @@ function speakOn(state: TurnState, lastVoicedMs: number, atMs: number, nowMs: nu
 
 /** The sound of listening, or of waiting, is nobody's turn: committed, so that no later words join its segment. */
 export function dropBackchannel(state: TurnState, atMs: number, nowMs: number): Step {
-  const dropped = Math.max(state.askedSeg, state.words.lastSeg);
   return {
-    state: {
-      ...state,
-      words: NO_WORDS,
-      wordsChangedMs: undefined,
-      askedSeg: dropped,
-      droppedSeg: dropped,
-      commitsOutstanding: state.commitsOutstanding + 1,
-      lastCommitMs: nowMs,
-    },
+    state: { ...withoutWords(state), commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: nowMs },
     effects: [{ type: 'commit', reason: 'backchannel', lastVoicedMs: state.hearing.lastVoicedMs ?? atMs }],
   };
 }
@@ -208,9 +199,16 @@ export function completeTurn(
   provisional: boolean,
   atMs: number,
 ): Step {
+  if (isHesitation(text)) return nothingSaid(withoutWords(state), phase.interrupted, atMs);
   const enoughMs = phase.interrupted ? MEANT_INTERRUPTION_MS : UNCLEAR_SPEECH_MS;
   if (text === '' && phase.voicedMs < enoughMs) return nothingSaid(state, phase.interrupted, atMs);
   return ask(state, { kind: 'spoken', text }, atMs, provisional);
+}
+
+/** These words are nobody's turn, however late their final comes. */
+function withoutWords(state: TurnState): TurnState {
+  const dropped = Math.max(state.askedSeg, state.words.lastSeg);
+  return { ...state, words: NO_WORDS, wordsChangedMs: undefined, early: undefined, askedSeg: dropped, droppedSeg: dropped };
 }
 
 /** What sounded like the caller was nothing: the bot speaks on, or waits on. */

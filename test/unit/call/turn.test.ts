@@ -411,6 +411,30 @@ describe('what must not get lost', () => {
   });
 });
 
+describe('a caller who thinks of an answer', () => {
+  it.each(['Um.', 'uh, hmm', 'Well, let me see.', 'हम्म'])('is not asked what %j means', (text) => {
+    const turn = new TurnDriver().greeted().voice(500).partial(0, text).quiet(1_300).final(0, text).quiet(1_500);
+    expect(turn.asked).toEqual([]);
+    turn.voice(400).quiet(660).final(1, 'on tuesday');
+    expect(turn.asked).toEqual(['on tuesday']);
+  });
+
+  it('is asked again where nothing follows', () => {
+    const turn = new TurnDriver().greeted().voice(500).quiet(660).final(0, 'um').quiet(7_020);
+    expect(turn.asked).toEqual(['(no input 1)']);
+  });
+
+  it('stops no bot by that for good', () => {
+    const turn = new TurnDriver().speaking().voice(700).partial(0, 'um').quiet(1_300).final(0, 'Um.');
+    expect(turn.kinds).toEqual(['hold', 'clear', 'commit', 'restore']);
+  });
+
+  it('is understood where more is said', () => {
+    expect(new TurnDriver().greeted().voice(500).quiet(660).final(0, 'um, tuesday').asked).toEqual(['um, tuesday']);
+    expect(new TurnDriver({ askEarlyMs: 240 }).greeted().voice(500).partial(0, 'um').quiet(600).kinds).not.toContain('ask-early');
+  });
+});
+
 describe('words of listening', () => {
   const speakingWithAQuestion = (): TurnDriver => {
     const turn = new TurnDriver().speaking();
