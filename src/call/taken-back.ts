@@ -17,3 +17,7 @@ export function takenBack(state: TurnState, asked: Asked, atMs: number): TurnSta
 export function askedInWords({ asked }: TurnState): Asked | undefined {
   return asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input' ? asked : undefined;
 }
+
+export function spokeSinceAsked({ asked, hearing }: TurnState): boolean {
+  return asked === undefined || (hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY) > asked.atMs;
+}

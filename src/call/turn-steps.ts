@@ -2,6 +2,7 @@ import { contractSilenceMs, DEFAULT_PATIENCE, isSecure, readAnswer } from '../di
 import { isBackchannel, isHesitation, waitingWords } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { NO_EVIDENCE } from './interruption.ts';
+import { askedInWords, spokeSinceAsked, takenBack } from './taken-back.ts';
 import { finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
 import { isUnfinished } from './unfinished.ts';
@@ -28,6 +29,8 @@ const INCOMPLETE_PATIENCE = 2.5;
 /** Words that have not changed for this long are asked about early, and so often in a turn. */
 const EARLY_STILL_MS = 120;
 const MOST_EARLY = 3;
+/** Words into a wait that have not changed for this long are what was said: a "hello" may begin as something else. */
+const MEANT_STILL_MS = 300;
 /** Quiet after which a blip is over. */
 const BLIP_OVER_MS = 300;
 
@@ -221,6 +224,20 @@ function nothingSaid(state: TurnState, interrupted: boolean, atMs: number): Step
   };
 }
 
+/** Words of a caller who was asked to wait, and does more than that: they go with the turn, which was not over. */
+function takeBackByWords(state: TurnState, atMs: number): Step {
+  const asked = askedInWords(state);
+  if (asked === undefined) return { state, effects: NO_EFFECTS };
+  const { hearing } = state;
+  const sinceMs = hearing.burstSinceMs ?? hearing.lastVoicedMs ?? atMs;
+  const { evidenceMs } = hearing.burst;
+  const phase = { name: 'caller-speaking', sinceMs, voicedMs: atMs - sinceMs, evidenceMs, interrupted: false } as const;
+  return {
+    state: { ...takenBack(state, asked, atMs), hearing: { ...hearing, pauseMs: undefined }, phase },
+    effects: [{ type: 'cancel-reply', takesBack: true, atMs }],
+  };
+}
+
 /** Words of one who waits are nobody's turn; who asks whether anybody is there is told to wait once more. */
 function waitOn(
   state: TurnState,
@@ -243,9 +260,11 @@ function whileThinking(
 ): Step {
   const waitedMs = atMs - phase.sinceMs;
   const quietMs = atMs - (state.hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY);
-  if (phase.fillerSaid && quietMs >= BACKCHANNEL_OVER_MS && hasWords(state.words)) {
+  if (phase.fillerSaid && hasWords(state.words) && spokeSinceAsked(state)) {
     const said = waitingWords(provisionalText(state.words));
-    if (said !== undefined) return waitOn(state, phase, said, atMs, nowMs);
+    if (said !== undefined && quietMs >= BACKCHANNEL_OVER_MS) return waitOn(state, phase, said, atMs, nowMs);
+    if (said === undefined && (state.words.partial === undefined || atMs - (state.wordsChangedMs ?? atMs) >= MEANT_STILL_MS))
+      return takeBackByWords(state, atMs);
   }
   if (phase.spokenInto === true && quietMs >= settings.endpointing.endpointingMs) {
     const asked: TurnState = { ...state, commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: nowMs };

@@ -1,6 +1,6 @@
-import { containsPhrase, isBackchannel, waitingWords } from './backchannel.ts';
+import { containsPhrase, isBackchannel } from './backchannel.ts';
 import { mayInterrupt } from './interruption.ts';
-import { askedInWords, takenBack } from './taken-back.ts';
+import { spokeSinceAsked } from './taken-back.ts';
 import { addFinal, addPartial, finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import { afterTime, completeTurn, NO_EFFECTS } from './turn-steps.ts';
 import type { Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
@@ -50,7 +50,6 @@ function withWords(settings: TurnSettings, state: TurnState, atMs: number): Step
     const speaking = { name: 'caller-speaking', sinceMs: atMs, voicedMs: 0, evidenceMs: 0, interrupted: false } as const;
     return { state: { ...state, hearing: { ...hearing, lastVoicedMs }, phase: speaking }, effects: NO_EFFECTS };
   }
-  if (phase.name === 'thinking' && phase.fillerSaid) return wordsIntoWait(state, atMs);
   if (phase.name !== 'bot-speaking' || !mayInterrupt(phase.policy, 'voice')) return { state, effects: NO_EFFECTS };
   const { reverseWithinMs, stopPhrases } = settings.interruption;
   const text = provisionalText(state.words);
@@ -75,21 +74,6 @@ function withWords(settings: TurnSettings, state: TurnState, atMs: number): Step
   };
 }
 
-/** Words of a caller who was asked to wait: those that do more than wait go with the turn, which was not over. */
-function wordsIntoWait(state: TurnState, atMs: number): Step {
-  const asked = askedInWords(state);
-  const { hearing } = state;
-  if (asked === undefined || !spokeSinceAsked(state) || waitingWords(provisionalText(state.words)) !== undefined)
-    return { state, effects: NO_EFFECTS };
-  const sinceMs = hearing.burstSinceMs ?? hearing.lastVoicedMs ?? atMs;
-  const { evidenceMs } = hearing.burst;
-  const phase = { name: 'caller-speaking', sinceMs, voicedMs: atMs - sinceMs, evidenceMs, interrupted: false } as const;
-  return {
-    state: { ...takenBack(state, asked, atMs), hearing: { ...hearing, pauseMs: undefined }, phase },
-    effects: [{ type: 'cancel-reply', takesBack: true, atMs }],
-  };
-}
-
 /** A final for a turn that was already asked: ask again if nothing of the reply was heard, else only remember it. */
 function lateWords(state: TurnState, event: Final): Step {
   const { asked, phase } = state;
@@ -111,8 +95,4 @@ function lateWords(state: TurnState, event: Final): Step {
     },
     effects: [{ type: 'ask-again', input, atMs: event.atMs }],
   };
-}
-
-function spokeSinceAsked(state: TurnState): boolean {
-  return state.asked === undefined || (state.hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY) > state.asked.atMs;
 }

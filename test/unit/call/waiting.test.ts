@@ -24,11 +24,16 @@ describe('a caller who was asked to wait', () => {
     expect(turn.state.phase.name).toBe('thinking');
   });
 
-  it('takes the turn back by words that change it, at the first of them', () => {
-    const turn = waiting().voice(300).partial(1, 'no make it');
+  it('takes the turn back by words that change it, while they are being said', () => {
+    const turn = waiting().voice(300).partial(1, 'no make it').voice(320);
     expect(turn.kinds).toEqual(['cancel-reply']);
-    turn.voice(300).quiet(1_300);
+    turn.quiet(1_300);
     expect(turn.final(1, 'No, make it Friday.').asked.at(-1)).toBe('on tuesday No, make it Friday.');
+  });
+
+  it('is not misunderstood by what a word sounds like when it begins', () => {
+    const turn = waiting().voice(200).partial(1, 'oh').voice(160).partial(1, 'hello').quiet(700).final(1, 'Hello?').quiet(400);
+    expect(turn.kinds).toEqual(['commit', 'filler']);
   });
 
   it('does so by words that come on a commit alone', () => {
