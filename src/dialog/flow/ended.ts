@@ -3,6 +3,7 @@ import { tokenise } from '../understand/tokens.ts';
 import { type Command, commandOfKeys, findCommand } from './commands.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
 import type { Flow } from './schema.ts';
+import { plain } from './unfinished.ts';
 import { walk } from './walk.ts';
 
 /** What a flow does at its end besides speaking: keys that it presses, and whom the caller is given to, or the hang-up. */
@@ -35,9 +36,4 @@ function commandIn(flow: Flow, { language }: FlowState, input: FlowInput): Comma
 /** A sound without words is not waited for. */
 function wasHeard({ text = '' }: AudibleAction, heard: string): boolean {
   return ` ${plain(heard)} `.includes(plain(text) === '' ? '' : ` ${plain(text)} `);
-}
-
-/** Words alone: what is spoken goes without the marks of what was written. */
-function plain(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(' ');
 }

@@ -1,6 +1,7 @@
 import type { CalendarDay } from '../understand/calendar-day.ts';
 import type { Language } from '../understand/language.ts';
 import type { AudibleAction, DialogAction, TurnInput } from '../port.ts';
+import type { Unfinished } from './unfinished.ts';
 
 /** Where a conversation stands. Plain data: it can be kept, compared and restored. */
 export interface FlowState {
@@ -18,6 +19,8 @@ export interface FlowState {
   readonly corrections: number;
   /** What `repeat` says again. */
   readonly said: readonly AudibleAction[];
+  /** A part of the value that is asked for, said in the last answer. */
+  readonly unfinished?: Unfinished | undefined;
   /** What the conversation ends with, once it has ended. */
   readonly ending: readonly DialogAction[];
 }

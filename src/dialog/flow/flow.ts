@@ -6,8 +6,11 @@ import { type Heard, hearKeys, hearSpoken } from './hear.ts';
 import { openQuestion, type Question } from './question.ts';
 import type { Flow, Prompt } from './schema.ts';
 import { sayPrompts, sayValue } from './text.ts';
+import { goneOn, unfinished } from './unfinished.ts';
 import { endPolitely, nextOf, scopeOf, walk } from './walk.ts';
 import { builtInWords } from './words.ts';
+
+type Answer = Extract<FlowInput, { kind: 'spoken' | 'keyed' }>;
 
 /** Confirmations disputed, a question which part is wrong included, before the caller is sent where `giveUp` says. */
 const MOST_CORRECTIONS = 8;
@@ -41,10 +44,22 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
     case 'no-input':
       return silence(flow, state, question, context);
     case 'keyed':
-      return heardAnswer(flow, state, question, hearKeys(flow, state, input.digits), context);
     case 'spoken':
-      return heardAnswer(flow, state, question, hearSpoken(flow, state, input.text, context.today, input.keys), context);
+      return spokenOrKeyed(flow, state, question, input, context);
   }
+}
+
+function spokenOrKeyed(flow: Flow, before: FlowState, question: Question, input: Answer, context: FlowContext): FlowStep {
+  const state: FlowState = { ...before, unfinished: undefined };
+  const hear = (said: Answer): Heard =>
+    said.kind === 'keyed' ? hearKeys(flow, state, said.digits) : hearSpoken(flow, state, said.text, context.today, said.keys);
+  const alone = hear(input);
+  const isNothing = alone.command === undefined && Object.keys({ ...alone.values, ...alone.refused }).length === 0;
+  if (!isNothing || flow.states[state.at]?.ask === undefined) return heardAnswer(flow, state, question, alone, context);
+  const whole = (before.unfinished === undefined ? undefined : goneOn(before.unfinished, input, context.heard ?? '')) ?? input;
+  const step = heardAnswer(flow, state, question, whole === input ? alone : hear(whole), context);
+  if (step.state.at !== state.at || step.state.stage !== 'question') return step;
+  return { ...step, state: { ...step.state, unfinished: unfinished(flow, state, whole, step.actions, context) } };
 }
 
 function heardAnswer(flow: Flow, state: FlowState, question: Question, heard: Heard, context: FlowContext): FlowStep {

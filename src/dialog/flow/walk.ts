@@ -30,7 +30,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     said.push(...added);
     actions.push(...added);
   };
-  let state: FlowState = { ...from, misses: 0, noInputs: 0, said, ending: [] };
+  let state: FlowState = { ...from, misses: 0, noInputs: 0, said, ending: [], unfinished: undefined };
   let name: string | undefined = target;
   for (let passed = 0; passed < MOST_STATES && name !== undefined; passed++) {
     const here: StateDocument | undefined = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
