@@ -3,7 +3,7 @@ import { isBackchannel, isHesitation, waitingWords } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { NO_EVIDENCE } from './interruption.ts';
 import { askedInWords, spokeSinceAsked, takenBack } from './taken-back.ts';
-import { finalText, hasWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
+import { finalText, hasWords, NO_WORDS, plainWords, provisionalText, sameWords } from './transcript.ts';
 import type { AskedInput, Phase, Step, TurnEffect, TurnSettings, TurnState } from './turn-state.ts';
 import { isUnfinished } from './unfinished.ts';
 
@@ -29,7 +29,8 @@ const INCOMPLETE_PATIENCE = 2.5;
 /** Words that have not changed for this long are asked about early, and so often in a turn. */
 const EARLY_STILL_MS = 120;
 const MOST_EARLY = 3;
-/** Words into a wait that have not changed for this long are what was said: a "hello" may begin as something else. */
+/** So many words into a wait that have not changed for so long are what was said. */
+const MEANT_WORDS = 3;
 const MEANT_STILL_MS = 300;
 /** Quiet after which a blip is over. */
 const BLIP_OVER_MS = 300;
@@ -224,6 +225,13 @@ function nothingSaid(state: TurnState, interrupted: boolean, atMs: number): Step
   };
 }
 
+/** A guess of one or two words may yet become a "hello"; more than that do not once they stand still. */
+function isMeant({ words, wordsChangedMs }: TurnState, atMs: number): boolean {
+  if (words.partial === undefined) return true;
+  const isLong = plainWords(provisionalText(words)).split(' ').length >= MEANT_WORDS;
+  return isLong && atMs - (wordsChangedMs ?? atMs) >= MEANT_STILL_MS;
+}
+
 /** Words of a caller who was asked to wait, and does more than that: they go with the turn, which was not over. */
 function takeBackByWords(state: TurnState, atMs: number): Step {
   const asked = askedInWords(state);
@@ -263,8 +271,7 @@ function whileThinking(
   if (phase.fillerSaid && hasWords(state.words) && spokeSinceAsked(state)) {
     const said = waitingWords(provisionalText(state.words));
     if (said !== undefined && quietMs >= BACKCHANNEL_OVER_MS) return waitOn(state, phase, said, atMs, nowMs);
-    if (said === undefined && (state.words.partial === undefined || atMs - (state.wordsChangedMs ?? atMs) >= MEANT_STILL_MS))
-      return takeBackByWords(state, atMs);
+    if (said === undefined && isMeant(state, atMs)) return takeBackByWords(state, atMs);
   }
   if (phase.spokenInto === true && quietMs >= settings.endpointing.endpointingMs) {
     const asked: TurnState = { ...state, commitsOutstanding: state.commitsOutstanding + 1, lastCommitMs: nowMs };

@@ -32,7 +32,14 @@ describe('a caller who was asked to wait', () => {
   });
 
   it('is not misunderstood by what a word sounds like when it begins', () => {
-    const turn = waiting().voice(200).partial(1, 'oh').voice(160).partial(1, 'hello').quiet(700).final(1, 'Hello?').quiet(400);
+    const turn = waiting()
+      .voice(200)
+      .partial(1, 'oh eight')
+      .voice(400)
+      .partial(1, 'hello')
+      .quiet(700)
+      .final(1, 'Hello?')
+      .quiet(400);
     expect(turn.kinds).toEqual(['commit', 'filler']);
   });
 
