@@ -6,6 +6,9 @@ export interface FarewellFloor {
   hangUp(reason: string): void;
 }
 
+/** A room that never falls silent keeps no call open. */
+const MOST_PATIENCE_MS = 10_000;
+
 /** Whether and when the bot hangs up: once what it is saying was heard, or after last words that nothing can interrupt. */
 export class Farewell {
   readonly #clock: Clock;
@@ -72,14 +75,15 @@ export class Farewell {
   /** What was being said was heard out. */
   heardOut(): void {
     const reason = this.#reason;
-    if (reason !== undefined && !this.#acting)
-      this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#leaveUnlessTaken(reason));
+    if (reason === undefined || this.#acting) return;
+    const untilMs = this.#clock.nowMs() + MOST_PATIENCE_MS;
+    this.#timer ??= this.#clock.after(this.#afterMarkMs, () => this.#leaveUnlessTaken(reason, untilMs));
   }
 
   /** Nobody is hung up on who has begun to answer the goodbye: it is either answered, or was nothing. */
-  #leaveUnlessTaken(reason: string): void {
-    if (this.#last || !this.#floor.isTaken()) return this.#leave(reason);
-    this.#timer = this.#clock.after(this.#afterMarkMs, () => this.#leaveUnlessTaken(reason));
+  #leaveUnlessTaken(reason: string, untilMs: number): void {
+    if (this.#last || !this.#floor.isTaken() || this.#clock.nowMs() >= untilMs) return this.#leave(reason);
+    this.#timer = this.#clock.after(this.#afterMarkMs, () => this.#leaveUnlessTaken(reason, untilMs));
   }
 
   /** The last words cannot be heard: what was to follow them comes now. @param otherwise reason of the end where there is none yet */
