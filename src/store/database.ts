@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { drizzle } from 'drizzle-orm/node-postgres';
 import type { Pool } from 'pg';
 import { ensureMasterKey } from '../config/master-key.ts';
 import type { Secret } from '../config/secrets.ts';
@@ -57,7 +56,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= parts.close());
   try {
-    const tenancy = await Tenancy.over(drizzle(parts.pool), parts.place === 'server', options.onProblem);
+    const tenancy = await Tenancy.over(parts.pool, parts.place === 'server', options.onProblem);
     await sealOldRows(tenancy.owner, masterKeys);
     return { ...parts, tenancy, masterKeys, close, [Symbol.asyncDispose]: close };
   } catch (error) {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
-import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type { PgTransactionConfig } from 'drizzle-orm/pg-core';
+import type { Pool } from 'pg';
 
 /** A transaction, or the database itself. */
 export type Session = Pick<NodePgDatabase, 'select' | 'insert' | 'update' | 'delete' | 'execute'>;
@@ -14,21 +15,24 @@ const TENANT_ROLE = 'offhook_tenant';
  * and goes without.
  */
 export class Tenancy {
+  readonly #pool: Pool;
   readonly #orm: NodePgDatabase;
   readonly #secured: boolean;
 
-  private constructor(orm: NodePgDatabase, secured: boolean) {
+  private constructor(pool: Pool, orm: NodePgDatabase, secured: boolean) {
+    this.#pool = pool;
     this.#orm = orm;
     this.#secured = secured;
   }
 
   /** @param onServer whether the database is one that others may use too */
-  static async over(orm: NodePgDatabase, onServer: boolean, onProblem: (error: Error) => void): Promise<Tenancy> {
-    if (!onServer) return new Tenancy(orm, false);
+  static async over(pool: Pool, onServer: boolean, onProblem: (error: Error) => void): Promise<Tenancy> {
+    const orm = drizzle(pool);
+    if (!onServer) return new Tenancy(pool, orm, false);
     const member = sql`SELECT 1 FROM pg_roles WHERE rolname = ${TENANT_ROLE} AND pg_has_role(current_user, oid, 'MEMBER')`;
     const secured = (await orm.execute(member)).rows.length > 0;
     if (!secured) onProblem(new Error(`row-level security is off: this user may not act as ${TENANT_ROLE}`));
-    return new Tenancy(orm, secured);
+    return new Tenancy(pool, orm, secured);
   }
 
   /** Looks after all tenants: every query names its tenant itself, or means them all. */
@@ -47,11 +51,21 @@ export class Tenancy {
     run: (session: Session) => Promise<Answer>,
     config?: PgTransactionConfig,
   ): Promise<Answer> {
-    return this.#orm.transaction(async (tx) => {
-      if (this.#secured) {
-        await tx.execute(sql`SELECT set_config('app.tenant', ${tenantId}, true), set_config('role', ${TENANT_ROLE}, true)`);
-      }
-      return run(tx);
-    }, config);
+    // Of a pool, drizzle (0.45.4) keeps a connection for ever whose BEGIN fails: as many of those as the pool has empty it.
+    const client = await this.#pool.connect();
+    let failed = true;
+    try {
+      const answer = await drizzle(client).transaction(async (tx) => {
+        if (this.#secured) {
+          await tx.execute(sql`SELECT set_config('app.tenant', ${tenantId}, true), set_config('role', ${TENANT_ROLE}, true)`);
+        }
+        return run(tx);
+      }, config);
+      failed = false;
+      return answer;
+    } finally {
+      // Whether a transaction that failed is over is not known of its connection, which may be lost.
+      client.release(failed);
+    }
   }
 }
