@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { PoolConfig } from 'pg';
 
 /** How a Postgres client reaches the database: a server's address, a socket's folder, or a stream inside this process. */
 export type DatabaseConnection = {
@@ -11,4 +12,6 @@ export type DatabaseConnection = {
   readonly stream?: () => Duplex;
   readonly connectionTimeoutMillis?: number;
   readonly keepAlive: true;
+  /** What a pool makes its clients of, where that matters. */
+  readonly Client?: PoolConfig['Client'];
 };

@@ -6,6 +6,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
 import type { DatabaseConnection } from './connection.ts';
+import { impatientClient } from './impatient-client.ts';
 import { migrateDatabase } from './migrate.ts';
 import { openPool } from './open-pool.ts';
 import { MasterKeys } from './privacy/master-keys.ts';
@@ -28,6 +29,8 @@ export interface DatabaseOptions {
   readonly waitMs?: number;
   /** Whether this process means to keep the embedded store, as a command does not: others join it then; true when absent. */
   readonly lasting?: boolean;
+  /** A server that says nothing to a query for so long is taken for lost, in ms; 60,000 when absent. */
+  readonly silenceMs?: number;
 }
 
 /** PostgreSQL, wherever it runs: in a thread of this process, behind another process's socket, or on a server. */
@@ -40,6 +43,9 @@ export interface Database extends AsyncDisposable {
   readonly connection: DatabaseConnection;
   close(): Promise<void>;
 }
+
+/** Retention and the search of many calls take seconds. */
+const SILENCE_MS = 60_000;
 
 /**
  * Opens the database and brings its tables up to date.
@@ -70,14 +76,19 @@ async function openServer(
   options: DatabaseOptions,
   url: string,
 ): Promise<Pick<Database, 'place' | 'pool' | 'connection' | 'close'>> {
-  const connection: DatabaseConnection = { connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true };
-  const pool = openPool({ ...connection, max: 10 }, options.onProblem);
+  const { onProblem, silenceMs = SILENCE_MS } = options;
+  const reached = { connectionString: url, connectionTimeoutMillis: 10_000, keepAlive: true } as const;
+  // A change of the tables takes its time, and so does waiting for another process that makes it.
+  const migrating = openPool({ ...reached, max: 1 }, onProblem);
   try {
-    await migrateDatabase(pool);
+    await migrateDatabase(migrating);
   } catch (error) {
-    await pool.end();
     throw new StoreUnavailableError('the database cannot be used', { cause: error });
+  } finally {
+    await migrating.end();
   }
+  const connection: DatabaseConnection = { ...reached, Client: impatientClient(silenceMs) };
+  const pool = openPool({ ...connection, max: 10 }, onProblem);
   return { place: 'server', pool, connection, close: () => pool.end() };
 }
 
