@@ -94,6 +94,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const vault = new SecretVault(clock);
   const voices = new EvenLoudness(speech.synthesizer);
   const ambiences = await loadAmbiences(bots, logger);
+  const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
   const services: CallServices = {
     clock,
     logger,
@@ -111,7 +112,8 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     recordingsFolder,
     recordingFiles,
     playout: settings.call,
-    ...keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger),
+    journal: kept.journal,
+    ended: kept.ended,
     activeCalls: () => registry.active,
     news: options.news ?? (() => undefined),
     controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
@@ -153,6 +155,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     async close() {
       load[Symbol.dispose]();
       await registry.drain('shutdown');
+      await kept.close();
       await journal[Symbol.asyncDispose]();
       await recordingFiles[Symbol.asyncDispose]();
       await speechJudge?.[Symbol.asyncDispose]();

@@ -35,14 +35,30 @@ export class CallJournal {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Makes this process the owner of a call; false when a living process is. */
+  /**
+   * Makes this process the owner of a call; false when a living process is. Where the disk refuses, a call goes on all the same,
+   * and nothing of it is journalled until the disk takes its lease: a journal without one would be an orphan to other processes.
+   */
   lease(callId: string): boolean {
+    try {
+      return this.#take(callId);
+    } catch (error) {
+      this.#onError(callId, error);
+      return true;
+    }
+  }
+
+  /** @throws what the disk throws; nothing is left behind then */
+  #take(callId: string): boolean {
     const path = this.#path(callId, 'lease');
     for (const retry of [true, false]) {
       try {
         const file = openSync(path, 'wx', 0o600);
         try {
           writeSync(file, this.#name);
+        } catch (error) {
+          rmSync(path, { force: true });
+          throw error;
         } finally {
           closeSync(file);
         }
@@ -60,7 +76,8 @@ export class CallJournal {
 
   /** Keeps the call as it stands. */
   keep(callId: string, document: object): void {
-    this.#fileOf(callId).keep(document);
+    if (!this.#leases.has(callId)) this.lease(callId);
+    if (this.#leases.has(callId)) this.#fileOf(callId).keep(document);
   }
 
   /** Forgets a call that has ended and whose record is safe elsewhere. */
@@ -86,7 +103,7 @@ export class CallJournal {
     const found: OrphanedCall[] = [];
     for (const name of names) {
       const callId = name.slice(0, -'.json'.length);
-      if (this.#files.has(callId) || !this.lease(callId)) continue;
+      if (this.#files.has(callId) || !this.lease(callId) || !this.#leases.has(callId)) continue;
       // Its owner may have forgotten it since the names were read.
       if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(name) });
       else await this.forget(callId);

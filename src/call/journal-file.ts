@@ -1,4 +1,4 @@
-import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 
 /** The file begins anew with the entry that would make it longer than this. */
 const LONGEST_BYTES = 256 * 1024;
@@ -70,6 +70,7 @@ export class JournalFile {
       await rename(`${this.#path}.new`, this.#path);
     } catch (error) {
       await file.close();
+      await rm(`${this.#path}.new`, { force: true });
       throw error;
     }
     await this.#file?.close();

@@ -14,6 +14,7 @@ import type { Outbox } from './outbox.ts';
 import type { OutboxPump } from './outbox-pump.ts';
 import { LiveTeller } from './live-teller.ts';
 import { storedCall } from './stored-call.ts';
+import { UnkeptEnds } from './unkept-ends.ts';
 import type { WebhookDesk } from './webhooks/webhook-desk.ts';
 import { writeFileAtomic } from './write-file-atomic.ts';
 
@@ -29,10 +30,11 @@ export interface Keeping {
   readonly formatOf?: ((botName: string) => RecordingFormat) | undefined;
 }
 
-/** How a live call is journalled and told of, and how its end is kept: the outbox first, before anything else. */
-export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolder: string, logger: Logger) {
+/** How a live call is journalled and told of, and how its end is kept: the outbox first, before anything else. A disk that refuses it is asked again. */
+export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolder: string, logger: Logger, clock: Clock) {
   const { outbox, pump, seals = false, formatOf } = keeping;
   const teller = new LiveTeller(keeping, logger);
+  const unkept = new UnkeptEnds(clock, logger);
   const revisions = new Map<string, number>();
   const next = (record: CallRecord): number => {
     const revision = (revisions.get(record.id) ?? 0) + 1;
@@ -46,16 +48,31 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
       teller.seen(stored);
     },
     ended: async (record: CallRecord): Promise<void> => {
-      await keepEndedCall(outbox, pump, storedCall(withFileThatIs(record), next(record), formatOf?.(record.botName)));
+      const stored = storedCall(withFileThatIs(record), next(record), formatOf?.(record.botName));
+      const end = {
+        callId: record.id,
+        keep: () => keepEndedCall(outbox, pump, stored),
+        kept: async () => {
+          try {
+            if (!seals) await writeRecordFile(record, recordingsFolder);
+          } catch (error) {
+            logger.error({ callId: record.id, error }, 'the record file of a call could not be written');
+          }
+          await journal.forget(record.id);
+        },
+      };
       revisions.delete(record.id);
       teller.forget(record.id);
       try {
-        if (!seals) await writeRecordFile(record, recordingsFolder);
+        await end.keep();
       } catch (error) {
-        logger.error({ callId: record.id, error }, 'the record file of a call could not be written');
+        unkept.add(end, error);
+        throw error;
       }
-      await journal.forget(record.id);
+      await end.kept();
     },
+    /** Tries once more to keep the ends of calls that the disk has refused so far. */
+    close: () => unkept.close(),
   };
 }
 

@@ -1,4 +1,14 @@
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -165,4 +175,19 @@ it('hands out no call whose owner forgot it since it was seen', async () => {
   }
   expect(await new Late(path, process.pid, fail).orphans()).toEqual([]);
   expect(readdirSync(path)).toEqual([]);
+});
+
+it('takes a call that the disk refuses a lease for, and journals it from when the disk takes one', async () => {
+  const path = folder();
+  const refusals: string[] = [];
+  const opened = journalOf(path, process.pid, (callId) => void refusals.push(callId));
+  rmSync(path, { recursive: true });
+  expect(opened.lease('call_1')).toBe(true);
+  opened.keep('call_1', { turns: 1 });
+  expect(refusals).toEqual(['call_1', 'call_1']);
+  mkdirSync(path);
+  opened.keep('call_1', { turns: 2 });
+  await opened[Symbol.asyncDispose]();
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toBe(String(process.pid));
+  expect(await readJournal(join(path, 'call_1.json'))).toEqual({ turns: 2 });
 });

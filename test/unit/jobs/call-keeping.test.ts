@@ -6,6 +6,8 @@ import type { CallRecord } from '../../../src/call/call-record.ts';
 import { endOrphans, keepCall } from '../../../src/jobs/call-keeping.ts';
 import { storedCall } from '../../../src/jobs/stored-call.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { OutboxWriteError } from '../../../src/jobs/errors.ts';
 
 const over: CallRecord = {
   version: 1,
@@ -54,7 +56,7 @@ test.each([
     seals: true,
     formatOf: (name: string) => (name === 'clinic' ? 'flac' : 'wav'),
   };
-  const calls = keepCall(journal as never, keeping, join(tmpdir(), 'no-such-folder'), silentLogger);
+  const calls = keepCall(journal as never, keeping, join(tmpdir(), 'no-such-folder'), silentLogger, new ManualClock());
   calls.journal({ ...over, botName, recordingPath, endReason: 'in-progress' });
   await calls.ended({ ...over, botName, recordingPath });
   const records = kept.filter((document) => (document as { id?: string }).id === 'call_1');
@@ -97,3 +99,45 @@ test.each([
     ]);
   },
 );
+
+test('the end of a call that a full disk refused is kept when there is room again', async () => {
+  const clock = new ManualClock();
+  const kept: unknown[] = [];
+  const forgotten: string[] = [];
+  let room = false;
+  const journal = { keep: () => undefined, forget: async (callId: string) => void forgotten.push(callId) };
+  const append = async (_kind: string, body: unknown): Promise<void> => {
+    if (!room) throw new OutboxWriteError('the outbox cannot be written', {});
+    kept.push(body);
+  };
+  const keeping = { outbox: { append }, pump: undefined, seals: true };
+  const calls = keepCall(journal as never, keeping, join(tmpdir(), 'no-such-folder'), silentLogger, clock);
+  for (const id of ['call_1', 'call_2'])
+    await expect(calls.ended({ ...over, id, recordingPath: undefined })).rejects.toThrow(OutboxWriteError);
+  const tryAgain = async (): Promise<void> => {
+    clock.advance(5_000);
+    for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+  };
+  await tryAgain();
+  expect(kept).toEqual([]);
+  room = true;
+  await tryAgain();
+  expect(kept).toMatchObject([{ id: 'call_1' }, { id: 'call_2' }]);
+  expect(forgotten).toEqual(['call_1', 'call_2']);
+});
+
+test('the end of a call that was refused is tried once more when the gateway stops', async () => {
+  const kept: unknown[] = [];
+  let room = false;
+  const journal = { keep: () => undefined, forget: async () => undefined };
+  const append = async (_kind: string, body: unknown): Promise<void> => {
+    if (!room) throw new OutboxWriteError('the outbox cannot be written', {});
+    kept.push(body);
+  };
+  const keeping = { outbox: { append }, pump: undefined, seals: true };
+  const calls = keepCall(journal as never, keeping, join(tmpdir(), 'no-such-folder'), silentLogger, new ManualClock());
+  await expect(calls.ended({ ...over, recordingPath: undefined })).rejects.toThrow(OutboxWriteError);
+  room = true;
+  await calls.close();
+  expect(kept).toMatchObject([{ id: 'call_1' }]);
+});
