@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, Timer } from '../../kernel/clock.ts';
 import { sleep } from '../../kernel/abort.ts';
 import { startWorker } from '../../kernel/entry-file.ts';
 import { StoreUnavailableError } from '../errors.ts';
@@ -9,6 +9,10 @@ import type { Backend } from './session-gate.ts';
 
 /** A cluster that does not close within this time is cut off; its log makes it whole again at the next start. */
 const CLOSE_MS = 15_000;
+/** The first start of all makes the cluster, which takes seconds, and more on a busy machine. */
+const START_MS = 120_000;
+/** A batch is one query of a small database. One that takes longer will never end. */
+const BATCH_MS = 30_000;
 
 interface Waiting {
   resolve(reply: Uint8Array): void;
@@ -38,6 +42,7 @@ export class Engine implements Backend, AsyncDisposable {
   static async start(dataDir: string, clock: Clock): Promise<Engine> {
     const worker = startWorker(import.meta.url, 'engine-worker', { dataDir });
     const engine = new Engine(worker, clock);
+    const limit = engine.#limit(START_MS);
     await new Promise<void>((resolve, reject) => {
       worker.on('message', (message: unknown) => {
         const report = engineReport.parse(message);
@@ -58,9 +63,12 @@ export class Engine implements Backend, AsyncDisposable {
         if (engine.#failure !== undefined) reject(engine.#failure);
       });
       worker.once('exit', () => reject(engine.#failure ?? new Error('the thread ended')));
-    }).catch((error: unknown) => {
-      throw new StoreUnavailableError('the embedded store could not be opened', { cause: error, facts: { dataDir } });
-    });
+    })
+      .catch(async (error: unknown) => {
+        await worker.terminate();
+        throw new StoreUnavailableError('the embedded store could not be opened', { cause: error, facts: { dataDir } });
+      })
+      .finally(() => limit.cancel());
     return engine;
   }
 
@@ -76,9 +84,24 @@ export class Engine implements Backend, AsyncDisposable {
         return;
       }
       const id = this.#nextId++;
-      this.#waiting.set(id, { resolve, reject });
+      const limit = this.#limit(BATCH_MS);
+      this.#waiting.set(id, {
+        resolve(reply) {
+          limit.cancel();
+          resolve(reply);
+        },
+        reject(error) {
+          limit.cancel();
+          reject(error);
+        },
+      });
       this.#order({ type: 'exec', id, batch });
     });
+  }
+
+  /** Ends the thread at once; the log of the cluster makes it whole at the next start. */
+  discard(error: Error): void {
+    this.#fail(error);
   }
 
   /** Lets the batch in hand finish, closes the cluster cleanly and ends the thread. */
@@ -107,7 +130,12 @@ export class Engine implements Backend, AsyncDisposable {
     this.#worker.postMessage(order);
   }
 
+  #limit(withinMs: number): Timer {
+    return this.#clock.after(withinMs, () => this.#fail(new Error(`the engine did not answer within ${withinMs} ms`)));
+  }
+
   #fail(error: Error): void {
+    if (this.#failure === undefined) void this.#worker.terminate();
     this.#failure ??= error;
     for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
     this.#waiting.clear();

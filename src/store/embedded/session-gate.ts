@@ -1,11 +1,13 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { queryMessage } from './wire-messages.ts';
-import { type Subscription, splitReply } from './wire.ts';
+import { type SplitReply, type Subscription, splitReply } from './wire.ts';
 
 /** What runs protocol bytes: one backend session, one batch at a time. */
 export interface Backend {
   exec(batch: Uint8Array): Promise<Uint8Array>;
+  /** It is of no use any more: what comes next begins with another one. */
+  discard?(error: Error): void;
 }
 
 export interface GateClient {
@@ -40,6 +42,8 @@ interface Member {
 
 interface Waiting extends Batch {
   readonly member: Member;
+  /** Whether this is the end of a transaction that its client left. */
+  readonly rollsBack?: boolean;
 }
 
 /**
@@ -120,7 +124,7 @@ export class SessionGate {
   }
 
   #rollback(member: Member): Waiting {
-    return { member, bytes: queryMessage('ROLLBACK'), subscriptions: [] };
+    return { member, bytes: queryMessage('ROLLBACK'), subscriptions: [], rollsBack: true };
   }
 
   #nextOf(holder: Member | undefined): Waiting | undefined {
@@ -138,6 +142,7 @@ export class SessionGate {
   async #run(task: Waiting): Promise<void> {
     try {
       const reply = splitReply(await this.#backend.exec(task.bytes));
+      this.#check(task, reply);
       if (reply.status !== 'E') this.#subscribe(task);
       for (const notification of reply.notifications) this.#notify(notification.channel, notification.bytes);
       if (task.member.open) task.member.client.deliver(reply.body);
@@ -152,6 +157,18 @@ export class SessionGate {
       this.#running = false;
       this.#pump();
     }
+  }
+
+  /**
+   * A full disk leaves PGlite (0.5.14) with a transaction that it cannot end: asked to, again and again, it would never be free.
+   * @throws when the backend is of no use any more
+   */
+  #check({ rollsBack }: Waiting, { panic, status }: SplitReply): void {
+    const reason = panic ?? (rollsBack === true && status !== 'I' ? 'a transaction cannot be ended' : undefined);
+    if (reason === undefined) return;
+    const error = new Error(reason);
+    this.#backend.discard?.(error);
+    throw error;
   }
 
   #subscribe({ member, subscriptions }: Waiting): void {

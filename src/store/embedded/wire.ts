@@ -60,6 +60,16 @@ export interface SplitReply {
   readonly notifications: readonly { readonly channel: string; readonly bytes: Buffer }[];
   /** Idle, in a transaction, in a failed transaction; undefined when the reply does not end in ReadyForQuery. */
   readonly status: 'I' | 'T' | 'E' | undefined;
+  /** What the backend said last, where it is one that would have ended its process; undefined while it works. */
+  readonly panic: string | undefined;
+}
+
+/** Of an error, its severity in English and what happened (PostgreSQL manual, "Error and Notice Message Fields"). */
+function panicOf(message: Buffer): string | undefined {
+  const fields = message.toString('utf8', 5).split('\0');
+  const field = (type: string): string | undefined => fields.find((text) => text.startsWith(type))?.slice(1);
+  const severity = field('V');
+  return severity === 'PANIC' || severity === 'FATAL' ? `${severity}: ${field('M')}` : undefined;
 }
 
 /** @param reply whole backend messages, as the engine returned them */
@@ -68,6 +78,7 @@ export function splitReply(reply: Uint8Array): SplitReply {
   const kept: Buffer[] = [];
   const notifications: { channel: string; bytes: Buffer }[] = [];
   let status: SplitReply['status'];
+  let panic: string | undefined;
   for (let at = 0; at + 5 <= bytes.length;) {
     const message = bytes.subarray(at, at + 1 + bytes.readInt32BE(at + 1));
     at += message.length;
@@ -77,13 +88,14 @@ export function splitReply(reply: Uint8Array): SplitReply {
       notifications.push({ channel: message.toString('utf8', 9, message.indexOf(0, 9)), bytes: message });
       continue;
     }
+    if (message[0] === 0x45) panic ??= panicOf(message);
     if (message[0] === 0x5a) {
       const letter = String.fromCharCode(message[5] ?? 0);
       if (letter === 'I' || letter === 'T' || letter === 'E') status = letter;
     }
     kept.push(message);
   }
-  return { body: Buffer.concat(kept), notifications, status };
+  return { body: Buffer.concat(kept), notifications, status, panic };
 }
 
 /** The SQL of a Query or Parse message; undefined for any other. */

@@ -1,6 +1,8 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { EngineHost } from '../../../src/store/embedded/engine-host.ts';
 import { queryMessage } from '../../../src/store/embedded/wire-messages.ts';
@@ -27,4 +29,50 @@ it('starts another engine after one has died, with everything that was committed
 
   await using again = await openDatabase(options);
   await storeOn(again).calls.upsert(callRecordOf());
+});
+
+it('ends an engine that never answers, and starts another', async () => {
+  await using folder = await temporaryFolder();
+  const first = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
+  await first.close();
+
+  const clock = new ManualClock();
+  const problems: Error[] = [];
+  await using host = await EngineHost.start(join(folder.path, 'store'), clock, (error) => problems.push(error));
+  const endless = host.exec(queryMessage('DO $$ BEGIN LOOP END LOOP; END $$'));
+  const refused = expect(endless).rejects.toThrow('did not answer within 30000 ms');
+  clock.advance(30_000);
+  await refused;
+  const reply = Buffer.from(await host.exec(queryMessage(`SELECT 'yes' AS answer`)));
+  expect(reply.toString()).toContain('yes');
+  expect(problems).toHaveLength(1);
+});
+
+it('tries to start an engine less and less often where that fails', async () => {
+  await using folder = await temporaryFolder();
+  const first = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
+  await first.close();
+
+  const clock = new ManualClock();
+  const tries: Error[] = [];
+  const store = join(folder.path, 'store');
+  await using host = await EngineHost.start(store, clock, (error) => tries.push(error));
+  const broken: unknown = 'not bytes';
+  await expect(host.exec(broken as Uint8Array)).rejects.toThrow();
+  await rename(store, `${store}.away`);
+  await writeFile(store, 'no folder');
+  for (const [waitMs, tried] of [
+    [0, 1],
+    [999, 1],
+    [1, 2],
+    [1_999, 2],
+  ] as const) {
+    clock.advance(waitMs);
+    await expect(host.exec(queryMessage('SELECT 1'))).rejects.toThrow();
+    expect(tries).toHaveLength(tried);
+  }
+  await rm(store);
+  await rename(`${store}.away`, store);
+  clock.advance(1);
+  await host.exec(queryMessage('SELECT 1'));
 });

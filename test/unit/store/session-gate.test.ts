@@ -2,12 +2,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { type GateSession, SessionGate } from '../../../src/store/embedded/session-gate.ts';
+import { fatal } from '../../../src/store/embedded/wire-messages.ts';
 
 /** A backend that answers by script: `begin` opens a transaction, `commit` and ROLLBACK end it; it writes down what it ran. */
 class ScriptedBackend {
   readonly ran: string[] = [];
   #status = 'I';
   fails = false;
+  /** What it says to a ROLLBACK in place of ending the transaction. */
+  refusal: Buffer | undefined;
+  readonly discarded: string[] = [];
+
+  discard(error: Error): void {
+    this.discarded.push(error.message);
+    this.refusal = undefined;
+    this.#status = 'I';
+  }
 
   async exec(batch: Uint8Array): Promise<Uint8Array> {
     const text = Buffer.from(batch)
@@ -15,7 +25,8 @@ class ScriptedBackend {
       .replaceAll(/[^\w *"]/g, '')
       .replace(/^Q(?=ROLLBACK|LISTEN)/, '');
     this.ran.push(text);
-    if (this.fails) throw new Error('out of memory');
+    if (this.fails || this.ran.length > 100) throw new Error('out of memory');
+    if (this.refusal !== undefined && text.endsWith('ROLLBACK')) return this.refusal;
     if (text.endsWith('begin')) this.#status = 'T';
     if (text.endsWith('commit') || text.endsWith('ROLLBACK')) this.#status = 'I';
     const news = text.endsWith('notify')
@@ -161,6 +172,31 @@ describe('SessionGate', () => {
     await settle();
     expect(backend.ran).toEqual(['a begin', 'a 1', 'c 1']);
     expect([c.replies.length, c.endings]).toEqual([1, []]);
+  });
+
+  it.each([
+    {
+      note: 'which dies of it',
+      refusal: fatal('24000', 'cannot drop active portal'),
+      reason: 'FATAL: cannot drop active portal',
+    },
+    { note: 'which only refuses', refusal: Buffer.from([0x5a, 0, 0, 0, 5, 0x45]), reason: 'a transaction cannot be ended' },
+  ])('asks a backend once to end a transaction, and goes on with another one: $note', async ({ refusal, reason }) => {
+    const { backend, client } = setUp();
+    const [a, b] = [client(), client()];
+    backend.refusal = refusal;
+    a.say('a begin');
+    b.say('b 1');
+    await settle();
+    a.close();
+    await settle();
+    expect(backend.ran).toEqual(['a begin', 'ROLLBACK']);
+    expect(backend.discarded).toEqual([reason]);
+    expect(b.endings).toEqual(['57P01']);
+    const c = client();
+    c.say('c 1');
+    await settle();
+    expect(c.replies).toHaveLength(1);
   });
 
   it('serves nobody once it is shut', async () => {
