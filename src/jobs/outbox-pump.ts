@@ -29,6 +29,8 @@ const GIVE_UP_ROUND = 3;
  * when another front is there already, of which they know nothing.
  */
 const LOOK_MS = 10_000;
+/** A store, queue or bucket that has not answered by then when the pump stops may never do so. */
+const STOP_MS = 5_000;
 
 const BACKOFF: BackoffPolicy = { firstMs: 250, factor: 2, maxMs: 30_000, jitter: 0.2 };
 
@@ -65,11 +67,13 @@ export class OutboxPump implements AsyncDisposable {
     return drained;
   }
 
-  /** Ends after the entry in hand. What is left is delivered by the next run. */
+  /** Ends after the entry in hand, or without it where that takes too long. What is left is delivered by the next run. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the pump is stopping'));
     this.#wake?.();
-    await this.#finished;
+    const done = new AbortController();
+    await Promise.race([this.#finished, sleep(this.#clock, STOP_MS, done.signal).catch(() => {})]);
+    done.abort();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

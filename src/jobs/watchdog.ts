@@ -1,4 +1,4 @@
-import { sleep } from '../kernel/abort.ts';
+import { abortable, sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OffhookError } from '../kernel/errors.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -32,6 +32,7 @@ export class Watchdog implements AsyncDisposable {
     this.#finished = this.#run();
   }
 
+  /** Ends at once, also in the middle of a look. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the watchdog stops'));
     await this.#finished;
@@ -71,13 +72,15 @@ export class Watchdog implements AsyncDisposable {
   }
 
   async #guarded(what: string, run: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
     try {
-      await run();
+      // A queue or store that does not answer must not hold up the end; what was asked of it may still happen, as after any look.
+      await abortable(run(), signal);
     } catch (error) {
       // Store or queue are away; those who need them say so.
       const isAway = error instanceof OffhookError && error.retryable;
-      if (!this.#stopping.signal.aborted)
-        this.#parts.logger[isAway ? 'debug' : 'warn']({ what, error }, 'the watchdog could not look');
+      if (!signal.aborted) this.#parts.logger[isAway ? 'debug' : 'warn']({ what, error }, 'the watchdog could not look');
     }
   }
 }

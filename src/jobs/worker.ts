@@ -24,6 +24,7 @@ export interface WorkerOptions {
 export function startWorker(options: WorkerOptions): Work {
   const { queue, handlers, concurrency, clock, logger } = options;
   const works = new Map<string, Work>();
+  let stopped: Promise<void> | undefined;
   const start = (name: string, handler: JobHandler): void => {
     works.set(name, queue.work(name, logged(handler, options), { concurrency }));
   };
@@ -31,12 +32,11 @@ export function startWorker(options: WorkerOptions): Work {
   const restart = async (name: string): Promise<void> => {
     const handler = handlers[name];
     await works.get(name)?.stop();
-    if (handler !== undefined) start(name, handler);
+    if (handler !== undefined && stopped === undefined) start(name, handler);
   };
   const { sweep = async () => {}, watchEveryMs } = options;
   const everyMs = watchEveryMs === undefined ? {} : { everyMs: watchEveryMs };
   const watchdog = new Watchdog({ queue, names: Object.keys(handlers), restart, sweep, clock, logger, ...everyMs });
-  let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {
       await watchdog.stop();

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import { ensureMasterKey } from '../config/master-key.ts';
 import type { Secret } from '../config/secrets.ts';
+import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
@@ -46,6 +47,7 @@ export interface Database extends AsyncDisposable {
 
 /** Retention and the search of many calls take seconds. */
 const SILENCE_MS = 60_000;
+const END_MS = 5_000;
 
 /**
  * Opens the database and brings its tables up to date.
@@ -89,7 +91,14 @@ async function openServer(
   }
   const connection: DatabaseConnection = { ...reached, Client: impatientClient(silenceMs) };
   const pool = openPool({ ...connection, max: 10 }, onProblem);
-  return { place: 'server', pool, connection, close: () => pool.end() };
+  return { place: 'server', pool, connection, close: () => endPool(pool, options.clock) };
+}
+
+/** Waits for queries under way, but not for a server that does not answer: its connections go with the process, or its silence. */
+async function endPool(pool: Pool, clock: Clock): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([pool.end(), sleep(clock, END_MS, done.signal).catch(() => {})]);
+  done.abort();
 }
 
 function masterKeysOf({ masterKeys = [], dataDir }: DatabaseOptions): MasterKeys {

@@ -147,4 +147,23 @@ describe('OutboxPump', () => {
     await next.drained();
     expect(tries).toEqual([1, 2]);
   });
+
+  it('stops within seconds where a delivery never ends, and leaves the entry to the next run', async () => {
+    const { folder, clock, outbox, tries, start } = await setUp(() => {});
+    await using _folder = folder;
+    await outbox.append('n', 1);
+    let asked = false;
+    const deliver: Deliver = () => {
+      asked = true;
+      return new Promise(() => undefined);
+    };
+    const hanging = new OutboxPump({ outbox, deliver, clock, logger: silentLogger });
+    await until('the delivery', () => asked);
+    const stopped = hanging.stop();
+    clock.advance(5_000);
+    await stopped;
+    await using next = start();
+    await next.drained();
+    expect(tries).toEqual([1]);
+  }, 10_000);
 });

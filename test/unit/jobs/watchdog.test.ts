@@ -65,4 +65,24 @@ describe('the watchdog', () => {
     expect(sweeps).toBe(4);
     expect(restarts).toEqual([3]);
   });
+
+  it('ends in the middle of a look at a queue that does not answer', async () => {
+    const asked: string[] = [];
+    const watchdog = new Watchdog({
+      queue: {
+        counts: (name) => {
+          asked.push(name);
+          return new Promise(() => undefined);
+        },
+      },
+      names: ['post-call', 'webhooks'],
+      restart: async () => undefined,
+      sweep: async () => undefined,
+      clock: new ManualClock(),
+      logger: silentLogger,
+    });
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+    await watchdog.stop();
+    expect(asked).toEqual(['post-call']);
+  }, 5_000);
 });
