@@ -11,6 +11,7 @@ import { WebhookDesk } from './jobs/webhooks/webhook-desk.ts';
 import type { Clock } from './kernel/clock.ts';
 import { SingleFlight } from './kernel/single-flight.ts';
 import type { Logger } from './observability/logger.ts';
+import { warnSparingly } from './observability/sparing.ts';
 import { openDatabase } from './store/database.ts';
 import { diskObjects } from './store/objects/disk.ts';
 import type { ObjectStore } from './store/objects/port.ts';
@@ -55,7 +56,7 @@ const STORE_ANSWERS_WITHIN_MS = 1_000;
 export async function openRecords({ config, clock, logger, lasting = true }: RecordsOptions): Promise<Records> {
   const { settings, secrets, webhooks = [] } = config;
   const { dataDir, jobs } = settings;
-  const onProblem = (error: Error): void => logger.warn({ error }, 'store or queue connection');
+  const onProblem = warnSparingly(logger, clock, 'store or queue connection');
   const { masterKeys } = secrets;
   const url = secrets.databaseUrl?.reveal();
   const { lockTimeoutMs: waitMs } = settings.store;
