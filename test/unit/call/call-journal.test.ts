@@ -188,6 +188,6 @@ it('takes a call that the disk refuses a lease for, and journals it from when th
   mkdirSync(path);
   opened.keep('call_1', { turns: 2 });
   await opened[Symbol.asyncDispose]();
-  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toBe(String(process.pid));
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8').split(' ')[0]).toBe(String(process.pid));
   expect(await readJournal(join(path, 'call_1.json'))).toEqual({ turns: 2 });
 });
