@@ -32,6 +32,8 @@ const MOST_EARLY = 3;
 /** So many words into a wait that have not changed for so long are what was said. */
 const MEANT_WORDS = 3;
 const MEANT_STILL_MS = 300;
+/** A guess of words that only wait may go on ("okay, Tuesday please") until it has not changed for so long. */
+const WAITING_STILL_MS = 500;
 /** Quiet after which a blip is over. */
 const BLIP_OVER_MS = 300;
 
@@ -203,7 +205,11 @@ export function completeTurn(
   provisional: boolean,
   atMs: number,
 ): Step {
-  if (isHesitation(text)) return nothingSaid(withoutWords(state), phase.interrupted, atMs);
+  if (isHesitation(text)) {
+    // A guess may yet become more than that.
+    const heard = state.words.partial === undefined ? withoutWords(state) : { ...state, early: undefined };
+    return nothingSaid(heard, phase.interrupted, atMs);
+  }
   const enoughMs = phase.interrupted ? MEANT_INTERRUPTION_MS : UNCLEAR_SPEECH_MS;
   if (text === '' && phase.voicedMs < enoughMs) return nothingSaid(state, phase.interrupted, atMs);
   return ask(state, { kind: 'spoken', text }, atMs, provisional);
@@ -270,7 +276,8 @@ function whileThinking(
   const quietMs = atMs - (state.hearing.lastVoicedMs ?? Number.NEGATIVE_INFINITY);
   if (phase.fillerSaid && hasWords(state.words) && spokeSinceAsked(state)) {
     const said = waitingWords(provisionalText(state.words));
-    if (said !== undefined && quietMs >= BACKCHANNEL_OVER_MS) return waitOn(state, phase, said, atMs, nowMs);
+    const isStill = state.words.partial === undefined || atMs - (state.wordsChangedMs ?? atMs) >= WAITING_STILL_MS;
+    if (said !== undefined && isStill && quietMs >= BACKCHANNEL_OVER_MS) return waitOn(state, phase, said, atMs, nowMs);
     if (said === undefined && isMeant(state, atMs)) return takeBackByWords(state, atMs);
   }
   if (phase.spokenInto === true && quietMs >= settings.endpointing.endpointingMs) {

@@ -123,10 +123,13 @@ function onBotPolicy(state: TurnState, policy: Interruptible): Step {
 function onBotStarted(state: TurnState, policy: Interruptible, atMs: number): Step {
   const { phase } = state;
   if (phase.name !== 'thinking' && phase.name !== 'listening') return { state, effects: NO_EFFECTS };
-  // A "hello?" into the wait is answered by this.
+  const speaking = { name: 'bot-speaking', policy, contest: undefined } as const;
   const waited = phase.name === 'thinking' && phase.fillerSaid && waitingWords(provisionalText(state.words)) !== undefined;
-  const next = waited ? dropBackchannel(state, atMs, atMs) : { state, effects: NO_EFFECTS };
-  return { ...next, state: { ...next.state, phase: { name: 'bot-speaking', policy, contest: undefined } } };
+  if (!waited) return { state: { ...state, phase: speaking }, effects: NO_EFFECTS };
+  // A "hello?" into the wait is answered by this. What a guess of one goes on to say belongs to the turn that was asked.
+  const { state: dropped, effects } = dropBackchannel(state, atMs, atMs);
+  const droppedSeg = state.words.partial === undefined ? dropped.droppedSeg : state.droppedSeg;
+  return { state: { ...dropped, droppedSeg, phase: speaking }, effects };
 }
 
 function onBotFinished(state: TurnState, atMs: number): Step {

@@ -45,12 +45,18 @@ export class UnkeptEnds {
 
   #wait(): void {
     this.#timer?.cancel();
-    this.#timer = this.#clock.after(RETRY_MS, () => {
-      this.#trying = this.#try();
-    });
+    this.#timer = this.#clock.after(RETRY_MS, () => void this.#try());
   }
 
-  async #try(): Promise<void> {
+  /** One pass at a time, however long the disk takes. */
+  #try(): Promise<void> {
+    this.#trying ??= this.#tryAll().finally(() => {
+      this.#trying = undefined;
+    });
+    return this.#trying;
+  }
+
+  async #tryAll(): Promise<void> {
     for (let end = this.#waiting[0]; end !== undefined; end = this.#waiting[0]) {
       const { callId } = end;
       try {

@@ -101,8 +101,9 @@ function confirm(state: ContractState, parts: readonly AnswerPart[]): ContractSt
   const { contract, context } = state;
   const candidate = state.candidates[0]!;
   const answer = agreed(parts, state);
-  if (answer !== 'yes' && keyedIn(parts) === '' && asksAgain(wordsIn(spokenIn(parts), context.language), context.language))
-    return missed(state, repeated(state), 'not-understood');
+  const asks =
+    answer !== 'yes' && keyedIn(parts) === '' && asksAgain(wordsIn(spokenIn(parts), context.language), context.language);
+  if (asks && contract.kind === 'name') return missed(state, repeated(state), 'not-understood');
   const reading = readParts(contract, context, contract.kind === 'name' ? besides(parts, context) : parts);
   const said = reading.status === 'complete' ? reading.value : undefined;
   if (said !== undefined && said !== candidate) return propose(denied(state, candidate), said);
@@ -110,6 +111,7 @@ function confirm(state: ContractState, parts: readonly AnswerPart[]): ContractSt
   if (answer === 'yes' || (said === candidate && answer === undefined)) return accept(state, candidate);
   const better = corrected(contract, candidate, spokenIn(parts), context);
   if (better !== undefined) return propose(denied(state, candidate), better);
+  if (asks) return missed(state, repeated(state), 'not-understood');
   if (answer !== 'no') return missed(state, contractPhrases(context.language).yesOrNo, 'not-understood');
   if (state.readBacks >= MOST_READ_BACKS) return giveUp(state, 'too-many-corrections');
   const next: ContractState = { ...denied(state, candidate), stage: 'collecting', parts: [], candidates: [], misses: 0 };

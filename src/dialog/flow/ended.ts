@@ -6,6 +6,9 @@ import type { Flow } from './schema.ts';
 import { plain } from './unfinished.ts';
 import { walk } from './walk.ts';
 
+/** So often the last words are said again to a caller who talks over them. */
+const MOST_ENDINGS = 3;
+
 /** What a flow does at its end besides speaking: keys that it presses, and whom the caller is given to, or the hang-up. */
 export function endingOf(actions: readonly DialogAction[]): readonly DialogAction[] {
   return actions.filter(({ type }) => type === 'digits' || type === 'hangup' || type === 'transfer' || type === 'bot');
@@ -14,7 +17,7 @@ export function endingOf(actions: readonly DialogAction[]): readonly DialogActio
 /**
  * A caller who talks over the last words, or answers them, takes back the end with them. So the flow comes to the same end again:
  * it says what was not heard to its end, all of it to a caller who asks for that, and nothing to one who says goodbye. A
- * command that leads somewhere is obeyed where the call was to be hung up.
+ * command that leads somewhere is obeyed where the call was to be hung up. Who goes on and on is told no more.
  */
 export function afterEnd(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
   const { said, ending } = state;
@@ -25,7 +28,8 @@ export function afterEnd(flow: Flow, state: FlowState, input: FlowInput, context
   const leaves = end.every(({ type }) => type === 'hangup');
   if (command?.go !== undefined && leaves) return walk(flow, state, command.go, context);
   const from = said.findIndex((action) => !wasHeard(action, context.heard ?? ''));
-  return { state, actions: from < 0 ? end : [...said.slice(from), ...ending] };
+  if (from < 0 || state.misses >= MOST_ENDINGS) return { state, actions: end };
+  return { state: { ...state, misses: state.misses + 1 }, actions: [...said.slice(from), ...ending] };
 }
 
 function commandIn(flow: Flow, { language }: FlowState, input: FlowInput): Command | undefined {

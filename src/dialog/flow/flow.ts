@@ -31,7 +31,7 @@ export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, contex
 /** Remembers what the conversation ends with, which a caller who talks over its last words takes back. */
 function ending({ state, actions }: FlowStep): FlowStep {
   return {
-    state: state.stage === 'ended' && state.ending.length === 0 ? { ...state, ending: endingOf(actions) } : state,
+    state: state.stage === 'ended' && state.ending.length === 0 ? { ...state, misses: 0, ending: endingOf(actions) } : state,
     actions,
   };
 }
@@ -42,7 +42,7 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
   if (input.kind === 'start' || state.stage === 'new' || question === undefined) return walk(flow, state, flow.start, context);
   switch (input.kind) {
     case 'no-input':
-      return silence(flow, state, question, context);
+      return silence(flow, { ...state, unfinished: undefined }, question, context);
     case 'keyed':
     case 'spoken':
       return spokenOrKeyed(flow, state, question, input, context);

@@ -32,16 +32,29 @@ export function hearSpoken(flow: Flow, state: FlowState, text: string, today: Ca
   // Who asked for a moment and then answers has had it: "no, wait, Wednesday".
   if (command.value.name === 'stop') {
     const others = said.tokens.filter((_, index) => index < command.from || index >= command.to);
-    const rest = hearAnswer(flow, state, utterance(others.join(' '), keys), today);
-    if (rest.words > 0) return rest;
+    const rest = hearAnswer(flow, state, utterance(others.join(' '), keys), today, false);
+    const isAnswer = ([name, value]: [string, string]): boolean =>
+      saysMuch(flow.slots[name], rest.words) && state.slots[name] !== value;
+    if (Object.entries({ ...rest.values, ...rest.refused }).some(isAnswer)) return { ...rest, parts: [] };
   }
   return { ...NOTHING_HEARD, command: command.value };
 }
 
-/** What an utterance says of the open question, commands aside. */
-function hearAnswer(flow: Flow, state: FlowState, said: Utterance, today: CalendarDay): HeardWords {
+/** Whether a value of its kind, in so many words, is hardly found where none was meant: a "no" chooses too. */
+function saysMuch(slot: Slot | undefined, words: number): boolean {
+  if (slot?.kind === 'choice') return words > 1;
+  return slot !== undefined && !['yes-no', 'name', 'text'].includes(slot.kind);
+}
+
+/**
+ * What an utterance says of the open question, commands aside.
+ * @param asked whether a number alone, or any word, may be the detail that was asked for
+ */
+function hearAnswer(flow: Flow, state: FlowState, said: Utterance, today: CalendarDay, asked = true): HeardWords {
   const at = flow.states[state.at];
-  if (at?.ask !== undefined) return hearDetails(flow, state, said, today, [at.ask.slot, ...at.ask.also], at.ask.slot);
+  if (at?.ask !== undefined) {
+    return hearDetails(flow, state, said, today, [at.ask.slot, ...at.ask.also], asked ? at.ask.slot : undefined);
+  }
   if (at?.confirm !== undefined) return hearConfirmation(flow, state, said, today, Object.keys(at.confirm.parts));
   return { ...NOTHING_HEARD, words: 0 };
 }

@@ -36,6 +36,8 @@ export function unfinished(
  */
 export function goneOn({ input: before, told }: Unfinished, input: Answer, heard: string): Answer | undefined {
   if (plain(heard).endsWith(plain(told))) return undefined;
+  // From the beginning again
+  if (before.kind === 'spoken' && input.kind === 'spoken' && plain(input.text).startsWith(plain(before.text))) return undefined;
   if (before.kind === 'keyed') return input.kind === 'keyed' ? { ...input, digits: before.digits + input.digits } : undefined;
   const keys = before.keys ?? '';
   if (input.kind === 'keyed') return { ...before, keys: keys + input.digits };

@@ -7,6 +7,10 @@ interface Asking {
   readonly alone: readonly string[];
 }
 
+const NOT_HEARD = ["I didn't", 'I did not', "didn't", 'did not'].flatMap((not) =>
+  ['hear', 'catch'].flatMap((verb) => ['', ' that', ' you', ' it'].map((what) => `${not} ${verb}${what}`)),
+);
+
 /** How callers ask to hear a question again. */
 export const ASKING_AGAIN: Readonly<Record<Language, Asking>> = {
   en: {
@@ -20,17 +24,26 @@ export const ASKING_AGAIN: Readonly<Record<Language, Asking>> = {
       'come again',
       'what did you say',
       'what was that',
-      "didn't hear",
-      'did not hear',
-      "didn't catch",
-      'did not catch',
-      "can't hear you",
-      'can you hear me',
-      'are you there',
-      'anybody there',
     ],
     // "Hello?" asks whether anyone is there: hearing the question again answers it.
-    alone: ['hello', 'hi', 'hey', 'sorry', 'what', 'excuse me'],
+    alone: [
+      'hello',
+      'hi',
+      'hey',
+      'sorry',
+      'what',
+      'excuse me',
+      'please',
+      'again',
+      'can you hear me',
+      'are you there',
+      'are you still there',
+      'anybody there',
+      'is anybody there',
+      "I can't hear you",
+      'I cannot hear you',
+      ...NOT_HEARD,
+    ],
   },
   hi: {
     anywhere: [

@@ -30,6 +30,11 @@ export type DateReading =
   | { readonly kind: 'no-such-day' }
   | { readonly kind: 'nothing' };
 
+/** Bookings are not made for later than this. */
+const MOST_YEARS_AHEAD = 10;
+/** Words of their own that are names of months too. */
+const MAYBE_MONTHS = new Set(['may', 'march']);
+
 const NOTHING: DateReading = { kind: 'nothing' };
 const PART: DateReading = { kind: 'part' };
 
@@ -135,10 +140,21 @@ export function monthDayAt(
   today: CalendarDay,
   alone: boolean,
 ): (NamedDay & DayWords) | undefined {
-  const found = namedMonthAt(tokens, index, { today, language: 'en', tense: 'future' });
+  const options: DateOptions = { today, language: 'en', tense: 'future' };
+  const last = `${yearOf(today) + MOST_YEARS_AHEAD}`;
+  let found = namedMonthAt(tokens, index, options);
+  while (found?.value.kind === 'days' && found.value.days[0]! >= last) {
+    // "December fifth, ten thirty" names a time, and no year of the next century.
+    found = namedMonthAt(tokens.slice(0, found.to - 1), index, options);
+  }
   if (found === undefined || found.value.kind === 'part') return undefined;
   if (!alone && !tokens.slice(found.from, found.to).some((word) => MONTH_NAMES.has(word))) return undefined;
-  return { ...found, value: found.value.kind === 'days' ? found.value.days[0] : undefined, dated: true };
+  const day = dayNumberAt(tokens, index);
+  // "Ten may be fine" names no month, and of "ten thirty, December fifth" the thirty is no day.
+  const isDoubtful = MAYBE_MONTHS.has(tokens[day?.to ?? index] ?? '') || dayNumberAt(tokens, found.to)?.asDay === true;
+  if (day?.asDay === false && isDoubtful) return undefined;
+  const value = found.value.kind === 'days' ? found.value.days[0] : undefined;
+  return { ...found, value: value !== undefined && value < today ? undefined : value, dated: true };
 }
 
 function nearAt(tokens: readonly string[], index: number, options: DateOptions): NamedDate | undefined {

@@ -25,6 +25,8 @@ const MINOR: Readonly<Record<Currency, ReadonlySet<string>>> = {
 const JOINS = words('and और only ओनली');
 /** Between two amounts of which one is meant, or something between them. */
 const RANGE = words('or to through या से ya se');
+/** "Change it from fifty to sixty" */
+const CHANGES = words('change raise increase reduce lower decrease update बदल बदलिए');
 const MOST = 1e12;
 
 /** Writes signs and figures as words: `₹1,25,000.50` is `125000 point 50 rupees`. */
@@ -51,7 +53,7 @@ export function findMoney(tokens: readonly string[], currency: Currency): MoneyR
     foreign ||= isForeign(tokens[index]!, currency);
     const found = moneyAt(tokens, index, currency);
     if (found !== undefined) {
-      const isRange = lastTo === index - 1 && RANGE.has(tokens[lastTo]!);
+      const isRange = !tokens.some((word) => CHANGES.has(word)) && lastTo === index - 1 && RANGE.has(tokens[lastTo]!);
       last = isRange ? { ...found.money, minor: [...new Set([...last.minor, ...found.money.minor])] } : found.money;
       lastTo = found.to;
     }

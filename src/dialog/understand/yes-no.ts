@@ -16,10 +16,8 @@ const TABLE = phraseTable<Kind>([
   [
     'yes',
     [
-      'sounds good',
-      'that works',
-      'works for me',
       'you got it',
+      'sounds good',
       'go ahead',
       'no problem',
       'not a problem',
@@ -33,6 +31,7 @@ const TABLE = phraseTable<Kind>([
   ['soft', ['ok', 'okay', 'right', 'fine', 'alright', 'all right', 'absolutely', 'certainly', 'definitely', 'of course']],
   ['no', ['no', 'nope', 'nah', 'no thanks', 'no thank you', 'never mind']],
   ['not', ['not', "don't", 'do not', "I don't", 'I do not', 'never', "isn't", 'is not', 'wrong', 'incorrect', 'false']],
+  ['not', ['you got it wrong', 'you got it all wrong']],
   ['not', ['no good', 'not right', 'not correct', 'not really', 'not quite', "that's not right", 'that is not right']],
   ['unsure', ['not sure', 'not so sure', 'not too sure', 'not quite sure', 'not really sure', 'not entirely sure', 'no idea']],
   ['unsure', ['not certain', "don't know", 'do not know', "I don't know", 'I do not know', 'not wrong', 'not incorrect']],
@@ -77,11 +76,13 @@ export function findAgreement(tokens: readonly string[]): Found<YesNo> | undefin
   return found?.value === 'yes' && tokens.some((token) => TURNING.has(token)) ? undefined : found;
 }
 
-/** Where the yes or no ends that an utterance begins with; 0 without one. */
-export function leadingYesNo(tokens: readonly string[]): number {
-  let at = 0;
-  for (let found = phraseAt(tokens, at, TABLE); found !== undefined; found = phraseAt(tokens, at, TABLE)) at = found.to;
-  return at;
+/** Where the yes or no ends that an utterance begins with, and where the one begins that it ends with. */
+export function aroundYesNo(tokens: readonly string[]): { readonly from: number; readonly to: number } {
+  let from = 0;
+  for (let found = phraseAt(tokens, from, TABLE); found !== undefined; found = phraseAt(tokens, from, TABLE)) from = found.to;
+  let to = tokens.length;
+  for (let at = to - 1; at >= from; at -= 1) if (phraseAt(tokens.slice(0, to), at, TABLE)?.to === to) to = at;
+  return { from, to };
 }
 
 /** The phrases that count, in their order; a soft one is a part of the phrase that comes straight after it. */

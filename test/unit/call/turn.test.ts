@@ -412,6 +412,11 @@ describe('what must not get lost', () => {
 });
 
 describe('a caller who thinks of an answer', () => {
+  it('is asked all of it where the guess of an "um" becomes more', () => {
+    const turn = new TurnDriver().greeted().voice(500).partial(0, 'um').quiet(2_400).final(0, 'Um, Tuesday at ten.').quiet(700);
+    expect(turn.final(1, '').asked).toEqual(['Um, Tuesday at ten.']);
+  });
+
   it.each(['Um.', 'uh, hmm', 'Well, let me see.', 'हम्म'])('is not asked what %j means', (text) => {
     const turn = new TurnDriver().greeted().voice(500).partial(0, text).quiet(1_300).final(0, text).quiet(1_500);
     expect(turn.asked).toEqual([]);

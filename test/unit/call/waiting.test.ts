@@ -51,6 +51,11 @@ describe('a caller who was asked to wait', () => {
     expect(turn.final(2, '').asked).toEqual(['on tuesday make it friday']);
   });
 
+  it('loses nothing that comes behind a guess of waiting', () => {
+    const turn = waiting().voice(600).partial(1, 'yes').voice(100).quiet(250).partial(1, 'yes cancel it').quiet(340);
+    expect(turn.final(1, 'Yes, cancel it.').quiet(700).final(2, '').asked.at(-1)).toBe('on tuesday Yes, cancel it.');
+  });
+
   it('is not taken to interrupt a reply that begins just then', () => {
     const turn = waiting().voice(300).partial(1, 'hello').quiet(60);
     turn.feed({ type: 'bot-started', atMs: turn.nowMs, policy: 'always' }).quiet(200).final(1, 'Hello?');

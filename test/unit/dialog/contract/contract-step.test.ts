@@ -189,8 +189,9 @@ describe('a name that is read back', () => {
     expect(answered(line)).toBe('says Sorry. Please spell it, letter by letter.'),
   );
 
-  it.each(['no, Jon Smyth', "No, no, it's Jon Smyth.", 'Jon Smyth'])('is another one after %j', (line) =>
-    expect(answered(line)).toBe('says So that is Jon, J O N. Smyth, S M Y T H. Is that right?'),
+  it.each(['no, Jon Smyth', "No, no, it's Jon Smyth.", 'Jon Smyth', "it's Jon Smyth, okay", 'Jon Smyth, right'])(
+    'is another one after %j',
+    (line) => expect(answered(line)).toBe('says So that is Jon, J O N. Smyth, S M Y T H. Is that right?'),
   );
 });
 
@@ -201,6 +202,18 @@ describe('a caller who has a value read back', () => {
       expect(done(six, english, ['four two seven one nine nine', line])).toBe(
         'says four two seven one nine nine. Is that right?',
       ),
+  );
+
+  it.each(['no, once more, four two seven one nine eight', "no you didn't hear me it's four two seven one nine eight"])(
+    'corrects it by %j',
+    (line) =>
+      expect(done(six, english, ['four two seven one nine nine', line])).toBe(
+        'says So that is four two seven, one nine eight. Is that right?',
+      ),
+  );
+
+  it.each(['nothing works for me', 'you got it wrong'])('agrees to nothing by %j', (line) =>
+    expect(done(six, english, ['four two seven one nine nine', line])).toMatch(/^says/u),
   );
 
   it('hears it again in Hindi', () => {

@@ -193,6 +193,24 @@ describe('commands', () => {
     { note: 'a second thought', lines: ['repair on Tuesday at half past ten', 'yeah, wait, make it Friday'], at: 'check' },
   ])('leave the answer that comes with $note', ({ lines, at }) => expect(talk(small, lines).state.at).toBe(at));
 
+  it.each([
+    { note: 'a second', lines: ['repair', 'Tuesday', 'hold on one second'], said: /What time\?$/ },
+    { note: 'a minute', lines: ['repair', 'Tuesday', 'wait one more minute'], said: /What time\?$/ },
+    { note: 'an ordinal', lines: ['repair', 'hold on, first let me check'], said: /Which day\?$/ },
+    {
+      note: 'a part',
+      lines: ['repair on Tuesday at half past ten', 'wait, which day'],
+      said: /a repair on Tuesday at half past ten\?$/,
+    },
+  ])('take $note that comes with a wish for a moment for no answer', ({ lines, said }) =>
+    expect(talk(small, lines).said).toMatch(said),
+  );
+
+  it.each(['are you there I want a repair', 'can you hear me, repair please', "I didn't hear from you, I want a repair"])(
+    'leave the answer in %j',
+    (line) => expect(talk(small, [line]).state.at).toBe('when'),
+  );
+
   it('take the last day of a caller who thinks again', () => {
     expect(talk(small, ['repair', 'Tuesday, no wait, Wednesday']).state.slots['day']).toBe('2026-01-07');
   });

@@ -26,6 +26,12 @@ it.each([
   expect(digits(first, heard, then)).toBe(whole);
 });
 
+it('keeps nothing of it after a silence, and begins anew with one who does', () => {
+  const silent = talk(small, ['repair on Tuesday at half past ten', 'yes', 'four two', '-']);
+  expect(silent.state.unfinished).toBeUndefined();
+  expect(digits('four two', 'Sorry, I did—', 'four two seven')).toBeUndefined();
+});
+
 it('puts together more than two pieces', () => {
   const { state } = talk(small, ['repair on Tuesday at half past ten', 'yes', 'four', 'two seven']);
   expect(stepFlow(small, state, inputOf('one'), { today: TODAY, heard: 'Sorry,—' }).state.slots['phone']).toBe('4271');

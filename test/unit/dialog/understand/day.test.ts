@@ -76,14 +76,29 @@ describe('days', () => {
     ['Monday, no, the fifth of March', '2026-03-05'],
     ['पाँच मार्च', '2026-03-05'],
     ['दो फ़रवरी को सुबह दस बजे', '2026-02-02'],
+    ['december fifth ten thirty', '2026-12-05'],
+    ['पाँच दिसंबर दस बजे', '2026-12-05'],
+    ['five thirty on december fifth', '2026-12-05'],
+    ['tomorrow at ten may be', '2026-01-02'],
+    ['my first choice is monday', '2026-01-05'],
+    ['this is my first visit, tomorrow please', '2026-01-02'],
   ])('finds the date "%s": %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
 
   it('takes a date without its month for a day where one was asked for, the next such', () => {
     expect(findDay(tokenise('the fifth please'), TODAY, true)?.value).toBe('2026-01-05');
     expect(findDay(tokenise('पाँच तारीख को'), TODAY, true)?.value).toBe('2026-01-05');
-    expect(findDay(tokenise('the fifth floor'), TODAY)).toBeUndefined();
-    expect(findDay(tokenise('the first available'), TODAY, true)).toBeUndefined();
-    expect(findDay(tokenise('the fifth or the sixth of March'), TODAY, true)).toBeUndefined();
+    expect(findDay(tokenise('on the first would be good'), TODAY, true)?.value).toBe('2026-01-01');
+    expect(findDay(tokenise('the fifth please'), TODAY)).toBeUndefined();
+  });
+
+  it.each(['the fifth floor', 'the first available', 'first let me check', 'the fifth or the sixth', 'पहले', 'सोमवार से पहले'])(
+    'takes no ordinal for a day in "%s", whatever was asked',
+    (text) => expect(findDay(tokenise(text), TODAY, true)).toBeUndefined(),
+  );
+
+  it('takes the day that is named beside an ordinal', () => {
+    expect(findDay(tokenise('सबसे पहले कल'), TODAY, true)?.value).toBe('2026-01-02');
+    expect(findDay(tokenise('first, on Monday'), TODAY, true)?.value).toBe('2026-01-05');
   });
 
   it('counts no month to a day that it does not have', () => {
@@ -138,14 +153,25 @@ describe('days', () => {
     'Friday week',
     'the thirtieth of February',
     'before the fifth of March',
+    'the fifth or the sixth of March',
+    'पाँच या छह मार्च',
   ])('takes no day for certain from "%s"', (text) => expect(findDay(tokenise(text), TODAY)).toBeUndefined());
 
-  it.each(['', 'half past ten', 'five thirty', 'may I', 'in March', 'yes', 'in the morning', 'साढ़े दस बजे', 'दो दिन', 'blah blah'])(
-    'finds no day in "%s"',
-    (text) => {
-      expect(findDay(tokenise(text), TODAY)).toBeUndefined();
-    },
-  );
+  it.each([
+    '',
+    'half past ten',
+    'five thirty',
+    'may I',
+    'ten may be fine',
+    'in March',
+    'yes',
+    'in the morning',
+    'साढ़े दस बजे',
+    'दो दिन',
+    'blah blah',
+  ])('finds no day in "%s"', (text) => {
+    expect(findDay(tokenise(text), TODAY)).toBeUndefined();
+  });
 
   it.each([
     ['en', '2026-01-01', 'today'],

@@ -42,6 +42,7 @@ describe('money', () => {
     ['fifty dollars, no, to be sure sixty', 'USD', [60]],
     ['five hundred or five hundred', 'USD', [500]],
     ['I want to pay fifty', 'USD', [50]],
+    ['change it from five hundred to six hundred', 'USD', [600]],
   ] as const)('is one of several in "%s", unless the caller corrects it', (text, currency, values) =>
     expect(amounts(text, currency)).toEqual(values),
   );
