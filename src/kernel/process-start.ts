@@ -5,12 +5,27 @@ import { readFileSync } from 'node:fs';
  * @returns empty where the system does not say (it is no Linux), or there is no such process
  */
 export function processStart(pid: number): string {
+  const [boot, ticks] = [bootId(), startTicksOf(pid)];
+  return boot === '' || ticks === '' ? '' : `${boot}.${ticks}`;
+}
+
+/**
+ * Field 22 of `/proc/PID/stat` (proc(5)), when a process started in ticks since boot; empty where the system does not say. The
+ * command name before it may itself hold spaces and brackets.
+ */
+export function startTicksOf(pid: number): string {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** This boot of this machine; empty where the system does not say. */
+export function bootId(): string {
+  return textOf('/proc/sys/kernel/random/boot_id').trim();
+}
+
+function textOf(path: string): string {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    // Field 22 (proc(5)); the command name before it may itself hold spaces and brackets.
-    const startTicks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-    return startTicks === undefined ? '' : `${bootId}.${startTicks}`;
+    return readFileSync(path, 'utf8');
   } catch {
     return '';
   }

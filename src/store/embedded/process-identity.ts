@@ -1,6 +1,7 @@
-import { readFile, readlink } from 'node:fs/promises';
+import { readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { bootId, startTicksOf } from '../../kernel/process-start.ts';
 
 /** Names one process of one machine for as long as that machine runs: a pid alone comes back after a while. */
 export const processIdentity = z.object({
@@ -15,23 +16,12 @@ export const processIdentity = z.object({
 
 export type ProcessIdentity = z.infer<typeof processIdentity>;
 
-async function orEmpty(reading: Promise<string>): Promise<string> {
-  return reading.catch(() => '');
-}
-
-/** Field 22 of /proc/PID/stat (proc(5)); the command name before it may itself hold spaces and brackets. */
-async function startTicksOf(pid: number): Promise<string> {
-  const stat = await orEmpty(readFile(`/proc/${pid}/stat`, 'utf8'));
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-}
-
 export async function thisProcess(): Promise<ProcessIdentity> {
-  const bootId = (await orEmpty(readFile('/proc/sys/kernel/random/boot_id', 'utf8'))).trim();
   return {
     pid: process.pid,
-    startTicks: await startTicksOf(process.pid),
-    bootId: bootId === '' ? hostname() : bootId,
-    pidNamespace: await orEmpty(readlink('/proc/self/ns/pid')),
+    startTicks: startTicksOf(process.pid),
+    bootId: bootId() || hostname(),
+    pidNamespace: await readlink('/proc/self/ns/pid').catch(() => ''),
   };
 }
 
@@ -45,5 +35,5 @@ export async function livenessOf(other: ProcessIdentity): Promise<'alive' | 'dea
     // EPERM: it runs, as another user.
     if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return 'dead';
   }
-  return (await startTicksOf(other.pid)) === other.startTicks ? 'alive' : 'dead';
+  return startTicksOf(other.pid) === other.startTicks ? 'alive' : 'dead';
 }
