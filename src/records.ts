@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { LoadedConfig } from './config/load.ts';
-import { within } from './http/deadline.ts';
+import { within } from './kernel/within.ts';
 import { AUDIT_FILE, AuditLog } from './jobs/audit-log.ts';
 import { WEBHOOKS, WEBHOOK_RETRY } from './jobs/catalog.ts';
 import { Eraser } from './jobs/eraser.ts';

@@ -5,7 +5,7 @@ import type { LiveCall, LiveCalls } from '../call/live-call.ts';
 import { type CallOrder, OrderRefusedError } from '../call/supervision.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import { within } from '../http/deadline.ts';
+import { within } from '../kernel/within.ts';
 import type { CallIntake } from '../http/intake.ts';
 import type { MediaElsewhere, MediaUpgrade } from '../http/media-elsewhere.ts';
 import type { Clock } from '../kernel/clock.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { within } from './deadline.ts';
+import { within } from '../kernel/within.ts';
 
 /** Whether this process should get new calls, and why not. */
 export interface Readiness {

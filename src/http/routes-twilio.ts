@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RefusalCause } from '../observability/metrics.ts';
-import { within } from './deadline.ts';
+import { within } from '../kernel/within.ts';
 import type { MediaExpectations } from './media-elsewhere.ts';
 import type { CallAnswer } from '../call/call-registry.ts';
 import type { CallIntake } from './intake.ts';

@@ -2,6 +2,7 @@ import { sleep } from '../kernel/abort.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OffhookError } from '../kernel/errors.ts';
+import { within } from '../kernel/within.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboxEntry } from './outbox-entry.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -71,9 +72,7 @@ export class OutboxPump implements AsyncDisposable {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the pump is stopping'));
     this.#wake?.();
-    const done = new AbortController();
-    await Promise.race([this.#finished, sleep(this.#clock, STOP_MS, done.signal).catch(() => {})]);
-    done.abort();
+    await within(this.#clock, STOP_MS, this.#finished, undefined);
   }
 
   [Symbol.asyncDispose](): Promise<void> {

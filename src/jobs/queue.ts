@@ -3,6 +3,7 @@ import { sleep } from '../kernel/abort.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OffhookError, errorText } from '../kernel/errors.ts';
+import { within } from '../kernel/within.ts';
 import type { Database } from '../store/database.ts';
 import { type BullBackend, type BullQueue, postgresBackend, redisBackend } from './bull-backend.ts';
 import { QueueUnavailableError } from './errors.ts';
@@ -203,15 +204,8 @@ class BullJobQueue implements JobQueue {
   }
 
   /** @returns whether it ended, well or not, before the deadline of a close */
-  async #inTime(ending: Promise<unknown>): Promise<boolean> {
-    const done = new AbortController();
-    const late = sleep(this.#options.clock, CLOSE_DEADLINE_MS, done.signal).then(
-      () => false,
-      () => true,
-    );
-    const ended = await Promise.race([ending.then(alwaysTrue, alwaysTrue), late]);
-    done.abort();
-    return ended;
+  #inTime(ending: Promise<unknown>): Promise<boolean> {
+    return within(this.#options.clock, CLOSE_DEADLINE_MS, ending.then(alwaysTrue, alwaysTrue), false);
   }
 
   /** Asks BullMQ something, under a deadline: its own calls wait for a lost server for ever. */

@@ -2,8 +2,8 @@ import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import { ensureMasterKey } from '../config/master-key.ts';
 import type { Secret } from '../config/secrets.ts';
-import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { within } from '../kernel/within.ts';
 import { StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
 import type { DatabaseConnection } from './connection.ts';
@@ -95,10 +95,8 @@ async function openServer(
 }
 
 /** Waits for queries under way, but not for a server that does not answer: its connections go with the process, or its silence. */
-async function endPool(pool: Pool, clock: Clock): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([pool.end(), sleep(clock, END_MS, done.signal).catch(() => {})]);
-  done.abort();
+function endPool(pool: Pool, clock: Clock): Promise<void> {
+  return within(clock, END_MS, pool.end(), undefined);
 }
 
 function masterKeysOf({ masterKeys = [], dataDir }: DatabaseOptions): MasterKeys {

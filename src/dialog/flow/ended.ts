@@ -3,7 +3,7 @@ import { tokenise } from '../understand/tokens.ts';
 import { type Command, commandOfKeys, findCommand } from './commands.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
 import type { Flow } from './schema.ts';
-import { plain } from './unfinished.ts';
+import { plainWords } from './plain-words.ts';
 import { walk } from './walk.ts';
 
 /** So often the last words are said again to a caller who talks over them. */
@@ -39,5 +39,5 @@ function commandIn(flow: Flow, { language }: FlowState, input: FlowInput): Comma
 
 /** A sound without words is not waited for. */
 function wasHeard({ text = '' }: AudibleAction, heard: string): boolean {
-  return ` ${plain(heard)} `.includes(plain(text) === '' ? '' : ` ${plain(text)} `);
+  return ` ${plainWords(heard)} `.includes(plainWords(text) === '' ? '' : ` ${plainWords(text)} `);
 }

@@ -1,6 +1,7 @@
 import { readAnswer } from '../contract/read-answer.ts';
 import type { DialogAction } from '../port.ts';
 import type { FlowContext, FlowInput, FlowState } from './flow-state.ts';
+import { plainWords } from './plain-words.ts';
 import { contractOfQuestion } from './slot-contract.ts';
 import type { Flow } from './schema.ts';
 
@@ -35,16 +36,12 @@ export function unfinished(
  * @param heard what the bot has said so far, as it was heard
  */
 export function goneOn({ input: before, told }: Unfinished, input: Answer, heard: string): Answer | undefined {
-  if (plain(heard).endsWith(plain(told))) return undefined;
+  if (plainWords(heard).endsWith(plainWords(told))) return undefined;
   // From the beginning again
-  if (before.kind === 'spoken' && input.kind === 'spoken' && plain(input.text).startsWith(plain(before.text))) return undefined;
+  if (before.kind === 'spoken' && input.kind === 'spoken' && plainWords(input.text).startsWith(plainWords(before.text)))
+    return undefined;
   if (before.kind === 'keyed') return input.kind === 'keyed' ? { ...input, digits: before.digits + input.digits } : undefined;
   const keys = before.keys ?? '';
   if (input.kind === 'keyed') return { ...before, keys: keys + input.digits };
   return keys === '' ? { ...input, text: `${before.text} ${input.text}` } : undefined;
-}
-
-/** Words alone: what is spoken goes without the marks of what was written. */
-export function plain(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(' ');
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import { sleep } from '../../kernel/abort.ts';
 import { startWorker } from '../../kernel/entry-file.ts';
+import { within } from '../../kernel/within.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import { type EngineOrder, engineReport } from './engine-protocol.ts';
 import type { Backend } from './session-gate.ts';
@@ -80,25 +80,13 @@ export class Engine implements Backend, AsyncDisposable {
   }
 
   exec(batch: Uint8Array): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure !== undefined) {
-        reject(this.#failure);
-        return;
-      }
-      const id = this.#nextId++;
-      const limit = this.#limit(BATCH_MS);
-      this.#waiting.set(id, {
-        resolve(reply) {
-          limit.cancel();
-          resolve(reply);
-        },
-        reject(error) {
-          limit.cancel();
-          reject(error);
-        },
-      });
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const limit = this.#limit(BATCH_MS);
+    const id = this.#nextId++;
+    return new Promise<Uint8Array>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
       this.#order({ type: 'exec', id, batch });
-    });
+    }).finally(() => limit.cancel());
   }
 
   /** Ends the thread at once; the log of the cluster makes it whole at the next start. */
@@ -119,10 +107,8 @@ export class Engine implements Backend, AsyncDisposable {
   async #stop(): Promise<void> {
     if (this.#failure === undefined) {
       const exited = once(this.#worker, 'exit');
-      const done = new AbortController();
       this.#order({ type: 'close' });
-      await Promise.race([exited, sleep(this.#clock, CLOSE_MS, done.signal).catch(() => {})]);
-      done.abort();
+      await within(this.#clock, CLOSE_MS, exited, undefined);
     }
     await this.#worker.terminate();
   }

@@ -37,14 +37,19 @@ it('holds a conversation: greeting, a turn, a reply, and a record of all of it',
   expect(record.turns[1]?.latency).toMatchObject({ endpointing: 640, total: 660 });
 });
 
-it('hangs up 400 ms after the last mark of the goodbye, not before', async () => {
-  using bench = new CallBench(parrot);
+/** The caller says goodbye to the greeting; the bot's own is being said. */
+async function sayBye(bench: CallBench): Promise<void> {
   await bench.start();
   await bench.quiet(2_500);
   await bench.voice(400);
   await bench.quiet(660);
   bench.recognised(0, 'bye');
   await bench.quiet(800);
+}
+
+it('hangs up 400 ms after the last mark of the goodbye, not before', async () => {
+  using bench = new CallBench(parrot);
+  await sayBye(bench);
   expect(bench.attachment.closedBecause).toBeUndefined();
   while (bench.attachment.playing) await bench.quiet(20);
   await bench.quiet(360);
@@ -59,12 +64,7 @@ it.each([
   { note: 'a cough', voiceMs: 60, hangsUpBy: 'goodbye' },
 ])('waits for what comes of it, and not for longer, after $note', async ({ voiceMs, hangsUpBy }) => {
   using bench = new CallBench(parrot);
-  await bench.start();
-  await bench.quiet(2_500);
-  await bench.voice(400);
-  await bench.quiet(660);
-  bench.recognised(0, 'bye');
-  await bench.quiet(800);
+  await sayBye(bench);
   while (bench.attachment.playing) await bench.quiet(20);
   await bench.quiet(200);
   await bench.voice(voiceMs);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import { within } from '../../../src/http/deadline.ts';
 import { ExpectedMedia } from '../../../src/http/expected-media.ts';
 import { PendingSockets } from '../../../src/http/pending-sockets.ts';
 import { configuredAddress, isLocal, publicAddresses, socketAddress } from '../../../src/http/public-addresses.ts';
@@ -102,18 +101,6 @@ describe('ExpectedMedia', () => {
     expected.abandonAll('stop');
     expect(abandoned).toEqual(['call a stop', 'call b stop']);
     expect(clock.pendingTimers).toBe(0);
-  });
-});
-
-describe('within', () => {
-  it('gives the value in time and the stand-in after it, and leaves no timer', async () => {
-    const clock = new ManualClock();
-    expect(await within(clock, 100, Promise.resolve(1), 'late')).toBe(1);
-    await expect(within(clock, 100, Promise.reject(new Error('no')), 'late')).rejects.toThrow('no');
-    expect(clock.pendingTimers).toBe(0);
-    const waiting = within(clock, 100, new Promise(() => undefined), 'late');
-    clock.advance(100);
-    expect(await waiting).toBe('late');
   });
 });
 

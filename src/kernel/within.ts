@@ -1,5 +1,5 @@
-import { sleep } from '../kernel/abort.ts';
-import type { Clock } from '../kernel/clock.ts';
+import { sleep } from './abort.ts';
+import type { Clock } from './clock.ts';
 
 /**
  * Waits for a promise, but no longer than `withinMs`.
