@@ -11,7 +11,7 @@ export interface Timer {
 export interface Clock {
   nowMs(): number;
   wallMs(): number;
-  /** Calls `run` once after `delayMs` (0 or more). The timer never keeps the process alive by itself. */
+  /** Calls `run` once after `delayMs` (0 or more). The timer does not keep the process alive; a wait that somebody awaits does, by `stayAwake`. */
   after(delayMs: number, run: () => void): Timer;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../kernel/clock.ts';
+import { stayAwake } from '../kernel/stay-awake.ts';
 import { eitherSignal } from './either-signal.ts';
 import { SpeechUnavailableError } from './errors.ts';
 
@@ -35,5 +36,5 @@ export async function withDeadline<Value>(
   task: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   using deadline = openDeadline(clock, limitMs, outer);
-  return await task(deadline.signal);
+  return await stayAwake(task(deadline.signal));
 }

@@ -1,3 +1,5 @@
+import { stayAwake } from '../kernel/stay-awake.ts';
+
 /** One request and its answer, as long as somebody reads it. */
 export class Exchange implements Disposable {
   readonly #onClose: () => void;
@@ -40,7 +42,7 @@ export class Exchange implements Disposable {
       if (reader === undefined) return;
       try {
         for (;;) {
-          const { done, value } = await reader.read();
+          const { done, value } = await stayAwake(reader.read());
           if (done) return;
           yield value;
         }

@@ -7,6 +7,7 @@ import { openDeadline } from './deadline.ts';
 import { errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import { readText } from '../kernel/read-text.ts';
+import { stayAwake } from '../kernel/stay-awake.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { SlotPriority, Slots } from './slots.ts';
 
@@ -89,10 +90,11 @@ export class SpeechHttp {
    * once and wherever it waits
    */
   send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
-    return this.#repeat(request, signal, async (exchange, attempts) => {
+    const answer = this.#repeat(request, signal, async (exchange, attempts) => {
       const text = await readText(exchange.response, MOST_ANSWER_BYTES);
       return { status: exchange.response.status, text, requestId: exchange.requestId, attempts };
     });
+    return stayAwake(answer);
   }
 
   /**
@@ -101,7 +103,7 @@ export class SpeechHttp {
    * @throws as `send`
    */
   open(request: SpeechRequest, signal: AbortSignal): Promise<Exchange> {
-    return this.#repeat(request, signal, async (exchange) => exchange.keep());
+    return stayAwake(this.#repeat(request, signal, async (exchange) => exchange.keep()));
   }
 
   async #repeat<Value>(

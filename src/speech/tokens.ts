@@ -3,6 +3,7 @@ import { sleep } from '../kernel/abort.ts';
 import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { SingleFlight } from '../kernel/single-flight.ts';
+import { stayAwake } from '../kernel/stay-awake.ts';
 import { abortable } from '../kernel/abort.ts';
 import type { Tokens } from './credentials.ts';
 import { SpeechBusyError } from './errors.ts';
@@ -86,7 +87,7 @@ export class TokenSource implements Tokens {
       if (nowMs >= held.refreshAtMs && nowMs >= this.#noRenewalBeforeMs) this.#renew();
       return held.token;
     }
-    const minted = await abortable(this.#mint(), signal);
+    const minted = await stayAwake(abortable(this.#mint(), signal));
     return minted.token;
   }
 

@@ -1,6 +1,7 @@
 import type { Settings } from '../../config/schema.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorTextWithCause } from '../../kernel/errors.ts';
+import { keepAwake } from '../../kernel/stay-awake.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { SpeechRequestError } from '../../speech/errors.ts';
 import { SpeechPlatform } from '../../speech/platform.ts';
@@ -36,8 +37,7 @@ export async function runSpeechCommand(
   const interrupt = (): void => stop.abort(new Error('interrupted'));
   process.once('SIGINT', interrupt);
   process.once('SIGTERM', interrupt);
-  // The clock's timers keep no process alive, and a command that waits for one has nothing else.
-  const alive = setInterval(() => undefined, 60_000);
+  using awake = keepAwake();
   let code: number = EXIT.ok;
   try {
     const { config } = requireConfiguration();
@@ -55,7 +55,7 @@ export async function runSpeechCommand(
     if (flags.json === true) printJson({ ok: false, error: errorTextWithCause(error), ...factsOf(error) });
     printNote(`offhook ${name}: ${errorTextWithCause(error)}`);
   }
-  clearInterval(alive);
+  awake[Symbol.dispose]();
   await flushed(process.stdout);
   process.exit(code);
 }

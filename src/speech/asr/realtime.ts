@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
+import { keepAwake } from '../../kernel/stay-awake.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Tokens } from '../credentials.ts';
 import { SpeechAuthError } from '../errors.ts';
@@ -62,6 +63,8 @@ class RealtimeSession implements RecognitionSession, At {
   #opening: AbortController | undefined;
   #timer: Timer | undefined;
   #timerDueMs: number | undefined;
+  /** Between two sockets nothing else keeps the process alive. */
+  readonly #awake = keepAwake();
 
   constructor(
     platform: RealtimeRecogniserOptions,
@@ -124,6 +127,7 @@ class RealtimeSession implements RecognitionSession, At {
     }
     if (this.#protocol.isOver) {
       this.#wakeAt(undefined);
+      this.#awake[Symbol.dispose]();
       this.#resolveOver();
       this.#onOver();
     } else this.#wakeAt(this.#protocol.dueMs);

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { sleep } from '../../kernel/abort.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { stayAwake } from '../../kernel/stay-awake.ts';
 import type { Breaker } from '../breaker.ts';
 import type { Tokens } from '../credentials.ts';
 import { eitherSignal } from '../either-signal.ts';
@@ -70,7 +71,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
     const { clock, slots, breaker, random = Math.random } = this.#options;
     using either = eitherSignal(outer, this.#closing.signal);
     const { signal } = either;
-    const slot = await slots.acquire(request.priority, signal);
+    const slot = await stayAwake(slots.acquire(request.priority, signal));
     try {
       let mayReuse = true;
       for (let repeats = 0; ;) {
@@ -89,7 +90,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
           mayReuse = false;
           if (attempt.reused) continue;
           if (repeats >= MOST_REPEATS) throw error;
-          await sleep(clock, backoffDelayMs(BACKOFF, repeats, random()), signal);
+          await stayAwake(sleep(clock, backoffDelayMs(BACKOFF, repeats, random()), signal));
           repeats += 1;
         }
       }
@@ -128,7 +129,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
     const { wanted, query, messages } = request;
     const idle = query === undefined && attempt.mayReuse ? this.#idle.take(lane) : undefined;
     attempt.reused = idle !== undefined;
-    const socket = idle ?? (await this.#open(lane, query, signal));
+    const socket = idle ?? (await stayAwake(this.#open(lane, query, signal)));
     let whole = false;
     try {
       for await (const audio of socket.speak(messages, wanted, signal)) {

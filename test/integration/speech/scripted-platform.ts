@@ -24,6 +24,14 @@ export interface Script {
   readonly refuse?: (index: number, request: IncomingMessage) => number | undefined;
   /** The answer to the mint number `index`; a token when absent. */
   readonly mint?: (index: number) => { readonly status: number; readonly body: unknown };
+  /** The answer to any other request, number `index` of its path; 404 when absent. */
+  readonly answer?: (path: string, index: number) => ScriptedAnswer;
+}
+
+export interface ScriptedAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
 }
 
 export interface ScriptedPlatform extends AsyncDisposable {
@@ -37,12 +45,17 @@ export interface ScriptedPlatform extends AsyncDisposable {
 /** A platform that does what a test says and no more: tokens over HTTP and sockets on any path, on a free loopback port. */
 export async function startScripted(script: Script): Promise<ScriptedPlatform> {
   const sockets: ScriptedSocket[] = [];
+  const asked = new Map<string, number>();
   let mints = 0;
   let upgrades = 0;
   const http = createServer((request, response) => {
     request.resume();
-    if (!request.url!.startsWith('/api/auth/token')) {
-      response.writeHead(404).end();
+    const path = new URL(request.url ?? '', 'http://localhost').pathname;
+    if (path !== '/api/auth/token') {
+      const count = asked.get(path) ?? 0;
+      asked.set(path, count + 1);
+      const answer = script.answer?.(path, count) ?? { status: 404, body: '' };
+      response.writeHead(answer.status, answer.headers).end(answer.body);
       return;
     }
     mints += 1;
