@@ -7,7 +7,7 @@ import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
 import { configuredAddress } from './http/public-addresses.ts';
 import { createHttpServer } from './http/server.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
-import { endOrphans } from './jobs/call-keeping.ts';
+import { OrphanWatch } from './jobs/orphan-watch.ts';
 import type { Clock } from './kernel/clock.ts';
 import { letCallsGoFirst } from './kernel/collector.ts';
 import { createEvents } from './observability/events.ts';
@@ -57,8 +57,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const speech = new SpeechPlatform(options.speech, { clock, logger });
   metrics.watchSpeechSlots(() => speech.slotGauges);
   const backlog = await openBacklog({ ...options, speech, events, drain: true });
-  const journal = openJournal(settings.dataDir, logger);
-  await endOrphans(journal, backlog, clock, { logger, events });
+  const journal = openJournal(settings.dataDir, clock, logger);
+  const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
+  await orphans.start();
   const twilio = twilioCredentials(secrets, settings.dataDir, logger);
   const calls = await startCalls({
     ...options,
@@ -116,6 +117,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const close = async (): Promise<void> => {
     await calls.close();
     await http.close();
+    await orphans[Symbol.asyncDispose]();
     await backlog.close();
     await speech[Symbol.asyncDispose]();
   };

@@ -8,6 +8,7 @@ import { readEnvironment } from './config/env.ts';
 import { ProfileBook } from './jobs/analysis/profile-book.ts';
 import { deliverEndedCalls } from './jobs/call-ended.ts';
 import { type QueueName, QUEUES } from './jobs/catalog.ts';
+import { DrainLease } from './jobs/drain-lease.ts';
 import { OutboxPump } from './jobs/outbox-pump.ts';
 import type { JobHandler, Work } from './jobs/port.ts';
 import { postCallJob } from './jobs/post-call-job.ts';
@@ -20,6 +21,7 @@ import { sweep } from './jobs/sweep.ts';
 import { deliverWebhook } from './jobs/webhooks/deliver-webhook.ts';
 import { startWorker } from './jobs/worker.ts';
 import type { BusinessEvents } from './observability/events.ts';
+import { warnSparingly } from './observability/sparing.ts';
 import type { SpeechPlatform } from './speech/platform.ts';
 import { openRecords, type Records, type RecordsOptions } from './records.ts';
 
@@ -27,6 +29,8 @@ import { openRecords, type Records, type RecordsOptions } from './records.ts';
 export interface Backlog extends Records {
   /** Undefined in a process that only works. */
   readonly pump: OutboxPump | undefined;
+  /** Whether this process is the one that looks after the data folder; it never is one that only works. */
+  readonly mayDrain: () => Promise<boolean>;
   /** What analyses are made by. */
   readonly profiles: ProfileBook;
   /** Where uploads are while they arrive. */
@@ -42,7 +46,7 @@ export interface BacklogOptions extends RecordsOptions {
   readonly queues?: readonly QueueName[] | undefined;
   /** Jobs of one kind at once; the setting when absent. */
   readonly concurrency?: number | undefined;
-  /** Whether this process brings the outbox to the store; one does. */
+  /** Whether this process brings the outbox to the store, when no other does. */
   readonly drain: boolean;
   readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
 }
@@ -54,31 +58,40 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   // First, while nothing is open that a broken profile would leave open.
   const profiles = await ProfileBook.load(profilesFolder(settings.analysis.folder), readEnvironment());
   const records = await openRecords(options);
-  const pumps = drain ? startPumps(records, options) : undefined;
+  const onProblem = warnSparingly(options.logger, options.clock, 'drain lease');
+  const lease = drain ? new DrainLease(join(settings.dataDir, 'outbox', 'lease'), options.clock, onProblem) : undefined;
+  const pumps = lease && startPumps(records, options, lease);
   const work = worker ? startWork(records, options, profiles) : undefined;
   return {
     ...records,
     pump: pumps?.ended,
+    mayDrain: () => lease?.held() ?? Promise.resolve(false),
     profiles,
     uploadFolder: join(settings.dataDir, 'work', 'uploads'),
     async close() {
       // Each waits a few seconds for what does not answer: one after the other they would take longer than a stop may.
       await Promise.all([pumps?.ended.stop(), pumps?.recordings.stop(), work?.stop()]);
+      await lease?.release();
       await records.close();
     },
   };
 }
 
-function startPumps(records: Records, { clock, logger }: BacklogOptions): { ended: OutboxPump; recordings: OutboxPump } {
+function startPumps(
+  records: Records,
+  { clock, logger }: BacklogOptions,
+  lease: DrainLease,
+): { ended: OutboxPump; recordings: OutboxPump } {
   const { store, queue, desk, outbox, recordingOutbox, seals } = records;
-  const recordings = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), clock, logger });
+  const mayDrain = (): Promise<boolean> => lease.held();
+  const recordings = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), mayDrain, clock, logger });
   const deliver = deliverEndedCalls({
     store,
     queue,
     desk,
     sealLater: seals ? (record) => keepRecording(recordingOutbox, recordings, record) : undefined,
   });
-  return { ended: new OutboxPump({ outbox, deliver, clock, logger }), recordings };
+  return { ended: new OutboxPump({ outbox, deliver, mayDrain, clock, logger }), recordings };
 }
 
 function startWork(records: Records, options: BacklogOptions, profiles: ProfileBook): Work {

@@ -165,10 +165,10 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
 }
 
 /** The state of this process's live calls on disk. */
-export function openJournal(dataDir: string, logger: Logger): CallJournal {
-  return new CallJournal(join(dataDir, 'calls'), process.pid, (callId, error) =>
-    logger.error({ callId, error }, 'the journal of a call could not be kept'),
-  );
+export function openJournal(dataDir: string, clock: Clock, logger: Logger): CallJournal {
+  const onError = (callId: string, error: unknown): void =>
+    logger.error({ callId, error }, 'the journal of a call could not be kept');
+  return new CallJournal(join(dataDir, 'calls'), process.pid, onError, { clock });
 }
 
 /** Names of the bots whose secret this is. */

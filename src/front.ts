@@ -2,13 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { Crew } from './cluster/crew.ts';
 import { FrontDesk } from './cluster/front-desk.ts';
-import type { MediaProcess } from './cluster/media-process.ts';
 import type { Assignment } from './cluster/protocol.ts';
 import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
 import { configuredAddress } from './http/public-addresses.ts';
 import { createHttpServer } from './http/server.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
-import { endOrphans } from './jobs/call-keeping.ts';
+import { OrphanWatch } from './jobs/orphan-watch.ts';
 import { createEvents } from './observability/events.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { SpeechPlatform } from './speech/platform.ts';
@@ -55,9 +54,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   for (let spare = 0; spare < spareSlots * processes; spare += 1) speech.reserveLive();
   const twilio = twilioCredentials(secrets, settings.dataDir, logger);
   const backlog = await openBacklog({ ...options, speech, events, drain: true });
-  const journal = openJournal(settings.dataDir, logger);
-  let mourning = endOrphans(journal, backlog, clock, { logger, events });
-  await mourning;
+  const journal = openJournal(settings.dataDir, clock, logger);
+  const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
+  await orphans.start();
 
   const crew: Crew = new Crew({
     size: processes,
@@ -71,7 +70,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
       else if (report.type === 'kept') backlog.pump?.wake();
     },
     onGone(process) {
-      bury(process);
+      const lost = desk.gone(process);
+      if (lost > 0) logger.error({ process: process.number, calls: lost }, 'calls were lost with their process');
+      orphans.wake();
       backlog.pump?.wake();
     },
   });
@@ -84,14 +85,6 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     stopping: () => crew.stopping,
     clock,
   });
-  /** What a process leaves behind that ended in the middle of its calls is ended for it. */
-  const bury = (process: MediaProcess): void => {
-    const lost = desk.gone(process);
-    if (lost > 0) logger.error({ process: process.number, calls: lost }, 'calls were lost with their process');
-    mourning = mourning
-      .then(() => endOrphans(journal, backlog, clock, { logger, events }))
-      .catch((error: unknown) => logger.error({ error }, 'the calls of a dead process could not be ended'));
-  };
   const http = createHttpServer({
     settings,
     clock,
@@ -129,7 +122,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   metrics.watchProcesses(() => crew);
   const close = async (): Promise<void> => {
     await crew.stop();
-    await mourning;
+    await orphans[Symbol.asyncDispose]();
     await http.close();
     await backlog.close();
     await speech[Symbol.asyncDispose]();

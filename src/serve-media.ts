@@ -3,7 +3,6 @@ import type { FrontChannel } from './cluster/front-channel.ts';
 import { GivenSockets } from './cluster/given-sockets.ts';
 import type { Assignment } from './cluster/protocol.ts';
 import { serveOrders } from './cluster/serve-orders.ts';
-import { SharedOutbox } from './cluster/shared-outbox.ts';
 import type { Bot } from './config/bots.ts';
 import type { LoadedConfig } from './config/load.ts';
 import { ExpectedMedia } from './http/expected-media.ts';
@@ -50,7 +49,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<{ close():
   const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
   const speech = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
   metrics.watchSpeechSlots(() => speech.slotGauges.filter(({ service }) => service === 'tts'));
-  const outbox = new SharedOutbox(() => Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs()));
+  const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
   const fixtures = await openFixtureKeys(options);
   const calls = await startCalls({
     config,
@@ -60,7 +59,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<{ close():
     events,
     clock,
     logger,
-    journal: openJournal(settings.dataDir, logger),
+    journal: openJournal(settings.dataDir, clock, logger),
     keeping: {
       outbox,
       pump: { wake: () => channel.report({ type: 'kept' }) },

@@ -1,8 +1,9 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Clock, systemClock, type Timer } from '../kernel/clock.ts';
 import { hasCode } from '../kernel/error-code.ts';
-import { processStart } from '../kernel/process-start.ts';
+import { pidNamespace, processStart } from '../kernel/process-start.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */
@@ -11,10 +12,22 @@ export interface OrphanedCall {
   readonly document: unknown;
 }
 
+/** How a journal looks at the processes of this machine. */
+export interface ProcessView {
+  readonly startOf: (pid: number) => string;
+  readonly namespace: string;
+  readonly clock: Clock;
+}
+
+/** How often leases are touched, and after how long without it the owner of one counts as dead that cannot be looked at. */
+const TOUCH_MS = 5_000;
+const SILENT_MS = 20_000;
+
 /**
  * The state of each live call on disk, one file a call, to which it is written at each turn, beside a lease that names the
  * owning process by its number and its start: after a crash of the machine, or in a container that was started again, another
- * process soon has the number alone. What a dead process leaves behind is found at the next start and ended there.
+ * process soon has the number alone. The owner in another container cannot be looked at, and counts as alive while it touches
+ * its leases. What a dead process leaves behind is found and ended by another (`OrphanWatch`).
  */
 export class CallJournal {
   readonly #folder: string;
@@ -22,17 +35,21 @@ export class CallJournal {
   readonly #leases = new Set<string>();
   readonly #files = new Map<string, JournalFile>();
   readonly #onError: (callId: string, error: unknown) => void;
-  readonly #startOf: (pid: number) => string;
+  readonly #view: ProcessView;
+  #touching: Timer | undefined;
   /** What its leases say. */
   readonly #name: string;
 
-  constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void, startOf = processStart) {
+  constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void, view: Partial<ProcessView> = {}) {
     this.#folder = folder;
     this.#pid = pid;
     this.#onError = onError;
-    this.#startOf = startOf;
-    this.#name = `${pid} ${startOf(pid)}`.trimEnd();
+    this.#view = { startOf: processStart, namespace: pidNamespace(), clock: systemClock, ...view };
+    const { startOf, namespace } = this.#view;
+    const start = startOf(pid);
+    this.#name = start === '' ? `${pid}` : `${pid} ${start} ${namespace}`.trimEnd();
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#touchLater();
   }
 
   /**
@@ -67,7 +84,7 @@ export class CallJournal {
       } catch (error) {
         if (!hasCode(error, 'EEXIST')) throw error;
         const owner = readFileSync(path, 'utf8');
-        if (!retry || this.#leases.has(callId) || this.#isElsewhere(owner)) return false;
+        if (!retry || this.#leases.has(callId) || this.#isElsewhere(callId, owner)) return false;
         rmSync(path, { force: true });
       }
     }
@@ -115,25 +132,43 @@ export class CallJournal {
   async elsewhere(callId: string): Promise<unknown> {
     if (this.#leases.has(callId)) return undefined;
     const lease = await readFile(this.#path(callId, 'lease'), 'utf8').catch(() => undefined);
-    if (lease === undefined || !this.#isElsewhere(lease)) return undefined;
+    if (lease === undefined || !this.#isElsewhere(callId, lease)) return undefined;
     return this.#read(`${callId}.json`);
   }
 
   /** Closes its files; those of calls that were not forgotten stay for the next start to find. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#touching?.cancel();
     await Promise.all([...this.#files.values()].map((file) => file.close()));
     this.#files.clear();
   }
 
   /** Whether a lease is of another process that is alive. */
-  #isElsewhere(lease: string): boolean {
-    const [number = '', start = ''] = lease.split(' ');
+  #isElsewhere(callId: string, lease: string): boolean {
+    const [number = '', start = '', namespace = ''] = lease.split(' ');
     const pid = Number(number);
+    const [, ownStart = '', ownNamespace = ''] = this.#name.split(' ');
+    const bootOf = (began: string): string => began.split('.')[0] ?? '';
+    if (namespace !== '' && (namespace !== ownNamespace || bootOf(start) !== bootOf(ownStart))) return this.#isTouched(callId);
     // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
     if (pid === this.#pid || !isAlive(pid)) return false;
-    const startNow = start === '' ? '' : this.#startOf(pid);
+    const startNow = start === '' ? '' : this.#view.startOf(pid);
     // Where the system does not say when a process started, the number has to do.
     return startNow === '' || startNow === start;
+  }
+
+  #isTouched(callId: string): boolean {
+    const lease = statSync(this.#path(callId, 'lease'), { throwIfNoEntry: false });
+    return lease !== undefined && this.#view.clock.wallMs() - lease.mtimeMs < SILENT_MS;
+  }
+
+  /** A process in another container sees by this that ours is alive. */
+  #touchLater(): void {
+    this.#touching = this.#view.clock.after(TOUCH_MS, () => {
+      const seconds = this.#view.clock.wallMs() / 1000;
+      for (const callId of this.#leases) void utimes(this.#path(callId, 'lease'), seconds, seconds).catch(() => undefined);
+      this.#touchLater();
+    });
   }
 
   async #read(name: string): Promise<unknown> {

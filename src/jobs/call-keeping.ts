@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
 import type { CallJournal } from '../call/call-journal.ts';
 import type { CallRecord } from '../call/call-record.ts';
-import { outcomeOf } from '../call/outcome.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
-import { callRecord } from '../store/record.ts';
 import { keepEndedCall } from './call-ended.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboxPump } from './outbox-pump.ts';
@@ -88,47 +85,4 @@ async function writeRecordFile(record: CallRecord, recordingsFolder: string): Pr
   const path = join(recordingsFolder, day, `${record.id}.call.json`);
   await mkdir(dirname(path), { recursive: true });
   await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
-}
-
-/**
- * Ends the calls that a dead process left open, when it last wrote of them: their record says so, and nothing of them is lost.
- * A journal that cannot be read, as when another version wrote it, is set aside.
- */
-export async function endOrphans(
-  journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>,
-  { outbox, pump }: Keeping,
-  clock: Pick<Clock, 'wallMs'>,
-  { logger, events }: { readonly logger: Logger; readonly events: Pick<BusinessEvents, 'callEnded'> },
-): Promise<void> {
-  for (const { callId, document } of await journal.orphans()) {
-    const record = callRecord.safeParse(document);
-    if (record.success) {
-      const { revision, recordingPath, recordingSidecarPath, ...rest } = record.data;
-      const writtenAtMs = recordingPath === undefined ? undefined : await writtenAt(recordingPath);
-      const recording = writtenAtMs === undefined ? {} : { recordingPath, recordingSidecarPath };
-      const { startedAtMs } = rest;
-      const journalledAtMs = startedAtMs + (rest.summary['durationMs'] ?? 0);
-      // The last sign of life. The clock may have been set back meanwhile.
-      const endedAtMs = Math.max(startedAtMs, Math.min(clock.wallMs(), Math.max(journalledAtMs, writtenAtMs ?? 0)));
-      const summary = { ...rest.summary, durationMs: endedAtMs - startedAtMs };
-      const endReason = 'process-died';
-      const end = { revision: revision + 1, endedAtMs, endReason, summary };
-      await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
-      await journal.forget(callId);
-      logger.warn({ callId }, 'ended a call that a dead process had left open');
-      const { carrier, turns } = rest;
-      const ended = { carrier, callId, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
-      // Whoever ends the calls of others has none of its own, or none yet.
-      events.callEnded({ ...ended, turns: turns.length, active: 0 });
-    } else {
-      await journal.setAside(callId);
-      logger.error({ callId }, 'the journal of an orphaned call cannot be read, set aside');
-    }
-  }
-}
-
-/** When a file was last written to, in whole ms since the epoch; undefined where there is none. */
-async function writtenAt(path: string): Promise<number | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  return found === undefined ? undefined : Math.floor(found.mtimeMs);
 }

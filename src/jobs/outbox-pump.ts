@@ -26,19 +26,29 @@ const MOST_BYTES_TOGETHER = 4 * 1024 * 1024;
 const GIVE_UP_ROUND = 3;
 
 /**
- * An idle pump looks this often though nobody woke it: processes whose front was killed say goodbye to their calls and append
- * when another front is there already, of which they know nothing.
+ * An idle pump looks this often though nobody woke it: other gateways on the same folder append as well, and so do processes
+ * whose front was killed. One that may not drain asks this often whether it may.
  */
-const LOOK_MS = 10_000;
+const LOOK_MS = 1_000;
 /** A store, queue or bucket that has not answered by then when the pump stops may never do so. */
 const STOP_MS = 5_000;
 
 const BACKOFF: BackoffPolicy = { firstMs: 250, factor: 2, maxMs: 30_000, jitter: 0.2 };
 
+export interface OutboxPumpParts {
+  readonly outbox: Outbox;
+  readonly deliver: Deliver;
+  /** Whether this process is the one that drains the folder; it always is when absent. */
+  readonly mayDrain?: (() => Promise<boolean>) | undefined;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
 /** Drains the outbox, oldest entry first, for as long as it runs. An entry that fails holds up those behind it only for that round. */
 export class OutboxPump implements AsyncDisposable {
   readonly #outbox: Outbox;
   readonly #deliver: Deliver;
+  readonly #mayDrain: () => Promise<boolean>;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #stopping = new AbortController();
@@ -47,9 +57,10 @@ export class OutboxPump implements AsyncDisposable {
   #woken = true;
   #idle: (() => void)[] = [];
 
-  constructor(parts: { outbox: Outbox; deliver: Deliver; clock: Clock; logger: Logger }) {
+  constructor(parts: OutboxPumpParts) {
     this.#outbox = parts.outbox;
     this.#deliver = parts.deliver;
+    this.#mayDrain = parts.mayDrain ?? (() => Promise.resolve(true));
     this.#clock = parts.clock;
     this.#logger = parts.logger;
     this.#finished = this.#run();
@@ -61,7 +72,7 @@ export class OutboxPump implements AsyncDisposable {
     this.#wake?.();
   }
 
-  /** Resolves when a round has found the outbox empty that began after this call. */
+  /** Resolves when a round has found the outbox empty that began after this call, whoever emptied it. */
   drained(): Promise<void> {
     const drained = new Promise<void>((resolve) => this.#idle.push(resolve));
     this.wake();
@@ -86,15 +97,27 @@ export class OutboxPump implements AsyncDisposable {
       this.#woken = false;
       const waiters = this.#idle;
       this.#idle = [];
-      const left = await this.#round();
+      const drains = await this.#mayDrain();
+      const left = drains ? await this.#round() : await this.#waiting();
       if (left === 0) {
         failedRounds = 0;
         for (const done of waiters) done();
         await this.#sleepUntilWoken();
       } else {
         this.#idle.unshift(...waiters);
-        await sleep(this.#clock, backoffDelayMs(BACKOFF, failedRounds++, Math.random()), signal).catch(() => {});
+        const pauseMs = drains ? backoffDelayMs(BACKOFF, failedRounds++, Math.random()) : LOOK_MS;
+        await sleep(this.#clock, pauseMs, signal).catch(() => {});
       }
+    }
+  }
+
+  /** @returns how many entries wait for whoever drains */
+  async #waiting(): Promise<number> {
+    try {
+      return (await this.#outbox.names()).length;
+    } catch (error) {
+      this.#logger.error({ error }, 'outbox unreadable');
+      return 1;
     }
   }
 

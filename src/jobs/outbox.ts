@@ -16,13 +16,16 @@ export interface OutboxLimits {
 /** At a megabyte for the record of a long call, a day without a store on a busy machine. */
 const LIMITS: OutboxLimits = { maxEntries: 100_000, maxBytes: 4 * 1024 * 1024 * 1024 };
 
+/** Other processes append and drain too: what is in the folder is counted anew after so many appends. */
+const COUNT_EVERY = 500;
+
 /** Where entries go that can never be delivered. */
 const REJECTED = 'rejected';
 
 /**
  * Entries on local disk that outlive this process and this machine's power: one file an entry, written beside its place,
  * flushed, renamed, and the folder flushed. Entries come back in the order they were appended. Any number of processes
- * may append; one drains.
+ * may append; one drains (`DrainLease`).
  */
 export class Outbox {
   readonly #folder: string;
@@ -34,6 +37,8 @@ export class Outbox {
   #order = 0;
   /** Of entries that this process appended, so that the disk need not be asked. */
   readonly #sizes = new Map<string, number>();
+  /** Names of entries that are being written. */
+  readonly #writing = new Set<string>();
   /** Makes new names durable. */
   readonly #names: SharedFlush;
 
@@ -60,9 +65,7 @@ export class Outbox {
     try {
       await mkdir(join(folder, REJECTED), { recursive: true, mode: 0o700 });
       await sweepTorn(folder, wallMs());
-      const names = (await readdir(folder)).filter(isEntryName);
-      for (const name of names) outbox.#bytes += (await stat(join(folder, name)).catch(() => ({ size: 0 }))).size;
-      outbox.#entries = names.length;
+      await outbox.#count();
       return outbox;
     } catch (error) {
       throw writeError('the outbox cannot be opened', error);
@@ -81,7 +84,8 @@ export class Outbox {
    */
   async append(kind: string, body: JsonValue): Promise<void> {
     const packed = packEntry({ kind, body });
-    if (this.#entries >= this.#limits.maxEntries || this.#bytes + packed.length > this.#limits.maxBytes) {
+    if (this.#isFull(packed.length) || this.#order % COUNT_EVERY === COUNT_EVERY - 1) await this.#count().catch(() => {});
+    if (this.#isFull(packed.length)) {
       throw new OutboxFullError('the outbox is full', { facts: { entries: this.#entries, bytes: this.#bytes } });
     }
     // Counted before the write, so that appends at the same time stay below the limit together.
@@ -90,6 +94,7 @@ export class Outbox {
     const name = entryName(this.#wallMs(), process.pid, this.#order++);
     const temporary = join(this.#folder, `.${name}`);
     this.#sizes.set(name, packed.length);
+    this.#writing.add(name);
     try {
       await this.#write(temporary, packed);
       await rename(temporary, join(this.#folder, name));
@@ -100,6 +105,8 @@ export class Outbox {
       this.#bytes -= packed.length;
       await rm(temporary, { force: true }).catch(() => {});
       throw writeError('the outbox cannot be written', error);
+    } finally {
+      this.#writing.delete(name);
     }
   }
 
@@ -155,6 +162,26 @@ export class Outbox {
     await rename(path, join(this.#folder, REJECTED, name));
     this.#sizes.delete(name);
     this.#forget(size);
+  }
+
+  #isFull(furtherBytes: number): boolean {
+    return this.#entries >= this.#limits.maxEntries || this.#bytes + furtherBytes > this.#limits.maxBytes;
+  }
+
+  /** Counts what is in the folder, with what is about to be. */
+  async #count(): Promise<void> {
+    const found = (await readdir(this.#folder)).filter(isEntryName);
+    const names = new Set([...found, ...this.#writing]);
+    for (const name of this.#sizes.keys()) if (!names.has(name)) this.#sizes.delete(name);
+    let bytes = 0;
+    for (const name of names) bytes += await this.#sizeOf(name).catch(() => 0);
+    for (const name of this.#writing) {
+      // Begun meanwhile.
+      if (!names.has(name)) bytes += this.#sizes.get(name) ?? 0;
+      names.add(name);
+    }
+    this.#entries = names.size;
+    this.#bytes = bytes;
   }
 
   async #sizeOf(name: string): Promise<number> {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
  * When a process started, and in which boot of this machine: with it, a number that has come back is told from the one before.
@@ -21,6 +21,15 @@ export function startTicksOf(pid: number): string {
 /** This boot of this machine; empty where the system does not say. */
 export function bootId(): string {
   return textOf('/proc/sys/kernel/random/boot_id').trim();
+}
+
+/** The pid namespace of this process (a container has its own): process numbers of another one mean nothing in it. Empty where the system does not say. */
+export function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
 }
 
 function textOf(path: string): string {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type CompressedFormat, RECORDING_FORMATS, inFormat } from '../audio/recording-format.ts';
 import { hasCode } from '../kernel/error-code.ts';
 import { pourIntoFile } from '../kernel/pour-into-file.ts';
+import { readFileParts } from '../kernel/read-file-parts.ts';
 import { StoreRecordError } from './errors.ts';
 import { flushFolder } from './flush-folder.ts';
 import { objectKey } from './objects/object-key.ts';
@@ -147,7 +147,7 @@ async function moveFile(from: string, to: string): Promise<void> {
     if (!hasCode(error, 'EXDEV')) throw error;
     const temporary = `${to}.${randomUUID()}.tmp`;
     try {
-      await pourIntoFile(createReadStream(from), temporary, { flush: true });
+      await pourIntoFile(readFileParts(from), temporary, { flush: true });
       await rename(temporary, to);
     } finally {
       await rm(temporary, { force: true });
@@ -168,12 +168,9 @@ async function openPlain(path: string): Promise<OpenRecording | undefined> {
   if (bytes === undefined) return undefined;
   return {
     bytes,
-    read: (start = 0, end = bytes, signal) =>
-      end <= start ? nothing() : createReadStream(path, { start, end: end - 1, ...(signal === undefined ? {} : { signal }) }),
+    read: (start = 0, end = bytes, signal) => readFileParts(path, { start, end, signal }),
   };
 }
-
-async function* nothing(): AsyncIterable<Uint8Array> {}
 
 async function sizeOf(path: string): Promise<number | undefined> {
   try {

@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { RECORDING_FORMATS, inFormat } from '../audio/recording-format.ts';
 import { pourIntoFile } from '../kernel/pour-into-file.ts';
+import { readFileParts } from '../kernel/read-file-parts.ts';
 import { StoreRecordError } from './errors.ts';
 import type { ObjectStore } from './objects/port.ts';
 import { openAudio, plainBytesOf, sealAudio, sealedBytesOf } from './objects/sealed-audio.ts';
@@ -33,7 +33,7 @@ export class SealedRecordings {
     const { size } = await stat(path);
     const key = size === 0 ? undefined : await this.#store.privacy.audioKey(tenantId, callId, true);
     if (key === undefined) return false;
-    const sealed = sealAudio(key, aboutOf(tenantId, callId), createReadStream(path), size);
+    const sealed = sealAudio(key, aboutOf(tenantId, callId), readFileParts(path), size);
     await this.#objects.put(object, sealed, sealedBytesOf(size), signal);
     return true;
   }

@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { pourIntoFile } from '../kernel/pour-into-file.ts';
+import { readFileParts } from '../kernel/read-file-parts.ts';
 import { StoreRecordError } from './errors.ts';
 import { objectKey } from './objects/object-key.ts';
 import type { ObjectStore } from './objects/port.ts';
@@ -28,7 +28,7 @@ export class Uploads {
     const key = await this.#store.privacy.audioKey(tenantId, submissionId, true);
     if (key === undefined) throw new StoreRecordError('the upload was erased', { facts: { submissionId } });
     const object = objectKey(tenantId, 'uploads', `${submissionId}.sealed`);
-    const sealed = sealAudio(key, aboutOf(tenantId, submissionId), createReadStream(path), size);
+    const sealed = sealAudio(key, aboutOf(tenantId, submissionId), readFileParts(path), size);
     await this.#objects.put(object, sealed, sealedBytesOf(size));
     return object;
   }

@@ -8,7 +8,7 @@ import { parseWav, wavHeader } from '../../src/audio/wav.ts';
 import { CallJournal } from '../../src/call/call-journal.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/call-ended.ts';
-import { endOrphans } from '../../src/jobs/call-keeping.ts';
+import { endOrphans } from '../../src/jobs/orphan-watch.ts';
 import { Outbox } from '../../src/jobs/outbox.ts';
 import { OutboxPump } from '../../src/jobs/outbox-pump.ts';
 import { deliverRecordings, keepRecording } from '../../src/jobs/sealing.ts';

@@ -1,12 +1,12 @@
-import { createReadStream } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, createGunzip, gunzip, gzip } from 'node:zlib';
 import { z } from 'zod';
 import { hasCode } from '../../kernel/error-code.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { readFileParts } from '../../kernel/read-file-parts.ts';
 import { type CallFixture, FIXTURE_VERSION, fixtureBody, type FixtureHeader, fixtureHeader } from './fixture.ts';
 import { type FixtureKey, isSealed, openFixture, SEALED_SUFFIX, sealedHeader, sealFixture } from './sealed-fixture.ts';
 
@@ -143,8 +143,9 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 /** Reads no further than the first line. */
 async function readExpiry(path: string): Promise<number | null> {
   const sealed = path.endsWith(SEALED_SUFFIX);
+  const stored = readFileParts(path);
   // What goes wrong ends the loop below.
-  const text = sealed ? createReadStream(path) : pipeline(createReadStream(path), createGunzip(), () => undefined);
+  const text = sealed ? Readable.from(stored) : pipeline(stored, createGunzip(), () => undefined);
   try {
     let read = Buffer.alloc(0);
     for await (const chunk of text) {

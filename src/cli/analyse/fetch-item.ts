@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
+import { readFileParts } from '../../kernel/read-file-parts.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { RemoteAudio } from '../../platform/server/asr/remote-audio.ts';
 import { Refusal } from '../../platform/server/refusal.ts';
@@ -95,6 +95,6 @@ async function localRecording(path: string, dispose: () => Promise<void>, signal
     throw new RecordingRefusedError('missing', `the file cannot be read: ${errorText(error)}`, error);
   });
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { signal, highWaterMark: 1024 * 1024 })) hash.update(chunk as Buffer);
+  for await (const part of readFileParts(path, { signal, partBytes: 1024 * 1024 })) hash.update(part);
   return { path, sha256: hash.digest('hex'), bytes: facts.size, [Symbol.asyncDispose]: dispose };
 }

@@ -1,7 +1,9 @@
-import { createReadStream, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
 import { glob, isDynamicPattern } from 'tinyglobby';
+import { readFileParts } from '../../kernel/read-file-parts.ts';
 import { UsageError } from '../speech/usage.ts';
 import { readList } from './csv-list.ts';
 import type { S3Source } from './s3-source.ts';
@@ -104,7 +106,7 @@ function isRecording(path: string): boolean {
 }
 
 async function* listItems(list: string, options: ItemOptions): AsyncIterable<Item | BrokenItem> {
-  for await (const row of readList(createReadStream(list), options.column)) {
+  for await (const row of readList(Readable.from(readFileParts(list), { objectMode: false }), options.column)) {
     const name = `${list}:${row.line}`;
     if ('reason' in row) {
       yield { name, reason: row.reason };

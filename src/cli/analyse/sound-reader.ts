@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { CompressedAudioError } from '../../audio/compressed-audio-error.ts';
 import type { CompressedFormat } from '../../audio/recording-format.ts';
@@ -11,6 +10,7 @@ import { decodedRateHz } from '../../audio/media/decode-file.ts';
 import { MediaNeedsFfmpegError } from '../../audio/media/errors.ts';
 import { MediaDecoder } from '../../audio/media/media-decoder.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { readFileParts } from '../../kernel/read-file-parts.ts';
 import { decodeStereo } from './stereo-decoder.ts';
 
 /** Containers of compressed recordings, and what those would hold. */
@@ -36,7 +36,7 @@ export function soundReader(ffmpeg = 'ffmpeg'): SoundReader {
         await decoder.decode({ inputPath, container, outputPath, maxSeconds: PLATFORM_LIMITS.seconds }, signal);
         const { size: dataBytes } = await stat(outputPath);
         const header = wavHeader({ rateHz: decodedRateHz, channels: 1, dataBytes, encoding: 'pcm16' });
-        const samples = createReadStream(outputPath, { highWaterMark: 1024 * 1024 });
+        const samples = readFileParts(outputPath, { partBytes: 1024 * 1024 });
         await pourIntoFile(samples, wavPath, {
           async *through(parts: AsyncIterable<Uint8Array>) {
             yield header;

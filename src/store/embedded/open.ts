@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { z } from 'zod';
 import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { FolderLock, type LockAttempt } from '../../kernel/folder-lock.ts';
 import { stayAwake } from '../../kernel/stay-awake.ts';
 import type { DatabaseConnection } from '../connection.ts';
 import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
@@ -12,10 +13,9 @@ import { migrateDatabase, migrationTexts } from '../migrate.ts';
 import { openPool } from '../open-pool.ts';
 import { EngineHost } from './engine-host.ts';
 import { dialGate } from './loopback.ts';
-import { Peer } from './peer.ts';
+import { Peer, type StoreOwner } from './peer.ts';
 import { SessionGate } from './session-gate.ts';
 import { serveSocket, socketDirOf } from './socket-server.ts';
-import { type LockAttempt, type LockFacts, StoreLock } from './store-lock.ts';
 import { placeCluster, templateKey, templateRoot } from './template.ts';
 
 export interface EmbeddedOptions {
@@ -58,33 +58,42 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDa
       if (peer !== undefined) return peer;
     }
     if (whenBusy === 'stop' || clock.nowMs() >= deadlineMs) {
-      throw new StoreBusyError('another process has the store open', { facts: { dataDir, ownerPid: found.owner.pid } });
+      throw new StoreBusyError('another process has the store open', { facts: { dataDir, ownerPid: found.pid } });
     }
     await stayAwake(sleep(clock, RETRY_MS));
   }
 }
 
 /** @returns what the lock says of the owner when that is another process */
-async function tryOwning(options: EmbeddedOptions): Promise<EmbeddedDatabase | LockFacts> {
+async function tryOwning(options: EmbeddedOptions): Promise<EmbeddedDatabase | StoreOwner> {
   const { dataDir, clock, lasting = true } = options;
   const socketDir = socketDirOf(dataDir);
   const attempt = await tryLock(dataDir, socketDir, clock, lasting);
-  if (attempt.state === 'busy') return attempt.facts;
+  if (attempt.state === 'busy') return { pid: attempt.facts.owner.pid, ...ownersNote.parse(attempt.facts) };
   return own(options, socketDir, attempt.lock).catch(async (error: unknown) => {
     await attempt.lock.release();
     throw error;
   });
 }
 
+/** What the owner of the store notes in its lock. */
+const ownersNote = z.object({
+  /** Where other processes find the store's socket. */
+  socketDir: z.string().default(''),
+  /** Whether the owner means to stay, so that others may join it. Locks of older versions do not say. */
+  lasting: z.boolean().default(true),
+});
+
+/** PGlite has no lock of its own, and two processes on one directory silently lose rows. */
 async function tryLock(dataDir: string, socketDir: string, clock: Clock, lasting: boolean): Promise<LockAttempt> {
   try {
-    return await StoreLock.acquire(join(dataDir, 'store.lock'), socketDir, clock, lasting);
+    return await FolderLock.acquire(join(dataDir, 'store.lock'), clock, { socketDir, lasting });
   } catch (error) {
     throw new StoreUnavailableError('the data directory cannot be written', { cause: error, facts: { dataDir } });
   }
 }
 
-async function own(options: EmbeddedOptions, socketDir: string, lock: StoreLock): Promise<EmbeddedDatabase> {
+async function own(options: EmbeddedOptions, socketDir: string, lock: FolderLock): Promise<EmbeddedDatabase> {
   const { dataDir, clock, onProblem } = options;
   const clusterDir = join(dataDir, 'store');
   try {

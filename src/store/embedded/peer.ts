@@ -9,10 +9,16 @@ import type { DatabaseConnection } from '../connection.ts';
 import { openPool } from '../open-pool.ts';
 import type { EmbeddedDatabase } from './open.ts';
 import { SOCKET_NAME } from './socket-server.ts';
-import type { LockFacts } from './store-lock.ts';
+
+/** Another process that has the store open. */
+export interface StoreOwner {
+  readonly pid: number;
+  readonly socketDir: string;
+  readonly lasting: boolean;
+}
 
 /** Opens the store as its owner, or says who that is. */
-type TryOwning = () => Promise<EmbeddedDatabase | LockFacts>;
+type TryOwning = () => Promise<EmbeddedDatabase | StoreOwner>;
 
 export interface PeerOptions {
   readonly clock: Clock;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../kernel/error-code.ts';
+import { readFileParts } from '../../kernel/read-file-parts.ts';
 import { ObjectStoreError } from '../errors.ts';
 import { flushFolder } from '../flush-folder.ts';
 import type { ObjectStore } from './port.ts';
@@ -41,10 +41,8 @@ export function diskObjects(folder: string): ObjectStore {
       }
     },
     async *read(key, start, end, signal) {
-      if (end <= start) return;
       try {
-        const options = signal === undefined ? {} : { signal };
-        for await (const chunk of createReadStream(pathOf(key), { start, end: end - 1, ...options })) yield chunk as Buffer;
+        yield* readFileParts(pathOf(key), { start, end, signal });
       } catch (error) {
         throw new ObjectStoreError('an object cannot be read', { cause: error, facts: { key } });
       }

@@ -69,6 +69,20 @@ describe('Outbox', () => {
     expect(await numbersIn(outbox)).toEqual([2, 4]);
   });
 
+  it('goes on appending where another process takes out what it appended, and is full when that one does not', async () => {
+    await using folder = await temporaryFolder();
+    const open = (): Promise<Outbox> => Outbox.open(folder.path, wallMs, { maxEntries: 2, maxBytes: 1_000_000 });
+    const [drained, other] = [await open(), await open()];
+    for (let number = 0; number < 6; number += 1) {
+      await drained.append('number', { number });
+      for (const name of await other.names()) await other.remove(name);
+    }
+    await drained.append('number', { number: 6 });
+    await drained.append('number', { number: 7 });
+    await expect(drained.append('number', { number: 8 })).rejects.toMatchObject({ code: 'OFFHOOK_OUTBOX_FULL' });
+    expect(await numbersIn(other)).toEqual([6, 7]);
+  });
+
   it('says what the disk said and leaves nothing behind, on a device that is always full', async () => {
     await using folder = await temporaryFolder();
     const outbox = await Outbox.open(folder.path, wallMs);

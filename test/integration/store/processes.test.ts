@@ -7,7 +7,7 @@ import { openQueue } from '../../../src/jobs/queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { socketDirOf } from '../../../src/store/embedded/socket-server.ts';
-import { StoreLock } from '../../../src/store/embedded/store-lock.ts';
+import { FolderLock } from '../../../src/kernel/folder-lock.ts';
 import { storeOn } from '../../../src/store/postgres-store.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
@@ -150,7 +150,9 @@ describe.concurrent('the embedded store between processes', () => {
 
   it('says who has the store when that one does not let go of it, in a process that has nothing else to do', async () => {
     await using folder = await temporaryFolder();
-    const attempt = await StoreLock.acquire(join(folder.path, 'store.lock'), join(folder.path, 'nowhere'), systemClock);
+    const attempt = await FolderLock.acquire(join(folder.path, 'store.lock'), systemClock, {
+      socketDir: join(folder.path, 'nowhere'),
+    });
     if (attempt.state !== 'held') throw new Error('a new folder is free');
     await using _lock = attempt.lock;
     const child = startChild(folder.path, 'late-', '300');
@@ -204,11 +206,11 @@ describe('the lock of the embedded store', () => {
 
   it('is held by one of many that find a dead owner at once', async () => {
     await using folder = await temporaryFolder();
-    const first = await StoreLock.acquire(folder.path, '/s', systemClock);
+    const first = await FolderLock.acquire(folder.path, systemClock);
     if (first.state !== 'held') throw new Error('a new folder is free');
     await first.lock.release();
     for (let round = 0; round < 10; round += 1) {
-      const attempts = await Promise.all(Array.from({ length: 6 }, () => StoreLock.acquire(folder.path, '/s', systemClock)));
+      const attempts = await Promise.all(Array.from({ length: 6 }, () => FolderLock.acquire(folder.path, systemClock)));
       const held = attempts.flatMap((attempt) => (attempt.state === 'held' ? [attempt.lock] : []));
       expect(held).toHaveLength(1);
       await held[0]?.release();
@@ -220,10 +222,10 @@ describe('the lock of the embedded store', () => {
     await using folder = await temporaryFolder();
     await mkdir(folder.path, { recursive: true });
     await writeFile(join(folder.path, '7'), JSON.stringify({ owner: deadOwner, released: false, socketDir: '/there' }));
-    const busy = await StoreLock.acquire(folder.path, '/s', systemClock);
+    const busy = await FolderLock.acquire(folder.path, systemClock);
     expect(busy).toMatchObject({ state: 'busy', facts: { socketDir: '/there' } });
     const later = { ...systemClock, wallMs: () => Date.now() + 60_000 };
-    const attempt = await StoreLock.acquire(folder.path, '/s', later);
+    const attempt = await FolderLock.acquire(folder.path, later);
     expect(attempt.state).toBe('held');
     if (attempt.state === 'held') await attempt.lock.release();
     expect(await readdir(folder.path)).toEqual(['8']);

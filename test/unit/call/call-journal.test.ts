@@ -12,9 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { CallJournal } from '../../../src/call/call-journal.ts';
+import { CallJournal, type ProcessView } from '../../../src/call/call-journal.ts';
 import { readJournal } from '../../../src/call/journal-file.ts';
-import { endOrphans } from '../../../src/jobs/call-keeping.ts';
+import { endOrphans } from '../../../src/jobs/orphan-watch.ts';
 import { Outbox } from '../../../src/jobs/outbox.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
@@ -40,8 +40,8 @@ const fail = (callId: string, error: unknown): void => {
 };
 
 /** Its files are closed after the test. */
-function journalOf(path: string, pid = process.pid, onError = fail, startOf?: (pid: number) => string): CallJournal {
-  const opened = new CallJournal(path, pid, onError, startOf);
+function journalOf(path: string, pid = process.pid, onError = fail, view: Partial<ProcessView> = {}): CallJournal {
+  const opened = new CallJournal(path, pid, onError, view);
   journals.push(opened);
   return opened;
 }
@@ -69,12 +69,12 @@ it('takes over the lease of a process that is dead, and finds what it left behin
 it('finds what a process left behind whose number another one has now', async () => {
   const path = folder();
   // The parent of this process is alive.
-  const before = journalOf(path, process.ppid, fail, () => 'boot.1');
+  const before = journalOf(path, process.ppid, fail, { startOf: () => 'boot.1' });
   before.lease('call_1');
   before.keep('call_1', { turns: 1 });
   await before[Symbol.asyncDispose]();
-  expect(await journalOf(path, process.pid, fail, () => 'boot.1').orphans()).toEqual([]);
-  const after = journalOf(path, process.pid, fail, () => 'boot.2');
+  expect(await journalOf(path, process.pid, fail, { startOf: () => 'boot.1' }).orphans()).toEqual([]);
+  const after = journalOf(path, process.pid, fail, { startOf: () => 'boot.2' });
   expect(await after.elsewhere('call_1')).toBeUndefined();
   expect(await after.orphans()).toEqual([{ callId: 'call_1', document: { turns: 1 } }]);
 });
@@ -82,13 +82,15 @@ it('finds what a process left behind whose number another one has now', async ()
 it.runIf(process.platform === 'linux')('knows the owner of a lease by when it started', () => {
   const path = folder();
   journalOf(path, process.ppid).lease('call_1');
-  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toMatch(new RegExp(`^${process.ppid} [\\da-f-]{36}\\.\\d+$`, 'u'));
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toMatch(
+    new RegExp(`^${process.ppid} [\\da-f-]{36}\\.\\d+ pid:\\[\\d+\\]$`, 'u'),
+  );
   expect(journalOf(path).lease('call_1')).toBe(false);
 });
 
 it('takes the number alone where nothing says when a process started, or a version wrote the lease that did not know', async () => {
   const path = folder();
-  journalOf(path, process.ppid, fail, () => '').lease('call_1');
+  journalOf(path, process.ppid, fail, { startOf: () => '' }).lease('call_1');
   expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toBe(String(process.ppid));
   expect(journalOf(path).lease('call_1')).toBe(false);
 });
@@ -125,6 +127,27 @@ it('keeps the last state of a call of any length in a file that does not grow wi
   await before[Symbol.asyncDispose]();
   expect(await journalOf(path).orphans()).toEqual([{ callId: 'call_1', document: { turns: 60, text } }]);
   expect(readdirSync(path)).toEqual(['call_1.json', 'call_1.lease']);
+});
+
+it('leaves the calls of another container alone while that one touches their leases, and takes them over after that', async () => {
+  const path = folder();
+  const clock = new ManualClock(0, Date.now());
+  // Process 1 of another container; here that number is somebody else, who is alive.
+  const there = journalOf(path, 1, fail, { namespace: 'pid:[1]', clock });
+  there.lease('call_1');
+  there.keep('call_1', { turns: 1 });
+  const here = journalOf(path, process.pid, fail, { namespace: 'pid:[2]', clock });
+  await expect.poll(() => existsSync(join(path, 'call_1.json'))).toBe(true);
+  for (let passedMs = 0; passedMs < 60_000; passedMs += 5_000) {
+    clock.advance(5_000);
+    const touched = (): boolean => Math.abs(statSync(join(path, 'call_1.lease')).mtimeMs - clock.wallMs()) < 2;
+    await expect.poll(touched, { interval: 2 }).toBe(true);
+    expect(await here.orphans()).toEqual([]);
+    expect(await here.elsewhere('call_1')).toEqual({ turns: 1 });
+  }
+  await there[Symbol.asyncDispose]();
+  clock.advance(21_000);
+  expect(await here.orphans()).toEqual([{ callId: 'call_1', document: { turns: 1 } }]);
 });
 
 it('takes over a lease with its own number that it did not take: in a container every process is number 1', () => {

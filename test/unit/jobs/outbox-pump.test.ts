@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DrainLease } from '../../../src/jobs/drain-lease.ts';
 import { JobSubjectError } from '../../../src/jobs/errors.ts';
 import { Outbox } from '../../../src/jobs/outbox.ts';
 import { type Deliver, OutboxPump } from '../../../src/jobs/outbox-pump.ts';
@@ -47,6 +49,36 @@ describe('OutboxPump', () => {
     expect(tries).toEqual([]);
     clock.advance(10_000);
     await until('its delivery', () => tries.length === 1);
+  });
+
+  it('leaves the outbox to the process that drains it, and takes over when that one ends', async () => {
+    const { folder, clock, outbox, tries } = await setUp(() => {});
+    await using _folder = folder;
+    const lease = (): DrainLease => new DrainLease(join(folder.path, 'lease'), clock, () => {});
+    const [first, second] = [lease(), lease()];
+    const by = (name: string, mayDrain: () => Promise<boolean>): OutboxPump =>
+      new OutboxPump({
+        outbox,
+        deliver: async ({ body }) => void tries.push([name, body]),
+        mayDrain,
+        clock,
+        logger: silentLogger,
+      });
+    expect(await first.held()).toBe(true);
+    const one = by('first', () => first.held());
+    await using _two = by('second', () => second.held());
+    for (const number of [1, 2]) await outbox.append('n', number);
+    await one.drained();
+    expect(tries).toEqual([1, 2].map((number) => ['first', number]));
+    await one.stop();
+    await outbox.append('n', 3);
+    await first.release();
+    await until('the other to drain', () => {
+      clock.advance(1_000);
+      return tries.length === 3;
+    });
+    expect(tries[2]).toEqual(['second', 3]);
+    await second.release();
   });
 
   it('tries again with growing pauses while store or queue are away, and loses nothing', async () => {

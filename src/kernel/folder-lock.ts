@@ -2,17 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { hasCode } from '../../kernel/error-code.ts';
-import type { Clock, Timer } from '../../kernel/clock.ts';
+import type { Clock, Timer } from './clock.ts';
+import { hasCode } from './error-code.ts';
 import { type ProcessIdentity, livenessOf, processIdentity, thisProcess } from './process-identity.ts';
 
-const lockFile = z.object({
-  owner: processIdentity,
-  released: z.boolean(),
-  socketDir: z.string(),
-  /** Whether the owner means to stay, so that others may join it. Locks of older versions do not say. */
-  lasting: z.boolean().default(true),
-});
+const lockFile = z.looseObject({ owner: processIdentity, released: z.boolean() });
+/** What a lock's file says: its owner, and what the owner noted beside that. */
 export type LockFacts = z.infer<typeof lockFile>;
 
 /** How often the owner shows that it lives, and after how long without it an owner that cannot be looked at counts as dead. */
@@ -20,18 +15,17 @@ const HEARTBEAT_MS = 3_000;
 const SILENT_MS = 15_000;
 
 export type LockAttempt =
-  | { readonly state: 'held'; readonly lock: StoreLock }
+  | { readonly state: 'held'; readonly lock: FolderLock }
   | { readonly state: 'busy'; readonly facts: LockFacts };
 
 /**
- * The exclusive right to open the embedded store. PGlite has no lock of its own, and two processes on one directory
- * silently lose rows.
+ * A right that one process has at a time, also where several start at once or the owner is killed.
  *
  * The lock is the highest numbered file of a folder. Numbers only rise: whoever finds its owner gone links the next
  * number, which the file system grants to one process alone; nobody ever removes a live owner's file, as happens where
  * a stale lock is deleted and made again. Older numbers are swept by the owner.
  */
-export class StoreLock implements AsyncDisposable {
+export class FolderLock implements AsyncDisposable {
   readonly #folder: string;
   readonly #number: number;
   readonly #facts: LockFacts;
@@ -48,12 +42,12 @@ export class StoreLock implements AsyncDisposable {
   }
 
   /**
-   * @param socketDir where other processes will find the store's socket while the lock is held
-   * @param lasting whether they may join there
+   * @param folder of this lock alone; made where it is not there
+   * @param note what others are to know of the owner while the lock is held
    */
-  static async acquire(folder: string, socketDir: string, clock: Clock, lasting = true): Promise<LockAttempt> {
+  static async acquire(folder: string, clock: Clock, note: Readonly<Record<string, unknown>> = {}): Promise<LockAttempt> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const facts: LockFacts = { owner: await thisProcess(), released: false, socketDir, lasting };
+    const facts: LockFacts = { ...note, owner: thisProcess(), released: false };
     for (;;) {
       const latest = await latestLock(folder);
       if (latest !== undefined && (await isHeld(folder, latest, clock))) return { state: 'busy', facts: latest.facts };
@@ -62,12 +56,17 @@ export class StoreLock implements AsyncDisposable {
       // A slow process may have linked a number that was swept meanwhile: then a higher one stands, and this one is void.
       const now = await latestLock(folder);
       if (now?.number === number) {
-        const lock = new StoreLock(folder, number, facts, clock);
+        const lock = new FolderLock(folder, number, facts, clock);
         await lock.#sweep();
         return { state: 'held', lock };
       }
       await rm(join(folder, String(number)), { force: true });
     }
+  }
+
+  /** Whether it is still ours: an owner that others cannot look at, and that was held up for long, counts as dead to them. */
+  async isHeld(): Promise<boolean> {
+    return !this.#released && (await latestLock(this.#folder))?.number === this.#number;
   }
 
   /** Gives the lock up; the file stays, marked, so that numbers keep rising. */
@@ -112,7 +111,7 @@ async function latestLock(folder: string): Promise<NumberedLock | undefined> {
     // Swept between the two readings: look again.
     if (hasCode(error, 'ENOENT')) return latestLock(folder);
     // Files appear whole (they are linked or renamed into place); one that does not parse is a disk's work, not an owner's.
-    return { number, facts: { owner: nobody, released: true, socketDir: '', lasting: false } };
+    return { number, facts: { owner: nobody, released: true } };
   }
 }
 
@@ -120,7 +119,7 @@ const nobody: ProcessIdentity = { pid: 1, startTicks: 'none', bootId: 'none', pi
 
 async function isHeld(folder: string, { number, facts }: NumberedLock, clock: Clock): Promise<boolean> {
   if (facts.released) return false;
-  const liveness = await livenessOf(facts.owner);
+  const liveness = livenessOf(facts.owner);
   if (liveness !== 'unknown') return liveness === 'alive';
   const { mtimeMs } = await stat(join(folder, String(number))).catch(() => ({ mtimeMs: 0 }));
   return clock.wallMs() - mtimeMs < SILENT_MS;
@@ -138,7 +137,7 @@ async function claim(folder: string, number: number, facts: LockFacts): Promise<
     await link(path, join(folder, String(number)));
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (hasCode(error, 'EEXIST')) return false;
     throw error;
   } finally {
     await rm(path, { force: true });

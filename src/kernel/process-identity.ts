@@ -1,7 +1,6 @@
-import { readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { bootId, startTicksOf } from '../../kernel/process-start.ts';
+import { bootId, pidNamespace, startTicksOf } from './process-start.ts';
 
 /** Names one process of one machine for as long as that machine runs: a pid alone comes back after a while. */
 export const processIdentity = z.object({
@@ -16,18 +15,18 @@ export const processIdentity = z.object({
 
 export type ProcessIdentity = z.infer<typeof processIdentity>;
 
-export async function thisProcess(): Promise<ProcessIdentity> {
+export function thisProcess(): ProcessIdentity {
   return {
     pid: process.pid,
     startTicks: startTicksOf(process.pid),
     bootId: bootId() || hostname(),
-    pidNamespace: await readlink('/proc/self/ns/pid').catch(() => ''),
+    pidNamespace: pidNamespace(),
   };
 }
 
 /** Whether another process still runs; `unknown` when it lives where this one cannot look. */
-export async function livenessOf(other: ProcessIdentity): Promise<'alive' | 'dead' | 'unknown'> {
-  const self = await thisProcess();
+export function livenessOf(other: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
+  const self = thisProcess();
   if (other.bootId !== self.bootId || other.pidNamespace !== self.pidNamespace) return 'unknown';
   try {
     process.kill(other.pid, 0);
