@@ -177,6 +177,12 @@ export function findLanguage(word: string): Language | undefined {
   return byWord.get(wanted) ?? byWord.get(wanted.split(/[-_]/)[0] ?? '');
 }
 
+/** The English name with its code; the code alone where it is none of ours. */
+export function languageName(code: string): string {
+  const language = byWord.get(code);
+  return language === undefined ? code : `${language.name} (${code})`;
+}
+
 /** `auto` asks for detection. */
 export type LanguageChoice = { readonly type: 'auto' } | { readonly type: 'language'; readonly language: Language };
 

@@ -10,6 +10,8 @@ export const decodeWorkSchema = z.object({
 
 export const decodeWorkResultSchema = z.union([
   z.object({ type: z.literal('decoded') }),
-  z.object({ type: z.enum(['unreadable', 'needs-ffmpeg', 'too-long']), reason: z.string() }),
+  /** `cause` is what a decoder threw, for the log. */
+  z.object({ type: z.literal('unreadable'), reason: z.string(), cause: z.string().optional() }),
+  z.object({ type: z.enum(['needs-ffmpeg', 'too-long', 'failed']), reason: z.string() }),
 ]);
 export type DecodeWorkResult = z.infer<typeof decodeWorkResultSchema>;

@@ -32,7 +32,7 @@ export class MediaDecoder {
   /**
    * Writes the file's audio to `outputPath` (see `decodedRateHz`), of which nothing is left when it throws.
    * @throws MediaUnreadableError, MediaNeedsFfmpegError when there is none, MediaTooLongError for more than
-   * `maxSeconds`, or the signal's reason
+   * `maxSeconds`, the file system's error, or the signal's reason
    */
   async decode(options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
     await this.#turn(signal);
@@ -54,7 +54,11 @@ export class MediaDecoder {
       case 'decoded':
         return;
       case 'unreadable':
-        throw new MediaUnreadableError(result.reason);
+        throw new MediaUnreadableError(result.reason, {
+          cause: result.cause === undefined ? undefined : new Error(result.cause),
+        });
+      case 'failed':
+        throw new Error(result.reason);
       case 'too-long':
         if (ownSeconds === options.maxSeconds) throw new MediaTooLongError(result.reason);
         if (!(await this.#ffmpegThere())) {

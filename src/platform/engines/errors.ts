@@ -6,7 +6,10 @@ export class SynthesisUnavailableError extends OffhookError {
   readonly retryable = true;
 }
 
-/** This text cannot be spoken: an unknown voice, or a script that the engine has no letters for. */
+/**
+ * This text cannot be spoken: an unknown voice, a language without one, or a script that the engine has no letters for.
+ * Clients are shown its message: it holds no words of the engine's own.
+ */
 export class SynthesisRefusedError extends OffhookError {
   readonly code = 'OFFHOOK_SYNTHESIS_REFUSED';
   readonly retryable = false;

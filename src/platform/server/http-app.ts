@@ -76,6 +76,10 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     const refusal = refusalOf(error);
     if (refusal.status >= 500) {
       logger.error({ service: options.service, requestId: request.id, status: refusal.status, error }, 'request failed');
+    } else if (refusal.cause !== undefined) {
+      const { status, cause } = refusal;
+      // Not above debug: what a parser says may quote the body.
+      logger.debug({ service: options.service, requestId: request.id, status, error: cause }, 'request refused');
     }
     await reply.code(refusal.status).headers(refusal.headers).send(errorBody(refusal));
   });

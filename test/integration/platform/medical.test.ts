@@ -80,6 +80,17 @@ describe('the medical batch service', () => {
     expect((await transcribe(padded(limit + 1), 'a.wav')).status).toBe(413);
   });
 
+  it.each(['maybe', 'yes', '2', ''])('refuses enable_diarization=%j with a 400 that says what is accepted', async (flag) => {
+    const { status, body } = await transcribe(file, 'a.wav', { enable_diarization: flag });
+    expect([status, body]).toEqual([400, { detail: 'enable_diarization: must be true or false' }]);
+  });
+
+  it('takes enable_diarization as 1 and in any case', async () => {
+    for (const flag of ['1', 'TRUE']) {
+      expect((await transcribe(file, 'a.wav', { enable_diarization: flag })).body).toHaveProperty('segments');
+    }
+  });
+
   it('refuses another language than it has with 400', async () => {
     expect((await transcribe(file, 'a.wav', { language_code: 'med-xx' })).status).toBe(400);
   });

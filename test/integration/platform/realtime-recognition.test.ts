@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeAudio } from '../../../src/audio/codec.ts';
 import { noise, seededRandom } from '../../../src/audio/tone.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
 import { eventually, startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
 import { sayTones } from './tone-engines.ts';
 
@@ -53,6 +54,23 @@ describe('realtime recognition', () => {
     const closed = await socket.untilClosed();
     expect(socket.events).toEqual([{ type: 'error', error: expect.stringMatching(reason) }]);
     expect(closed).toEqual({ code: 1008, reason: socket.events[0]!['error'] });
+  });
+
+  it.each([
+    ['diarize', 'maybe'],
+    ['codeswitch', 2],
+  ])('refuses %s=%j with the values that are accepted', async (field, value) => {
+    await using socket = await open();
+    socket.json({ token: await test.token(), [field]: value });
+    expect((await socket.untilClosed()).reason).toBe(`${field}: must be true or false`);
+  });
+
+  it('answers a message of unknown type with an error that names the type and what is accepted [116]', async () => {
+    await using socket = await TestSocket.ready(test);
+    socket.json({ type: 'ping' });
+    const { code } = await socket.untilClosed();
+    expect(code).toBe(1008);
+    expect(socket.of('error')[0]!['error']).toBe('Unknown message type "ping": text frames after ready are commit or end');
   });
 
   it('refuses an expired token [104]', async () => {
@@ -343,5 +361,32 @@ describe('realtime recognition under small limits', () => {
     socket.text('commit');
     expect((await socket.untilClosed()).code).toBe(1008);
     expect(socket.of('error')[0]!['error']).toContain('Recognition failed');
+  });
+
+  it.each([
+    ['on a commit', 'failCommits'],
+    ['when a stream is opened', 'failOpens'],
+  ] as const)('keeps the own words of a recogniser that fails %s in the log', async (_name, failure) => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'warn', stream: { write: (line: string) => void lines.push(line) } });
+    await using test = await startTestPlatform({ logger });
+    test.recognition[failure] = new Error('kaldi: no grammar hi+xx');
+    for (const socket of [
+      await TestSocket.open(`${test.platform.asrUrl}/v1/realtime`),
+      await TestSocket.open(`${test.platform.asrAltUrl}/ws`, { authorization: `Bearer ${test.platform.apiKey}` }),
+    ]) {
+      const alt = socket.socket.url.endsWith('/ws');
+      socket.json(alt ? { language: 'en' } : { token: await test.token(), language_code: 'en' });
+      if (failure === 'failCommits') {
+        await socket.until(() => socket.of('ready').length === 1);
+        socket.pcm(sayTones(words, 16_000));
+        socket.text(alt ? 'END' : 'commit');
+      }
+      await socket.untilClosed();
+      const told = JSON.stringify(socket.of('error')[0]);
+      expect(told).toContain('Recognition failed: Internal server error');
+      expect(told).not.toContain('kaldi');
+      expect(lines.splice(0).join('')).toContain('kaldi: no grammar hi+xx');
+    }
   });
 });

@@ -117,6 +117,65 @@ describe('realtime synthesis', () => {
     expect(socket.events).toEqual([{ type: 'error', request_id: expect.any(String), error: expect.any(String) }]);
   });
 
+  it.each([
+    ['ping', /unknown message type "ping"/],
+    ['flush', /unknown message type "flush"/],
+    [5, /unknown message type 5/],
+  ])('answers a message of type %j without a text with an error that names the type', async (type, told) => {
+    await using socket = await open('?model=zero-indic&voice=Rajesh');
+    socket.json({ type });
+    expect((await socket.untilClosed()).code).toBe(1008);
+    expect(socket.of('error')[0]!['error']).toMatch(told);
+    expect(socket.of('error')[0]!['error']).toMatch(/config/);
+  });
+
+  it('speaks the text of a config message', async () => {
+    await using socket = await open();
+    socket.json({ type: 'config', ...request });
+    await completed(socket);
+    socket.json({ input: 'and again' });
+    await completed(socket, 2);
+    expect(test.synthesis.requests.at(-1)!.text).toBe('and again');
+  });
+
+  it.each([
+    ['model', { model: 'tts-9' }, /^model: must be zero-indic/],
+    ['voice', { voice: 'Nobody' }, /voice: unknown voice/],
+    ['language', { language: 'fr' }, /language: streaming serves/],
+    ['response_format', { response_format: 'opus' }, /^response_format: must be one of/],
+    ['background_audio', { background_audio: '?' }, /^background_audio: must be/],
+  ])('refuses a wrong %s in a config message at once', async (_field, settings, told) => {
+    await using socket = await open();
+    socket.json({ type: 'config', ...settings });
+    expect((await socket.untilClosed()).code).toBe(1008);
+    expect(socket.of('error')[0]!['error']).toMatch(told);
+  });
+
+  it.each(['trim_silence=maybe', 'latex=2'])('refuses %s in the query with the values that are accepted', async (query) => {
+    await using socket = await open(`?${query}`);
+    expect((await socket.untilClosed()).code).toBe(1008);
+    expect(socket.of('error')[0]!['error']).toMatch(/^(trim_silence|latex): must be true or false$/);
+  });
+
+  it.each([
+    ['Russian', { input: 'Добрый день' }],
+    ['Russian asked for as Hindi', { input: 'Добрый день', language: 'hi' }],
+    ['a Japanese sentence among English ones', { input: 'Good morning to all of you. おはようございます! How are you?' }],
+  ])('refuses to stream %s, which the document leaves to batch [181]', async (_name, fields) => {
+    await using socket = await open();
+    const before = test.synthesis.requests.length;
+    socket.json({ ...request, ...fields });
+    expect((await socket.untilClosed()).code).toBe(1008);
+    expect(socket.of('error')[0]!['error']).toMatch(/^body.input: streaming serves the Indic languages and English only/);
+    expect(test.synthesis.requests.length).toBe(before);
+  });
+
+  it.each(['नमस्ते जी', 'سلام', 'வணக்கம்', 'Hello', '12:30', 'ꯈꯨꯔꯨꯝꯖꯔꯤ', 'ᱡᱚᱦᱟᱨ'])('streams %s', async (input) => {
+    await using socket = await open();
+    socket.json({ ...request, input });
+    await completed(socket);
+  });
+
   it('refuses text that is not JSON, and binary', async () => {
     for (const message of ['hello', Buffer.from([1, 2])]) {
       await using socket = await open();

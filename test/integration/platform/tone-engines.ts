@@ -103,10 +103,13 @@ export class ToneRecogniser implements RecognitionEngine {
   /** Options of every stream opened. */
   readonly opened: RecognitionOptions[] = [];
   failCommits: Error | undefined;
+  /** Thrown where a stream would be opened. */
+  failOpens: Error | undefined;
   /** Commits wait for this. */
   gate: Promise<void> = Promise.resolve();
 
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream {
+    if (this.failOpens !== undefined) throw this.failOpens;
     this.openStreams += 1;
     this.opened.push(options);
     let open = true;

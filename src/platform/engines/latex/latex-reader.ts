@@ -86,7 +86,10 @@ export class LatexReader {
       this.#pending.delete(answer.id);
       pending?.deadline.cancel();
       if (answer.type === 'read') pending?.resolve(answer.words);
-      else pending?.reject(new LatexError(`the formula cannot be read: ${plainReason(answer.reason)}`));
+      else {
+        const cause = answer.engineReason === undefined ? undefined : new Error(answer.engineReason);
+        pending?.reject(new LatexError(`the formula cannot be read: ${plainReason(answer.reason)}`, { cause }));
+      }
     });
     worker.on('error', () => void this.#end('its thread failed'));
     return worker;

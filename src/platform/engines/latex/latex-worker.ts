@@ -15,7 +15,14 @@ export interface ToLatexWorker {
 /** Words for each formula in order, or why one of them cannot be read. */
 export type FromLatexWorker =
   | { readonly type: 'read'; readonly id: number; readonly words: readonly string[] }
-  | { readonly type: 'unreadable'; readonly id: number; readonly reason: string };
+  | {
+      readonly type: 'unreadable';
+      readonly id: number;
+      /** For the client: where the formula goes wrong. */
+      readonly reason: string;
+      /** What the speech engine threw, where the formula itself is sound. */
+      readonly engineReason?: string;
+    };
 
 /** Macros unfolded at most: a few letters may define themselves again and again. */
 const MAX_EXPANSIONS = 500;
@@ -34,10 +41,16 @@ async function answer({ id, latex, locale }: ToLatexWorker): Promise<FromLatexWo
     try {
       words.push(sre.toSpeech(temml.renderToString(formula, { throwOnError: true, xml: true, maxExpand: MAX_EXPANSIONS })));
     } catch (error) {
-      return { type: 'unreadable', id, reason: errorText(error) };
+      return { type: 'unreadable', id, ...reasons(error) };
     }
   }
   return { type: 'read', id, words };
+}
+
+function reasons(error: unknown): { reason: string; engineReason?: string } {
+  // By its name: the package's types leave the class out.
+  if (error instanceof Error && error.name === 'ParseError') return { reason: error.message };
+  return { reason: 'it cannot be put in words', engineReason: errorText(error) };
 }
 
 parentPort!.on('message', (message: ToLatexWorker) => {

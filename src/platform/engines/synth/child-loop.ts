@@ -1,6 +1,9 @@
 import { errorText } from '../../../kernel/errors.ts';
 import { type ChildAnswer, type RenderRequest, renderRequestSchema } from './child-protocol.ts';
 
+/** The engine has no voice for what was asked. */
+export class NoVoiceError extends Error {}
+
 export type Render = (request: RenderRequest) => Promise<{ pcm: Int16Array<ArrayBuffer>; rateHz: number }>;
 
 /**
@@ -31,7 +34,7 @@ async function rendered(render: Render, request: RenderRequest): Promise<ChildAn
     const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
     return { type: 'audio', id: request.id, pcm: bytes, rateHz };
   } catch (error) {
-    return { type: 'failed', id: request.id, reason: errorText(error) };
+    return { type: 'failed', id: request.id, reason: errorText(error), noVoice: error instanceof NoVoiceError };
   }
 }
 

@@ -28,7 +28,8 @@ export const childAnswerSchema = z.discriminatedUnion('type', [
     pcm: z.instanceof(Uint8Array),
     rateHz: z.number().int(),
   }),
-  z.object({ type: z.literal('failed'), id: z.number().int(), reason: z.string() }),
+  /** `reason` is the engine's own, for the log. */
+  z.object({ type: z.literal('failed'), id: z.number().int(), reason: z.string(), noVoice: z.boolean() }),
 ]);
 
 export type ChildAnswer = z.infer<typeof childAnswerSchema>;

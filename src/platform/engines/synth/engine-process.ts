@@ -113,7 +113,10 @@ export class EngineProcess {
   #answered(answer: Extract<ChildAnswer, { id: number }>): void {
     const pending = this.#settle(answer.id);
     if (answer.type === 'failed') {
-      pending?.reject(new SynthesisRefusedError(`${this.#options.engine}: ${answer.reason}`));
+      const { engine, logger } = this.#options;
+      logger.warn({ engine, reason: answer.reason }, 'synthesizer refused a sentence');
+      const what = answer.noVoice ? 'there is no voice for this language' : 'the synthesizer cannot read this text';
+      pending?.reject(new SynthesisRefusedError(what, { facts: { engine, noVoice: answer.noVoice } }));
       return;
     }
     // Copied to an aligned buffer: the message's bytes may start anywhere.

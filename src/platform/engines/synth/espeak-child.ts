@@ -1,6 +1,6 @@
 // The process of its own that espeak-ng (GPL-3.0, optional) lives in: nothing but messages passes between it and us.
 import { joinSamples } from '../../../audio/join-samples.ts';
-import { type Render, serveRequests } from './child-loop.ts';
+import { NoVoiceError, type Render, serveRequests } from './child-loop.ts';
 import type { RenderRequest } from './child-protocol.ts';
 
 /** The part of the package we use; it ships no types. `synthesize` returns when all callbacks have run. */
@@ -32,7 +32,7 @@ async function load(): Promise<Render | undefined> {
 }
 
 function speak(worker: EspeakWorker, request: RenderRequest): Int16Array<ArrayBuffer> {
-  if (worker.set_voice(request.voice) !== 0) throw new Error(`no espeak voice ${request.voice}`);
+  if (worker.set_voice(request.voice) !== 0) throw new NoVoiceError(`no espeak voice ${request.voice}`);
   worker.set_rate(Math.max(80, Math.min(450, Math.round(DEFAULT_WORDS_PER_MINUTE * request.speed))));
   worker.set_pitch(request.pitch);
   worker.set_range(request.range ?? 50);

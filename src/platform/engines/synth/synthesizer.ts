@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
+import { languageName } from '../../languages.ts';
 import { defaultVoice, findVoice, voices } from './voices.ts';
 import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
 import type { EngineVoice, SynthesisChunk, SynthesisEngine, SynthesisRequest } from '../port.ts';
@@ -8,7 +9,7 @@ import { EngineProcess } from './engine-process.ts';
 import { soundLike, type VoiceLikeness } from './likeness.ts';
 import { inReadableScript, readable, soundsRead } from './readable.ts';
 import { engineSpeed, speakSentences } from './speak-sentences.ts';
-import { espeakLanguage } from './spoken-language.ts';
+import { espeakLanguage, spokenLanguage } from './spoken-language.ts';
 import { espeakSound } from './voice-sound.ts';
 
 /**
@@ -61,7 +62,14 @@ class Synthesizer implements SynthesisEngine {
     const language = espeakLanguage(written, request.language, voice.language);
     const words = this.engine === 'espeak' ? readable(written, language) : written;
     const sound = this.#sound(voice, language, request.likeness);
-    const { pcm, rateHz } = await this.#process.render({ text: words, speed, ...sound });
+    const { pcm, rateHz } = await this.#process.render({ text: words, speed, ...sound }).catch((error: unknown) => {
+      if (!(error instanceof SynthesisRefusedError) || error.facts['noVoice'] !== true) throw error;
+      const wanted = spokenLanguage(written, request.language, voice.language);
+      throw new SynthesisRefusedError(`there is no voice for ${languageName(wanted)} on this platform`, {
+        cause: error,
+        facts: { language: wanted },
+      });
+    });
     if (!soundsRead(words, (pcm.length / rateHz) * speed)) {
       throw new SynthesisRefusedError('the engine would spell this text out or skip it; write it in another script', {
         facts: { language },
@@ -81,7 +89,10 @@ class Synthesizer implements SynthesisEngine {
       return { voice: `${language}+${variant}`, pitch, range };
     }
     if (language !== 'en-us') {
-      throw new SynthesisRefusedError('espeak-ng is not installed, and flite speaks English only', { facts: { language } });
+      throw new SynthesisRefusedError(
+        'this platform speaks English only: espeak-ng, which speaks the other languages, is not installed',
+        { facts: { language } },
+      );
     }
     // flite's own scale of pitch; it keeps its range.
     const gender = like?.gender ?? voice.gender;

@@ -1,9 +1,8 @@
 import { cutFrames } from '../../../audio/framing.ts';
 import { decodeAudio, encodeAudio } from '../../../audio/codec.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { errorText } from '../../../kernel/errors.ts';
 import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
-import { openHearing } from '../asr/hearing.ts';
+import { openHearing, recognitionFailure } from '../asr/hearing.ts';
 import { activityFrameMs, SpeechActivity } from '../asr/speech-activity.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
 import { FinalLine } from '../faults/final-line.ts';
@@ -19,7 +18,8 @@ export interface AltSessionOptions {
   readonly clock: Clock;
   readonly faults: FaultDice;
   readonly emit: (event: AltEvent) => void;
-  readonly fail: (reason: string) => void;
+  /** @param cause what the engine threw, for the log alone */
+  readonly fail: (reason: string, cause?: unknown) => void;
 }
 
 interface SegmentFacts {
@@ -149,7 +149,7 @@ export class AltSession {
         this.#result(result, facts);
       },
       (error: unknown) => {
-        if (!this.#over.signal.aborted) this.#options.fail(`Recognition failed: ${errorText(error)}`);
+        if (!this.#over.signal.aborted) this.#options.fail(recognitionFailure(error), error);
       },
     );
   }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
-import { errorText } from '../../../kernel/errors.ts';
+import { WavError } from '../../../audio/wav.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
+import { recognitionFailure } from '../asr/hearing.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { closeReason } from '../close-reason.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -76,6 +77,10 @@ export function serveAltSocket(options: AltSocketOptions): void {
     send({ type: 'error', code, message });
     void closeSocket(socket, closeCode, closeReason(message), clock);
   };
+  const failed = (reason: string, cause?: unknown): void => {
+    if (cause !== undefined) logger.warn({ error: cause }, 'realtime session failed');
+    fail('INTERNAL_ERROR', reason);
+  };
   const watchIdle = (): Timer =>
     clock.after(limits.inactivityMs, () =>
       fail('TIMEOUT', `No message arrived within the inactivity limit of ${limits.inactivityMs / 1000} s`),
@@ -99,13 +104,13 @@ export function serveAltSocket(options: AltSocketOptions): void {
         faults: options.faults,
         engine: options.engine,
         emit: send,
-        fail: (reason) => fail('INTERNAL_ERROR', reason),
+        fail: failed,
       });
       const samples = new AltSamples(handshake.sampleType, handshake.sampleRateHz);
       state = { name: 'streaming', session, samples, freeSlot };
     } catch (error) {
       freeSlot();
-      fail('INTERNAL_ERROR', errorText(error));
+      failed(recognitionFailure(error), error);
       return;
     }
     initTimer.cancel();
@@ -123,7 +128,8 @@ export function serveAltSocket(options: AltSocketOptions): void {
     try {
       session.audio(samples.read(bytes, sampleType));
     } catch (error) {
-      fail('PROTOCOL_ERROR', errorText(error));
+      if (error instanceof WavError) fail('PROTOCOL_ERROR', error.message);
+      else failed(recognitionFailure(error), error);
     }
   };
   const end = (streaming: Streaming): void => {

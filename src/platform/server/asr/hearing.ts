@@ -1,6 +1,8 @@
 import type { RecognitionEngine, RecognitionEngineEvent, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
 import { indicLanguages } from '../../indic-languages.ts';
 import type { LanguageChoice } from '../../languages.ts';
+import { refusalOf } from '../http-app.ts';
+import { detailText } from '../refusal.ts';
 
 export interface HearingOptions {
   readonly language: LanguageChoice;
@@ -25,6 +27,11 @@ export function openHearing(
   const boostWeight = code !== 'en' && indicLanguages.has(code) ? options.boostWeight : undefined;
   if (engine.languages.includes(code)) return engine.open({ language: code, rateHz, boostPhrases, boostWeight }, listener);
   return deafStream(code, rateHz);
+}
+
+/** What a client is told when the engine fails: none of the engine's own words, which belong in the log. */
+export function recognitionFailure(error: unknown): string {
+  return `Recognition failed: ${detailText(refusalOf(error).detail)}`;
 }
 
 function deafStream(language: string, rateHz: number): RecognitionStream {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
+import { flagRule } from '../read-flag.ts';
 import { splitBoostPhrases } from './boost-phrases.ts';
 
 /** What a recognition socket is told to do (ASR doc, streaming step 2). */
@@ -24,7 +25,7 @@ export type InitResult =
 const maxBoostPhrases = 10;
 const defaultSampleRateHz = 16_000;
 
-const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')]);
+const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')], flagRule);
 
 // Every other field is ignored, dtype and inactivity_timeout among them.
 export const initFrameSchema = z.object({

@@ -1,13 +1,12 @@
 import { decodeAudio } from '../../../audio/codec.ts';
 import { cutFrames } from '../../../audio/framing.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { errorText } from '../../../kernel/errors.ts';
 import { SpeakerEar } from '../../engines/diarise/speaker-ear.ts';
 import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
 import { type Behaviour, finalDelayMs } from '../behaviour.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
 import { FinalLine } from '../faults/final-line.ts';
-import { openHearing } from './hearing.ts';
+import { openHearing, recognitionFailure } from './hearing.ts';
 import type { InitFrame } from './init-frame.ts';
 import { deltaOf, type FinalEvent, type RealtimeEvent } from './realtime-events.ts';
 import { refineText } from './refine.ts';
@@ -28,8 +27,11 @@ export interface RealtimeSessionOptions {
   readonly clock: Clock;
   readonly engine: RecognitionEngine;
   readonly emit: (event: RealtimeEvent) => void;
-  /** The session cannot go on: to be told to the client as an error. Not called after `dispose`. */
-  readonly fail: (reason: string) => void;
+  /**
+   * The session cannot go on: to be told to the client as an error. Not called after `dispose`.
+   * @param cause what the engine threw, for the log alone
+   */
+  readonly fail: (reason: string, cause?: unknown) => void;
 }
 
 /**
@@ -161,7 +163,7 @@ export class RealtimeSession {
         this.#awaited -= 1;
         this.#result(result, endOfUtterance);
       },
-      (error: unknown) => this.#fail(`Recognition failed: ${errorText(error)}`),
+      (error: unknown) => this.#fail(recognitionFailure(error), error),
     );
   }
 
@@ -243,8 +245,8 @@ export class RealtimeSession {
     if (!this.#abort.signal.aborted) this.#options.emit(event);
   }
 
-  #fail(reason: string): void {
-    if (!this.#abort.signal.aborted) this.#options.fail(reason);
+  #fail(reason: string, cause?: unknown): void {
+    if (!this.#abort.signal.aborted) this.#options.fail(reason, cause);
   }
 
   #elapsedMs(): number {

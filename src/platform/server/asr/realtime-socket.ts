@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
+import { z } from 'zod';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
-import { errorText } from '../../../kernel/errors.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
 import { admit } from '../auth/bearer.ts';
@@ -9,9 +9,12 @@ import type { Tokens } from '../auth/tokens.ts';
 import type { Behaviour } from '../behaviour.ts';
 import { closeReason } from '../close-reason.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
+import { refusalOf } from '../http-app.ts';
 import type { PlatformLimits } from '../limits.ts';
+import { detailText } from '../refusal.ts';
 import type { Slots } from '../slots.ts';
 import { closeSocket } from '../socket-routes.ts';
+import { recognitionFailure } from './hearing.ts';
 import { type InitFrame, readInitFrame } from './init-frame.ts';
 import type { RealtimeEvent } from './realtime-events.ts';
 import { RealtimeSession } from './realtime-session.ts';
@@ -64,10 +67,11 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     }
     state = { name: 'closed' };
   };
-  const fail = (reason: string): void => {
+  const fail = (reason: string, cause?: unknown): void => {
     if (state.name === 'closed') return;
     leave();
-    logger.debug({ reason: closeReason(reason) }, 'realtime session refused');
+    if (cause === undefined) logger.debug({ reason: closeReason(reason) }, 'realtime session refused');
+    else logger.warn({ error: cause }, 'realtime session failed');
     // The close frame holds 123 bytes; the event has the whole text, and goes first (ASR doc, events).
     send({ type: 'error', error: reason });
     void closeSocket(socket, 1008, closeReason(reason), clock);
@@ -90,7 +94,8 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
       session = new RealtimeSession({ init, behaviour, faults, clock, engine: options.engine, emit: send, fail });
     } catch (error) {
       freeSlot();
-      throw error;
+      fail(recognitionFailure(error), error);
+      return;
     }
     state = { name: 'streaming', session, freeSlot };
     initTimer.cancel();
@@ -113,7 +118,10 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
       return;
     }
     state = { name: 'opening' };
-    open(result.init).catch((error: unknown) => fail(errorText(error)));
+    open(result.init).catch((error: unknown) => {
+      const refusal = refusalOf(error);
+      fail(detailText(refusal.detail), refusal.cause);
+    });
   };
   const command = (session: RealtimeSession, freeSlot: () => void, text: string): void => {
     if (text === 'commit') {
@@ -126,7 +134,7 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
         void closeSocket(socket, 1000, '', clock);
       });
     } else {
-      fail('Text frames after ready must be commit or end');
+      fail(unknownText(text));
     }
   };
 
@@ -158,6 +166,23 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     }
   });
   socket.on('close', leave);
+}
+
+const typeSchema = z.object({ type: z.string() });
+
+/** The refusal of a text frame that is no command; it repeats no more of the frame than its type. */
+function unknownText(text: string): string {
+  const message = typeSchema.safeParse(parseJson(text));
+  if (!message.success) return 'Text frames after ready must be commit or end';
+  return `Unknown message type ${JSON.stringify(message.data.type.slice(0, 40))}: text frames after ready are commit or end`;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function bytesOf(data: Buffer | ArrayBuffer | Buffer[]): Buffer {

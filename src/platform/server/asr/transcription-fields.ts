@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AnalysisPart } from '../../engines/analyse/analyser.ts';
 import { type OutputScript, outputScripts } from '../../engines/script/transliterate.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
+import { flagRule, readFlag } from '../read-flag.ts';
 import { type FieldProblem, Refusal } from '../refusal.ts';
 import { splitBoostPhrases } from './boost-phrases.ts';
 
@@ -33,13 +34,7 @@ export interface TranscriptionRequest {
 /** Form fields as text. Of a field sent twice the first counts. */
 export type FormFields = ReadonlyMap<string, string>;
 
-const flag = z
-  .string()
-  .transform((text) => text.trim().toLowerCase())
-  .pipe(z.enum(['true', 'false', '1', '0'], 'must be true or false'))
-  .transform((word) => word === 'true' || word === '1')
-  .pipe(z.boolean())
-  .default(false);
+const flag = z.string().transform(readFlag).pipe(z.boolean(flagRule)).default(false);
 const numberText = (shape: z.ZodNumber) =>
   z
     .string()

@@ -11,6 +11,7 @@ import { readUploadForm } from '../asr/upload-form.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { withDeadline } from '../deadline.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
+import { flagRule, readFlag } from '../read-flag.ts';
 import { Refusal } from '../refusal.ts';
 import { Slots } from '../slots.ts';
 import { medicalAnswer } from './medical-answer.ts';
@@ -49,7 +50,8 @@ export function addMedRoutes(app: FastifyInstance, options: MedServiceOptions): 
     if (ending !== '' && !formats.includes(ending)) {
       throw new Refusal(415, `Files of type ${ending.slice(0, 20)} are not taken; ${formats.join(', ')} are`);
     }
-    const diarize = fields.get('enable_diarization')?.trim().toLowerCase() === 'true';
+    const diarize = readFlag(fields.get('enable_diarization') ?? 'false');
+    if (diarize === undefined) throw new Refusal(400, `enable_diarization: ${flagRule}`);
     const asked = readTranscriptionFields(
       new Map([
         ['medical', 'true'],

@@ -2,7 +2,7 @@ import { FLACDecoder } from '@wasm-audio-decoders/flac';
 import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { parseWav } from '../../../audio/wav.ts';
-import { errorText, OffhookError } from '../../../kernel/errors.ts';
+import { OffhookError } from '../../../kernel/errors.ts';
 import { bytesInMemory } from '../../../audio/media/byte-source.ts';
 import { oggHead } from '../../../audio/media/ogg-packets.ts';
 import { isOpusHead } from '../../../audio/media/opus-packets.ts';
@@ -55,7 +55,9 @@ export async function decodeClip(bytes: Uint8Array, accepted: readonly ClipForma
   try {
     clip = await decoded(bytes, format);
   } catch (error) {
-    throw new ClipError(`cannot be read as ${format.toUpperCase()}: ${errorText(error).slice(0, 100)}`, { cause: error });
+    // A decoder's own words are for the log.
+    const why = error instanceof OffhookError ? `: ${error.message}` : '';
+    throw new ClipError(`cannot be read as ${format.toUpperCase()}${why}`, { cause: error });
   }
   const { pcm, rateHz } = clip;
   if (pcm.length === 0) throw new ClipError('holds no audio');

@@ -1,8 +1,8 @@
 import { Resampler } from '../../../audio/resample.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
-import { OffhookError } from '../../../kernel/errors.ts';
 import type { Backdrop } from '../../engines/background/backdrop.ts';
-import type { LatexReader } from '../../engines/latex/latex-reader.ts';
+import { SynthesisRefusedError } from '../../engines/errors.ts';
+import { LatexError, type LatexReader } from '../../engines/latex/latex-reader.ts';
 import type { SynthesisChunk, SynthesisEngine } from '../../engines/port.ts';
 import { turnTaken } from '../../turn-taken.ts';
 import { Refusal } from '../refusal.ts';
@@ -46,7 +46,8 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
     }
     yield line.flush();
   } catch (error) {
-    if (error instanceof OffhookError && !(error instanceof Refusal) && !error.retryable) {
+    // Their messages are written for clients; those of any other error are for the log.
+    if (error instanceof SynthesisRefusedError || error instanceof LatexError) {
       throw new Refusal(422, error.message, { cause: error });
     }
     throw error;

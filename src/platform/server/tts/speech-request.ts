@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { findLanguage, type Language } from '../../languages.ts';
 import type { EngineVoice } from '../../engines/port.ts';
+import { inReadableScript } from '../../engines/synth/readable.ts';
+import { sentences } from '../../engines/synth/sentences.ts';
+import { spokenLanguage } from '../../engines/synth/spoken-language.ts';
+import { findLanguage, type Language, languageName } from '../../languages.ts';
 import { indicLanguages } from '../../indic-languages.ts';
+import { flagRule, readFlag } from '../read-flag.ts';
 import { Refusal } from '../refusal.ts';
 import { isSpeechFormat, type SpeechFormat, speechFormats } from './audio-formats.ts';
 import { qualities, type Quality } from './quality.ts';
@@ -38,6 +42,8 @@ export const maxTextCharacters = 10_000;
 export const speechModel = 'zero-indic';
 const foreignModels = new Set(['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts']);
 
+const flag = z.boolean(flagRule);
+
 export const speechFieldsSchema = z.object({
   model: z.string().optional(),
   input: z.string().optional(),
@@ -48,12 +54,12 @@ export const speechFieldsSchema = z.object({
   encoding: z.string().nullish(),
   speed: z.number().min(0.25).max(4).nullish(),
   language: z.string().nullish(),
-  trim_silence: z.boolean().nullish(),
+  trim_silence: flag.nullish(),
   background_audio: z.string().nullish(),
   background_volume: z.number().min(0).max(1).nullish(),
   reference_wav: z.string().nullish(),
   reference_text: z.string().nullish(),
-  latex: z.boolean().nullish(),
+  latex: flag.nullish(),
   quality: z.enum(qualities).nullish(),
 });
 
@@ -74,20 +80,16 @@ export function readSpeechFields(raw: unknown): SpeechFields {
  * @throws Refusal 400 for what is missing, out of range or not served yet, 422 for what cannot be spoken
  */
 export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): SpeechRequest {
-  const asked = fields.model;
-  if (asked === undefined) throw new Refusal(400, 'model: the field is required');
-  if (asked !== speechModel && !(surface.compat && foreignModels.has(asked)))
-    throw new Refusal(400, `model: must be ${speechModel}`);
-  const text = eitherOf(fields.input, fields.target_text, 'input', 'target_text');
-  const voiceName = eitherOf(fields.voice, fields.speaker_id, 'voice', 'speaker_id');
+  checkModel(fields.model ?? required('model'), surface);
+  const text = eitherOf(fields.input, fields.target_text, 'input', 'target_text') ?? required('input');
+  const voice = voiceOf(fields, surface) ?? required('voice');
   checkText(text);
-  const wanted = voiceName.trim().toLowerCase();
-  const voice = surface.voices.find(({ name }) => name.toLowerCase() === wanted);
-  if (voice === undefined) throw unprocessable('voice', 'unknown voice; GET /health lists them');
+  const language = languageOf(fields.language, surface);
+  if (surface.kind === 'stream') checkStreamedText(text, voice, language);
   return {
     text,
     voice,
-    language: languageOf(fields.language, surface),
+    language,
     format: formatOf(fields, surface),
     speed: fields.speed ?? 1,
     trimSilence: fields.trim_silence ?? false,
@@ -98,14 +100,41 @@ export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): S
   };
 }
 
+/**
+ * Checks settings that come before their text, so that a wrong one is refused where it was sent.
+ * @throws Refusal as `speechRequestOf` does; a field that is missing may still come
+ */
+export function checkSpeechSettings(fields: SpeechFields, surface: SpeechSurface): void {
+  if (fields.model !== undefined) checkModel(fields.model, surface);
+  voiceOf(fields, surface);
+  languageOf(fields.language, surface);
+  formatOf(fields, surface);
+  backgroundOf(fields.background_audio, fields.background_volume);
+  referenceOf(fields.reference_wav, fields.reference_text);
+}
+
+function required(field: string): never {
+  throw new Refusal(400, `${field}: the field is required`);
+}
+
+function checkModel(model: string, { compat }: SpeechSurface): void {
+  if (model !== speechModel && !(compat && foreignModels.has(model))) throw new Refusal(400, `model: must be ${speechModel}`);
+}
+
+function voiceOf(fields: SpeechFields, { voices }: SpeechSurface): EngineVoice | undefined {
+  const wanted = eitherOf(fields.voice, fields.speaker_id, 'voice', 'speaker_id')?.trim().toLowerCase();
+  if (wanted === undefined) return undefined;
+  const voice = voices.find(({ name }) => name.toLowerCase() === wanted);
+  if (voice === undefined) throw unprocessable('voice', 'unknown voice; GET /health lists them');
+  return voice;
+}
+
 /** `target_text` and `speaker_id` are other names of the same fields (TTS doc, POST /v1/audio/speech). */
-function eitherOf(value: string | undefined, alias: string | undefined, name: string, aliasName: string): string {
+function eitherOf(value: string | undefined, alias: string | undefined, name: string, aliasName: string): string | undefined {
   if (value !== undefined && alias !== undefined && value !== alias) {
     throw new Refusal(400, `${name} and ${aliasName} are the same field and were given different values`);
   }
-  const given = value ?? alias;
-  if (given === undefined) throw new Refusal(400, `${name}: the field is required`);
-  return given;
+  return value ?? alias;
 }
 
 /** Characters are code points: one of four bytes counts once. */
@@ -132,9 +161,20 @@ function languageOf(word: string | null | undefined, surface: SpeechSurface): La
   const language = findLanguage(word);
   if (language === undefined) throw unprocessable('language', 'unknown language code');
   if (surface.kind === 'stream' && !indicLanguages.has(language.code)) {
-    throw unprocessable('language', 'streaming serves the Indic languages and English only');
+    throw unprocessable('language', streamedLanguages);
   }
   return language;
+}
+
+const streamedLanguages = `streaming serves the Indic languages and English only (${[...indicLanguages].join(', ')})`;
+
+/** A sentence in another script is read in another language, whatever language was asked for. */
+function checkStreamedText(text: string, voice: EngineVoice, language: Language | undefined): void {
+  for (const sentence of sentences(text)) {
+    const spoken = spokenLanguage(inReadableScript(sentence), language?.code, voice.language);
+    if (indicLanguages.has(spoken)) continue;
+    throw unprocessable('input', `${streamedLanguages}; a sentence is written in the script of ${languageName(spoken)}`);
+  }
 }
 
 function unprocessable(field: string, msg: string): Refusal {
@@ -147,7 +187,7 @@ export function speechFieldsOfQuery(query: URLSearchParams): unknown {
   for (const [name, value] of query) {
     if (name === 'token') continue;
     if (name === 'speed' || name === 'background_volume') fields[name] = value.trim() === '' ? value : Number(value);
-    else if (name === 'trim_silence' || name === 'latex') fields[name] = value === 'true' || value === '1';
+    else if (name === 'trim_silence' || name === 'latex') fields[name] = readFlag(value) ?? value;
     else fields[name] = value;
   }
   return fields;

@@ -16,7 +16,14 @@ import { closeSocket } from '../socket-routes.ts';
 import { Chunker } from './chunker.ts';
 import { chunkEncoder } from './encode-speech.ts';
 import { speak } from './speak.ts';
-import { readSpeechFields, type SpeechFields, type SpeechRequest, speechRequestOf } from './speech-request.ts';
+import {
+  checkSpeechSettings,
+  readSpeechFields,
+  type SpeechFields,
+  type SpeechRequest,
+  speechRequestOf,
+  type SpeechSurface,
+} from './speech-request.ts';
 import { drained } from './unread.ts';
 
 export interface SpeechSocketOptions {
@@ -40,7 +47,7 @@ const chunkMs = 160;
 /** Syntheses that may wait for the one that is running. */
 const maxWaiting = 16;
 
-const configSchema = z.object({ type: z.literal('config') });
+const typeSchema = z.object({ type: z.unknown().optional() });
 
 /**
  * Speaks the synthesis protocol on an admitted socket (TTS doc, WebSocket): settings may come in the query, in `config`
@@ -72,10 +79,10 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
       else fail(randomUUID(), new Refusal(408, `Nothing was asked for within ${limits.inactivityMs / 1000} s`));
     });
   };
+  const surface: SpeechSurface = { kind: 'stream', compat: options.compat, voices: options.engine.voices };
   const enqueue = (fields: SpeechFields): void => {
     const requestId = randomUUID();
-    const { engine, compat } = options;
-    const request = speechRequestOf(fields, { kind: 'stream', compat, voices: engine.voices });
+    const request = speechRequestOf(fields, surface);
     if (waiting >= maxWaiting) throw new Refusal(429, `More than ${maxWaiting} syntheses are waiting on this socket`);
     waiting += 1;
     turn = turn
@@ -85,14 +92,20 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
         waiting -= 1;
       });
   };
+  /** Stores settings; text that comes along is a request as well. */
+  const configure = (given: SpeechFields): void => {
+    const { input: _input, target_text: _text, ...kept } = withDefaults(given, settings);
+    checkSpeechSettings(kept, surface);
+    if (hasText(given)) enqueue(withDefaults(given, settings));
+    settings = kept;
+  };
   const receive = (text: string): void => {
     const raw = parse(text);
     const given = readSpeechFields(raw);
-    if (configSchema.safeParse(raw).success) {
-      settings = { ...settings, ...given };
-      return;
-    }
-    enqueue(withDefaults(given, settings));
+    const { type } = typeSchema.parse(raw);
+    if (type === 'config') configure(given);
+    else if (type === undefined || hasText(given)) enqueue(withDefaults(given, settings));
+    else throw unknownType(type);
   };
   const guarded = (task: () => void): void => {
     try {
@@ -116,12 +129,17 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
   });
   watchIdle();
   guarded(() => {
-    settings = readSpeechFields(options.initial);
-    // Text in the address itself is a whole request.
-    if (settings.input !== undefined || settings.target_text !== undefined) enqueue(settings);
-    const { input: _input, target_text: _text, ...kept } = settings;
-    settings = kept;
+    configure(readSpeechFields(options.initial));
   });
+}
+
+function hasText({ input, target_text }: SpeechFields): boolean {
+  return input !== undefined || target_text !== undefined;
+}
+
+function unknownType(type: unknown): Refusal {
+  const named = typeof type === 'string' || typeof type === 'number' ? ` ${JSON.stringify(type).slice(0, 40)}` : '';
+  return new Refusal(400, `unknown message type${named}: a message is of type config, or has a text in input`);
 }
 
 /** Fields of the message over those set before; an alias counts as its field. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { activeLevelDb, amplify, peakLevel } from '../../../../src/audio/level.ts';
 import { resample } from '../../../../src/audio/resample.ts';
 import { systemClock } from '../../../../src/kernel/clock.ts';
-import { silentLogger } from '../../../../src/observability/logger.ts';
+import { createLogger, silentLogger } from '../../../../src/observability/logger.ts';
 import { createEngines } from '../../../../src/platform/engines/engines.ts';
 import {
   RecognitionUnavailableError,
@@ -192,6 +192,19 @@ describe('the synthesizer', () => {
       return count;
     };
     await expect(read()).rejects.toThrow('enough');
+  });
+
+  it('names the language that it has no voice for, and keeps the words of the engine in the log', async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'warn', stream: { write: (line: string) => void lines.push(line) } });
+    await using synthesizer = await startSynthesizer({ clock: systemClock, logger });
+    const request = { text: 'Bawo ni', voice: 'Nisha', language: 'yo', speed: 1 };
+    const audio = synthesizer.synthesize(request, AbortSignal.timeout(5_000))[Symbol.asyncIterator]();
+    const refusal = await audio.next().catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(SynthesisRefusedError);
+    expect(String(refusal)).toContain('no voice for Yoruba (yo)');
+    expect(String(refusal)).not.toMatch(/espeak|\+f/);
+    expect(lines.join('')).toContain('no espeak voice yo+');
   });
 
   it('refuses an unknown voice', async () => {
