@@ -53,7 +53,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock, logger, bots } = options;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
-  const events = createEvents(logger, metrics);
+  const events = createEvents(logger, metrics, clock);
   const speech = new SpeechPlatform(options.speech, { clock, logger });
   metrics.watchSpeechSlots(() => speech.slotGauges);
   const backlog = await openBacklog({ ...options, speech, events, drain: true });

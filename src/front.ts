@@ -46,7 +46,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const { clock, logger, bots, processes, launch, platform } = options;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
-  const events = createEvents(logger, metrics);
+  const events = createEvents(logger, metrics, clock);
   const speech = new SpeechPlatform(options.speech, { clock, logger });
   metrics.watchSpeechSlots(() => speech.slotGauges);
   const spareSlots = spareSlotsOf(options);

@@ -44,7 +44,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<{ close():
   const { config, bots, assignment, channel, clock, logger } = options;
   const { settings, secrets, webhooks } = config;
   const metrics = createMetrics();
-  const events = createEvents(logger, metrics);
+  const events = createEvents(logger, metrics, clock);
   // Each process speaks with its share of what the platform allows; which calls there are is the front's to count.
   const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
   const speech = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });

@@ -9,7 +9,7 @@ import type { CallServices } from '../../src/call/services.ts';
 import { acceptMediaSocket } from '../../src/carriers/media-socket.ts';
 import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';
 import { botSettings } from '../../src/config/bots.ts';
-import type { Clock } from '../../src/kernel/clock.ts';
+import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
@@ -19,7 +19,7 @@ import { PhraseCache } from '../../src/speech/tts/phrase-cache.ts';
 import { SentenceCutter } from '../../src/speech/tts/sentences.ts';
 
 const detectorOf = await loadVoiceActivity();
-const events = createEvents(silentLogger, createMetrics());
+const events = createEvents(silentLogger, createMetrics(), systemClock);
 
 /** A carrier's socket that takes what it is sent and returns no marks. */
 class Carrier extends EventEmitter {

@@ -34,7 +34,7 @@ export function addWorkerCommand(program: Command): void {
           stop.signal,
         );
         const speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
-        const events = createEvents(logger, createMetrics());
+        const events = createEvents(logger, createMetrics(), systemClock);
         const { queues = QUEUES, concurrency = settings.jobs.concurrency } = flags;
         const work = { worker: true, drain: false, queues, concurrency };
         const backlog = await openBacklog({ config, bots, speech, clock: systemClock, logger, events, ...work });

@@ -122,6 +122,7 @@ export class FrontDesk implements CallIntake, LiveCalls {
 
   /** Gives out a value that a caller keyed, once: the process that has it forgets it. */
   async redeem(bots: readonly string[], token: string): Promise<string | undefined> {
+    if (bots.length === 0) return undefined;
     const asked = this.#options.processes().map(async (each) => {
       const value = await each.ask('redeem', { bots: [...bots], token });
       if (value === null) throw new MediaProcessError('another process has it, if any');

@@ -50,7 +50,7 @@ export const settingsSchema = z.object({
   http: z.object({
     host: text('127.0.0.1', 'Address to listen on; 0.0.0.0 for every interface, as in a container'),
     port: whole(0, 65_535, 8080, 'Port to listen on; 0 takes a free one', { aliases: ['OFFHOOK_PORT'] }),
-    bodyLimitBytes: whole(1024, 10_485_760, 65_536, 'Largest request body that is read', { unit: 'bytes' }),
+    bodyLimitBytes: whole(1024, 10_485_760, 32_768, 'Largest form of a carrier that is read', { unit: 'bytes' }),
     uploadLimitBytes: whole(1, 4_294_967_295, 524_288_000, 'Largest recording that the API takes', { unit: 'bytes' }),
     uploadTimeoutMs: millis(1000, hour, 10 * minute, 'Time a client may take to upload one recording'),
     requestTimeoutMs: millis(100, 10 * minute, 10_000, 'Time a client may take to send one request in full'),

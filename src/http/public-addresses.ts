@@ -25,5 +25,10 @@ export function socketAddress(address: string): string {
 /** Whether a request came from this machine itself and was not passed on by a proxy on it. */
 export function isLocal(remoteAddress: string | undefined, headers: Readonly<Record<string, unknown>>): boolean {
   const loopback = remoteAddress !== undefined && /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/.test(remoteAddress);
-  return loopback && ['forwarded', 'x-forwarded-for', 'x-real-ip'].every((name) => headers[name] === undefined);
+  return loopback && !wasPassedOn(headers);
+}
+
+/** Whether a proxy says that it passed a request on. One that a client could have written as well. */
+export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean {
+  return ['forwarded', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { SingleFlight } from '../kernel/single-flight.ts';
 import { within } from '../kernel/within.ts';
 
 /** Whether this process should get new calls, and why not. */
@@ -22,13 +23,15 @@ const tooSlow: Readiness = { ready: false, parts: { gateway: `no answer within $
 
 /** `GET /healthz` (the process lives), `GET /readyz` (it can take calls) and `GET /metrics`. */
 export function healthRoutes(app: FastifyInstance, deps: HealthDeps): void {
+  // They need no key, and ask other processes and the store: who asks meanwhile shares the answer.
+  const asking = { ready: new SingleFlight<Readiness>(), metrics: new SingleFlight<Awaited<ReturnType<Metrics['render']>>>() };
   app.get('/healthz', (_request, reply) => reply.send({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
-    const { ready, parts } = await within(deps.clock, readyWithinMs, deps.ready(), tooSlow);
+    const { ready, parts } = await within(deps.clock, readyWithinMs, asking.ready.run(deps.ready), tooSlow);
     return reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', parts });
   });
   app.get('/metrics', async (_request, reply) => {
-    const { contentType, body } = await deps.metrics.render();
+    const { contentType, body } = await asking.metrics.run(() => deps.metrics.render());
     return reply.type(contentType).send(body);
   });
 }

@@ -1,6 +1,9 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { RequestRefused } from './problem.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { RateLimit } from './api/rate-limit.ts';
+import { RequestRefused, sendProblem } from './problem.ts';
+import { wasPassedOn } from './public-addresses.ts';
 
 export interface SecretRoutesDeps {
   /**
@@ -12,24 +15,38 @@ export interface SecretRoutesDeps {
 }
 
 const MOST_BODY_BYTES = 1_000;
+/** Wrong secrets and tokens from one address: ten in a row, then one each ten seconds. */
+const GUESSES = { burst: 10, perSecond: 0.1 };
 const body = z.object({ token: z.string().min(1).max(100) });
 
-/** `POST /secrets/redeem` with `{token}` and `authorization: Bearer` and the bot's secret, answered with `{value}` and kept by no cache. */
-export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps): void {
+/**
+ * `POST /secrets/redeem` with `{token}` and `authorization: Bearer` and the bot's secret, answered with `{value}` and kept by no cache.
+ * An address with too many wrong guesses gets 429 for anything until some time has passed, so that a right guess does not show.
+ */
+export function secretRoutes(app: FastifyInstance, deps: SecretRoutesDeps, clock: Clock): void {
+  const guesses = new RateLimit(clock, GUESSES);
+  // What comes through a proxy guesses under a name of its own: a bot's server beside the gateway is not kept out by it.
+  const guesserOf = ({ ip, headers }: FastifyRequest): string => (wasPassedOn(headers) ? `proxy ${ip}` : ip);
   // Carriers send forms alone; JSON is read here only.
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'string', bodyLimit: MOST_BODY_BYTES },
     app.getDefaultJsonParser('error', 'error'),
   );
+  app.addHook('onRequest', async (request, reply) => {
+    const waitS = guesses.wait(guesserOf(request));
+    if (waitS > 0) return sendProblem(request, reply.header('retry-after', waitS), 429, 'Too many wrong guesses.');
+  });
   app.post('/secrets/redeem', async (request, reply) => {
     const [, secret] = /^Bearer (.+)$/u.exec(request.headers.authorization ?? '') ?? [];
     if (secret === undefined) throw new RequestRefused(401, 'The header authorization must be Bearer and the secret of the bot.');
     const parsed = body.safeParse(request.body);
     if (!parsed.success) throw new RequestRefused(400, 'The body must be JSON with the token that the bot was given.');
     const value = await deps.redeem(secret, parsed.data.token);
-    if (value === undefined)
+    if (value === undefined) {
+      guesses.take(guesserOf(request));
       throw new RequestRefused(404, 'There is no value for this token and this bot, or it was fetched before.');
+    }
     return reply.header('cache-control', 'no-store').send({ value });
   });
 }

@@ -11,7 +11,7 @@ import type { TwilioRoutesDeps } from './routes-twilio.ts';
 import { serveMediaSocket } from './serve-media-socket.ts';
 import { upgradeSignature } from './twilio-access.ts';
 
-export interface TwilioStreamDeps extends Omit<TwilioRoutesDeps, 'expected'> {
+export interface TwilioStreamDeps extends Omit<TwilioRoutesDeps, 'expected' | 'formBytes'> {
   readonly expected: ExpectedMedia;
   /** The processes that serve media; this one when absent. */
   readonly elsewhere: MediaElsewhere | undefined;
@@ -42,12 +42,13 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
     };
     if (deps.credentials.loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers)) return refuse(403, 'not-local');
     if (pending.isFull(request.ip)) return refuse(429, 'too-many-pending');
-    const signature = upgradeSignature(deps, request);
     // The token is not spent on an upgrade that is refused for its signature.
-    if (signature !== 'good' && deps.requireUpgradeSignature) return refuse(403, `signature-${signature}`);
+    const required = deps.requireUpgradeSignature ? upgradeSignature(deps, request) : 'good';
+    if (required !== 'good') return refuse(403, `signature-${required}`);
     const claimed = await deps.tokens.claim(request.params.token, 'twilio');
     if ('refused' in claimed) return refuse(403, claimed.refused);
     const { grant } = claimed;
+    const signature = upgradeSignature(deps, request);
     if (signature === 'wrong') {
       deps.logger.warn(
         { carrier: 'twilio', callId: grant.callId, address: request.ip },

@@ -5,7 +5,6 @@ import type { StreamTokens } from '../carriers/stream-token.ts';
 import { sayAnswer, streamAnswer } from '../carriers/twilio/answer.ts';
 import { readStatusWebhook, readVoiceWebhook } from '../carriers/twilio/webhook.ts';
 import { defaultPhrases } from '../config/bot-phrases.ts';
-import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RefusalCause } from '../observability/metrics.ts';
@@ -15,11 +14,13 @@ import type { CallAnswer } from '../call/call-registry.ts';
 import type { CallIntake } from './intake.ts';
 import { RequestRefused } from './problem.ts';
 import { socketAddress } from './public-addresses.ts';
-import { requireSignature, type TwilioAccessDeps } from './twilio-access.ts';
+import { takeForms } from './form-body.ts';
+import { TwilioAccess, type TwilioAccessDeps } from './twilio-access.ts';
 
 export interface TwilioRoutesDeps extends TwilioAccessDeps {
+  /** Largest form that is read. */
+  readonly formBytes: number;
   readonly intake: CallIntake;
-  readonly clock: Clock;
   readonly tokens: StreamTokens;
   readonly expected: MediaExpectations;
   /** Time from the answer to a started stream; longer than the token's life and the start's together. */
@@ -30,15 +31,18 @@ export interface TwilioRoutesDeps extends TwilioAccessDeps {
 
 const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
 
-/** The voice webhook, answered with TwiML, and the status callback. Both signed, both form-encoded. */
+/** The voice webhook, answered with TwiML, and the status callback. Both signed, both form-encoded. For a scope of its own. */
 export function twilioRoutes(app: FastifyInstance, deps: TwilioRoutesDeps): void {
-  const preHandler = requireSignature(deps);
-  app.post('/carriers/twilio/voice/:bot?', { preHandler }, async (request, reply) => {
+  const access = new TwilioAccess(deps);
+  takeForms(app, { bodyLimit: deps.formBytes, onRefused: (request) => void access.noteRefusal(request, 400, 'fields') });
+  app.addHook('onRequest', async (request, reply) => access.admit(request, reply));
+  app.addHook('preHandler', async (request, reply) => access.check(request, reply));
+  app.post('/carriers/twilio/voice/:bot?', async (request, reply) => {
     const inbound = readVoiceWebhook(request.body, botNameOf(request));
     if (inbound === undefined) throw new RequestRefused(400, 'The form has no usable CallSid.');
     return reply.type('text/xml; charset=utf-8').send(await answerTo(deps, inbound, request.id));
   });
-  app.post('/carriers/twilio/status', { preHandler }, (request, reply) => {
+  app.post('/carriers/twilio/status', (request, reply) => {
     const status = readStatusWebhook(request.body);
     if (status === undefined) throw new RequestRefused(400, 'The form has no CallSid, or neither CallStatus nor StreamEvent.');
     const { streamError, ...facts } = status;

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import formbody from '@fastify/formbody';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
 import { maxMessageBytes } from '../carriers/json-reader.ts';
@@ -84,9 +83,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     frameworkErrors: (_error, request, reply) => void sendProblem(request, reply, 400),
   });
   useProblems(app, deps.logger);
-  // Carriers send forms; a body of another type is refused with 415 instead of being parsed.
+  // Each scope says which bodies it takes; any other is refused with 415 instead of being parsed.
   app.removeContentTypeParser(['application/json', 'text/plain']);
-  app.register(formbody, { bodyLimit: http.bodyLimitBytes });
 
   const expected = new ExpectedMedia(deps.clock, deps.intake);
   const early = new WeakMap<IncomingMessage, Uint8Array>();
@@ -124,7 +122,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
   app.register(async (scope) => {
     healthRoutes(scope, deps);
-    scope.register(async (inner) => secretRoutes(inner, deps));
+    scope.register(async (inner) => secretRoutes(inner, deps, deps.clock));
     const { api } = deps;
     if (api !== undefined)
       scope.register(async (inner) => apiRoutes(inner, api, { maxUploadBytes: http.uploadLimitBytes, tokens }));
@@ -146,7 +144,8 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
       logger: deps.logger,
       clock: deps.clock,
     };
-    twilioRoutes(scope, { ...carrierDeps, expected: deps.media ?? expected });
+    const formBytes = http.bodyLimitBytes;
+    scope.register(async (inner) => twilioRoutes(inner, { ...carrierDeps, formBytes, expected: deps.media ?? expected }));
     twilioStreamRoute(scope, {
       ...carrierDeps,
       expected,

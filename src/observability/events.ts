@@ -1,5 +1,7 @@
+import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from './logger.ts';
 import type { CallOutcome, LatencyStage, Metrics, RefusalCause, SpeechService } from './metrics.ts';
+import { throttleLines } from './sparing.ts';
 
 /** Milliseconds by stage; a stage that did not happen is left out. */
 export type TurnLatency = Readonly<Partial<Record<LatencyStage, number>>>;
@@ -46,7 +48,9 @@ export interface BusinessEvents {
   jobFailed(event: { job: string; jobId: string; callId?: string; durationMs: number; final: boolean; error: unknown }): void;
 }
 
-export function createEvents(logger: Logger, metrics: Metrics): BusinessEvents {
+/** @param clock times the log throttle of what strangers can cause as often as they like */
+export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock, 'nowMs'>): BusinessEvents {
+  const throttle = throttleLines(clock);
   return {
     callAnswered({ from, to, ...event }) {
       metrics.callAnswered(event.carrier, 'accepted');
@@ -96,11 +100,13 @@ export function createEvents(logger: Logger, metrics: Metrics): BusinessEvents {
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
     webhookRefused(event) {
       metrics.webhookRefused(event.carrier, event.reason);
-      logger.warn(event, 'webhook refused');
+      const line = throttle(`webhook ${event.carrier} ${event.reason}`);
+      if (line !== undefined) logger.warn({ ...event, ...line }, 'webhook refused');
     },
     streamRefused(event) {
       metrics.streamRefused(event.carrier, event.reason);
-      logger.warn(event, 'media socket refused');
+      const line = throttle(`stream ${event.carrier} ${event.reason}`);
+      if (line !== undefined) logger.warn({ ...event, ...line }, 'media socket refused');
     },
     messageRejected(event) {
       metrics.messageRejected(event.carrier);

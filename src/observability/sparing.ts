@@ -7,25 +7,33 @@ const EVERY_MS = 10_000;
 const MOST = 100;
 
 /**
- * Tells of problems that come by the dozen, as those of all connections to a server that is away: of each once in ten seconds,
- * and of how many of its kind were not told of since the last time (`unsaid`).
+ * A log throttle: the first line of a kind passes, and one each ten seconds after that.
+ * @returns undefined for a line that is not to be written, else how many of its kind were not since the last one (`unsaid`)
  */
+export function throttleLines(clock: Pick<Clock, 'nowMs'>): (kind: string) => { readonly unsaid?: number } | undefined {
+  const known = new Map<string, { toldMs: number; unsaid: number }>();
+  return (kind) => {
+    const nowMs = clock.nowMs();
+    const before = known.get(kind);
+    if (before !== undefined && nowMs - before.toldMs < EVERY_MS) {
+      before.unsaid += 1;
+      return undefined;
+    }
+    if (before === undefined && known.size >= MOST) known.clear();
+    known.set(kind, { toldMs: nowMs, unsaid: 0 });
+    return before === undefined || before.unsaid === 0 ? {} : { unsaid: before.unsaid };
+  };
+}
+
+/** Warns of problems that come by the dozen, as those of all connections to a server that is away, behind a log throttle. */
 export function warnSparingly(
   logger: Pick<Logger, 'warn'>,
   clock: Pick<Clock, 'nowMs'>,
   message: string,
 ): (error: Error) => void {
-  const known = new Map<string, { toldMs: number; unsaid: number }>();
+  const throttle = throttleLines(clock);
   return (error) => {
-    const nowMs = clock.nowMs();
-    const kind = `${error.name}: ${error.message}`;
-    const before = known.get(kind);
-    if (before !== undefined && nowMs - before.toldMs < EVERY_MS) {
-      before.unsaid += 1;
-      return;
-    }
-    if (before === undefined && known.size >= MOST) known.clear();
-    known.set(kind, { toldMs: nowMs, unsaid: 0 });
-    logger.warn({ error, ...(before === undefined || before.unsaid === 0 ? {} : { unsaid: before.unsaid }) }, message);
+    const line = throttle(`${error.name}: ${error.message}`);
+    if (line !== undefined) logger.warn({ error, ...line }, message);
   };
 }

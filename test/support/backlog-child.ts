@@ -26,7 +26,7 @@ startWorker({
   sweep: () => sweep({ store, queue, desk, clock: systemClock, settledMs: 3_000 }),
   watchEveryMs: 1_000,
   logger: silentLogger,
-  events: createEvents(silentLogger, createMetrics()),
+  events: createEvents(silentLogger, createMetrics(), systemClock),
   clock: systemClock,
   concurrency: 4,
 });

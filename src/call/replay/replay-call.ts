@@ -59,7 +59,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
   const services: CallServices = {
     clock: keptTimers(fixture, time),
     logger: silentLogger,
-    events: createEvents(silentLogger, createMetrics()),
+    events: createEvents(silentLogger, createMetrics(), time),
     ticker: decisions.watchTicker(keptTicks(fixture, time)),
     recogniser: replayRecogniser(fixture, time, standIn),
     synthesizer,

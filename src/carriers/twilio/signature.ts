@@ -13,19 +13,37 @@ export interface SignedWebhook {
   readonly body: { readonly fields: FormFields } | { readonly raw: string };
 }
 
+/** Whether a header has the form of a signature at all: HMAC-SHA1 in base64. */
+export function isSignature(header: string): boolean {
+  return /^[\w+/]{27}=$/u.test(header);
+}
+
 /**
  * Whether any of our auth tokens signed this webhook; several are in force during a rotation. The library tries the
  * address with and without its port, and with the query encoded again.
  */
 export function isSignedWebhook(tokens: readonly Secret[], webhook: SignedWebhook): boolean {
-  const { signature, body } = webhook;
-  return tokens.some((token) =>
-    webhook.urls.some((url) =>
-      'fields' in body
-        ? validateRequest(token.reveal(), signature, url, { ...body.fields })
-        : validateRequestWithBody(token.reveal(), signature, url, body.raw),
-    ),
-  );
+  const { signature, urls, body } = webhook;
+  if ('raw' in body)
+    return tokens.some((token) => urls.some((url) => validateRequestWithBody(token.reveal(), signature, url, body.raw)));
+  // The library would sort and join the fields again for each form of each address: joined here, they are one without a name.
+  const fields = { '': joinedFields(body.fields) };
+  return tokens.some((token) => urls.some((url) => validateRequest(token.reveal(), signature, url, fields)));
+}
+
+/** Names and values as they are signed: in the order of the names, the values of a repeated one in their own, each once. */
+function joinedFields(fields: FormFields): string {
+  return Object.entries(fields)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, value]) =>
+      typeof value === 'string'
+        ? name + value
+        : [...new Set(value)]
+            .sort()
+            .map((each) => name + each)
+            .join(''),
+    )
+    .join('');
 }
 
 /**

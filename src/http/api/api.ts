@@ -40,10 +40,17 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     }
   });
   app.register(multipart, { throwFileSizeLimit: false });
-  app.get('/api/openapi.json', (_request, reply) => reply.send(openApiDocument(routes, '/api')));
-  const page = browsePage(routes);
+  // Anybody may ask for these: each is made once, when it is asked for first.
+  let document: string | undefined;
+  app.get('/api/openapi.json', (_request, reply) =>
+    reply.type('application/json; charset=utf-8').send((document ??= JSON.stringify(openApiDocument(routes, '/api')))),
+  );
+  let page: string | undefined;
   app.get('/api', (_request, reply) =>
-    reply.type('text/html; charset=utf-8').header('content-security-policy', PAGE_POLICY).send(page),
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', PAGE_POLICY)
+      .send((page ??= browsePage(routes))),
   );
   for (const route of routes) {
     app.route({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeFile } from 'node:fs/promises';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { fastify, type FastifyInstance } from 'fastify';
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, test, vi } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { apiRoutes } from '../../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys, type ApiScope } from '../../../src/http/api/api-keys.ts';
@@ -246,6 +246,14 @@ describe('the API', () => {
     expect((await ask('/calls', secret)).statusCode).toBe(200);
     keys.revoke(key.id);
     expect((await ask('/calls', secret)).statusCode).toBe(401);
+  });
+
+  it('makes the description that anybody may ask for once', async () => {
+    await app.inject({ url: '/api/openapi.json' });
+    const made = vi.spyOn(JSON, 'stringify');
+    const again = await app.inject({ url: '/api/openapi.json' });
+    expect([again.statusCode, made.mock.calls.filter(([value]) => 'openapi' in Object(value)).length]).toEqual([200, 0]);
+    made.mockRestore();
   });
 
   it('describes every route to programs and to people, without a key', async () => {

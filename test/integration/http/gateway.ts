@@ -76,7 +76,7 @@ export async function startGateway(options: GatewayOptions = {}) {
     settings,
     clock,
     logger,
-    events: createEvents(logger, metrics),
+    events: createEvents(logger, metrics, clock),
     metrics,
     intake,
     twilio: {

@@ -43,6 +43,39 @@ describe('the HTTP application', () => {
     expect(gateway.lines.join('')).not.toMatch(/4111|bot-secret/u);
   });
 
+  it("answers 429 to guesses at a caller's value, also to a right one, and keeps out no server beside the gateway", async () => {
+    await using gateway = await startGateway();
+    const redeem = async (secret: string, headers: Record<string, string> = {}) => {
+      const body = JSON.stringify({ token: 'tok' });
+      const given = { 'content-type': 'application/json', authorization: `Bearer ${secret}`, ...headers };
+      return (await fetch(`${gateway.url}/secrets/redeem`, { method: 'POST', headers: given, body })).status;
+    };
+    const proxied = { 'x-forwarded-for': '192.0.2.1' };
+    const guesses: number[] = [];
+    for (let at = 0; at < 11; at += 1) guesses.push(await redeem(`guess ${at}`, proxied));
+    expect(guesses).toEqual([...Array.from({ length: 10 }, () => 404), 429]);
+    expect([await redeem('bot-secret', proxied), await redeem('bot-secret')]).toEqual([429, 200]);
+    gateway.clock.advance(10_000);
+    expect([await redeem('guess', proxied), await redeem('bot-secret', proxied)]).toEqual([404, 429]);
+  });
+
+  it('asks for its state and its metrics once for all who ask at the same time', async () => {
+    let asked = 0;
+    let answer = (_ready: { ready: boolean; parts: Record<string, string> }): void => undefined;
+    const answered = new Promise<{ ready: boolean; parts: Record<string, string> }>((resolve) => (answer = resolve));
+    await using gateway = await startGateway({
+      get readiness() {
+        asked += 1;
+        return answered;
+      },
+    });
+    const asking = [fetch(`${gateway.url}/readyz`), fetch(`${gateway.url}/readyz`)];
+    await vi.waitFor(() => expect(gateway.clock.pendingTimers).toBe(2));
+    answer({ ready: true, parts: {} });
+    expect((await Promise.all(asking)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(asked).toBe(1);
+  });
+
   it('gives each request an id of its own, whatever the client sends', async () => {
     await using gateway = await startGateway();
     const ask = async () =>

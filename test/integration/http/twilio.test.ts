@@ -129,7 +129,15 @@ describe('the voice webhook', () => {
     await using gateway = await startGateway();
     expect((await post(gateway, { fields: { From: '+1' } })).status).toBe(400);
     const url = `${gateway.url}/carriers/twilio/voice`;
-    expect((await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })).status).toBe(415);
+    expect(
+      (
+        await fetch(url, {
+          method: 'POST',
+          headers: { 'x-twilio-signature': `${'A'.repeat(27)}=`, 'content-type': 'application/json' },
+          body: '{}',
+        })
+      ).status,
+    ).toBe(415);
     expect((await post(gateway, { fields: { ...callFields, More: 'x'.repeat(70_000) } })).status).toBe(413);
     expect((await fetch(url)).status).toBe(404);
   });
@@ -311,6 +319,57 @@ describe('the media socket', () => {
     await gateway.app.close();
     expect(await closed).toEqual({ code: 1001, reason: 'gateway stops' });
     expect(events.at(-1)).toMatchObject({ type: 'closed' });
+  });
+});
+
+describe('a flood of refused webhooks', () => {
+  const refused = (gateway: Gateway, body: string, path = '/carriers/twilio/voice') =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'x-twilio-signature': `${'A'.repeat(27)}=`, 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+    });
+
+  it('costs no signature for a form of thousands of fields, or an address of thousands of characters', async () => {
+    await using gateway = await startGateway();
+    const many = await refused(gateway, Array.from({ length: 4000 }, (_, at) => `f${at}`).join('&'));
+    expect([many.status, await many.json()]).toMatchObject([400, { detail: 'The form has more than 200 fields.' }]);
+    expect((await refused(gateway, `a=${'y'.repeat(33_000)}`)).status).toBe(413);
+    expect((await refused(gateway, 'a=1', `/carriers/twilio/voice?${'y'.repeat(2100)}`)).status).toBe(414);
+    expect((await gateway.metrics.render()).body).toContain('offhook_webhooks_refused_total{carrier="twilio",reason="fields"} 1');
+    const fields = Object.fromEntries(Array.from({ length: 190 }, (_, at) => [`SipHeader_${at}`, 'x']));
+    expect((await post(gateway, { fields: { ...callFields, ...fields } })).status).toBe(200);
+  });
+
+  it('is answered with 429 past a pace, its large bodies unread, and closes the line to nobody who signs', async () => {
+    await using gateway = await startGateway();
+    const statuses: number[] = [];
+    for (let at = 0; at < 22; at += 1) statuses.push((await refused(gateway, 'a=1')).status);
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 403), 429, 429]);
+    const large = await refused(gateway, `a=${'y'.repeat(9000)}`);
+    expect([large.status, large.headers.get('retry-after'), await large.json()]).toMatchObject([
+      429,
+      '1',
+      { detail: expect.stringContaining('up to 8192 bytes') },
+    ]);
+    expect((await post(gateway)).status).toBe(200);
+    gateway.clock.advance(1000);
+    expect((await refused(gateway, 'a=1')).status).toBe(403);
+  });
+
+  it('writes one line in ten seconds, and says how many it left out; of refused upgrades too', async () => {
+    await using gateway = await startGateway();
+    const url = `${gateway.url.replace('http', 'ws')}/carriers/twilio/stream/x`;
+    const flood = async () => {
+      for (let at = 0; at < 30; at += 1) await Promise.all([refused(gateway, 'a=1'), openStream(url, {})]);
+    };
+    const told = () => gateway.lines.filter((line) => /(?:webhook|media socket) refused/u.test(line));
+    await flood();
+    expect(told()).toHaveLength(2);
+    gateway.clock.advance(10_000);
+    await flood();
+    expect(told()).toHaveLength(4);
+    expect(told().filter((line) => line.includes('"unsaid":29'))).toHaveLength(2);
   });
 });
 

@@ -71,7 +71,7 @@ describe('after a call', () => {
       queue,
       handlers: { [POST_CALL]: postCallJob({ store, transcriber, clock: systemClock }) },
       logger: silentLogger,
-      events: createEvents(silentLogger, createMetrics()),
+      events: createEvents(silentLogger, createMetrics(), systemClock),
       clock: systemClock,
       concurrency: 2,
     });

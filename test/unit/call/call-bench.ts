@@ -140,7 +140,7 @@ export class CallBench {
     const services: CallServices = {
       clock: this.clock,
       logger: { ...silentLogger, warn: (_, message) => void this.warnings.push(message) },
-      events: createEvents(silentLogger, createMetrics()),
+      events: createEvents(silentLogger, createMetrics(), this.clock),
       ticker: new Ticker(this.clock, 20, (error) => {
         throw error;
       }),

@@ -15,7 +15,7 @@ it('tells of the holes in the replies of a call once for each cause, with their 
   const services = Object.assign(Object.create(null) as CallServices, {
     clock: new ManualClock(),
     logger: silentLogger,
-    events: createEvents(logger, metrics),
+    events: createEvents(logger, metrics, new ManualClock()),
     activeCalls: () => 0,
     news: () => undefined,
   });

@@ -2,12 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { createEvents } from '../../../src/observability/events.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createMetrics, renderMetrics } from '../../../src/observability/metrics.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 function setUp() {
   const lines: string[] = [];
   const metrics = createMetrics();
   const logger = createLogger({ level: 'info', stream: { write: (line) => void lines.push(line) } });
-  return { lines, metrics, events: createEvents(logger, metrics) };
+  return { lines, metrics, events: createEvents(logger, metrics, new ManualClock()) };
 }
 
 describe('createEvents', () => {

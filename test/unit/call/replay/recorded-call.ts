@@ -90,7 +90,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
   const services: CallServices = {
     clock,
     logger: silentLogger,
-    events: createEvents(silentLogger, createMetrics()),
+    events: createEvents(silentLogger, createMetrics(), clock),
     ticker: new Ticker({ ...boundClock(clock), after: (delayMs, run) => clock.after(delayMs + random(), run) }, 20, (error) => {
       throw error;
     }),

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { describe, expect, it, test } from 'vitest';
 import { isSignedUpgrade, isSignedWebhook } from '../../../../src/carriers/twilio/signature.ts';
@@ -33,6 +34,18 @@ describe('isSignedWebhook', () => {
     expect(isSignedWebhook(tokens, { signature, urls: [url], body: { raw } })).toBe(true);
     expect(isSignedWebhook(tokens, { signature, urls: [url], body: { raw: `${raw} ` } })).toBe(false);
   });
+});
+
+it('takes the fields together as the library does, whatever they are', () => {
+  const texts = fc.oneof(fc.string(), fc.constantFrom('a', 'b', 'é', '\u{10FFFF}', '__proto__'));
+  const fields = fc.dictionary(texts, fc.oneof(texts, fc.array(texts)), { noNullPrototype: true });
+  fc.assert(
+    fc.property(fields, (given) => {
+      const url = 'https://voice.test/carriers/twilio/voice';
+      const signature = getExpectedTwilioSignature(signatures.token, url, given);
+      expect(isSignedWebhook(tokens, { signature, urls: [url], body: { fields: given } })).toBe(true);
+    }),
+  );
 });
 
 describe('isSignedUpgrade', () => {
