@@ -7,6 +7,7 @@ import { HeardLedger } from './heard-ledger.ts';
 import type { Line } from './line.ts';
 import { outcomeOf, stageLatencies } from './outcome.ts';
 import type { Recording } from './recording.ts';
+import type { SecretInput } from './secret-input.ts';
 import type { CallIdentity, CallNews, CallServices } from './services.ts';
 import { Timeline } from './timeline.ts';
 import type { AskedInput, TurnEffect } from './turn-state.ts';
@@ -29,20 +30,25 @@ export interface CallStanding {
 export class CallBook {
   readonly conversation = new Conversation();
   readonly timeline = new Timeline();
-  variables: Readonly<Record<string, string>> = {};
-  readonly notes: string[] = [];
   readonly #identity: CallIdentity;
   readonly #services: CallServices;
+  readonly #hide: (text: string) => string;
   readonly #startedAtWallMs: number;
   #attachments: AttachmentRecord[] = [];
   readonly #interruptions: InterruptionRecord[] = [];
   readonly #firstFrames = new Set<number>();
   readonly #reported = new Set<number>();
+  /** As the bot has set them, and as they are kept. */
+  #variables: Readonly<Record<string, string>> = {};
+  readonly #keptVariables = new Map<string, string>();
+  readonly #notes: string[] = [];
   #falseAlarms = 0;
 
-  constructor(identity: CallIdentity, services: CallServices) {
+  /** @param secrets what of the call nothing may keep */
+  constructor(identity: CallIdentity, services: CallServices, secrets?: Pick<SecretInput, 'hideInRecord'>) {
     this.#identity = identity;
     this.#services = services;
+    this.#hide = (text) => secrets?.hideInRecord(text) ?? text;
     this.#startedAtWallMs = services.clock.wallMs();
   }
 
@@ -52,6 +58,24 @@ export class CallBook {
 
   #nowMs(): number {
     return this.#services.clock.nowMs();
+  }
+
+  /** What the bot remembers of this call. */
+  get variables(): Readonly<Record<string, string>> {
+    return this.#variables;
+  }
+
+  /** The bot remembers these; in the record they are without what nothing may keep, and without empty ones. */
+  set(variables: Readonly<Record<string, string>>): void {
+    this.#variables = { ...this.#variables, ...variables };
+    for (const [name, value] of Object.entries(variables)) {
+      if (value === '') this.#keptVariables.delete(this.#hide(name));
+      else this.#keptVariables.set(this.#hide(name), this.#hide(value));
+    }
+  }
+
+  note(text: string): void {
+    this.#notes.push(this.#hide(text));
   }
 
   /** Whoever watches a call must not be able to end it. */
@@ -285,8 +309,8 @@ export class CallBook {
       falseAlarms: this.#falseAlarms,
       sentences: ledger.sentences(),
       attachments: this.#attachments,
-      variables: this.variables,
-      notes: [...this.notes],
+      variables: Object.fromEntries(this.#keptVariables),
+      notes: [...this.#notes],
       // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,

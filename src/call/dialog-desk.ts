@@ -137,13 +137,11 @@ export class DialogDesk {
       case 'gather':
         return this.#gather(action, turn + 1, language);
       case 'set':
-        this.#book.variables = { ...this.#book.variables, ...action.variables };
-        return;
+        return this.#book.set(action.variables);
       case 'language':
         return this.#floor.changeLanguage(action.language, action.voice);
       case 'note':
-        this.#book.notes.push(action.text);
-        return;
+        return this.#book.note(action.text);
       case 'bot':
         // Where there are several bots, their dialogs take it: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');

@@ -8,6 +8,8 @@ const TAIL_MS = 400;
 const EARLIER_TONES_MS = 250;
 /** Card numbers are known by their last four digits; of a password those are too much. */
 const SHOWN_DIGITS = 4;
+/** A telephone number as a contract writes it: one in ten of thirteen digits has the form and the check digit of a card. */
+const E164 = /^\+\d{7,15}$/u;
 
 /**
  * Whether the caller is keying a value that nothing may keep: a card number, a one-time password. While it is so the
@@ -22,6 +24,8 @@ export class SecretInput {
   #wanted = false;
   #wasWanted = false;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
+  /** What finds the values that were keyed in this call, and the tokens given out for them. */
+  readonly #secrets: RegExp[] = [];
 
   constructor(vault: SecretVault, botName: string) {
     this.#vault = vault;
@@ -53,6 +57,12 @@ export class SecretInput {
     return { ...input, text: withoutCardNumbers(input.text) };
   }
 
+  /** What a bot wants in the record, without card numbers and without the values of this call that nothing may keep. */
+  hideInRecord(text: string): string {
+    const hidden = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, stars), text);
+    return E164.test(hidden) ? hidden : withoutCardNumbers(hidden);
+  }
+
   get keying(): boolean {
     return this.#expected !== undefined;
   }
@@ -77,8 +87,15 @@ export class SecretInput {
     if (reading.status !== 'complete') return { kind: 'keyed', digits: masked(digits, 0), reading: withoutDigits(reading) };
     const shown = expected.contract.kind === 'card' ? SHOWN_DIGITS : 0;
     const token = this.#vault.keep(this.#botName, reading.value);
+    // A server that redeems the token may send the value back, in groups even.
+    const grouped = reading.value.split('').join('[\\s.-]?');
+    this.#secrets.push(new RegExp(`(?<!\\d)${grouped}(?!\\d)`, 'gu'), new RegExp(token, 'gu'));
     return { kind: 'keyed', digits: masked(digits, shown), reading: { ...reading, value: token } };
   }
+}
+
+function stars(found: string): string {
+  return '*'.repeat(found.length);
 }
 
 function masked(digits: string, shown: number): string {

@@ -53,7 +53,7 @@ export class CallSession {
     });
     this.#stall = new SilenceWatch(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
     this.#secret = new SecretInput(services.vault, identity.bot.name);
-    this.#book = new CallBook(identity, services);
+    this.#book = new CallBook(identity, services, this.#secret);
     this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
     // Nothing is ended at the carrier, where the caller speaks with somebody else now.
     const transferred = (): void => this.#waitForEnd(timing.stopGraceMs, () => this.#finish('transferred'));

@@ -100,11 +100,13 @@ async function summaries(
   return rows.map(({ personal, wrapped, legalHold, analysisState, recordingObject, recordingFormat, ...found }) => {
     const { audioErasedAtMs, textErasedAtMs, ...row } = found;
     const key = wrapped === null ? undefined : keys.open(tenantId, row.id, 'text', wrapped);
-    const { from, to } = openCall(personal, key);
+    const { from, to, variables = {}, notes = [] } = openCall(personal, key);
     return {
       ...row,
       from,
       to,
+      variables,
+      notes,
       endedAtMs: row.endedAtMs ?? undefined,
       endReason: row.endReason ?? undefined,
       disposition: row.disposition ?? undefined,

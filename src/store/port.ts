@@ -20,6 +20,9 @@ export interface CallSummary {
   readonly endReason: string | undefined;
   readonly turnCount: number;
   readonly disposition: string | undefined;
+  /** What the dialog set, by name, and its notes. Empty once erased. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
   readonly keeping: CallKeeping;
 }
 
@@ -58,7 +61,7 @@ export interface CallQuery {
   readonly disposition?: string | undefined;
   /** Only calls that a legal hold protects. */
   readonly held?: true | undefined;
-  /** Whole words, all of which occur in what was said or heard or in an analysis; any script, any case. */
+  /** Whole words, all of which occur in what was said, heard, set or noted, or all in an analysis; any script, any case. */
   readonly text?: string | undefined;
 }
 

@@ -194,12 +194,12 @@ export class PostgresCalls implements CallRepository {
 }
 
 /** What a call is found by. */
-function foundBy({ direction, from, to, turns: said }: CallRecord, index: BlindIndex) {
+function foundBy({ direction, from, to, turns: said, variables = {}, notes = [] }: CallRecord, index: BlindIndex) {
   const [party, line] = direction === 'inbound' ? [from, to] : [to, from];
   return {
     partyHash: index.number(party) ?? null,
     lineHash: index.number(line) ?? null,
-    words: index.words(...said.flatMap((turn) => [turn.callerText, turn.botHeardText])),
+    words: index.words(...said.flatMap((turn) => [turn.callerText, turn.botHeardText]), ...Object.values(variables), ...notes),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
-import { maskNumber } from '../../store/privacy/mask-number.ts';
+import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import { callTurn, timelineEvent } from '../../store/record.ts';
 import type { Principal } from './api-route.ts';
 
@@ -25,6 +25,9 @@ export const callSummaryView = anyCallView.extend({
   turns: z.int(),
   disposition: z.string().nullable(),
   analysis: z.enum(['none', 'pending', 'done', 'failed']),
+  /** What the bot's dialog set (a flow: its slots), and its notes. Numbers in them are masked without `numbers:read`. */
+  variables: z.record(z.string(), z.string()),
+  notes: z.array(z.string()),
 });
 
 export const callView = callSummaryView.omit({ turns: true }).extend({
@@ -46,6 +49,8 @@ export function numbersFor({ scopes }: Pick<Principal, 'scopes'>): (number: stri
 
 function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summary {
   const shown = numbersFor(key);
+  const own = [call.from, call.to];
+  const masked = (text: string): string => (key.scopes.includes('numbers:read') ? text : maskNumbersIn(text, own));
   return {
     id: call.id,
     bot: call.botName,
@@ -59,6 +64,8 @@ function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summar
     endReason: call.endReason ?? null,
     disposition: call.disposition ?? null,
     analysis: call.keeping.analysisState,
+    variables: Object.fromEntries(Object.entries(call.variables).map(([name, value]) => [masked(name), masked(value)])),
+    notes: call.notes.map(masked),
   };
 }
 
@@ -69,7 +76,10 @@ export function summaryView(call: CallSummary, key: Principal): z.output<typeof 
 export function detailView(call: StoredCall, key: Principal): z.output<typeof callView> {
   const { summary, turns, timeline, keeping, recordingPath } = call;
   return {
-    ...summaryOf({ ...call, endedAtMs: call.endedAtMs, endReason: call.endReason }, key),
+    ...summaryOf(
+      { ...call, endedAtMs: call.endedAtMs, endReason: call.endReason, variables: call.variables ?? {}, notes: call.notes ?? [] },
+      key,
+    ),
     recorded: keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined,
     legalHold: keeping.legalHold,
     summary,

@@ -8,8 +8,8 @@ import { callFilters, searchOf } from './call-filters.ts';
 import { callSummaryView, summaryView } from './call-views.ts';
 
 const PAGE = 200;
-type Row = Readonly<Record<string, string | number | null>>;
-const COLUMNS = Object.keys(callSummaryView.shape);
+type Row = z.output<typeof callSummaryView>;
+const COLUMNS = callSummaryView.keyof().options;
 
 /** All calls of a search, streamed page by page, whatever their number. */
 export function exportRoute({ store }: ApiDeps): ApiRoute {
@@ -47,5 +47,11 @@ async function* jsonlOf(pages: AsyncIterable<Row[]>): AsyncIterable<string> {
 
 async function* csvOf(pages: AsyncIterable<Row[]>): AsyncIterable<string> {
   yield csvLines([COLUMNS]);
-  for await (const page of pages) yield csvLines(page.map((row) => COLUMNS.map((column) => String(row[column] ?? ''))));
+  for await (const page of pages) yield csvLines(page.map((row) => COLUMNS.map((column) => cellOf(row[column]))));
+}
+
+/** Variables are a JSON object, notes a line each. */
+function cellOf(value: Row[keyof Row]): string {
+  if (Array.isArray(value)) return value.join('\n');
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
 }

@@ -10,6 +10,7 @@ export type Ground =
   | ({ readonly kind: 'words' } & Evidence)
   | { readonly kind: 'measure'; readonly name: string; readonly of?: string | undefined; readonly value: number | null }
   | { readonly kind: 'field'; readonly name: string; readonly value: FieldValue | null }
+  | { readonly kind: 'variable'; readonly name: string; readonly value: string | null }
   | { readonly kind: 'insight'; readonly name: 'intent' | 'sentiment'; readonly value: string | null };
 
 export interface Verdict {
@@ -22,6 +23,8 @@ export interface Findings {
   readonly utterances: readonly Utterance[];
   readonly measures: TalkMeasures;
   readonly fields: readonly ExtractedField[];
+  /** What the bot's dialog set in the call. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly intent: string | undefined;
   readonly sentiment: string | undefined;
 }
@@ -31,7 +34,7 @@ const MOST_WORDS = 3;
 
 /** Decides one condition of a profile. A number that does not exist meets no bound. */
 export function judge(condition: Condition, findings: Findings): Verdict {
-  const { said, measure, field, intent, sentiment, all, any, not } = condition;
+  const { said, measure, field, variable, intent, sentiment, all, any, not } = condition;
   if (said !== undefined) {
     const places = findSaid(findings.utterances, said, findings.measures.totalS);
     return { holds: places.length > 0, grounds: places.slice(0, MOST_WORDS).map((place) => ({ kind: 'words', ...place })) };
@@ -47,6 +50,11 @@ export function judge(condition: Condition, findings: Findings): Verdict {
     const holds = found !== undefined && (field.is === undefined || found.value === field.is);
     const words = (found?.evidence ?? []).map((place): Ground => ({ kind: 'words', ...place }));
     return { holds, grounds: [{ kind: 'field', name: field.name, value: found?.value ?? null }, ...words] };
+  }
+  if (variable !== undefined) {
+    const value = Object.hasOwn(findings.variables, variable.name) ? findings.variables[variable.name] : undefined;
+    const holds = value !== undefined && (variable.is === undefined || value === variable.is);
+    return { holds, grounds: [{ kind: 'variable', name: variable.name, value: value ?? null }] };
   }
   if (intent !== undefined)
     return {

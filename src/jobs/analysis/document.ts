@@ -36,6 +36,7 @@ const ground = z.discriminatedUnion('kind', [
   evidence.extend({ kind: z.literal('words') }),
   z.object({ kind: z.literal('measure'), name: z.string(), of: z.string().optional(), value: z.number().nullable() }),
   z.object({ kind: z.literal('field'), name: z.string(), value: fieldValue.nullable() }),
+  z.object({ kind: z.literal('variable'), name: z.string(), value: z.string().nullable() }),
   z.object({ kind: z.literal('insight'), name: z.enum(['intent', 'sentiment']), value: z.string().nullable() }),
 ]);
 
@@ -84,6 +85,9 @@ export const analysisFindings = z.object({
   ),
   /** Required fields without a value. */
   missing: z.array(z.string()),
+  /** Of a call: what the bot's dialog set and noted, redacted as the transcript is. */
+  variables: z.record(z.string(), z.string()).optional(),
+  notes: z.array(z.string()).optional(),
   quality: z
     .object({
       score: z.number().nullable(),

@@ -26,6 +26,8 @@ export interface Heard {
   readonly emotion: TranscriptionResult['emotionSummary'];
   readonly languages: readonly string[];
   readonly problems: readonly string[];
+  /** What a call's bot set and noted; undefined for a recording from elsewhere. */
+  readonly collected?: { readonly variables: Readonly<Record<string, string>>; readonly notes: readonly string[] } | undefined;
 }
 
 export interface FindingsParts {
@@ -64,7 +66,10 @@ export async function findingsOf(
   const fields = profile.fields.flatMap(({ name }) => found.filter((field) => field.name === name));
 
   const { intent, sentiment } = insights;
-  const findings: Findings = { utterances, measures, fields, intent, sentiment };
+  const variables = Object.fromEntries(
+    Object.entries(heard.collected?.variables ?? {}).map(([name, value]) => [name, redactor.text(value)]),
+  );
+  const findings: Findings = { utterances, measures, fields, variables, intent, sentiment };
   const quality = profile.checklist.length === 0 ? undefined : scored(profile.checklist, findings);
   const disposition = disposed(profile.disposition, findings);
   const document = {
@@ -76,6 +81,7 @@ export async function findingsOf(
     missing: profile.fields
       .filter(({ required, name }) => required && !fields.some((field) => field.name === name))
       .map(({ name }) => name),
+    ...(heard.collected === undefined ? {} : { variables, notes: heard.collected.notes.map((note) => redactor.text(note)) }),
     quality,
     disposition,
     redaction: { hidden: redacted.flatMap(({ hidden }) => hidden) },

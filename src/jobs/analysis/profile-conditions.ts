@@ -46,10 +46,17 @@ const fieldIs = z.strictObject({
   is: z.union([z.string(), z.number(), z.boolean()]).optional(),
 });
 
+const variableIs = z.strictObject({
+  name: z.string().min(1),
+  /** Any value when absent. */
+  is: z.string().optional(),
+});
+
 export interface Condition {
   readonly said?: z.output<typeof said> | undefined;
   readonly measure?: z.output<typeof measured> | undefined;
   readonly field?: z.output<typeof fieldIs> | undefined;
+  readonly variable?: z.output<typeof variableIs> | undefined;
   readonly intent?: string | undefined;
   readonly sentiment?: string | undefined;
   readonly all?: readonly Condition[] | undefined;
@@ -63,6 +70,8 @@ export const condition: z.ZodType<Condition> = z
     said: said.optional(),
     measure: measured.optional(),
     field: fieldIs.optional(),
+    /** What the bot's dialog set in the call; a recording from elsewhere has none. */
+    variable: variableIs.optional(),
     intent: z.string().min(1).optional(),
     sentiment: z.string().min(1).optional(),
     get all() {

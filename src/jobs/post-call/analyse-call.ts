@@ -145,6 +145,7 @@ async function hearCall(
         emotion: said.answer.emotionSummary,
         languages: said.answer.detectedLanguage === undefined ? [] : [said.answer.detectedLanguage],
         problems: [],
+        collected: { variables: call.variables ?? {}, notes: call.notes ?? [] },
       },
     };
   };

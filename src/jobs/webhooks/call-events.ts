@@ -16,7 +16,7 @@ export function callStarted(record: NewCallRecord): WebhookEvent {
 }
 
 export function callEnded(record: NewCallRecord): WebhookEvent {
-  const { tenantId, id: callId, from, to, startedAtMs, summary, turns } = record;
+  const { tenantId, id: callId, from, to, startedAtMs, summary, turns, variables = {}, notes = [] } = record;
   const atMs = record.endedAtMs ?? startedAtMs;
   const data = {
     ...factsOf(record),
@@ -26,7 +26,8 @@ export function callEnded(record: NewCallRecord): WebhookEvent {
     turns: turns.length,
     recorded: record.recordingPath !== undefined,
   };
-  return { ...NO_MORE, type: 'call.ended', tenantId, callId, atMs, data, numbers: { from, to } };
+  const words = { variables, notes };
+  return { ...NO_MORE, type: 'call.ended', tenantId, callId, atMs, data, numbers: { from, to }, words };
 }
 
 /** @param index which turn of the record; it is over */

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { WEBHOOK_EVENTS, type WebhookEndpoint } from '../../config/webhook-endpoints.ts';
-import { maskNumber } from '../../store/privacy/mask-number.ts';
+import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import type { JsonValue } from '../port.ts';
+
+type JsonRecord = Readonly<Record<string, JsonValue>>;
 
 /** Something that happened to a call, as it is told to endpoints. */
 export const webhookEvent = z.object({
@@ -19,7 +21,7 @@ export const webhookEvent = z.object({
   data: z.record(z.string(), z.json()),
   /** Masked for endpoints that do not get them in full. */
   numbers: z.record(z.string(), z.string()),
-  /** Left out for endpoints that do not get what was said. */
+  /** Left out for endpoints that do not get what was said or collected; numbers in them are masked with the others. */
   words: z.record(z.string(), z.json()),
 });
 
@@ -45,7 +47,19 @@ export function bodyFor(event: WebhookEvent, endpoint: Pick<WebhookEndpoint, 'nu
       tenantId: event.tenantId,
       ...event.data,
       ...Object.fromEntries(numbers),
-      ...(endpoint.words ? event.words : {}),
+      ...(endpoint.words ? wordsFor(event, endpoint) : {}),
     },
   };
+}
+
+function wordsFor({ words, numbers }: WebhookEvent, endpoint: Pick<WebhookEndpoint, 'numbers'>): JsonRecord {
+  const own = Object.values(numbers);
+  const masked = (value: z.core.util.JSONType): JsonValue => {
+    if (typeof value === 'string') return maskNumbersIn(value, own);
+    if (Array.isArray(value)) return value.map(masked);
+    return typeof value === 'object' && value !== null ? maskedRecord(value) : value;
+  };
+  const maskedRecord = (record: Readonly<Record<string, z.core.util.JSONType>>): JsonRecord =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [maskNumbersIn(name, own), masked(value)]));
+  return endpoint.numbers === 'full' ? words : maskedRecord(words);
 }

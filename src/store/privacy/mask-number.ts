@@ -3,3 +3,17 @@ export function maskNumber(number: string): string {
   const user = /^(sips?:)?([^@;]*)/iu.exec(number)?.[2] ?? number;
   return user.length <= 4 ? '*'.repeat(user.length) : '*'.repeat(user.length - 2) + user.slice(-2);
 }
+
+/** A number in E.164 form, as an answer contract writes it. */
+const E164 = /\+\d{7,15}(?!\d)/gu;
+/** Shorter ones (service numbers, withheld ones) would be found in any amount or date. */
+const LEAST_OWN = 7;
+
+/**
+ * Text with its numbers masked: those in E.164 form, and the call's own ones in whatever form they are written.
+ * @param own numbers of the call: its caller and the called
+ */
+export function maskNumbersIn(text: string, own: readonly string[]): string {
+  const known = own.filter((number) => number.length >= LEAST_OWN);
+  return known.reduce((masked, number) => masked.replaceAll(number, maskNumber(number)), text).replaceAll(E164, maskNumber);
+}

@@ -20,6 +20,8 @@ import { Recordings } from '../../../src/store/recordings.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { embeddedDatabases, type TestDatabases } from '../../support/databases.ts';
 
+const COLLECTED = { day: '2026-01-06', phone: '+919876543210', booking: 'zebrafinch' };
+
 describe('the API', () => {
   let databases: TestDatabases;
   let store: Store;
@@ -48,6 +50,7 @@ describe('the API', () => {
           id: `c${n}`,
           startedAtMs: at + n * 60_000,
           recordingPath: n === 2 ? recordingPath : undefined,
+          ...(n === 1 ? { variables: COLLECTED, notes: ['Call +15550001 back', 'bot: billing'] } : {}),
           botName: n === 5 ? '=bad()' : 'clinic',
         }),
       );
@@ -192,6 +195,30 @@ describe('the API', () => {
     const answer = await ask('/calls/c1/analyses', undefined, { method: 'POST', payload: { profile: 'sale' } });
     expect([answer.statusCode, enqueued.length]).toEqual([400, before]);
     expect(answer.json()).toMatchObject({ detail: 'There is no analysis profile sale; there are default, sales.' });
+  });
+
+  it('shows what a bot collected in one call, lists, searches and exports, with numbers masked unless the key may see them', async () => {
+    const whole = keyFor(['calls:read', 'numbers:read']);
+    const masked = keyFor(['calls:read']);
+    const collected = { variables: COLLECTED, notes: ['Call +15550001 back', 'bot: billing'] };
+    const hidden = {
+      variables: { ...COLLECTED, phone: '***********10' },
+      notes: ['Call *******01 back', 'bot: billing'],
+    };
+    for (const [key, shown] of [
+      [whole, collected],
+      [masked, hidden],
+    ] as const) {
+      expect((await ask('/calls/c1', key)).json()).toMatchObject(shown);
+      const found = (await ask('/calls?text=zebrafinch', key)).json<{ calls: object[] }>().calls;
+      expect(found).toMatchObject([{ id: 'c1', ...shown }]);
+      expect(JSON.parse((await ask('/calls/export?text=billing', key)).body)).toMatchObject(shown);
+      const [header, row] = (await ask('/calls/export?format=csv&text=billing', key)).body.split('\r\n');
+      expect(header).toMatch(/,variables,notes$/);
+      expect(row).toContain(JSON.stringify(shown.variables).replaceAll('"', '""'));
+      expect(row).toContain(shown.notes.join('\n'));
+    }
+    expect((await ask('/calls/c2', masked)).json()).toMatchObject({ variables: {}, notes: [] });
   });
 
   it('exports everything that a search finds, with no formula in it', async () => {

@@ -20,7 +20,7 @@ redaction: { keywords: [friday], personal: [phone] }
 insights: { sentiment: true }
 fields: [{ name: day, type: date, by: customer, rules: [{ understand: day }] }]
 checklist: [{ id: bye, question: Goodbye?, pass: { said: { phrases: [goodbye], by: agent } } }]
-disposition: { outcomes: [{ value: booked, when: { field: { name: day } } }], otherwise: open }
+disposition: { outcomes: [{ value: booked, when: { all: [{ field: { name: day } }, { variable: { name: day } }] } }], otherwise: open }
 `;
 const TEXT = 'on friday no on tuesday call nine eight seven six five four three two one zero';
 
@@ -56,9 +56,10 @@ it("takes the profile of the call's bot, and keeps its result when another one i
     },
   };
   const parts = { store, transcriber, clock: systemClock, profiles: await ProfileBook.load(profiles, {}) };
+  const collected = { variables: { day: '2026-01-06', phone: '+919876543210' }, notes: ['asked for friday'] };
   const recordingPath = join(folder.path, 'call_3.wav');
   await writeFile(recordingPath, stereoRecording());
-  await store.calls.upsert(callRecordOf({ id: 'call_3', recordingPath }));
+  await store.calls.upsert(callRecordOf({ id: 'call_3', recordingPath, ...collected }));
   const subject = { tenantId: 'default', callId: 'call_3' };
   const signal = AbortSignal.timeout(20_000);
   for (const profile of [undefined, 'strict', undefined]) await analyseCall(parts, { ...subject, profile }, signal);
@@ -73,6 +74,8 @@ it("takes the profile of the call's bot, and keeps its result when another one i
   expect(document.fields).toMatchObject([
     { name: 'day', value: '2026-01-06', evidence: [{ text: 'tuesday', role: 'customer' }] },
   ]);
+  expect(document).toMatchObject({ variables: { day: '2026-01-06' }, notes: ['asked for ****'] });
+  expect(JSON.stringify(document)).not.toContain('9876543210');
   expect(document.insights).toEqual({ sentiment: 'neutral' });
   expect(document.redaction?.hidden.map(({ kind }) => kind)).toEqual(['keyword', 'phone']);
   expect(document.measures).toMatchObject({ totalS: 5, speechS: 3, interruptions: [] });

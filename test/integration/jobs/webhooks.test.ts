@@ -31,6 +31,7 @@ describe('webhooks', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
   let all: WebhookReceiver;
   let ends: WebhookReceiver;
+  let worded: WebhookReceiver;
   let desk: WebhookDesk;
   let outbox: Outbox;
   let pump: OutboxPump;
@@ -55,9 +56,10 @@ describe('webhooks', () => {
     const retry = { attempts: 3, backoff: { firstMs: 1, factor: 1, maxMs: 1, jitter: 0 } };
     queue = openQueue({ redisUrl: undefined, database, clock: systemClock, onProblem, retry });
     folder = await temporaryFolder();
-    [all, ends] = [await startReceiver(SECRET), await startReceiver(SECRET)];
+    [all, ends, worded] = [await startReceiver(SECRET), await startReceiver(SECRET), await startReceiver(SECRET)];
     const endpoints = [
       endpoint('all', all.url, { words: true, numbers: 'full' }),
+      endpoint('worded', worded.url, { events: ['call.ended'], words: true }),
       endpoint('ends', ends.url, { events: ['call.ended'] }),
       endpoint('theirs', all.url, { tenantId: 'other' }),
       endpoint('inside', all.url, { allowPrivate: false, tenantId: 'guarded' }),
@@ -80,6 +82,7 @@ describe('webhooks', () => {
     await store.close();
     await all[Symbol.asyncDispose]();
     await ends[Symbol.asyncDispose]();
+    await worded[Symbol.asyncDispose]();
     await databases[Symbol.asyncDispose]();
     await folder[Symbol.asyncDispose]();
   });
@@ -88,7 +91,8 @@ describe('webhooks', () => {
     receiver.received.filter(({ body }) => body.data['callId'] === callId).map(({ body }) => body.type);
 
   it('tell of a live call and its end, signed, once each for whoever asked, with what they may see', async () => {
-    const record = callRecordOf({ id: 'told' });
+    const variables = { day: '2026-01-06', phone: '+919876543210' };
+    const record = callRecordOf({ id: 'told', variables, notes: ['Call +15550001 back'] });
     const { endedAtMs: _endedAtMs, endReason: _endReason, ...live } = record;
     const teller = new LiveTeller({ outbox, pump, desk }, silentLogger);
     teller.seen({ ...live, turns: record.turns.slice(0, 1) });
@@ -100,7 +104,10 @@ describe('webhooks', () => {
     await keepEndedCall(outbox, pump, record);
     await keepEndedCall(outbox, pump, record);
     await pump.drained();
-    await until('all of them', () => typesOf(all, 'told').length === 4 && typesOf(ends, 'told').length === 1);
+    await until(
+      'all of them',
+      () => typesOf(all, 'told').length === 4 && typesOf(ends, 'told').length === 1 && typesOf(worded, 'told').length === 1,
+    );
     expect(typesOf(all, 'told').sort()).toEqual(['call.ended', 'call.started', 'turn.completed', 'turn.completed']);
     const bodyOf = (receiver: WebhookReceiver, type: string) =>
       receiver.received.findLast(({ body }) => body.type === type && body.data['callId'] === 'told')!.body;
@@ -108,6 +115,13 @@ describe('webhooks', () => {
       timestamp: new Date(record.endedAtMs!).toISOString(),
       data: { from: record.from, endReason: 'caller-hung-up', turns: 2, durationMs: 9_000 },
     });
+    expect(bodyOf(all, 'call.ended').data).toMatchObject({ variables, notes: ['Call +15550001 back'] });
+    expect(bodyOf(worded, 'call.ended').data).toMatchObject({
+      variables: { day: '2026-01-06', phone: '***********10' },
+      notes: ['Call *******01 back'],
+    });
+    expect(bodyOf(ends, 'call.ended').data).not.toHaveProperty('variables');
+    expect(bodyOf(ends, 'call.ended').data).not.toHaveProperty('notes');
     expect(bodyOf(ends, 'call.ended').data['from']).toBe('*'.repeat(record.from.length - 2) + record.from.slice(-2));
     const turns = all.received.filter(({ body }) => body.type === 'turn.completed').map(({ body }) => body.data);
     expect(new Set(turns.map((turn) => turn['botHeardText']))).toEqual(new Set(record.turns.map((turn) => turn.botHeardText)));

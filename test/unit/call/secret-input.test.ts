@@ -74,6 +74,41 @@ it('keeps a card number from everything but the vault', async () => {
   expect(bench.vault.redeem('bench', token)).toBeUndefined();
 });
 
+it('keeps card numbers, passwords and tokens that a bot sets or notes out of the record, and what it forgets as well', async () => {
+  const told: Record<string, string>[] = [];
+  using bench = new CallBench(async function* (turn) {
+    told.push(turn.variables);
+    if (turn.index === 0) {
+      yield { type: 'gather', contract: { kind: 'otp', length: 6 } };
+      return yield { type: 'say', text: 'The code, please.' };
+    }
+    if (turn.index !== 1) return;
+    const token = turn.input.kind === 'keyed' && turn.input.answer?.status === 'complete' ? turn.input.answer.value : '';
+    yield { type: 'set', variables: { token, code: '804715', card: CARD, day: '2026-01-06', forgotten: 'yes' } };
+    yield { type: 'set', variables: { forgotten: '', phone: '+4915112345678' } };
+    yield { type: 'note', text: 'paid with 4111 1111 1111 1111, code 804 715, order 18047159' };
+    yield { type: 'say', text: 'Thank you.' };
+    yield { type: 'gather', maxDigits: 1 };
+  });
+  await bench.start();
+  await bench.quiet(2_000);
+  await keyIn(bench, '804715');
+  await bench.quiet(2_000);
+  await keyIn(bench, '1');
+  await bench.quiet(500);
+  bench.session.hangUp('done');
+  const { variables, notes } = await bench.session.ended;
+  expect(told.at(-1)).toMatchObject({ code: '804715', token: expect.stringMatching(/^[\w-]{43}$/), forgotten: '' });
+  expect(variables).toEqual({
+    token: '*'.repeat(43),
+    code: '******',
+    card: '************1111',
+    day: '2026-01-06',
+    phone: '+4915112345678',
+  });
+  expect(notes).toEqual(['paid with ************1111, code *******, order 18047159']);
+});
+
 it('keeps a card number secret whose caller says a word before, while the question is still being made', async () => {
   using bench = new CallBench(async function* (turn) {
     if (turn.index !== 1) return yield { type: 'say', text: 'Hello.' };

@@ -23,6 +23,7 @@ const findings: Findings = {
     { silenceMs: 1000, overlapMs: 200, interruptionMs: 500 },
   ),
   fields: [{ name: 'order', value: '55', from: 'rules', evidence: [] }],
+  variables: { booking: 'B7' },
   intent: 'refund',
   sentiment: 'negative',
 };
@@ -41,6 +42,9 @@ describe('judge', () => {
     ['a measure that does not exist', { measure: { name: 'replyGapP95S', of: 'nobody', least: 0 } }, false],
     ['a field', { field: { name: 'order' } }, true],
     ["a field's value", { field: { name: 'order', is: '56' } }, false],
+    ['a variable of the bot', { variable: { name: 'booking' } }, true],
+    ["a variable's value", { variable: { name: 'booking', is: 'B8' } }, false],
+    ['a variable that nobody set', { variable: { name: 'toString' } }, false],
     ['an intent', { intent: 'refund' }, true],
     ['a sentiment', { sentiment: 'positive' }, false],
     ['all', { all: [{ intent: 'refund' }, { field: { name: 'order' } }] }, true],
