@@ -163,6 +163,8 @@ export type BotSettings = z.infer<typeof botSettings>;
 export interface Bot extends BotSettings {
   /** The folder its file lies in: relative names in the file start there. */
   readonly folder: string;
+  /** `file:line` of what is under these keys of its file; undefined for a bot that was not read from one. */
+  readonly whereOf?: (keys: readonly PropertyKey[]) => string;
   /** The value of the dialog's `secretEnv`. */
   readonly dialogSecret?: Secret | undefined;
 }

@@ -26,7 +26,8 @@ export function readYamlSettings(file: SettingsFile, known: readonly Setting[]) 
   const lines = new LineCounter();
   const document = parseDocument(file.text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number | undefined): string => `${file.path}:${lines.linePos(offset ?? 0).line}`;
-  for (const error of document.errors) {
+  // What follows the first mistake mostly comes of it.
+  for (const error of document.errors.slice(0, 1)) {
     problems.push({ key: file.path, where: at(error.pos[0]), message: `not readable as YAML: ${error.message}` });
   }
   const byKey = new Map(known.map((setting) => [setting.key, setting]));

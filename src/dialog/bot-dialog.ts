@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { readingBack } from './contract/read-back-hook.ts';
 import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
-import { loadFlow, parseFlow } from './flow/load.ts';
+import { loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
 import { httpHooks } from './http/http-hook.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
@@ -27,12 +27,8 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
   const { dialog } = bot;
   switch (dialog.kind) {
     case 'flow': {
+      const { flow } = await flowOf(bot, dialog);
       const language = languageOf(bot.language);
-      const { timeZone } = bot;
-      const flow =
-        dialog.file === undefined
-          ? parseFlow(dialog.flow, { language, timeZone, source: `bot ${bot.name}` })
-          : await loadFlow(resolve(bot.folder, dialog.file), { language, timeZone });
       return {
         hooks: flowHooks(flow, clock),
         fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),
@@ -52,6 +48,15 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
     case 'module':
       return codeDecides(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), clock, bot.timeZone));
   }
+}
+
+/** Reads the flow of a bot, from its own file or from one beside it. @throws FlowInvalidError */
+export async function flowOf(bot: Bot, { file, flow }: Bot['dialog'] & { kind: 'flow' }): Promise<LocatedFlow> {
+  const options = { language: languageOf(bot.language), timeZone: bot.timeZone };
+  if (file !== undefined) return loadFlow(resolve(bot.folder, file), options);
+  const source = `bot ${bot.name}`;
+  const whereOf = (keys: readonly string[]): string => bot.whereOf?.(['dialog', 'flow', ...keys]) ?? source;
+  return { flow: parseFlow(flow, { ...options, source }, whereOf), whereOf };
 }
 
 /** A dialog of which nothing but its greeting is known before the call. */

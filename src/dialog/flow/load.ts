@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { isNode, LineCounter, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import { complaint, type Problem, problemText } from '../../config/problem.ts';
+import { readYaml } from '../../config/yaml-document.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 import type { Language } from '../understand/language.ts';
 import { checkFlow } from './check.ts';
@@ -30,19 +30,26 @@ export interface FlowOptions {
   readonly source?: string;
 }
 
+/** A flow, and `file:line` of what is under these keys of it. */
+export interface LocatedFlow {
+  readonly flow: Flow;
+  readonly whereOf: (keys: readonly string[]) => string;
+}
+
 /**
  * Reads a flow that is already an object, as a bot file holds it inline.
+ * @param whereOf where its keys stand; `source` where absent
  * @throws FlowInvalidError with every problem at once
  */
-export function parseFlow(written: unknown, options: FlowOptions): Flow {
-  return parseLocated(written, options, () => options.source ?? 'flow');
+export function parseFlow(written: unknown, options: FlowOptions, whereOf?: LocatedFlow['whereOf']): Flow {
+  return parseLocated(written, options, whereOf ?? (() => options.source ?? 'flow'));
 }
 
 /**
  * Reads a flow from a YAML file; problems carry the line.
  * @throws FlowInvalidError when it cannot be read, is no YAML or is no usable flow
  */
-export async function loadFlow(path: string, options: FlowOptions): Promise<Flow> {
+export async function loadFlow(path: string, options: FlowOptions): Promise<LocatedFlow> {
   const source = options.source ?? path;
   let yaml: string;
   try {
@@ -50,23 +57,10 @@ export async function loadFlow(path: string, options: FlowOptions): Promise<Flow
   } catch (error) {
     throw new FlowInvalidError(source, [{ key: source, where: source, message: `cannot be read: ${errorText(error)}` }]);
   }
-  const lines = new LineCounter();
-  const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      key: source,
-      where: `${source}:${lines.linePos(error.pos[0]).line}`,
-      message: `not readable as YAML: ${error.message}`,
-    }));
-    throw new FlowInvalidError(source, problems);
-  }
-  return parseLocated(document.toJS(), { ...options, source }, (keys) => {
-    for (let length = keys.length; length > 0; length--) {
-      const node: unknown = document.getIn(keys.slice(0, length), true);
-      if (isNode(node) && node.range) return `${source}:${lines.linePos(node.range[0]).line}`;
-    }
-    return `${source}:1`;
-  });
+  const read = readYaml(yaml, source);
+  if ('problem' in read) throw new FlowInvalidError(source, [read.problem]);
+  const { written, whereOf } = read;
+  return { flow: parseLocated(written, { ...options, source }, whereOf), whereOf };
 }
 
 function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: readonly string[]) => string): Flow {

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { parseAction } from '../action-schema.ts';
@@ -31,7 +34,9 @@ export async function loadModuleHooks(path: string): Promise<DialogHookFactory> 
   } catch (error) {
     const typescript = /\.[mc]?ts$/.test(path) && !('typescript' in process.features && Boolean(process.features.typescript));
     const advice = typescript ? '; this Node cannot load TypeScript, compile it to JavaScript or use Node 22.18 or newer' : '';
-    throw new DialogModuleError(`${path} cannot be loaded: ${errorText(error)}${advice}`, { cause: error });
+    const syntax = error instanceof SyntaxError && !typescript ? await moduleSyntax(path) : undefined;
+    const { where, message } = syntax ?? { where: placeIn(error, path) ?? path, message: `${errorText(error)}${advice}` };
+    throw new DialogModuleError(`${where} cannot be loaded: ${message}`, { cause: error });
   }
   const functions = Object.values(exported ?? {}).filter((value) => typeof value === 'function');
   const generators = functions.filter(isAsyncGenerator);
@@ -39,8 +44,44 @@ export async function loadModuleHooks(path: string): Promise<DialogHookFactory> 
     throw new DialogModuleError(`${path} must export one async generator function (async function*) and no other function`);
   }
   const respond = generators[0]!;
-  return { create: () => new ModuleHook(respond) };
+  return { create: () => new ModuleHook(respond, path) };
 }
+
+/**
+ * Reads a JavaScript module without running it, in a process of its own: what this one would throw has no line.
+ * @returns its first syntax error; undefined where there is none, and for TypeScript
+ * @throws when the file cannot be read
+ */
+export async function moduleSyntax(path: string): Promise<{ where: string; message: string } | undefined> {
+  const source = await readFile(path, 'utf8');
+  if (!/\.m?js$/u.test(path)) return undefined;
+  return new Promise((resolve) => {
+    const check = execFile(
+      process.execPath,
+      ['--check', '--input-type=module', '-'],
+      { timeout: CHECK_LIMIT_MS },
+      (_e, _o, told) => {
+        const line = /^\[stdin\]:(\d+)$/mu.exec(told)?.[1];
+        const message = /^SyntaxError: (.*)$/mu.exec(told)?.[1];
+        resolve(line === undefined || message === undefined ? undefined : { where: `${path}:${line}`, message });
+      },
+    );
+    // One that ends before it has read everything is told by what it said.
+    check.stdin?.on('error', () => undefined).end(source);
+  });
+}
+
+/** `file:line` of a module in the stack of what it threw. */
+function placeIn(error: unknown, path: string): string | undefined {
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  const line = [pathToFileURL(path).href, path]
+    .map((name) => /^\d+/u.exec(stack.split(`${name}:`)[1] ?? '')?.[0])
+    .find((found) => found !== undefined);
+  return line === undefined ? undefined : `${path}:${line}`;
+}
+
+/** Of a check of the syntax, which takes some 40 ms. */
+const CHECK_LIMIT_MS = 10_000;
 
 function isAsyncGenerator(value: unknown): value is DialogModule {
   return Object.prototype.toString.call(value) === '[object AsyncGeneratorFunction]';
@@ -49,14 +90,17 @@ function isAsyncGenerator(value: unknown): value is DialogModule {
 /** One conversation with a module; what it must remember, it keeps by `turn.call.callId` or in variables. */
 export class ModuleHook implements DialogHook {
   readonly #respond: DialogModule;
+  readonly #path: string;
 
-  constructor(respond: DialogModule) {
+  /** @param path of its file, for messages */
+  constructor(respond: DialogModule, path: string) {
     this.#respond = respond;
+    this.#path = path;
   }
 
   /**
    * Yields what the module yields, checked. Ends at once when the signal aborts, even if the module does not look at it.
-   * @throws DialogAnswerError for something that is no action, and whatever the module throws
+   * @throws DialogAnswerError for something that is no action, DialogModuleError with the line for whatever the module throws
    */
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     const answers = this.#respond(turn, signal);
@@ -68,7 +112,7 @@ export class ModuleHook implements DialogHook {
         // No race with one promise for the whole answer: it would hold on to every action until its end.
         const next = await new Promise<IteratorResult<unknown, void> | undefined>((resolve, reject) => {
           wake = () => resolve(undefined);
-          answers.next().then(resolve, reject);
+          answers.next().then(resolve, (error: unknown) => reject(this.#failure(error)));
         });
         if (next === undefined || signal.aborted || next.done === true) return;
         yield parseAction(next.value);
@@ -78,5 +122,9 @@ export class ModuleHook implements DialogHook {
       // A module that hangs never answers `return` either, so nobody waits for it.
       void answers.return().catch(() => undefined);
     }
+  }
+  #failure(error: unknown): DialogModuleError {
+    const where = placeIn(error, this.#path) ?? this.#path;
+    return new DialogModuleError(`${basename(where)}: ${errorText(error)}`, { cause: error });
   }
 }

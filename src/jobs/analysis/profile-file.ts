@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { isNode, LineCounter, parseDocument } from 'yaml';
-import type { z } from 'zod';
 import type { Environment } from '../../config/env.ts';
-import { nearest } from '../../config/nearest.ts';
-import { complaint, type Problem } from '../../config/problem.ts';
+import { schemaProblems } from '../../config/schema-problems.ts';
 import { Secret } from '../../config/secrets.ts';
+import { readYaml } from '../../config/yaml-document.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { AnalysisProfileError } from './errors.ts';
 import { type AnalysisProfile, analysisProfile } from './profile.ts';
@@ -37,28 +35,14 @@ export async function loadProfile(path: string, env: Environment = {}): Promise<
 
 /** @param source names the text in messages. @throws AnalysisProfileError */
 export function parseProfile(yaml: string, source: string, env: Environment = {}): LoadedProfile {
-  const lines = new LineCounter();
-  const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false });
-  const syntax = document.errors.map((error) => ({
-    key: source,
-    where: `${source}:${lines.linePos(error.pos[0]).line}`,
-    message: `not readable as YAML: ${error.message}`,
-  }));
-  if (syntax.length > 0) throw new AnalysisProfileError(source, syntax);
-  const written: unknown = document.toJS();
+  const read = readYaml(yaml, source);
+  if ('problem' in read) throw new AnalysisProfileError(source, [read.problem]);
+  const { written, whereOf } = read;
   const parsed = analysisProfile.safeParse(written);
   if (!parsed.success) {
-    const lineOf = (keys: readonly PropertyKey[]): string => {
-      for (let length = keys.length; length > 0; length -= 1) {
-        const node: unknown = document.getIn(keys.slice(0, length), true);
-        if (isNode(node) && node.range) return `${source}:${lines.linePos(node.range[0]).line}`;
-      }
-      return `${source}:1`;
-    };
-    throw new AnalysisProfileError(
-      source,
-      parsed.error.issues.flatMap((issue) => problemsOf(issue, written, lineOf)),
-    );
+    const { issues } = parsed.error;
+    const document = { schema: analysisProfile, issues, written, whereOf, what: 'an analysis profile', root: 'profile' };
+    throw new AnalysisProfileError(source, schemaProblems(document));
   }
   const modelSecret = secretOf(parsed.data, source, env);
   return { profile: parsed.data, hash: profileHash(parsed.data), modelSecret };
@@ -94,25 +78,4 @@ function secretOf(profile: AnalysisProfile, source: string, env: Environment): S
   }
   if (value === undefined || value === '') return problem(`neither ${name} nor ${name}_FILE is set`);
   return new Secret(value);
-}
-
-function problemsOf(issue: z.core.$ZodIssue, written: unknown, lineOf: (keys: readonly PropertyKey[]) => string): Problem[] {
-  const key = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((unknown) => {
-      const meant = nearest(unknown, Object.keys(analysisProfile.shape));
-      return {
-        key: key === '' ? unknown : `${key}.${unknown}`,
-        where: lineOf([...issue.path, unknown]),
-        message: 'no such key in an analysis profile',
-        ...(meant === undefined || issue.path.length > 0 ? {} : { nearest: meant }),
-      };
-    });
-  }
-  const value = issue.path.reduce<unknown>(
-    (node, name) =>
-      typeof node === 'object' && node !== null ? (node as Readonly<Record<PropertyKey, unknown>>)[name] : undefined,
-    written,
-  );
-  return [{ key: key === '' ? 'profile' : key, where: lineOf(issue.path), ...complaint(issue.message, value) }];
 }

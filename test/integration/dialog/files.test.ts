@@ -29,7 +29,7 @@ const turn: DialogTurn = { call, index: 0, input: { kind: 'start' }, history: []
 describe('a flow file', () => {
   it('is read', async () => {
     const path = await file('good.yaml', 'start: bye\nstates:\n  bye: { say: Bye., hangup: done }\n');
-    expect((await loadFlow(path, { language: 'hi' })).languages).toEqual(['hi']);
+    expect((await loadFlow(path, { language: 'hi' })).flow.languages).toEqual(['hi']);
   });
 
   it.each([
