@@ -14,6 +14,7 @@ import { SecretVault } from './call/secret-vault.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from './call/services.ts';
 import { SoundLibrary } from './call/sounds/sound-library.ts';
 import { Ticker } from './call/ticker.ts';
+import { VoiceNames } from './call/voice-names.ts';
 import { TwilioControl } from './carriers/twilio/control.ts';
 import { phrasesOf, type Bot } from './config/bots.ts';
 import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
@@ -92,7 +93,8 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
   const speechJudge = bots.some(({ detector }) => detector === 'neural') ? new SpeechJudge({ events, logger }) : undefined;
   const vault = new SecretVault(clock);
-  const voices = new EvenLoudness(speech.synthesizer);
+  const voiceNames = new VoiceNames(() => speech.voices, logger);
+  const voices = new EvenLoudness(voiceNames.applyTo(speech.synthesizer));
   const ambiences = await loadAmbiences(bots, logger);
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
   const services: CallServices = {
@@ -145,7 +147,11 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     services,
   );
   const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
-  const prepare = (): Promise<void> => prepareAll(bots, dialogs, speech, voices, logger);
+  const prepare = async (): Promise<void> => {
+    // Sentences are prepared in the voices that calls will have. One that cannot be asked has none to prepare with either.
+    if (speech.voices === undefined) await speech.health(new AbortController().signal).catch(() => undefined);
+    await prepareAll(bots, dialogs, speech, { voices, voiceNames }, logger);
+  };
   return {
     registry,
     load,
@@ -181,12 +187,12 @@ async function prepareAll(
   bots: readonly Bot[],
   dialogs: ReadonlyMap<string, BotDialog>,
   speech: SpeechPlatform,
-  voices: EvenLoudness,
+  { voices, voiceNames }: { readonly voices: EvenLoudness; readonly voiceNames: VoiceNames },
   logger: Logger,
 ): Promise<void> {
   for (const bot of bots) {
     try {
-      const requests = fixedSentences(bot, dialogs.get(bot.name));
+      const requests = fixedSentences(bot, dialogs.get(bot.name)).map((request) => voiceNames.request(request));
       await speech.prepare(requests);
       await voices.learn(requests.slice(0, TELLING_SENTENCES));
       logger.info({ bot: bot.name, sentences: requests.length }, 'fixed sentences prepared');

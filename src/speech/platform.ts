@@ -81,6 +81,7 @@ export class SpeechPlatform implements AsyncDisposable {
   /** Undefined where the caller brought one. */
   readonly #fetch: PatientFetch | undefined;
   readonly #closing = new AbortController();
+  #voices: ServiceHealth | undefined;
 
   /** @throws TypeError unless there is exactly one of a key and a token; SpeechRequestError for a key without `authUrl` */
   constructor(settings: SpeechPlatformSettings, deps: SpeechPlatformDeps = {}) {
@@ -256,8 +257,19 @@ export class SpeechPlatform implements AsyncDisposable {
     const { asrUrl, asrAltUrl, ttsUrl } = this.#settings;
     const ask = async (url: string | undefined): Promise<ServiceHealth | undefined> =>
       url === undefined ? undefined : serviceHealth(fetcher, clock, url, signal);
-    const [recognition, synthesis] = await Promise.all([ask(asrUrl ?? asrAltUrl), ask(ttsUrl)]);
+    const [recognition, synthesis] = await Promise.all([
+      ask(asrUrl ?? asrAltUrl),
+      ask(ttsUrl).then((answer) => {
+        if (answer?.healthy === true) this.#voices = answer;
+        return answer;
+      }),
+    ]);
     return { recognition, synthesis };
+  }
+
+  /** The voices of the last health answer of a synthesizer that is well; undefined before the first. */
+  get voices(): Pick<ServiceHealth, 'voices' | 'defaultVoice'> | undefined {
+    return this.#voices;
   }
 
   /** The last health check's verdict; true before the first. */

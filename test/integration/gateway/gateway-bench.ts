@@ -73,6 +73,7 @@ export async function startGatewayBench(
     readonly platform?: Partial<PlatformOptions>;
     /** More lines of the bot's file. */
     readonly bot?: string;
+    readonly voice?: string;
     /** More files of the bot's folder. */
     readonly files?: Readonly<Record<string, Uint8Array>>;
   } = {},
@@ -80,7 +81,7 @@ export async function startGatewayBench(
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-gateway-'));
   const botFolder = join(dataDir, 'bots');
   mkdirSync(botFolder);
-  writeFileSync(join(botFolder, 'echo.yaml'), BOT + (options.bot ?? ''));
+  writeFileSync(join(botFolder, 'echo.yaml'), BOT.replace('Nisha', options.voice ?? 'Nisha') + (options.bot ?? ''));
   for (const [name, bytes] of Object.entries(options.files ?? {})) writeFileSync(join(botFolder, name), bytes);
   writeFileSync(join(botFolder, 'echo-bot.js'), BOT_MODULE);
   writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
