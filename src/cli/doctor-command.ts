@@ -1,9 +1,11 @@
 import type { Command } from 'commander';
+import { errorsOf } from '../config/problem.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { readGatewayConfiguration } from './configuration.ts';
 import { type Check, type CheckResult, runCheck } from './doctor/check.ts';
+import { botChecks } from './doctor/bots.ts';
 import { configurationCheck } from './doctor/configuration.ts';
 import { diskCheck } from './doctor/disk.ts';
 import { postgresCheck, redisCheck } from './doctor/servers.ts';
@@ -15,7 +17,7 @@ import { Progress } from './speech/progress.ts';
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check configuration, speech platform, disk and servers, and say what to do')
+    .description('check configuration, speech platform, disk, the bots’ servers and models, and say what to do')
     .option('--json', 'print one JSON document')
     .action(async (flags: { json?: boolean }) => {
       const stop = new AbortController();
@@ -29,14 +31,17 @@ export function addDoctorCommand(program: Command): void {
         results.push(result);
         if (flags.json !== true) printResult(result);
       };
-      const { config, problems } = await readGatewayConfiguration();
+      const { config, bots, problems: ofSettings, botProblems } = await readGatewayConfiguration({}, true);
+      const problems = [...ofSettings, ...botProblems];
       const logger = createLogger({ level: 'error' });
       await run(configurationCheck(problems));
       await run(diskCheck(config.settings.dataDir));
       if (config.secrets.redisUrl !== undefined) await run(redisCheck(config.secrets.redisUrl.reveal()));
       if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
+      for (const check of botChecks(bots)) await run(check);
       // With settings that are wrong it would be another platform than the one that was meant.
-      if (problems.length === 0) await platformChecks(config, logger, stop.signal, run).catch((error: unknown) => failed(error));
+      if (errorsOf(ofSettings).length === 0)
+        await platformChecks(config, logger, stop.signal, run).catch((error: unknown) => failed(error));
       clearInterval(alive);
       const ok = results.every((result) => result.ok);
       if (flags.json === true) printJson({ ok, checks: results });

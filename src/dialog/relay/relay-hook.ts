@@ -21,6 +21,12 @@ export interface RelayHookSettings {
   readonly noInput: string;
 }
 
+/** A socket to a bot's server, with the handshake signed. @throws DialogServerError; the signal's reason when aborted */
+export function openRelay({ url, secret }: Pick<RelayHookSettings, 'url' | 'secret'>, signal: AbortSignal): Promise<RelaySocket> {
+  const signature = secret && twilio.getExpectedTwilioSignature(secret.reveal(), url, {});
+  return RelaySocket.open(url, signature === undefined ? {} : { 'X-Twilio-Signature': signature }, signal);
+}
+
 /** A server that sends a sound and words sends them together. */
 const MAY_FOLLOW_MS = 500;
 /** Music that gives way says that the server is busy; it may be silent for so long. */
@@ -98,10 +104,8 @@ export class RelayHook implements DialogHook {
 
   async #connected(signal: AbortSignal): Promise<RelaySocket> {
     if (this.#socket?.isOpen === true) return this.#socket;
-    const { url, secret, parameters } = this.#settings;
-    const headers =
-      secret === undefined ? {} : { 'X-Twilio-Signature': twilio.getExpectedTwilioSignature(secret.reveal(), url, {}) };
-    const socket = await RelaySocket.open(url, headers, signal);
+    const { parameters } = this.#settings;
+    const socket = await openRelay(this.#settings, signal);
     socket.send(setupMessage(this.#sessionId, this.#call, parameters));
     this.#socket = socket;
     this.#due = 0;

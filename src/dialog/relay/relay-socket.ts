@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { DialogServerError } from '../wire/errors.ts';
 import { endsAnswer, readServerMessage, type ServerMessage } from './relay-messages.ts';
@@ -5,6 +6,29 @@ import { endsAnswer, readServerMessage, type ServerMessage } from './relay-messa
 /** Messages nobody has taken yet; a server that says more than this unasked loses the oldest. */
 const MOST_WAITING = 256;
 const MOST_FRAME_BYTES = 64 * 1024;
+
+const MOST_REFUSAL_BYTES = 4_096;
+const MOST_REFUSAL_CHARACTERS = 300;
+
+/** What a server says that answers with a page in place of a socket, as one does that refuses a signature. */
+async function refusal(response: IncomingMessage): Promise<DialogServerError> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes > MOST_REFUSAL_BYTES) break;
+    }
+  } catch {
+    // What came of it is told.
+  }
+  response.destroy();
+  const said = Buffer.concat(parts).toString('utf8').replaceAll(/\s+/gu, ' ').trim().slice(0, MOST_REFUSAL_CHARACTERS);
+  const { statusCode = 0 } = response;
+  const message = `the bot’s server refused the socket with HTTP ${statusCode}`;
+  return new DialogServerError(said === '' ? message : `${message}: ${said}`, { retryable: statusCode >= 500 });
+}
 
 /** One socket to a bot's server, with what it sent in the order it came. */
 export class RelaySocket {
@@ -49,6 +73,13 @@ export class RelaySocket {
       socket.once('error', (cause) => {
         signal.removeEventListener('abort', onAbort);
         reject(new DialogServerError('the bot’s server cannot be reached', { retryable: true, cause }));
+      });
+      socket.once('unexpected-response', (_request, response) => {
+        signal.removeEventListener('abort', onAbort);
+        void refusal(response).then((error) => {
+          reject(error);
+          socket.terminate();
+        });
       });
       socket.once('open', () => {
         signal.removeEventListener('abort', onAbort);

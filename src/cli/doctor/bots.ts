@@ -1,0 +1,101 @@
+import type { Bot } from '../../config/bots.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import { readText } from '../../kernel/read-text.ts';
+import { llmHooks } from '../../dialog/llm/llm-hook.ts';
+import type { CallFacts, DialogTurn } from '../../dialog/port.ts';
+import { openRelay } from '../../dialog/relay/relay-hook.ts';
+import type { Check, CheckOutcome } from './check.ts';
+
+const MOST_MESSAGE_BYTES = 64 * 1024;
+const MOST_MESSAGE_CHARACTERS = 300;
+
+/**
+ * One check for each server that these bots ask, none of which does anything: an `OPTIONS` request to an http bot and to a model's
+ * tools, a handshake with a relay, and the greeting of a model, which is dropped at its first words.
+ */
+export function botChecks(bots: readonly Bot[]): Check[] {
+  return bots.flatMap((bot): Check[] => {
+    const { dialog, name } = bot;
+    switch (dialog.kind) {
+      case 'http':
+        return [serverCheck(`server of bot ${name}`, dialog.url, dialog.timeoutMs)];
+      case 'relay':
+        return [relayCheck(bot, dialog)];
+      case 'llm': {
+        const tools = dialog.tools.map((tool) => serverCheck(`tool ${tool.name} of bot ${name}`, tool.url, dialog.timeoutMs));
+        return [modelCheck(bot, dialog), ...tools];
+      }
+      case 'flow':
+      case 'module':
+        return [];
+    }
+  });
+}
+
+/** Any answer shows that the server is there: few know `OPTIONS`. One of a proxy in front of it shows that it is not. */
+function serverCheck(name: string, url: string, timeoutMs: number): Check {
+  return {
+    name,
+    advice: `start the server at ${shownUrl(url)}, or correct its address in the bot's file`,
+    async run(signal) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      const response = await fetch(url, { method: 'OPTIONS', redirect: 'manual', signal: limit });
+      const told = await readText(response, MOST_MESSAGE_BYTES).catch(() => '');
+      const detail = `${shownUrl(url)} answers with HTTP ${response.status}`;
+      const ok = ![502, 503, 504].includes(response.status);
+      return ok
+        ? { ok, detail }
+        : { ok, detail: `${detail}: ${told.replaceAll(/\s+/gu, ' ').trim().slice(0, MOST_MESSAGE_CHARACTERS)}` };
+    },
+  };
+}
+
+function relayCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'relay' }): Check {
+  return {
+    name: `relay of bot ${bot.name}`,
+    advice: `start the server at ${shownUrl(dialog.url)}, or correct the address or the secret in the bot's file`,
+    async run(signal) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(dialog.timeoutMs)]);
+      const socket = await openRelay({ url: dialog.url, secret: bot.dialogSecret }, limit);
+      socket.close();
+      return { ok: true, detail: `${shownUrl(dialog.url)} takes a WebSocket` };
+    },
+  };
+}
+
+/** Asks for what calls ask for, save that no tool of the bot's own can be called. */
+function modelCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'llm' }): Check {
+  const { model, baseUrl } = dialog;
+  return {
+    name: `model of bot ${bot.name}`,
+    advice: `check baseUrl (${shownUrl(baseUrl)}), model (${model}) and secretEnv in the bot's file, and the account there`,
+    async run(signal): Promise<CheckOutcome> {
+      const settings = { ...dialog, secret: bot.dialogSecret, greeting: undefined, tools: [] };
+      const call: CallFacts = {
+        callId: 'doctor',
+        botName: bot.name,
+        from: '',
+        to: '',
+        direction: 'inbound',
+        language: bot.language,
+      };
+      const input = { kind: 'start' } as const;
+      const turn: DialogTurn = { call, index: 0, input, history: [], variables: {}, idempotencyKey: 'doctor' };
+      const enough = new AbortController();
+      const answer = llmHooks(settings, systemClock)
+        .create(call)
+        .respond(turn, AbortSignal.any([signal, enough.signal]));
+      for await (const action of answer) {
+        enough.abort(new Error('the model has answered'));
+        return { ok: true, detail: `${model} at ${shownUrl(baseUrl)} answers (${action.type})` };
+      }
+      return { ok: false, detail: `${model} at ${shownUrl(baseUrl)} answered with nothing` };
+    },
+  };
+}
+
+/** An address without what it may carry of secrets. */
+function shownUrl(url: string): string {
+  const { origin, protocol, host, pathname } = new URL(url);
+  return `${origin === 'null' ? `${protocol}//${host}` : origin}${pathname}`;
+}
