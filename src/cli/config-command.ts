@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { explainConfig, explainTable } from '../config/explain.ts';
-import { problemText } from '../config/problem.ts';
+import { errorsOf, problemText } from '../config/problem.ts';
 import { readConfiguration, readGatewayConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine } from './output.ts';
 
@@ -12,11 +12,16 @@ export function addConfigCommand(program: Command): void {
     .description('report every problem in settings, bot files, their flows and analysis profiles at once')
     .option('--json', 'print one JSON document')
     .action(async (options: { json?: boolean }) => {
-      const { problems, bots } = await readGatewayConfiguration();
-      if (options.json === true) printJson({ ok: problems.length === 0, bots: bots.map(({ name }) => name), problems });
-      else if (problems.length === 0) printLine(`The configuration is sound; bots: ${bots.map(({ name }) => name).join(', ')}.`);
-      else for (const problem of problems) printLine(problemText(problem));
-      process.exitCode = problems.length === 0 ? EXIT.ok : EXIT.failed;
+      const { problems: ofSettings, botProblems, bots } = await readGatewayConfiguration({}, true);
+      const problems = [...ofSettings, ...botProblems];
+      const ok = errorsOf(problems).length === 0;
+      const names = bots.map(({ name }) => name);
+      if (options.json === true) printJson({ ok, bots: names, problems });
+      else {
+        for (const problem of problems) printLine(problemText(problem));
+        if (ok) printLine(`The configuration is sound; bots: ${names.join(', ')}.`);
+      }
+      process.exitCode = ok ? EXIT.ok : EXIT.failed;
     });
   config
     .command('explain')

@@ -4,16 +4,19 @@ import type { Bot } from '../config/bots.ts';
 import { type Environment, readEnvironment, readSettingsFiles } from '../config/env.ts';
 import { withOverrides } from '../config/env-settings.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
-import { type Problem, problemText } from '../config/problem.ts';
+import { errorsOf, type Problem, problemText } from '../config/problem.ts';
 import { catalogue } from '../config/schema.ts';
 import { EXIT, printNote } from './output.ts';
 import { packageRoot } from './package-root.ts';
 
 export interface Configuration {
   readonly config: LoadedConfig;
+  /** Those whose files are sound; one whose secret is set nowhere is among them. */
   readonly bots: readonly Bot[];
-  /** Of the settings and of the bot files. */
+  /** Of the settings. */
   readonly problems: readonly Problem[];
+  /** Of the bot files. */
+  readonly botProblems: readonly Problem[];
 }
 
 /**
@@ -25,8 +28,8 @@ export function readConfiguration(overrides: Environment = {}): Configuration {
   const env = withOverrides(readEnvironment(), overrides, catalogue);
   const { files, problems } = readSettingsFiles(env, packageRoot, process.cwd());
   const config = loadConfig({ env, files });
-  const bots = loadBots(shippedFolder(config.settings.bots.folder), env);
-  return { config, bots: bots.bots, problems: [...problems, ...config.problems, ...bots.problems] };
+  const { bots, problems: botProblems } = loadBots(shippedFolder(config.settings.bots.folder), env);
+  return { config, bots, problems: [...problems, ...config.problems], botProblems };
 }
 
 /** A folder named in settings: as it stands when absolute, else in the package. */
@@ -37,40 +40,56 @@ export function shippedFolder(folder: string): string {
 /** The same, with every problem that a gateway or a worker has with settings beyond their form. */
 export async function readWholeConfiguration(overrides: Environment = {}): Promise<Configuration> {
   const configuration = readConfiguration(overrides);
-  const { config, problems } = configuration;
+  const { config, bots, problems } = configuration;
   // Not for the commands that need none of it.
   const { startProblems } = await import('./start-problems.ts');
-  const profilesFolder = shippedFolder(config.settings.analysis.folder);
-  const refused = await startProblems(config, profilesFolder, { ...readEnvironment(), ...overrides });
+  const { folder } = config.settings.analysis;
+  const profiles = { folder: shippedFolder(folder), isOwn: shippedFolder(folder) !== shippedFolder('config/analysis') };
+  const refused = await startProblems(config, bots, profiles, { ...readEnvironment(), ...overrides });
   return { ...configuration, problems: [...problems, ...refused] };
 }
 
-/** The same, with every problem of the bots' dialogs, which a gateway loads and a worker does not. */
-export async function readGatewayConfiguration(overrides: Environment = {}): Promise<Configuration> {
+/**
+ * The same, with every problem of the bots' dialogs and of the names in their files, which a gateway uses and a worker does not.
+ * @param asksPlatform whether a configured speech platform is asked which voices and languages it has
+ */
+export async function readGatewayConfiguration(overrides: Environment = {}, asksPlatform = false): Promise<Configuration> {
   const whole = await readWholeConfiguration(overrides);
-  const { dialogProblems } = await import('./dialog-problems.ts');
-  return { ...whole, problems: [...whole.problems, ...(await dialogProblems(whole.bots))] };
+  const { botProblems } = await import('./bot-problems.ts');
+  const { platformNames } = await import('./platform-names.ts');
+  const { names, problems } = await platformNames(whole, asksPlatform);
+  const found = await botProblems(whole.bots, { ...names, hasControl: whole.config.settings.twilio.accountSid !== undefined });
+  return { ...whole, botProblems: [...whole.botProblems, ...problems, ...found] };
 }
 
-/** The configuration, or an exit with every problem printed. */
+/** The configuration of a command that takes no calls, or an exit with every problem of the settings; those of bots are warnings. */
 export function requireConfiguration(overrides: Environment = {}): Configuration {
-  return soundOrExit(readConfiguration(overrides));
+  const configuration = readConfiguration(overrides);
+  return soundOrExit(configuration, [...configuration.problems, ...configuration.botProblems.map(asWarning)]);
 }
 
-/** The configuration of a worker, or an exit with every problem printed. */
+/** The configuration of a worker, which asks no bot, or an exit with every problem printed. */
 export async function requireWholeConfiguration(): Promise<Configuration> {
-  return soundOrExit(await readWholeConfiguration());
+  const configuration = await readWholeConfiguration();
+  const ofBots = configuration.botProblems.map((problem) => (problem.affects === 'calls' ? asWarning(problem) : problem));
+  return soundOrExit(configuration, [...configuration.problems, ...ofBots]);
 }
 
 /** The configuration of a gateway, or an exit with every problem printed. */
 export async function requireGatewayConfiguration(): Promise<Configuration> {
-  return soundOrExit(await readGatewayConfiguration());
+  const configuration = await readGatewayConfiguration();
+  return soundOrExit(configuration, [...configuration.problems, ...configuration.botProblems]);
 }
 
-function soundOrExit(configuration: Configuration): Configuration {
-  if (configuration.problems.length > 0) {
-    for (const problem of configuration.problems) printNote(problemText(problem));
-    printNote(`${configuration.problems.length} problem(s) in the configuration; nothing was started.`);
+function asWarning(problem: Problem): Problem {
+  return { ...problem, severity: 'warning' };
+}
+
+function soundOrExit(configuration: Configuration, problems: readonly Problem[]): Configuration {
+  for (const problem of problems) printNote(problemText(problem));
+  const errors = errorsOf(problems);
+  if (errors.length > 0) {
+    printNote(`${errors.length} problem(s) in the configuration; nothing was started.`);
     process.exit(EXIT.usage);
   }
   return configuration;

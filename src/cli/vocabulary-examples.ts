@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { requireConfiguration, shippedFolder } from './configuration.ts';
+import { readConfiguration, shippedFolder } from './configuration.ts';
 
 const vocabulary = z.looseObject({ rules: z.record(z.string(), z.string()) });
 const MOST_EXAMPLES = 14;
 
 /** Phrases that the embedded recogniser hears as they stand, from its vocabulary file; empty when there is none. */
 export function audibleExamples(language: string): readonly string[] {
-  const { config } = requireConfiguration();
+  const { config } = readConfiguration();
   try {
     const path = join(shippedFolder(config.settings.platform.vocabularyFolder), `vocabulary.${language}.yaml`);
     const { rules } = vocabulary.parse(parse(readFileSync(path, 'utf8')));

@@ -1,18 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
-import type { z } from 'zod';
 import { errorText } from '../kernel/errors.ts';
 import { type Bot, botSettings, plainNumber } from './bots.ts';
 import type { Environment } from './env.ts';
-import { nearest } from './nearest.ts';
-import { complaint, type Problem } from './problem.ts';
+import type { Problem } from './problem.ts';
+import { schemaProblems } from './schema-problems.ts';
 import { Secret } from './secrets.ts';
+import { readYaml } from './yaml-document.ts';
 
 /**
  * Reads every `*.yaml` and `*.yml` of a folder, in the order of their names.
  * @param env where the secrets that bots name are looked up
- * @returns the bots that are sound, and every problem of the others, duplicates included
+ * @returns the bots whose files are sound, with every problem of the others, of secrets that are not set, and duplicates
  */
 export function loadBots(folder: string, env: Environment = {}): { bots: Bot[]; problems: Problem[] } {
   let names: string[];
@@ -35,74 +34,38 @@ export function loadBots(folder: string, env: Environment = {}): { bots: Bot[]; 
 }
 
 function readBotFile(folder: string, path: string, env: Environment): { bot?: Bot; problems: Problem[] } {
-  const lines = new LineCounter();
-  let document: ReturnType<typeof parseDocument>;
+  let text: string;
   try {
-    document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines, prettyErrors: false });
+    text = readFileSync(path, 'utf8');
   } catch (error) {
     return { problems: [{ key: path, where: path, message: `cannot be read: ${errorText(error)}` }] };
   }
-  if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => ({
-      key: path,
-      where: `${path}:${lines.linePos(error.pos[0]).line}`,
-      message: `not readable as YAML: ${error.message}`,
-    }));
-    return { problems };
-  }
-  const written: unknown = document.toJS();
+  const read = readYaml(text, path);
+  if ('problem' in read) return { problems: [read.problem] };
+  const { written, whereOf } = read;
   const parsed = botSettings.safeParse(written);
-  if (parsed.success) return withSecret({ ...parsed.data, folder }, path, env);
-  const lineOf = (keys: readonly PropertyKey[]): string => {
-    for (let length = keys.length; length > 0; length--) {
-      const range: unknown = document.getIn(keys.slice(0, length), true);
-      if (typeof range === 'object' && range !== null && 'range' in range && Array.isArray(range.range)) {
-        return `${path}:${lines.linePos(Number(range.range[0])).line}`;
-      }
-    }
-    return `${path}:1`;
-  };
-  return { problems: parsed.error.issues.flatMap((issue) => problemsOf(issue, written, lineOf)) };
+  if (parsed.success) return withSecret({ ...parsed.data, folder, whereOf }, path, env);
+  const { issues } = parsed.error;
+  return { problems: schemaProblems({ schema: botSettings, issues, written, whereOf, what: 'a bot file', root: 'bot' }) };
 }
 
-function withSecret(bot: Bot, path: string, env: Environment): { bot?: Bot; problems: Problem[] } {
+/** A bot whose secret is set nowhere has none, and its problem affects calls alone. */
+function withSecret(bot: Bot, path: string, env: Environment): { bot: Bot; problems: Problem[] } {
   const name = 'secretEnv' in bot.dialog ? bot.dialog.secretEnv : undefined;
   if (name === undefined) return { bot, problems: [] };
   const file = env[`${name}_FILE`];
-  const problem = (message: string): { problems: Problem[] } => ({
-    problems: [{ key: 'dialog.secretEnv', where: path, message }],
+  const where = bot.whereOf?.(['dialog', 'secretEnv']) ?? path;
+  const without = (message: string): { bot: Bot; problems: Problem[] } => ({
+    bot,
+    problems: [{ key: 'dialog.secretEnv', where, message, affects: 'calls' }],
   });
   try {
     const value = env[name] ?? (file === undefined ? '' : readFileSync(file, 'utf8').trim());
-    if (value === '') return problem(`neither ${name} nor ${name}_FILE is set`);
+    if (value === '') return without(`neither ${name} nor ${name}_FILE is set`);
     return { bot: { ...bot, dialogSecret: new Secret(value) }, problems: [] };
   } catch (error) {
-    return problem(`the file of ${name}_FILE cannot be read: ${errorText(error)}`);
+    return without(`the file of ${name}_FILE cannot be read: ${errorText(error)}`);
   }
-}
-
-function problemsOf(issue: z.core.$ZodIssue, written: unknown, lineOf: (keys: readonly PropertyKey[]) => string): Problem[] {
-  const key = issue.path.map(String).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((unknown) => {
-      // The keys of groups are not known here.
-      const meant = issue.path.length > 0 ? undefined : nearest(unknown, Object.keys(botSettings.shape));
-      const message = 'no such key in a bot file';
-      const where = lineOf([...issue.path, unknown]);
-      return {
-        key: key === '' ? unknown : `${key}.${unknown}`,
-        where,
-        message,
-        ...(meant === undefined ? {} : { nearest: meant }),
-      };
-    });
-  }
-  const value = issue.path.reduce<unknown>((node, name) => (isRecord(node) ? node[String(name)] : undefined), written);
-  return [{ key: key === '' ? 'bot' : key, where: lineOf(issue.path), ...complaint(issue.message, value) }];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function duplicates(bots: readonly Bot[]): Problem[] {
@@ -117,6 +80,6 @@ function duplicates(bots: readonly Bot[]): Problem[] {
     seen.set(claim, first ?? bot.name);
     return first === undefined
       ? []
-      : [{ key: bot.name, where: bot.folder, message: `${claim} is already taken by bot ${first}` }];
+      : [{ key: bot.name, where: bot.whereOf?.(['name']) ?? bot.folder, message: `${claim} is already taken by bot ${first}` }];
   });
 }

@@ -10,6 +10,15 @@ export interface Problem {
   readonly message: string;
   /** The known key that was probably meant. */
   readonly nearest?: string;
+  /** Something that keeps nothing from working by itself; an error where absent. */
+  readonly severity?: 'warning';
+  /** What cannot work with it: calls alone, as without a bot's secret; everything where absent. */
+  readonly affects?: 'calls';
+}
+
+/** The problems with which nothing is started. */
+export function errorsOf(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ severity }) => severity === undefined);
 }
 
 /** A value as messages show it: JSON, at most 80 characters. */
@@ -23,7 +32,8 @@ export function problemText(problem: Problem): string {
   const value = problem.value === undefined ? '' : ` is ${problem.value}`;
   const meant = problem.nearest === undefined ? '' : ` Did you mean ${problem.nearest}?`;
   const where = problem.where === problem.key ? '' : ` (${problem.where})`;
-  return `${problem.key}${where}${value}: ${problem.message}.${meant}`;
+  const kind = problem.severity === undefined ? '' : `${problem.severity}: `;
+  return `${kind}${problem.key}${where}${value}: ${problem.message}.${meant}`;
 }
 
 /**

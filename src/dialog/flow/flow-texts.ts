@@ -14,16 +14,29 @@ export interface FlowPhrases {
 
 /** Every text that a flow may say, in the order in which it is written. */
 export function textsOf(flow: Flow): FlowText[] {
-  const texts: FlowText[] = [];
+  return spokenOf(flow).flatMap((spoken): FlowText[] => {
+    if ('part' in spoken) return [{ path: spoken.path, text: spoken.part, role: 'part' }];
+    const { text, play } = spoken.prompt;
+    // A sound may have no words.
+    const wordless = play !== undefined && Object.values(text).every((each: string | undefined) => each === undefined);
+    return wordless ? [] : [{ path: spoken.path, text, role: 'prompt' }];
+  });
+}
+
+/** Every prompt of a flow and where it stands. */
+export function promptsOf(flow: Flow): { readonly path: string; readonly prompt: Prompt }[] {
+  return spokenOf(flow).filter((spoken) => 'prompt' in spoken);
+}
+
+type Spoken = { readonly path: string; readonly prompt: Prompt } | { readonly path: string; readonly part: ByLanguage<string> };
+
+function spokenOf(flow: Flow): Spoken[] {
+  const spoken: Spoken[] = [];
   const part = (path: string, text: ByLanguage<string> | undefined): void => {
-    if (text !== undefined) texts.push({ path, text, role: 'part' });
+    if (text !== undefined) spoken.push({ path, part: text });
   };
-  const prompts = (path: string, list: readonly Prompt[] | undefined): void => {
-    for (const [index, prompt] of (list ?? []).entries()) {
-      // A sound may have no words.
-      if (prompt.play !== undefined && Object.values(prompt.text).every((text) => text === undefined)) continue;
-      texts.push({ path: list!.length > 1 ? `${path}.${index}` : path, text: prompt.text, role: 'prompt' });
-    }
+  const prompts = (path: string, list: readonly Prompt[] = []): void => {
+    for (const [index, prompt] of list.entries()) spoken.push({ path: list.length > 1 ? `${path}.${index}` : path, prompt });
   };
   for (const [name, text] of Object.entries(flow.values)) part(`values.${name}`, text);
   for (const [name, slot] of Object.entries(flow.slots)) {
@@ -46,7 +59,7 @@ export function textsOf(flow: Flow): FlowText[] {
     }
     for (const [index, list] of (asking.noInput ?? []).entries()) prompts(`states.${name}.${kind}.noInput.${index}`, list);
   }
-  return texts;
+  return spoken;
 }
 
 /** Every list of phrases that a flow listens for. */

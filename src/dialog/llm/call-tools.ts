@@ -25,6 +25,11 @@ function tool(name: string, description: string, properties: Record<string, unkn
   return { type: 'function', function: { name, description, parameters } };
 }
 
+/** Whether a tool of this name is built in, so that none of a bot's own can have it. */
+export function isCallTool(name: string): boolean {
+  return name === 'transfer_call' || CALL_TOOLS.some((tool) => tool.function.name === name);
+}
+
 const hangUp = z.object({ reason: z.string().min(1).max(200).catch('the bot ended the call') });
 const switchLanguage = z.object({ language: z.string().min(2).max(35) });
 const pressKeys = z.object({ keys: keysToPress });

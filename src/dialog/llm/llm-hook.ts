@@ -5,7 +5,7 @@ import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';
 import { Patience } from '../wire/patience.ts';
-import { CALL_TOOLS, callAction, type Tool, transferTools } from './call-tools.ts';
+import { CALL_TOOLS, callAction, isCallTool, type Tool, transferTools } from './call-tools.ts';
 import { messagesFor, type Message } from './messages.ts';
 import { ModelStream, type ToolCall } from './model-stream.ts';
 import { callWebTool, type WebTool } from './web-tool.ts';
@@ -136,10 +136,6 @@ export class LlmHook implements DialogHook {
     });
     return [...CALL_TOOLS, ...transferTools(Object.keys(this.#settings.transfers)), ...own];
   }
-}
-
-function isCallTool(name: string): boolean {
-  return name === 'transfer_call' || CALL_TOOLS.some((tool) => tool.function.name === name);
 }
 
 function assistantMessage(stream: ModelStream): Message {

@@ -62,6 +62,10 @@ export class ProfileBook {
     return own ?? this.#byName.get(DEFAULT_PROFILE) ?? plainProfile();
   }
 
+  get profiles(): readonly LoadedProfile[] {
+    return [...this.#byName.values()].map(({ loaded }) => loaded);
+  }
+
   get names(): readonly string[] {
     return [...this.#byName.keys()];
   }

@@ -57,6 +57,17 @@ describe('readWholeConfiguration', () => {
   });
 });
 
+it('warns of bots that settings and profiles name and that there are not', async () => {
+  const profiles = join(folder, 'profiles');
+  mkdirSync(profiles);
+  writeFileSync(join(profiles, 'own.yaml'), 'name: own\nbots: [clinik]\nchannels: { roles: [caller, bot] }\n');
+  const problems = await problemsWith({ OFFHOOK_ANALYSIS__FOLDER: profiles, OFFHOOK_CALL__KEEP_FIXTURES: 'clinc, clinic-hi' });
+  expect(problems).toEqual([
+    'warning: bots (profile own) is "clinik": there is no bot of this name. Did you mean clinic?',
+    'warning: call.keepFixtures (OFFHOOK_CALL__KEEP_FIXTURES) is "clinc": there is no bot of this name. Did you mean clinic?',
+  ]);
+});
+
 describe('readGatewayConfiguration', () => {
   const bots = join(folder, 'bots');
   mkdirSync(bots);
@@ -66,13 +77,16 @@ describe('readGatewayConfiguration', () => {
 
   it('reports flows that are none and modules that are not there, which a worker does not need', async () => {
     const env = { OFFHOOK_BOTS__FOLDER: bots };
-    const problems = (await readGatewayConfiguration(env)).problems.map(problemText);
-    expect(problems).toContainEqual(expect.stringMatching(/^dialog\.file \(bot a\): cannot be read: .*away\.js/u));
+    const problems = (await readGatewayConfiguration(env)).botProblems.map(problemText);
+    expect(problems).toContainEqual(expect.stringMatching(/^dialog\.file \(.*a\.yaml:3\): cannot be read: .*away\.js/u));
     expect(problems).toContainEqual(expect.stringMatching(/^start \(.*b\.flow:1\) is "nowhere"/u));
-    expect(await problemsWith(env)).toEqual([]);
+    expect(problems).toContainEqual(expect.stringMatching(/^voice \(.*b\.yaml:2\) is "v": .*no voice of this name/u));
+    expect((await readWholeConfiguration(env)).botProblems).toEqual([]);
   });
 
   it('finds the shipped bots sound', async () => {
-    expect((await readGatewayConfiguration()).problems).toEqual([]);
+    const { problems, botProblems } = await readGatewayConfiguration();
+
+    expect([...problems, ...botProblems]).toEqual([]);
   });
 });

@@ -47,7 +47,21 @@ describe('loadBots', () => {
     const lines = problems.map(problemText).join('\n');
     expect(lines).toMatch(/^voice \(.*a\.yaml:1\): is missing\.$/m);
     expect(lines).toMatch(/^numbers\.0 \(.*a\.yaml:2\) is 15550100: a text is expected here: put it in quotes\.$/m);
-    expect(lines).toMatch(/^dialog\.timeoutMS \(.*a\.yaml:3\): no such key in a bot file\.$/m);
+    expect(lines).toMatch(/^dialog\.timeoutMS \(.*a\.yaml:3\): no such key in a bot file\. Did you mean timeoutMs\?$/m);
+  });
+
+  it('loads a bot whose secret is set nowhere without one, with a problem that affects calls alone', () => {
+    const desk = 'name: desk\nvoice: v\ndialog:\n  kind: http\n  url: https://bots.example.org\n  secretEnv: DESK_SECRET\n';
+    const { bots, problems } = loadBots(folderWith({ 'a.yaml': desk }));
+    expect(bots.map(({ name, dialogSecret }) => [name, dialogSecret])).toEqual([['desk', undefined]]);
+    expect(problems).toEqual([
+      {
+        key: 'dialog.secretEnv',
+        where: expect.stringMatching(/a\.yaml:6$/u),
+        message: 'neither DESK_SECRET nor DESK_SECRET_FILE is set',
+        affects: 'calls',
+      },
+    ]);
   });
 
   it('reports a bot that is to be asked early and could not undo what it did', () => {

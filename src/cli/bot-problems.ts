@@ -1,0 +1,168 @@
+import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { findSound } from '../call/sounds/sound-place.ts';
+import type { Bot } from '../config/bots.ts';
+import { nearest } from '../config/nearest.ts';
+import { type Problem, shown } from '../config/problem.ts';
+import { flowOf } from '../dialog/bot-dialog.ts';
+import { FlowInvalidError } from '../dialog/flow/load.ts';
+import { promptsOf } from '../dialog/flow/flow-texts.ts';
+import type { Flow } from '../dialog/flow/schema.ts';
+import { isCallTool } from '../dialog/llm/call-tools.ts';
+import { moduleSyntax } from '../dialog/module/module-hook.ts';
+import { errorText } from '../kernel/errors.ts';
+import { findLanguage } from '../platform/languages.ts';
+import type { PlatformNames } from './platform-names.ts';
+
+/** What the names in bot files are compared with. */
+export interface KnownNames extends PlatformNames {
+  /** Whether calls can be transferred and keys pressed: an account of the carrier is configured. */
+  readonly hasControl: boolean;
+}
+
+/** A name in a bot's file or flow, and where it stands. */
+interface Named {
+  readonly kind: 'voice' | 'language' | 'phrases' | 'sound' | 'bot' | 'control' | 'tool';
+  readonly name: string;
+  readonly key: string;
+  readonly where: string;
+}
+
+type Found = Pick<Problem, 'message'> & Partial<Problem>;
+
+/**
+ * What a gateway would refuse of bots whose files are sound by themselves, and what their calls would fail at: a flow that is
+ * none, a module that is not there or no JavaScript, and every name of a voice, a language, a sound or another bot that stands
+ * for nothing. A module is read and not run: it may do anything when it is loaded.
+ */
+export async function botProblems(bots: readonly Bot[], known: KnownNames): Promise<Problem[]> {
+  const found = await Promise.all(bots.map((bot) => problemsOf(bot, bots, known)));
+  return found.flat();
+}
+
+async function problemsOf(bot: Bot, bots: readonly Bot[], known: KnownNames): Promise<Problem[]> {
+  const read = await readDialog(bot);
+  const names = [...namesInFile(bot), ...read.names];
+  const checked = await Promise.all(
+    names.map(async (named): Promise<Problem[]> => {
+      const problem = await problemOf(named, bot, bots, known);
+      const { kind, key, where, name } = named;
+      return problem === undefined ? [] : [{ key, where, ...(kind === 'control' ? {} : { value: shown(name) }), ...problem }];
+    }),
+  );
+  return [...read.problems, ...checked.flat()];
+}
+
+/** The problems of a bot's dialog, and the names in it. */
+async function readDialog(bot: Bot): Promise<{ problems: readonly Problem[]; names: readonly Named[] }> {
+  const { dialog } = bot;
+  const key = 'dialog.file';
+  const where = whereIn(bot, key);
+  try {
+    if (dialog.kind === 'flow') {
+      const { flow, whereOf } = await flowOf(bot, dialog);
+      return { problems: [], names: namesInFlow(flow, whereOf) };
+    }
+    if (dialog.kind === 'module') {
+      const path = resolve(bot.folder, dialog.file);
+      await access(path);
+      const syntax = await moduleSyntax(path);
+      return { problems: syntax === undefined ? [] : [{ key, ...syntax }], names: [] };
+    }
+    return { problems: [], names: [] };
+  } catch (error) {
+    if (error instanceof FlowInvalidError) return { problems: error.problems, names: [] };
+    return { problems: [{ key, where, message: `cannot be read: ${errorText(error)}` }], names: [] };
+  }
+}
+
+function whereIn(bot: Bot, key: string): string {
+  return bot.whereOf?.(key.split('.')) ?? `bot ${bot.name}`;
+}
+
+function namesInFile(bot: Bot): Named[] {
+  const { dialog, ambience, noInputTransfer } = bot;
+  const named = (kind: Named['kind'], key: string, name: string): Named => ({ kind, key, name, where: whereIn(bot, key) });
+  const names = [named('voice', 'voice', bot.voice), named('language', 'language', bot.language)];
+  names.push(...Object.keys(bot.phrases).map((code) => named('phrases', `phrases.${code}`, code)));
+  if (ambience?.file !== undefined) names.push(named('sound', 'ambience.file', ambience.file));
+  if (noInputTransfer !== undefined) names.push(named('control', 'noInputTransfer', noInputTransfer));
+  if (dialog.kind !== 'llm') return names;
+  names.push(...Object.entries(dialog.transfers).map(([name, to]) => named('control', `dialog.transfers.${name}`, to)));
+  names.push(...dialog.tools.map(({ name }, index) => named('tool', `dialog.tools.${index}.name`, name)));
+  return names;
+}
+
+function namesInFlow(flow: Flow, whereOf: (keys: readonly string[]) => string): Named[] {
+  const names: Named[] = [];
+  const add = (kind: Named['kind'], key: string, name: string | undefined): void => {
+    if (name !== undefined) names.push({ kind, key, name, where: whereOf(key.split('.')) });
+  };
+  for (const [name, state] of Object.entries(flow.states)) {
+    add('voice', `states.${name}.voice`, state.voice);
+    add('language', `states.${name}.language`, state.language);
+    add('bot', `states.${name}.bot`, state.bot);
+    add('control', `states.${name}.transfer`, state.transfer);
+    add('control', `states.${name}.press`, state.press);
+  }
+  for (const { path, prompt } of promptsOf(flow)) {
+    add('voice', `${path}.voice`, prompt.voice);
+    add('sound', `${path}.play`, prompt.play);
+  }
+  return names;
+}
+
+/** What is wrong with a name; undefined for one that is known, or cannot be checked. */
+async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: KnownNames): Promise<Found | undefined> {
+  const { kind, name } = named;
+  switch (kind) {
+    case 'voice': {
+      const { voices } = known;
+      if (voices === undefined || voices.some((voice) => voice.toLowerCase() === name.toLowerCase())) return undefined;
+      return {
+        message: 'the speech platform has no voice of this name; `npx offhook voices` lists them',
+        ...meant(name, voices),
+      };
+    }
+    case 'language':
+      return languageProblem(name, known);
+    case 'phrases':
+      return findLanguage(name) === undefined ? { message: 'is no language that the speech platform knows' } : undefined;
+    case 'sound':
+      // What is at an address is known when it is fetched.
+      if (URL.canParse(name)) return undefined;
+      return findSound(bot.folder, name).then(
+        () => undefined,
+        (error: unknown) => ({ message: `${errorText(error)} ${bot.folder}` }),
+      );
+    case 'bot': {
+      const names = bots.map((each) => each.name);
+      return names.includes(name) ? undefined : { message: 'there is no bot of this name', ...meant(name, names) };
+    }
+    case 'control':
+      if (known.hasControl) return undefined;
+      return {
+        message: 'calls cannot be transferred, nor keys pressed, without OFFHOOK_TWILIO_ACCOUNT_SID',
+        severity: 'warning',
+      };
+    case 'tool': {
+      if (isCallTool(name)) return { message: 'the tools of every model have this name; choose another' };
+      const { dialog } = bot;
+      const same = dialog.kind === 'llm' ? dialog.tools.filter((tool) => tool.name === name).length : 1;
+      return same > 1 ? { message: 'two tools have this name' } : undefined;
+    }
+  }
+}
+
+function languageProblem(name: string, { spoken, recognised }: KnownNames): Found | undefined {
+  const code = name.split('-')[0] ?? name;
+  if (!spoken.has(code)) return { message: `is not spoken into calls; allowed are ${[...spoken].join(', ')}` };
+  if (recognised === undefined || recognised.has(code)) return undefined;
+  const message = `the recogniser understands nothing in it, only ${[...recognised].join(', ')}: callers are left to the keypad`;
+  return { message, severity: 'warning' };
+}
+
+function meant(name: string, known: readonly string[]): { nearest?: string } {
+  const found = nearest(name, known);
+  return found === undefined ? {} : { nearest: found };
+}
