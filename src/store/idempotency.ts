@@ -2,7 +2,7 @@
 export interface KeptAnswer {
   readonly status: number;
   readonly location: string | undefined;
-  /** JSON. */
+  /** JSON with nothing personal in it. */
   readonly answer: unknown;
 }
 
@@ -19,6 +19,7 @@ export type KeyClaim =
 
 export interface IdempotencyRepository {
   /**
+   * @param request.callId the call it is about: erasing that forgets the key
    * @param request.fingerprint the same for the same request
    * @param request.forgetBeforeMs keys that are older count no more
    * @param request.abandonedBeforeMs a request from before that without an answer is served by nobody
@@ -27,6 +28,7 @@ export interface IdempotencyRepository {
     tenantId: string,
     key: string,
     request: {
+      readonly callId?: string | undefined;
       readonly fingerprint: string;
       readonly atMs: number;
       readonly forgetBeforeMs: number;

@@ -12,8 +12,8 @@ export class PostgresIdempotency implements IdempotencyRepository {
   }
 
   async claim(tenantId: string, key: string, request: Parameters<IdempotencyRepository['claim']>[2]): Promise<KeyClaim> {
-    const { fingerprint, forgetBeforeMs, abandonedBeforeMs } = request;
-    const fresh = { fingerprint, createdAtMs: Math.round(request.atMs), status: null, location: null, answer: null };
+    const { callId = null, fingerprint, forgetBeforeMs, abandonedBeforeMs } = request;
+    const fresh = { callId, fingerprint, createdAtMs: Math.round(request.atMs), status: null, location: null, answer: null };
     const isOver = or(
       lt(keys.createdAtMs, forgetBeforeMs),
       and(isNull(keys.status), lt(keys.createdAtMs, abandonedBeforeMs), eq(keys.fingerprint, fingerprint)),

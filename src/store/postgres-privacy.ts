@@ -2,7 +2,7 @@ import { and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray } from 'd
 import type { CallRef, ErasedCall, PrivacyRepository } from './port.ts';
 import type { CallKeys, KeyKind } from './privacy/call-keys.ts';
 import { wasErased } from './privacy/erased.ts';
-import { analyses, calls, erasures, events, turns, webhookDeliveries } from './schema.ts';
+import { analyses, calls, erasures, events, idempotencyKeys, turns, webhookDeliveries } from './schema.ts';
 import type { Session, Tenancy } from './tenancy.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -131,7 +131,7 @@ export class PostgresPrivacy implements PrivacyRepository {
 }
 
 async function eraseText(session: Session, tenantId: string, callId: string, atMs: number): Promise<void> {
-  for (const table of [analyses, events, webhookDeliveries]) {
+  for (const table of [analyses, events, webhookDeliveries, idempotencyKeys]) {
     await session.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
   }
   await session

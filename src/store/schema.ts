@@ -341,13 +341,16 @@ export const submissionItems = offhook.table(
   ],
 );
 
-/** Answers to requests that carried an idempotency key, for as long as the key counts. */
+/** Answers to requests that carried an idempotency key, for as long as the key counts: ids and states, nothing personal. */
 export const idempotencyKeys = offhook.table(
   'idempotency_keys',
   {
     tenantId: tenant(),
+    /** A hash of the key and of who sent it. */
     key: text('key').notNull(),
-    /** Of method, address and body. */
+    /** The call that the request is about; goes with its erasure. */
+    callId: text('call_id'),
+    /** A hash of method, address, body and scopes. */
     fingerprint: text('fingerprint').notNull(),
     createdAtMs: wallMs('created_at_ms').notNull(),
     /** Null while the first request is still being served. */
@@ -358,6 +361,9 @@ export const idempotencyKeys = offhook.table(
   (table) => [
     primaryKey({ columns: [table.tenantId, table.key] }),
     index('idempotency_keys_old').on(table.createdAtMs),
+    index('idempotency_keys_call')
+      .on(table.tenantId, table.callId)
+      .where(sql`call_id IS NOT NULL`),
     ofTenant(),
   ],
 );

@@ -280,6 +280,23 @@ describe.each([
     expect((await store.webhooks.page(tenantId, { limit: 5 })).deliveries).toEqual([]);
   });
 
+  it('forgets what was answered about a call when it is erased, and takes no later answer', async () => {
+    const tenantId = 'default';
+    const times = { fingerprint: 'f', atMs: 1_000, forgetBeforeMs: 0, abandonedBeforeMs: 0 };
+    const claim = (key: string, callId: string) => store.idempotency.claim(tenantId, key, { ...times, callId });
+    await store.calls.upsert(callRecordOf({ tenantId, id: 'asked' }));
+    const kept = { status: 200, location: undefined, answer: { id: 'asked' } };
+    for (const key of ['answered', 'busy']) expect(await claim(key, 'asked')).toEqual({ kind: 'ours' });
+    expect(await claim('another', 'kept')).toEqual({ kind: 'ours' });
+    for (const key of ['answered', 'another']) await store.idempotency.keep(tenantId, key, kept);
+    await store.privacy.erase(tenantId, 'asked', 7_000);
+    await store.idempotency.keep(tenantId, 'busy', kept);
+    const left = await database.tenancy.atOnce(tenantId, (session) =>
+      session.execute<{ key: string }>(sql`SELECT key FROM offhook.idempotency_keys WHERE tenant_id = ${tenantId}`),
+    );
+    expect(left.rows).toEqual([{ key: 'another' }]);
+  });
+
   it.runIf(installed && place === 'a Postgres server')(
     "hides another tenant's rows even from a query that names no tenant",
     async () => {

@@ -42,6 +42,8 @@ export interface ApiRoute {
   /** Of an answer that is no JSON. */
   readonly contentType: string | readonly string[] | undefined;
   readonly status: number;
+  /** What of an answer is stored for a repeat under the same idempotency key. */
+  readonly kept: (answer: unknown) => unknown;
   /** @returns the answer, or what it has sent by itself */
   readonly serve: (request: ApiRequest<unknown, unknown, unknown>, reply: FastifyReply) => Promise<unknown>;
 }
@@ -59,6 +61,8 @@ interface RouteSpec<Params extends z.ZodType, Query extends z.ZodType, Body exte
   readonly response?: z.ZodType;
   readonly contentType?: string | readonly string[];
   readonly status?: number;
+  /** For answers that have something personal in them; the others are stored whole for a repeat. */
+  readonly kept?: (answer: unknown) => unknown;
   readonly serve: (
     request: ApiRequest<z.output<Params>, z.output<Query>, z.output<Body> | z.output<Form>>,
     reply: FastifyReply,
@@ -73,7 +77,7 @@ export function apiRoute<
   Form extends z.ZodType = z.ZodNever,
 >(spec: RouteSpec<Params, Query, Body, Form>): ApiRoute {
   const { method = 'GET', path, scope, summary, params, query, response, contentType, status = 200, serve } = spec;
-  const { body, bodyBytes, form } = spec;
+  const { body, bodyBytes, form, kept = (answer) => answer } = spec;
   return {
     method,
     path,
@@ -87,6 +91,7 @@ export function apiRoute<
     response,
     contentType,
     status,
+    kept,
     serve({ params: given, query: asked, body: sent, ...rest }, reply) {
       const said = (rest.upload === undefined ? body : form)?.parse(sent) as z.output<Body> | z.output<Form>;
       return serve({ ...rest, params: params.parse(given), query: query.parse(asked), body: said }, reply);

@@ -17,6 +17,7 @@ import { submissionRoutes } from './submission-routes.ts';
 import { readUpload, type UploadLimits } from './upload.ts';
 
 const BODY_BYTES = 65_536;
+const aboutCall = z.looseObject({ callId: z.string() });
 
 interface ApiOptions {
   readonly maxUploadBytes: number;
@@ -86,7 +87,15 @@ async function serve(
       const answer = await route.serve(asked, reply);
       return reply.sent || answer === reply ? reply : await reply.code(route.status).send(answer);
     }
-    const keyed = { tenantId: key.tenantId, key: headers['idempotency-key'], method, url, body: [body, form?.file.sha256] };
+    const keyed = {
+      by: key,
+      key: headers['idempotency-key'],
+      method,
+      url,
+      body: [body, form?.file.sha256],
+      callId: aboutCall.safeParse(params).data?.callId,
+      keptOf: route.kept,
+    };
     const { status, location, answer, isReplay } = await servedOnce(deps, keyed, async () => {
       const given = await route.serve(asked, reply);
       return { status: route.status, location: reply.getHeader('location')?.toString(), answer: given };

@@ -3,6 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { KeptAnswer } from '../../store/idempotency.ts';
 import type { Store } from '../../store/port.ts';
 import { RequestRefused } from '../problem.ts';
+import type { Principal } from './api-route.ts';
 
 /** A key counts for this long. */
 export const KEY_LIFE_MS = 86_400_000;
@@ -11,53 +12,66 @@ const ABANDONED_MS = 900_000;
 const MOST_CHARACTERS = 100;
 
 export interface KeyedRequest {
-  readonly tenantId: string;
+  /** Whose key it is: the same text of somebody else is another key. */
+  readonly by: Principal;
   /** The header `Idempotency-Key`. */
   readonly key: string | undefined;
   readonly method: string;
   readonly url: string;
   /** JSON, with the hash of a file in its place. */
   readonly body: unknown;
+  /** The call that it is about, if it is about one. */
+  readonly callId: string | undefined;
+  /** What of the answer a repeat gets: nothing personal, since it outlives the request. */
+  readonly keptOf: (answer: unknown) => unknown;
 }
 
 /**
  * Serves a request that changes something once for each key: the same again gets the answer that was given, for a day. An
  * answer that was no success is not kept, so that the same may be tried again.
- * @throws RequestRefused 400 for a key that is none, 409 while the same is being served, 422 for a key of another request
+ * @throws RequestRefused 400 for a key that is none, 409 while the same is being served, 422 for a key of another request,
+ * or of the same with other scopes
  */
 export async function servedOnce(
   { store, clock }: { readonly store: Pick<Store, 'idempotency'>; readonly clock: Clock },
-  { tenantId, key, method, url, body }: KeyedRequest,
+  { by, key: given, method, url, body, callId, keptOf }: KeyedRequest,
   serve: () => Promise<KeptAnswer>,
 ): Promise<KeptAnswer & { readonly isReplay: boolean }> {
-  if (key === undefined) return { ...(await serve()), isReplay: false };
-  if (!/^[\x21-\x7e]+$/u.test(key) || key.length > MOST_CHARACTERS)
+  if (given === undefined) return { ...(await serve()), isReplay: false };
+  if (!/^[\x21-\x7e]+$/u.test(given) || given.length > MOST_CHARACTERS)
     throw new RequestRefused(400, `An Idempotency-Key has 1 to ${MOST_CHARACTERS} printable characters.`);
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([method, url, body]))
-    .digest('hex');
+  const { tenantId } = by;
+  const key = hashOf([by.id, given]);
+  const fingerprint = hashOf([method, url, body, [...by.scopes].sort()]);
   const atMs = clock.wallMs();
   const times = { atMs, forgetBeforeMs: atMs - KEY_LIFE_MS, abandonedBeforeMs: atMs - ABANDONED_MS };
-  const claim = await store.idempotency.claim(tenantId, key, { fingerprint, ...times });
+  const claim = await store.idempotency.claim(tenantId, key, { callId, fingerprint, ...times });
   switch (claim.kind) {
     case 'answered':
       return { ...claim.kept, isReplay: true };
     case 'busy':
       throw new RequestRefused(409, 'The same request is being served: send it again in a while.');
     case 'taken':
-      throw new RequestRefused(422, 'This Idempotency-Key was used for another request: another one needs a key of its own.');
+      throw new RequestRefused(
+        422,
+        'This Idempotency-Key was used for another request, or with other scopes: another one needs a key of its own.',
+      );
     case 'ours':
       break;
   }
-  let kept: KeptAnswer;
+  let served: KeptAnswer;
   try {
-    kept = await serve();
+    served = await serve();
   } catch (error) {
     // What failed may be tried again; a key that cannot be let go of now is abandoned.
     await store.idempotency.release(tenantId, key).catch(() => undefined);
     throw error;
   }
   // It is done, whatever becomes of the answer: with the key still claimed a repeat is told to wait, and nothing is done twice.
-  await store.idempotency.keep(tenantId, key, kept).catch(() => undefined);
-  return { ...kept, isReplay: false };
+  await store.idempotency.keep(tenantId, key, { ...served, answer: keptOf(served.answer) }).catch(() => undefined);
+  return { ...served, isReplay: false };
+}
+
+function hashOf(subject: unknown): string {
+  return createHash('sha256').update(JSON.stringify(subject)).digest('hex');
 }

@@ -38,6 +38,7 @@ export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
       query: nothing,
       body,
       response: liveCallView,
+      kept: (answer) => ({ ...liveCallView.parse(answer), from: '', to: '', words: null }),
       async serve(request) {
         const { key, params } = request;
         const { id } = await found(live, store, key, params.callId);
