@@ -34,6 +34,13 @@ export abstract class SpeechError extends OffhookError {
     this.platformCode = platformCode;
     this.attempts = attempts;
   }
+
+  /** Says more at the end of the message, and of its copy in the stack. */
+  addNote(note: string): void {
+    const said = `${this.message}; ${note}`;
+    this.stack = this.stack?.replace(this.message, () => said) ?? said;
+    this.message = said;
+  }
 }
 
 /** The API key or the token was refused, or the account has no balance: the same request will be refused again. */

@@ -1,15 +1,19 @@
 import { stayAwake } from '../kernel/stay-awake.ts';
+import type { MaskSecret } from './mask-secret.ts';
 
 /** One request and its answer, as long as somebody reads it. */
 export class Exchange implements Disposable {
   readonly #onClose: () => void;
+  /** Hides the credential of the request in what the server says. */
+  readonly mask: MaskSecret;
   #response: Response | undefined;
   #isKept = false;
   #isClosed = false;
 
   /** @param onClose called once, however often it is closed */
-  constructor(onClose: () => void) {
+  constructor(onClose: () => void, mask: MaskSecret) {
     this.#onClose = onClose;
+    this.mask = mask;
   }
 
   begin(response: Response): void {
@@ -22,7 +26,8 @@ export class Exchange implements Disposable {
   }
 
   get requestId(): string | undefined {
-    return this.#response?.headers.get('x-request-id') ?? undefined;
+    const id = this.#response?.headers.get('x-request-id') ?? undefined;
+    return id === undefined ? undefined : this.mask(id);
   }
 
   /** Whether whoever reads the body closes it. */

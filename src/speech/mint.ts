@@ -11,8 +11,9 @@ import {
   SpeechRequestError,
   SpeechUnavailableError,
 } from './errors.ts';
+import { maskSecret } from './mask-secret.ts';
 import { readText } from '../kernel/read-text.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { type Refusal, retryAfterMs } from './retry-after.ts';
 import { serviceUrl } from './service-url.ts';
 
 export interface MintOptions {
@@ -32,12 +33,6 @@ export interface Minted {
   readonly lifeMs: number;
 }
 
-export interface MintRefused {
-  readonly error: SpeechError;
-  /** As Retry-After says; undefined when the service does not. */
-  readonly waitMs: number | undefined;
-}
-
 const answer = z.looseObject({
   token: z.string().regex(headerSafe),
   expires_in: z.number().positive().optional().catch(undefined),
@@ -46,6 +41,8 @@ const answer = z.looseObject({
 
 /** Of a token whose answer says nothing (document 1, limits). */
 const DEFAULT_LIFE_MS = 900_000;
+/** No token lives longer (document 1, limits). */
+const MOST_LIFE_MS = 86_400_000;
 const TIMEOUT_MS = 10_000;
 const MOST_ANSWER_BYTES = 64 * 1024;
 
@@ -53,7 +50,7 @@ const MOST_ANSWER_BYTES = 64 * 1024;
  * One request for a token: `POST {auth_url}/api/auth/token`, the key in the `api-key` header and nowhere else (document 1).
  * @throws SpeechProtocolError for an answer without a token; the reason of `closing` when it aborts
  */
-export async function mintToken(options: MintOptions): Promise<Minted | MintRefused> {
+export async function mintToken(options: MintOptions): Promise<Minted | Refusal> {
   const { authUrl, apiKey, clock, closing, lifeSeconds } = options;
   if (!headerSafe.test(apiKey)) {
     const message = 'the API key is empty or has a space, a line break or another odd character; check that it is whole';
@@ -79,7 +76,7 @@ export async function mintToken(options: MintOptions): Promise<Minted | MintRefu
   }
   if (!response.ok) {
     const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());
-    return { error: refusal(response.status, text.replaceAll(apiKey, '[key]')), waitMs };
+    return { error: refusal(response.status, maskSecret(apiKey, '[key]')(text)), waitMs };
   }
   const parsed = answer.safeParse(parseJson(text));
   if (!parsed.success) throw new SpeechProtocolError('the token service answered without a token', { status: response.status });
@@ -88,9 +85,9 @@ export async function mintToken(options: MintOptions): Promise<Minted | MintRefu
 
 /** From `expires_in`; `expires_at` (ISO 8601, or Unix seconds as older services send) only where that is missing. */
 function lifeMs({ expires_in: seconds, expires_at: at }: z.output<typeof answer>, wallMs: number): number {
-  if (seconds !== undefined) return seconds * 1000;
+  if (seconds !== undefined) return Math.min(MOST_LIFE_MS, seconds * 1000);
   const epochMs = typeof at === 'number' ? at * 1000 : Date.parse(at ?? '');
-  return Number.isNaN(epochMs) ? DEFAULT_LIFE_MS : Math.max(1_000, epochMs - wallMs);
+  return Number.isNaN(epochMs) ? DEFAULT_LIFE_MS : Math.min(MOST_LIFE_MS, Math.max(1_000, epochMs - wallMs));
 }
 
 function refusal(status: number, text: string): SpeechError {

@@ -209,7 +209,8 @@ export class SpeechPlatform implements AsyncDisposable {
     const { asrUrl, asrAltUrl } = this.#settings;
     if (asrUrl === undefined && asrAltUrl !== undefined) {
       const request = { what: 'languages', url: serviceUrl(asrAltUrl, '/languages'), method: 'GET' } as const;
-      return readLanguages((await this.#connections.alt().send(request, either.signal)).text);
+      const { text, mask } = await this.#connections.alt().send(request, either.signal);
+      return readLanguages(text, mask);
     }
     return await askLanguages(this.#deps, needed(this.#settings, 'asrUrl'), either.signal);
   }

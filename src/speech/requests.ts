@@ -1,14 +1,14 @@
 import { sleep } from '../kernel/abort.ts';
-import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Breaker } from './breaker.ts';
 import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
 import { openDeadline } from './deadline.ts';
 import { errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
 import { Exchange } from './exchange.ts';
+import { type MaskSecret, maskSecret } from './mask-secret.ts';
 import { readText } from '../kernel/read-text.ts';
 import { stayAwake } from '../kernel/stay-awake.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { type Refusal, repeatDelayMs, retryAfterMs } from './retry-after.ts';
 import type { SlotPriority, Slots } from './slots.ts';
 
 export interface SpeechHttpOptions {
@@ -54,12 +54,12 @@ export interface SpeechAnswer {
   readonly requestId: string | undefined;
   /** Requests that were sent for it, whether or not the platform got them. */
   readonly attempts: number;
+  /** Hides the credential of the request: for whatever of the answer goes into an error. */
+  readonly mask: MaskSecret;
 }
 
-interface Refused {
-  readonly error: SpeechError;
+interface Refused extends Refusal {
   readonly mayMint: boolean;
-  readonly waitMs: number | undefined;
 }
 
 /** Waits of 1, 2 and 4 s (ASR doc, "Retry rules"). */
@@ -91,8 +91,9 @@ export class SpeechHttp {
    */
   send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
     const answer = this.#repeat(request, signal, async (exchange, attempts) => {
-      const text = await readText(exchange.response, MOST_ANSWER_BYTES);
-      return { status: exchange.response.status, text, requestId: exchange.requestId, attempts };
+      const { response, requestId, mask } = exchange;
+      const text = await readText(response, MOST_ANSWER_BYTES);
+      return { status: response.status, text, requestId, attempts, mask };
     });
     return stayAwake(answer);
   }
@@ -123,16 +124,16 @@ export class SpeechHttp {
       const again = error.status === undefined ? error.retryable : RETRYABLE.has(error.status);
       const isStale = error.status === 401 && mayMint && !freshTokenTried;
       if (request.isOneShot === true) {
-        if (again || isStale) error.message += '; it was not sent again, since its body can be read once only';
+        if (again || isStale) error.addNote('it was not sent again, since its body can be read once only');
         throw error;
       }
       if (isStale) {
         freshTokenTried = true;
         continue;
       }
-      const waitMs = outcome.waitMs ?? backoffDelayMs(BACKOFF, retries, random());
-      if (!again || retries >= maxRetries || clock.nowMs() + waitMs > untilMs) throw error;
-      await sleep(clock, waitMs, signal);
+      if (!again || retries >= maxRetries) throw error;
+      const delay = { clock, policy: BACKOFF, attempt: retries, random: random(), untilMs };
+      await sleep(clock, repeatDelayMs(outcome, delay), signal);
       retries += 1;
     }
   }
@@ -153,7 +154,7 @@ export class SpeechHttp {
     const exchange = new Exchange(() => {
       deadline[Symbol.dispose]();
       slot.release();
-    });
+    }, maskSecret(token));
     slot.handOver();
     // An answer that nobody reads gives its slot back at the time limit.
     deadline.signal.addEventListener('abort', () => exchange.close(), { once: true });
@@ -164,7 +165,7 @@ export class SpeechHttp {
         breaker?.succeeded();
         return { value: await take(exchange) };
       }
-      const text = await readText(response, MOST_REFUSAL_BYTES);
+      const text = exchange.mask(await readText(response, MOST_REFUSAL_BYTES));
       const error = errorOfAnswer(request.what, response.status, text, exchange.requestId);
       if (response.status >= 500) breaker?.failed();
       else breaker?.succeeded();

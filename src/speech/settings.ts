@@ -32,7 +32,7 @@ export interface SpeechPlatformSettings {
    * have limits of their own, which are longer.
    */
   readonly requestTimeoutMs?: number;
-  /** Lifetime asked of tokens; 900 when absent, 86,400 at most (document 1, limits). */
+  /** Lifetime asked of tokens; 900 when absent; more than 86,400 is cut to that (document 1, limits). */
   readonly tokenLifeSeconds?: number;
   /** Where prepared sentences are kept over restarts; in memory alone when absent. */
   readonly phraseFolder?: string;

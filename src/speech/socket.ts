@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { takeMessages } from '../websocket/lent-reads.ts';
 import { LentWrites } from '../websocket/lent-writes.ts';
 import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
+import type { MaskSecret } from './mask-secret.ts';
 import { serviceUrl } from './service-url.ts';
 
 export interface SocketListener {
@@ -24,6 +25,8 @@ export interface SocketOptions {
   /** Longest time until the socket is open; 5 s when absent. */
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
+  /** Hides the credential of the socket in what the server says; nothing is hidden when absent. */
+  readonly mask?: MaskSecret;
 }
 
 /** Longest message that is read: a second of 48 kHz PCM is far below it. */
@@ -41,7 +44,7 @@ const CLOSE_TIMEOUT_MS = 1_000;
  * when the platform cannot be reached in time; the signal's reason when it aborts first
  */
 export function openSocket(baseUrl: string, listener: SocketListener, options: SocketOptions): Promise<PlatformSocket> {
-  const { headers = {}, clock, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+  const { headers = {}, clock, timeoutMs = DEFAULT_TIMEOUT_MS, signal, mask = (text) => text } = options;
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
       reject(signal.reason as Error);
@@ -67,7 +70,7 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
       signal.removeEventListener('abort', onAbort);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    socket.on('unexpected-response', (_request, response) => void refusedUpgrade(response).then(fail));
+    socket.on('unexpected-response', (_request, response) => void refusedUpgrade(response, mask).then(fail));
     // Once it is open, an error is always followed by `close`.
     socket.on('error', (cause) =>
       fail(
@@ -78,7 +81,15 @@ export function openSocket(baseUrl: string, listener: SocketListener, options: S
     socket.once('upgrade', (response) => (stream = response.socket));
     socket.once('open', () => {
       settled();
-      resolve(new PlatformSocket(socket, stream, listener, clock));
+      const closed = (code: number, reason: string): void => listener.closed(code, mask(reason));
+      resolve(
+        new PlatformSocket(
+          socket,
+          stream,
+          { text: (text) => listener.text(text), binary: (bytes) => listener.binary(bytes), closed },
+          clock,
+        ),
+      );
     });
   });
 }
@@ -91,7 +102,7 @@ function socketUrl(baseUrl: string, { path = '/v1/realtime', query = {} }: Pick<
 }
 
 /** Never rejects: a body that breaks off is still a refusal. */
-async function refusedUpgrade(response: IncomingMessage): Promise<Error> {
+async function refusedUpgrade(response: IncomingMessage, mask: MaskSecret): Promise<Error> {
   let text = '';
   try {
     response.setEncoding('utf8');
@@ -102,8 +113,9 @@ async function refusedUpgrade(response: IncomingMessage): Promise<Error> {
   } catch {
     // What has come is told.
   }
-  const requestId = response.headers['x-request-id'];
-  return errorOfAnswer('socket upgrade', response.statusCode ?? 0, text, typeof requestId === 'string' ? requestId : undefined);
+  const sent = response.headers['x-request-id'];
+  const requestId = typeof sent === 'string' ? mask(sent) : undefined;
+  return errorOfAnswer('socket upgrade', response.statusCode ?? 0, mask(text), requestId);
 }
 
 /** An open socket to the platform. Pings it, and cuts it when nothing has answered between two pings. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { sleep } from '../kernel/abort.ts';
-import { backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { SingleFlight } from '../kernel/single-flight.ts';
 import { stayAwake } from '../kernel/stay-awake.ts';
@@ -8,6 +7,7 @@ import { abortable } from '../kernel/abort.ts';
 import type { Tokens } from './credentials.ts';
 import { SpeechBusyError } from './errors.ts';
 import { type Minted, mintToken } from './mint.ts';
+import { repeatDelayMs } from './retry-after.ts';
 import { fingerprint, seal, sealingKey, unseal } from './sealed.ts';
 import { MemoryTokenStore, type TokenStore } from './token-store.ts';
 
@@ -16,7 +16,7 @@ export interface TokenSourceOptions {
   readonly apiKey: string;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
-  /** Lifetime to ask for, in whole seconds; 900 when absent. */
+  /** Lifetime to ask for, in whole seconds; 900 when absent, and never more than the 86,400 that the platform gives. */
   readonly lifeSeconds?: number;
   readonly random?: () => number;
   /** Aborts a mint that is still under way when the client is closed. */
@@ -32,6 +32,8 @@ interface Held {
 }
 
 const DEFAULT_LIFE_SECONDS = 900;
+/** Document 1, limits. */
+const MOST_LIFE_SECONDS = 86_400;
 /** Waits of the documents' example; at most this many repeats. */
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
 const MOST_REPEATS = 3;
@@ -155,11 +157,11 @@ export class TokenSource implements Tokens {
     const untilMs = clock.nowMs() + DEADLINE_MS;
     for (let attempt = 0; ; attempt += 1) {
       await this.#budget(untilMs);
-      const outcome = await mintToken({ ...rest, clock, closing, lifeSeconds });
+      const outcome = await mintToken({ ...rest, clock, closing, lifeSeconds: Math.min(lifeSeconds, MOST_LIFE_SECONDS) });
       if ('token' in outcome) return outcome;
-      const waitMs = outcome.waitMs ?? backoffDelayMs(BACKOFF, attempt, random());
-      if (!outcome.error.retryable || attempt >= MOST_REPEATS || clock.nowMs() + waitMs > untilMs) throw outcome.error;
-      await sleep(clock, waitMs, closing);
+      if (!outcome.error.retryable || attempt >= MOST_REPEATS) throw outcome.error;
+      const delay = { clock, policy: BACKOFF, attempt, random: random(), untilMs };
+      await sleep(clock, repeatDelayMs(outcome, delay), closing);
     }
   }
 

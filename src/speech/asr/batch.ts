@@ -56,7 +56,7 @@ export async function transcribe(
     },
     signal,
   );
-  return readTranscription(answer.text, answer.requestId, answer.attempts);
+  return readTranscription(answer);
 }
 
 /** Of the JSON body only these two fields are documented, so options go by form. */

@@ -1,5 +1,6 @@
 import { isRecoverableClose } from '../close-codes.ts';
 import { failureOf, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
+import { type MaskSecret, maskSecret } from '../mask-secret.ts';
 import { RECOGNITION_BATCH_MS, type RecognitionEvent, type RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
 import { type At, type Effect, NO_EFFECTS } from './protocol-step.ts';
@@ -47,6 +48,8 @@ export class RealtimeProtocol {
   readonly #commits: Commits;
   readonly #segments = new SegmentNumbers();
   readonly #batchSamples: number;
+  /** For what the platform says and an error repeats. */
+  #mask: MaskSecret = (text) => text;
   #effects: Effect[] = [];
   #state: State;
   #endUntilMs: number | undefined;
@@ -95,6 +98,7 @@ export class RealtimeProtocol {
   opened({ nowMs }: At, token: string): readonly Effect[] {
     if (this.#state.name !== 'connecting') return [{ type: 'disconnect' }];
     const { readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
+    this.#mask = maskSecret(token);
     this.#state = { name: 'handshaking', openedMs: nowMs, untilMs: nowMs + readyTimeoutMs };
     this.#effects.push({ type: 'send', data: this.#dialect.opening(token, this.#options) });
     return this.#taken();
@@ -214,7 +218,8 @@ export class RealtimeProtocol {
         return;
       }
       case 'error': {
-        const error = failureOf('recognition', event);
+        const code = event.code === undefined ? undefined : this.#mask(event.code);
+        const error = failureOf('recognition', { error: this.#mask(event.error), code });
         if (this.#state.name === 'ready') this.#finish(error);
         else this.#died(at, { error, code: 1008 });
         return;
@@ -222,7 +227,7 @@ export class RealtimeProtocol {
       case 'done':
         return;
       case 'unknown':
-        this.#effects.push({ type: 'unknown-event', name: event.name });
+        this.#effects.push({ type: 'unknown-event', name: this.#mask(event.name) });
         return;
     }
   }

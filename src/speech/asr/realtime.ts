@@ -4,6 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { Tokens } from '../credentials.ts';
 import { SpeechAuthError } from '../errors.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
+import { maskSecret } from '../mask-secret.ts';
 import { openSocket, type PlatformSocket } from '../socket.ts';
 import type { At, Effect } from './protocol-step.ts';
 import { RealtimeProtocol } from './realtime-protocol.ts';
@@ -190,7 +191,14 @@ class RealtimeSession implements RecognitionSession, At {
         },
       };
       const { path } = dialect;
-      socket = await openSocket(asrUrl, listener, { path, headers: dialect.headers(this.#token), clock, timeoutMs, signal });
+      socket = await openSocket(asrUrl, listener, {
+        path,
+        headers: dialect.headers(this.#token),
+        clock,
+        timeoutMs,
+        signal,
+        mask: maskSecret(this.#token),
+      });
     } catch (error) {
       if (signal.aborted) return;
       const refused = minted && error instanceof SpeechAuthError;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { SpeechProtocolError } from '../errors.ts';
+import { readAnswer } from '../parse-answer.ts';
+import type { SpeechAnswer } from '../requests.ts';
 
 /** A stretch of the recording (ASR doc, "Verbose transcription result"). Times are in seconds from its beginning. */
 export interface TranscriptionSegment {
@@ -190,24 +191,11 @@ const result = z.looseObject({
 
 /**
  * Reads the short or the verbose answer (ASR doc, resources).
- * @param requestId from the header, the only place where the short answer has one
  * @throws SpeechProtocolError when the text, or the time of a segment or word, cannot be read
  */
-export function readTranscription(body: string, requestId: string | undefined, attempts = 1): TranscriptionResult {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch (cause) {
-    throw new SpeechProtocolError('the transcription is not JSON', { requestId, body, attempts, cause });
-  }
-  const parsed = result.safeParse(value);
-  if (!parsed.success)
-    throw new SpeechProtocolError(`the transcription cannot be read: ${z.prettifyError(parsed.error)}`, {
-      requestId,
-      body,
-      attempts,
-    });
-  const { data } = parsed;
+export function readTranscription(answer: SpeechAnswer): TranscriptionResult {
+  const { requestId, attempts } = answer;
+  const { data, value } = readAnswer(result, answer, 'the transcription');
   return {
     text: data.text,
     requestId: requestId ?? data.request_id,

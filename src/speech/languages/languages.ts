@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SpeechProtocolError } from '../errors.ts';
+import type { MaskSecret } from '../mask-secret.ts';
 
 /** One language that a recogniser knows (ASR doc, "GET {asr_url}/languages"). */
 export interface PlatformLanguage {
@@ -52,13 +53,13 @@ const body = z.looseObject({
  * Reads `GET /languages` in the shape of either description, a bare list included.
  * @throws SpeechProtocolError when there is not one language in it
  */
-export function readLanguages(text: string): PlatformLanguages {
+export function readLanguages(text: string, mask: MaskSecret = (body) => body): PlatformLanguages {
   const value = parseJson(text);
   const parsed = body.safeParse(Array.isArray(value) ? { languages: value as unknown } : value);
-  if (!parsed.success) throw new SpeechProtocolError('the languages cannot be read', { body: text });
+  if (!parsed.success) throw new SpeechProtocolError('the languages cannot be read', { body: mask(text) });
   const { languages, direct_languages: direct = [], proxied_languages: proxied = [], ...rest } = parsed.data;
   const byCode = new Map([...(languages ?? []), ...direct, ...proxied].map((language) => [language.code, language]));
-  if (byCode.size === 0) throw new SpeechProtocolError('there is no language in the list', { body: text });
+  if (byCode.size === 0) throw new SpeechProtocolError('there is no language in the list', { body: mask(text) });
   return {
     languages: [...byCode.values()],
     models: rest.models ?? rest.model_aliases ?? [],

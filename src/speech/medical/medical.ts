@@ -58,9 +58,14 @@ export async function transcribeMedical(
     const request = { what: 'medical transcription', url, method: 'POST', body, timeoutMs: TIMEOUT_MS } as const;
     const answer = await http.send({ ...request, isLarge: isLargeUpload(part) }, limited);
     const read = parseAnswer(medicalAnswer, answer, 'the medical transcription');
-    const { status, requestId, text, attempts } = answer;
+    const { status, requestId, text, attempts, mask } = answer;
     if (read.success === false)
-      throw new SpeechRequestError('medical transcription: it did not succeed', { status, requestId, body: text, attempts });
+      throw new SpeechRequestError('medical transcription: it did not succeed', {
+        status,
+        requestId,
+        body: mask(text),
+        attempts,
+      });
     return { startS, answer: read, requestId, attempts };
   }
 }

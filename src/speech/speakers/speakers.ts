@@ -143,7 +143,8 @@ function send(
 function refused(
   what: string,
   message: string | null | undefined,
-  { status, requestId, text: body, attempts }: SpeechAnswer,
+  { status, requestId, text, attempts, mask }: SpeechAnswer,
 ): never {
-  throw new SpeechRequestError(`${what}: ${message ?? 'refused without a reason'}`, { status, requestId, body, attempts });
+  const said = mask(message ?? 'refused without a reason');
+  throw new SpeechRequestError(`${what}: ${said}`, { status, requestId, body: mask(text), attempts });
 }

@@ -125,7 +125,7 @@ async function* bodyOf(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    yield* wholeAudio(format, exchange.body(), exchange.requestId);
+    yield* wholeAudio(format, exchange);
   } catch (cause) {
     if (signal.aborted) throw signal.reason as Error;
     if (cause instanceof SpeechError) throw cause;

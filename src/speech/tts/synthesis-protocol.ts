@@ -1,5 +1,7 @@
 import { type AudioFormat, MULAW_8K } from '../../audio/format.ts';
 import { SpeechFailedError, SpeechProtocolError } from '../errors.ts';
+import type { MaskSecret } from '../mask-secret.ts';
+import { notRawAudio, shownHead } from './whole-audio.ts';
 import { encodingOf, readSynthesisEvent, type SynthesisEvent } from './realtime-events.ts';
 import { RecodeStream } from './recode-stream.ts';
 
@@ -16,14 +18,19 @@ const NOTHING: Heard = { done: false };
  */
 export class SynthesisProtocol {
   readonly #wanted: AudioFormat;
+  readonly #mask: MaskSecret;
   #expected: Chunk | undefined;
   #chunks = 0;
   #requestId: string | undefined;
   #stream: { readonly format: string; readonly recoded: RecodeStream } | undefined;
 
-  /** @param wanted what the audio is brought to, whatever the platform sends */
-  constructor(wanted = MULAW_8K) {
+  /**
+   * @param wanted what the audio is brought to, whatever the platform sends
+   * @param mask for what the platform says and an error repeats
+   */
+  constructor(wanted = MULAW_8K, mask: MaskSecret = (text) => text) {
     this.#wanted = wanted;
+    this.#mask = mask;
   }
 
   /** @throws SpeechProtocolError, SpeechFailedError when the platform tells of a failure */
@@ -37,7 +44,7 @@ export class SynthesisProtocol {
       case 'completion':
         return this.#complete(event.totalChunks);
       case 'error':
-        throw new SpeechFailedError(`synthesis: ${event.error}`, { requestId: event.requestId ?? this.#requestId });
+        throw new SpeechFailedError(`synthesis: ${this.#mask(event.error)}`, { requestId: this.#maskedId(event.requestId) });
       case 'ignored':
         return NOTHING;
     }
@@ -48,6 +55,7 @@ export class SynthesisProtocol {
     const chunk = this.#expected;
     if (chunk === undefined) throw this.#broken('audio without a chunk message');
     this.#expected = undefined;
+    if (this.#chunks === 0) this.#checkHead(bytes);
     this.#chunks += 1;
     const encoding = chunk.format === undefined ? this.#wanted.encoding : encodingOf(chunk.format);
     if (encoding === undefined) throw this.#broken(`audio as ${chunk.format} where ${this.#wanted.encoding} was asked`);
@@ -71,6 +79,13 @@ export class SynthesisProtocol {
     this.#expected = chunk;
   }
 
+  /** Words or a file with a head in place of samples would be noise to a caller. */
+  #checkHead(bytes: Uint8Array): void {
+    const wrong = notRawAudio(bytes);
+    if (wrong === undefined) return;
+    throw this.#broken(`${wrong} where audio was due, which begins ${shownHead(bytes.subarray(0, 500), this.#mask)}`);
+  }
+
   /** What a resampler still owes comes with the end. */
   #complete(totalChunks: number | undefined): Heard {
     if (this.#expected !== undefined) throw this.#broken('a completion where audio was due');
@@ -80,6 +95,10 @@ export class SynthesisProtocol {
   }
 
   #broken(what: string): SpeechProtocolError {
-    return new SpeechProtocolError(`the synthesizer sent ${what}`, { requestId: this.#requestId });
+    return new SpeechProtocolError(`the synthesizer sent ${this.#mask(what)}`, { requestId: this.#maskedId() });
+  }
+
+  #maskedId(requestId = this.#requestId): string | undefined {
+    return requestId === undefined ? undefined : this.#mask(requestId);
   }
 }

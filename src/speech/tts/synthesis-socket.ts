@@ -2,6 +2,7 @@ import type { AudioFormat } from '../../audio/format.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { SpeechFailedError, SpeechUnavailableError } from '../errors.ts';
 import { isRecoverableClose } from '../close-codes.ts';
+import { type MaskSecret, maskSecret } from '../mask-secret.ts';
 import { openSocket, type PlatformSocket } from '../socket.ts';
 import { type Heard, SynthesisProtocol } from './synthesis-protocol.ts';
 
@@ -23,6 +24,7 @@ const MOST_WAITING_BYTES = 60 * 8_000;
 /** One synthesis socket, for one text after another. */
 export class SynthesisSocket {
   readonly #clock: Clock;
+  readonly #mask: MaskSecret;
   #socket: PlatformSocket | undefined;
   #protocol: SynthesisProtocol | undefined;
   #audio: Uint8Array[] = [];
@@ -34,20 +36,22 @@ export class SynthesisSocket {
   /** When the synthesizer was last known to be at work. */
   #aliveMs = 0;
 
-  private constructor(clock: Clock) {
+  private constructor(clock: Clock, mask: MaskSecret) {
     this.#clock = clock;
+    this.#mask = mask;
   }
 
   /** @throws as `openSocket` */
   static async open({ ttsUrl, token, query, clock, timeoutMs, signal }: SynthesisSocketOptions): Promise<SynthesisSocket> {
-    const self = new SynthesisSocket(clock);
+    const mask = maskSecret(token);
+    const self = new SynthesisSocket(clock, mask);
     const listener = {
       text: (text: string) => self.#hear((protocol) => protocol.text(text)),
       binary: (bytes: Uint8Array) => self.#hear((protocol) => protocol.binary(Buffer.from(bytes))),
       closed: (code: number, reason: string) => self.#onClosed(code, reason),
     };
     const headers = { authorization: `Bearer ${token}` };
-    self.#socket = await openSocket(ttsUrl, listener, { headers, query, clock, timeoutMs, signal });
+    self.#socket = await openSocket(ttsUrl, listener, { headers, query, clock, timeoutMs, signal, mask });
     return self;
   }
 
@@ -66,7 +70,7 @@ export class SynthesisSocket {
    */
   async *speak(messages: readonly object[], wanted: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
-    this.#protocol = new SynthesisProtocol(wanted);
+    this.#protocol = new SynthesisProtocol(wanted, this.#mask);
     this.#audio = [];
     this.#waitingBytes = 0;
     this.#ended = this.usable ? undefined : { error: new SpeechUnavailableError('the synthesis socket has closed') };

@@ -71,6 +71,7 @@ describe('the token service', () => {
     ['86400', 86_400],
     ['86401', 86_400],
     ['999999999', 86_400],
+    [`1${'0'.repeat(300)}`, 86_400],
   ])('gives the life asked for [3], clamped to a day without an error [4]: %s gives %d', async (asked, given) => {
     const { status, body } = await mint(test, `?expires_in=${asked}`);
     const { iat, exp } = decodeJwt(body.token);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -5,7 +6,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';
 import { eventually } from '../platform/setup.ts';
-import { type ScriptedPlatform, startScripted } from './scripted-platform.ts';
+import { type ScriptedPlatform, type ScriptedSocket, startScripted } from './scripted-platform.ts';
 import { failureOf } from './support.ts';
 
 const API_KEY = 'the-key-of-the-account';
@@ -41,7 +42,47 @@ async function useAll(auth: ScriptedPlatform, service: ScriptedPlatform): Promis
   return recorded;
 }
 
+/** What a server says where it repeats the token of the socket: as it is, percent-encoded, and with every character escaped. */
+const ECHOES = [
+  (token: string) => token,
+  (token: string) => encodeURIComponent(encodeURIComponent(token)),
+  (token: string) => Array.from(token, (character) => `\\u00${character.charCodeAt(0).toString(16)}`).join(''),
+  (token: string) => token.slice(0, 30),
+] as const;
+
 describe('credentials', () => {
+  it.each(ECHOES)('shows no token that a socket repeats in an error or a close reason (%#)', async (echo) => {
+    const token = 'eyJhbGciOi/JSUzI1NiJ9+c2Vjcm=V0.s1gnature';
+    const said = `no such token: ${echo(token)}`;
+    const failing = (socket: ScriptedSocket, isClose: boolean): void => {
+      if (isClose) socket.socket.close(1008, said.slice(0, 120));
+      else socket.socket.send(`{"type":"error","error":"${said}","code":"${said}","request_id":"${said}"}`);
+    };
+    await using platform = await startScripted({
+      mint: () => ({ status: 200, body: { token, expires_in: 900 } }),
+      onText: (socket, text, index) => {
+        if (text.includes('"input"')) failing(socket, index === 0);
+        else if (text.includes('"sample_rate"')) {
+          socket.json({ type: 'ready' });
+          failing(socket, index === 2);
+        }
+      },
+    });
+    const settings = { authUrl: platform.url, asrUrl: platform.url, ttsUrl: platform.url, apiKey: API_KEY };
+    await using speech = new SpeechPlatform(settings, { clock: systemClock, logger: silentLogger });
+    const errors: unknown[] = [];
+    const speak = { text: 'Hello.', voice: 'Varun', format: 'mulaw' } as const;
+    for (let round = 0; round < 2; round += 1)
+      errors.push(await failureOf(speech.stream(speak, signal)[Symbol.asyncIterator]().next()));
+    for (let round = 0; round < 2; round += 1)
+      errors.push(await failureOf(speech.recognise({ language: 'en', sampleRateHz: 8_000 }, signal).commit()));
+    expect(platform.sockets).toHaveLength(4);
+    for (const error of errors) {
+      expect(error).toMatchObject({ message: expect.stringContaining('no such token: [token]') });
+      expect(inspect(error, { depth: 9 }) + JSON.stringify(error)).not.toMatch(/eyJ|JSUz|0079/u);
+    }
+  });
+
   it('gives the key to the token service alone and its tokens to the services alone [26] [46] [48]', async () => {
     await using auth = await startScripted({});
     await using service = await startScripted({

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import { maskSecret } from '../../../src/speech/mask-secret.ts';
 import { openSocket, type PlatformSocket } from '../../../src/speech/socket.ts';
 import { eventually } from '../platform/setup.ts';
 import { startScripted } from './scripted-platform.ts';
@@ -28,6 +29,14 @@ async function rawServer(answer: string | undefined): Promise<{ readonly url: st
 }
 
 describe('socket to the platform', () => {
+  it('shows no token that a refused upgrade repeats', async () => {
+    const { url, server } = await rawServer('HTTP/1.1 403 No\r\nx-request-id: the-token\r\n\r\n{"detail":"Bearer the-token"}');
+    const error = await failureOf(openSocket(url, new Heard(), { clock, signal, mask: maskSecret('the-token') }));
+    expect(error).toMatchObject({ message: expect.stringContaining('Bearer [token]'), requestId: '[token]' });
+    expect(JSON.stringify(error)).not.toContain('the-token');
+    server.close();
+  });
+
   it('gives up an upgrade that is not answered', async () => {
     const { url, server } = await rawServer(undefined);
     const manual = new ManualClock();

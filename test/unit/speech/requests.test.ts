@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { SpeechHttp, type SpeechHttpOptions } from '../../../src/speech/requests.ts';
@@ -7,6 +8,7 @@ import { Slots } from '../../../src/speech/slots.ts';
 import { TokenSource } from '../../../src/speech/tokens.ts';
 import { API_KEY, type Answer, AUTH_URL, type Asked, FakeFetch, minting, refusing, settle } from './fake-platform.ts';
 
+const TOKEN = 'token-secret.of/this+account=';
 const never = new AbortController().signal;
 
 /** A sender whose service answers from a script, the last answer for ever, beside a token service that always mints. */
@@ -58,7 +60,7 @@ const good = (): Response => Response.json({ text: 'hello' }, { headers: { 'x-re
 describe('requests', () => {
   it('sends a token, never the key, and gives the request id [89]', async () => {
     const { http, asked } = sender([good]);
-    expect(await http.send(request, never)).toEqual({
+    expect(await http.send(request, never)).toMatchObject({
       status: 200,
       text: '{"text":"hello"}',
       requestId: 'req-7',
@@ -277,8 +279,9 @@ describe('requests', () => {
   test.each([
     { header: '7', waitMs: 7_000 },
     { header: 'Thu, 01 Jan 2026 00:00:09 GMT', waitMs: 9_000 },
-    { header: '3600', waitMs: 60_000 },
-    { header: '0', waitMs: 50 },
+    { header: '899', waitMs: 899_000 },
+    { header: '0', waitMs: 1_000 },
+    { header: 'Thu, 01 Jan 2025 00:00:00 GMT', waitMs: 1_000 },
   ])('waits $waitMs ms when told Retry-After: $header [97]', async ({ header, waitMs }) => {
     const { http, clock, asked } = sender([refusing(429, 'slow down', { 'retry-after': header }), good]);
     const answer = http.send(request, never);
@@ -289,6 +292,32 @@ describe('requests', () => {
     clock.advance(1);
     await answer;
     expect(asked()).toHaveLength(2);
+  });
+
+  it('asks once, and says until when, where a day of waiting is asked for [97]', async () => {
+    const { http, clock, asked } = sender([refusing(503, 'closed', { 'retry-after': '86400' })]);
+    const { message, stack } = await failureOf(http.send(request, never));
+    const until = new Date(clock.wallMs() + 86_400_000).toISOString();
+    expect(message).toContain(`closed (HTTP 503); the platform asks to wait 86400 s, until ${until}`);
+    expect(stack).toContain(until);
+    expect(asked()).toHaveLength(1);
+  });
+
+  it.each(['1e13', '1e308'])('says that %s seconds are too long', async (header) => {
+    const { http } = sender([refusing(503, 'closed', { 'retry-after': header })]);
+    expect((await failureOf(http.send(request, never))).message).toContain('+275760-09-13T00:00:00.000Z');
+  });
+
+  it('shows no token that a refusal repeats, in whatever way', async () => {
+    const said = `Bearer ${TOKEN} is not ${encodeURIComponent(TOKEN)}`;
+    const escaped = Array.from(TOKEN, (character) => `\\u00${character.charCodeAt(0).toString(16)}`).join('');
+    const body = `{"detail":${JSON.stringify(said)},"error":{"code":"${escaped}","message":"${escaped}"}}`;
+    const refuse = (): Response => new Response(body, { status: 422, headers: { 'x-request-id': TOKEN } });
+    const { http } = sender([refuse], { tokens: new FixedToken(TOKEN) });
+    const error = await failureOf(http.send(request, never));
+    expect(error.message).toContain('Bearer [token] is not [token]');
+    const shown = JSON.stringify(error) + inspect(error, { depth: 9 });
+    expect(shown).not.toMatch(/token-secret|\\u0074/u);
   });
 
   it('does not count the repeat after a 401 among the others [98]', async () => {

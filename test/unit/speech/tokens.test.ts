@@ -118,6 +118,33 @@ describe('token source', () => {
     expect(fake.asked).toHaveLength(1);
   });
 
+  it('cuts a lifetime over a day to a day, on the way out and on the way in', async () => {
+    const fake = new FakeFetch(minting({ expires_in: 1e300 }));
+    const { tokens } = tokensOn(fake, { lifeSeconds: 1e21 });
+    await tokens.get();
+    expect(fake.asked[0]?.url.searchParams.get('expires_in')).toBe('86400');
+    expect(tokens.lifeLeftMs).toBe(86_400_000);
+  });
+
+  it('says until when the token service wants to be left alone, where that is a day', async () => {
+    const fake = new FakeFetch(refusing(429, 'slow down', { 'retry-after': '86400' }));
+    const { tokens } = tokensOn(fake);
+    expect((await failureOf(tokens.get())).message).toMatch(/asks to wait 86400 s, until \d{4}-/u);
+    expect(fake.asked).toHaveLength(1);
+  });
+
+  it('backs off where the token service says Retry-After: 0', async () => {
+    const fake = new FakeFetch(refusing(429, 'slow down', { 'retry-after': '0' }), minting());
+    const { tokens, clock } = tokensOn(fake);
+    const token = tokens.get();
+    await settle();
+    clock.advance(999);
+    await settle();
+    expect(fake.asked).toHaveLength(1);
+    clock.advance(1);
+    await token;
+  });
+
   it('waits as long as a 429 says, one wait for all callers [28]', async () => {
     const fake = new FakeFetch(refusing(429, 'slow down', { 'retry-after': '17' }), minting());
     const { tokens, clock } = tokensOn(fake);

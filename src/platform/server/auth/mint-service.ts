@@ -69,7 +69,7 @@ const querySchema = z.object({ expires_in: z.union([z.string(), z.array(z.string
 function lifeOf(query: unknown): number {
   const asked = querySchema.parse(query).expires_in;
   if (asked === undefined) return defaultLifeSeconds;
-  if (typeof asked !== 'string' || !/^\d{1,20}$/.test(asked) || Number(asked) < 1) {
+  if (typeof asked !== 'string' || !/^\d+$/.test(asked) || Number(asked) < 1) {
     throw new Refusal(400, 'expires_in must be a whole number of seconds, at least 1');
   }
   return Math.min(Number(asked), maxLifeSeconds);

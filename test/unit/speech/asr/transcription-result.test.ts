@@ -1,9 +1,18 @@
 import { describe, expect, it, test } from 'vitest';
 import { readTranscription } from '../../../../src/speech/asr/transcription-result.ts';
+import type { SpeechAnswer } from '../../../../src/speech/requests.ts';
 import { SpeechProtocolError } from '../../../../src/speech/errors.ts';
 
+const answerOf = (text: string, requestId: string | undefined): SpeechAnswer => ({
+  status: 200,
+  text,
+  requestId,
+  attempts: 1,
+  mask: (said) => said,
+});
+
 function read(answer: unknown) {
-  return readTranscription(JSON.stringify(answer), 'req-header');
+  return readTranscription(answerOf(JSON.stringify(answer), 'req-header'));
 }
 
 const documented = {
@@ -88,8 +97,8 @@ describe('transcription result', () => {
 
   it('tells the request id of the short answer from the header, and of a verbose one without header from the body [89]', () => {
     expect(read({ text: 'x' }).requestId).toBe('req-header');
-    expect(readTranscription(JSON.stringify(documented), undefined).requestId).toBe('req-body');
-    expect(readTranscription('{"text":"x"}', undefined).requestId).toBeUndefined();
+    expect(readTranscription(answerOf(JSON.stringify(documented), undefined)).requestId).toBe('req-body');
+    expect(readTranscription(answerOf('{"text":"x"}', undefined)).requestId).toBeUndefined();
   });
 
   it('leaves out what is missing or null, and keeps what it does not know [90]', () => {
@@ -161,8 +170,8 @@ describe('transcription result', () => {
   test.each(['<html>busy</html>', '', 'null', '[]', '{"no":"text"}', '{"text":"x","segments":[{"start":"0"}]}'])(
     'refuses %j, and keeps it on the error',
     (answer) => {
-      expect(() => readTranscription(answer, 'req-header')).toThrow(SpeechProtocolError);
-      expect(() => readTranscription(answer, 'req-header')).toThrow(
+      expect(() => readTranscription(answerOf(answer, 'req-header'))).toThrow(SpeechProtocolError);
+      expect(() => readTranscription(answerOf(answer, 'req-header'))).toThrow(
         expect.objectContaining({ requestId: 'req-header', body: answer }),
       );
     },
