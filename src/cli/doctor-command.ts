@@ -8,6 +8,7 @@ import { type Check, type CheckResult, runCheck } from './doctor/check.ts';
 import { botChecks } from './doctor/bots.ts';
 import { configurationCheck } from './doctor/configuration.ts';
 import { diskCheck } from './doctor/disk.ts';
+import { masterKeyCheck } from './doctor/master-key.ts';
 import { postgresCheck, redisCheck } from './doctor/servers.ts';
 import { platformChecks } from './doctor/platform.ts';
 import { coloured, EXIT, printJson, printLine } from './output.ts';
@@ -38,6 +39,7 @@ export function addDoctorCommand(program: Command): void {
       await run(diskCheck(config.settings.dataDir));
       if (config.secrets.redisUrl !== undefined) await run(redisCheck(config.secrets.redisUrl.reveal()));
       if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
+      await run(masterKeyCheck(config, systemClock));
       for (const check of botChecks(bots)) await run(check);
       // With settings that are wrong it would be another platform than the one that was meant.
       if (errorsOf(ofSettings).length === 0)

@@ -1,8 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeOnce } from './make-once.ts';
 import { Secret } from './secrets.ts';
+
+/** Where the master key of a data folder lies. */
+export function masterKeyPath(dataDir: string): string {
+  return join(dataDir, 'master-key');
+}
+
+/** The master key of a data folder, where it was made. @throws the file system's error */
+export function readMasterKey(dataDir: string): Secret | undefined {
+  const path = masterKeyPath(dataDir);
+  return existsSync(path) ? new Secret(readFileSync(path, 'utf8').trim()) : undefined;
+}
 
 /**
  * The master key of a data folder, under which the keys of all calls are sealed: made on first use, 32 bytes in base64,
@@ -11,7 +22,7 @@ import { Secret } from './secrets.ts';
  * @throws the file system's error
  */
 export function ensureMasterKey(dataDir: string): Secret {
-  const path = join(dataDir, 'master-key');
+  const path = masterKeyPath(dataDir);
   mkdirSync(dataDir, { recursive: true });
   makeOnce(path, () => `${randomBytes(32).toString('base64')}\n`);
   return new Secret(readFileSync(path, 'utf8').trim());

@@ -1,17 +1,19 @@
 import { resolve } from 'node:path';
 import type { Pool } from 'pg';
-import { ensureMasterKey } from '../config/master-key.ts';
+import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/master-key.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
-import { StoreKeyError, StoreUnavailableError } from './errors.ts';
+import { MasterKeyError, StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
 import type { DatabaseConnection } from './connection.ts';
 import { impatientClient } from './impatient-client.ts';
 import { migrateDatabase } from './migrate.ts';
 import { openPool } from './open-pool.ts';
+import { CallKeys } from './privacy/call-keys.ts';
 import { MasterKeys } from './privacy/master-keys.ts';
 import { sealOldRows } from './privacy/seal-old-rows.ts';
+import { openTenantKeys, renewTenantKeys } from './privacy/stored-keys.ts';
 import { Tenancy } from './tenancy.ts';
 
 export interface DatabaseOptions {
@@ -48,15 +50,19 @@ export interface Database extends AsyncDisposable {
 /** Retention and the search of many calls take seconds. */
 const SILENCE_MS = 60_000;
 const END_MS = 5_000;
+/** Whose calls there are as long as nobody names another tenant. */
+const DEFAULT_TENANT = 'default';
 
 /**
  * Opens the database and brings its tables up to date.
  * @throws StoreKeyError when a master key is not one
+ * @throws MasterKeyError when the store is sealed under another one, or there is none any more
  * @throws StoreBusyError when another process owns the embedded store and `whenBusy` is `stop`, or it cannot be reached in time
  * @throws StoreUnavailableError when the server or the data directory cannot be opened
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const masterKeys = masterKeysOf(options);
+  const { masterKeys: given = [], dataDir } = options;
+  const there = masterKeysOf(dataDir, () => (given.length > 0 ? given : [readMasterKey(dataDir)]));
   const parts =
     options.url === undefined
       ? await openEmbedded({ ...options, dataDir: resolve(options.dataDir) })
@@ -65,11 +71,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const close = (): Promise<void> => (closed ??= parts.close());
   try {
     const tenancy = await Tenancy.over(parts.pool, parts.place === 'server', options.onProblem);
+    const source = given.length > 0 ? 'OFFHOOK_MASTER_KEY' : masterKeyPath(resolve(dataDir));
+    if (there === undefined) await openTenantKeys(parts.pool, there, source);
+    const masterKeys = there ?? masterKeysOf(dataDir, () => [ensureMasterKey(dataDir)]);
+    if (masterKeys === undefined) throw new TypeError('a master key was made');
+    // Made now, so that a process with another master key does not start, though no call was kept yet.
+    await new CallKeys(tenancy.owner, masterKeys).makeTenantKey(DEFAULT_TENANT);
+    await openTenantKeys(parts.pool, masterKeys, source);
+    await renewTenantKeys(parts.pool, masterKeys);
     await sealOldRows(tenancy.owner, masterKeys);
     return { ...parts, tenancy, masterKeys, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
-    if (error instanceof StoreKeyError) throw error;
+    if (error instanceof StoreKeyError || error instanceof MasterKeyError) throw error;
     throw new StoreUnavailableError('the database cannot be used', { cause: error });
   }
 }
@@ -99,9 +113,11 @@ function endPool(pool: Pool, clock: Clock): Promise<void> {
   return within(clock, END_MS, pool.end(), undefined);
 }
 
-function masterKeysOf({ masterKeys = [], dataDir }: DatabaseOptions): MasterKeys {
+/** @returns undefined where there is no master key yet */
+function masterKeysOf(dataDir: string, read: () => readonly (Secret | undefined)[]): MasterKeys | undefined {
   try {
-    return new MasterKeys(masterKeys.length > 0 ? masterKeys : [ensureMasterKey(dataDir)]);
+    const secrets = read().filter((secret) => secret !== undefined);
+    return secrets.length === 0 ? undefined : new MasterKeys(secrets);
   } catch (error) {
     if (error instanceof StoreKeyError) throw error;
     throw new StoreUnavailableError('the master key cannot be read or made', { cause: error, facts: { dataDir } });

@@ -18,7 +18,16 @@ export class StoreRecordError extends OffhookError {
   readonly retryable = false;
 }
 
-/** Something sealed cannot be opened: the master key is missing, malformed or another one. Nothing of it is lost by that. */
+/**
+ * The master key is lost, or another one than the store was sealed under. Nothing is lost while the key can be given back, so that
+ * whatever needs it waits.
+ */
+export class MasterKeyError extends OffhookError {
+  readonly code = 'OFFHOOK_MASTER_KEY';
+  readonly retryable = true;
+}
+
+/** A master key is malformed, or something sealed cannot be opened: it was damaged, or is not what it is taken for. */
 export class StoreKeyError extends OffhookError {
   readonly code = 'OFFHOOK_STORE_KEY';
   readonly retryable = false;

@@ -90,7 +90,7 @@ export interface CallRepository {
    * @throws StoreRecordError when one of them does not have the shape of a record
    */
   upsertMany(records: readonly NewCallRecord[]): Promise<void>;
-  /** @throws StoreKeyError when it is sealed under a master key that this process does not have */
+  /** @throws MasterKeyError when it is sealed under a master key that this process does not have */
   get(tenantId: string, callId: string): Promise<StoredCall | undefined>;
   /** @throws RangeError for a limit, StoreRecordError for a cursor that is none */
   search(tenantId: string, query: CallQuery): Promise<CallPage>;

@@ -47,7 +47,7 @@ export class CallKeys {
    * comes after an erasure finds its mark.
    */
   async obtain(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<CallKey> {
-    const about = keyName(tenantId, callId, kind);
+    const about = callKeyName(tenantId, callId, kind);
     // A key that another transaction makes or destroys meanwhile is found, or missing, at the second try.
     for (let tries = 0; tries < 3; tries += 1) {
       const made = this.#masters.make(about);
@@ -73,7 +73,7 @@ export class CallKeys {
    * @returns the keys that were made, by call; a call that has a key, or had one, is not among them
    */
   async make(session: Session, tenantId: string, callIds: readonly string[], kind: KeyKind): Promise<Map<string, CallKey>> {
-    const made = new Map(callIds.map((callId) => [callId, this.#masters.make(keyName(tenantId, callId, kind))]));
+    const made = new Map(callIds.map((callId) => [callId, this.#masters.make(callKeyName(tenantId, callId, kind))]));
     const inserted = await session
       .insert(callKeys)
       .values(Array.from(made, ([callId, { wrapped }]) => ({ tenantId, callId, kind, wrapped })))
@@ -97,27 +97,38 @@ export class CallKeys {
       .where(and(eq(callKeys.tenantId, tenantId), eq(callKeys.callId, callId), eq(callKeys.kind, kind)));
   }
 
-  /** @throws StoreKeyError when our master keys did not seal it */
+  /** @throws MasterKeyError when our master keys did not seal it */
   open(tenantId: string, callId: string, kind: KeyKind, wrapped: Uint8Array): CallKey {
-    return new CallKey(this.#masters.unwrap(keyName(tenantId, callId, kind), wrapped), tenantId, callId);
+    return new CallKey(this.#masters.unwrap(callKeyName(tenantId, callId, kind), wrapped), tenantId, callId);
+  }
+
+  /** Makes the key of a tenant's index where there is none. @returns a key that was made for it, which another may have been faster than */
+  async makeTenantKey(tenantId: string): Promise<Uint8Array> {
+    const { wrapped } = this.#masters.make(indexKeyName(tenantId));
+    await this.#owner.insert(tenantKeys).values({ tenantId, wrapped }).onConflictDoNothing();
+    return wrapped;
   }
 
   /** How a tenant's words and numbers are found. Not to be asked for inside a transaction: the embedded store has one at a time. */
   async index(tenantId: string): Promise<BlindIndex> {
     const known = this.#indexes.get(tenantId);
     if (known !== undefined) return known;
-    const about = JSON.stringify(['index', tenantId]);
-    const made = this.#masters.make(about);
-    await this.#owner.insert(tenantKeys).values({ tenantId, wrapped: made.wrapped }).onConflictDoNothing();
+    const made = await this.makeTenantKey(tenantId);
     const [row] = await this.#owner.select().from(tenantKeys).where(eq(tenantKeys.tenantId, tenantId));
-    const index = new BlindIndex(this.#masters.unwrap(about, row?.wrapped ?? made.wrapped));
+    const index = new BlindIndex(this.#masters.unwrap(indexKeyName(tenantId), row?.wrapped ?? made));
     this.#indexes.set(tenantId, index);
     return index;
   }
 }
 
-function keyName(tenantId: string, callId: string, kind: KeyKind): string {
+/** What a call's key is sealed as. */
+export function callKeyName(tenantId: string, callId: string, kind: KeyKind): string {
   return JSON.stringify(['call', tenantId, callId, kind]);
+}
+
+/** What the key of a tenant's index is sealed as. */
+export function indexKeyName(tenantId: string): string {
+  return JSON.stringify(['index', tenantId]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Secret } from '../../config/secrets.ts';
-import { StoreKeyError } from '../errors.ts';
+import { MasterKeyError, StoreKeyError } from '../errors.ts';
 import { KEY_BYTES, seal, unseal } from './seal.ts';
 
 const NAME_BYTES = 8;
@@ -25,15 +25,26 @@ export class MasterKeys {
   /** @returns a new random key, and the form in which it may be kept: its master's name, then the sealed key */
   make(about: string): { readonly key: Buffer; readonly wrapped: Buffer } {
     const key = randomBytes(KEY_BYTES);
-    const [first] = this.#keys;
-    return { key, wrapped: Buffer.concat([first!.name, seal(first!.key, about, key)]) };
+    return { key, wrapped: this.wrap(about, key) };
   }
 
-  /** @throws StoreKeyError when none of our master keys sealed it, or for the wrong purpose */
+  /** A key in the form in which it may be kept, sealed under the first master key. */
+  wrap(about: string, key: Uint8Array): Buffer {
+    const [first] = this.#keys;
+    if (first === undefined) throw new TypeError('there is a master key');
+    return Buffer.concat([first.name, seal(first.key, about, key)]);
+  }
+
+  /** Whether the first master key sealed it, and no older one of a rotation. */
+  isOfFirst(wrapped: Uint8Array): boolean {
+    return this.#keys[0]?.name.equals(wrapped.subarray(0, NAME_BYTES)) === true;
+  }
+
+  /** @throws MasterKeyError when none of our master keys sealed it; StoreKeyError when it is damaged, or for another purpose */
   unwrap(about: string, wrapped: Uint8Array): Buffer {
     const name = wrapped.subarray(0, NAME_BYTES);
     const master = this.#keys.find((candidate) => candidate.name.equals(name));
-    if (master === undefined) throw new StoreKeyError('a key was sealed under a master key that this process does not have');
+    if (master === undefined) throw new MasterKeyError('a key was sealed under a master key that this process does not have');
     return unseal(master.key, about, wrapped.subarray(NAME_BYTES));
   }
 }

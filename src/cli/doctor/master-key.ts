@@ -1,0 +1,55 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Client } from 'pg';
+import { masterKeyPath, readMasterKey } from '../../config/master-key.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { openDatabase } from '../../store/database.ts';
+import { MasterKeys } from '../../store/privacy/master-keys.ts';
+import { type Database, openTenantKeys, unreadableCalls } from '../../store/privacy/stored-keys.ts';
+import type { Check, CheckOutcome } from './check.ts';
+
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** Whether the master key opens what the store was sealed under it. Changes nothing on a server; an embedded store is made by no check. */
+export function masterKeyCheck({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>, clock: Clock): Check {
+  const { dataDir, store } = settings;
+  const given = secrets.masterKeys;
+  const source = given.length > 0 ? 'OFFHOOK_MASTER_KEY' : masterKeyPath(resolve(dataDir));
+  const keys = (): MasterKeys | undefined => {
+    const there = given.length > 0 ? given : [readMasterKey(dataDir)].filter((secret) => secret !== undefined);
+    return there.length === 0 ? undefined : new MasterKeys(there);
+  };
+  const look = async (database: Database): Promise<CheckOutcome> => {
+    const masters = keys();
+    await openTenantKeys(database, masters, source);
+    if (masters === undefined) return { ok: true, detail: `${source} is made at the first start` };
+    const unreadable = await unreadableCalls(database, masters);
+    return unreadable.length === 0
+      ? { ok: true, detail: `${source} opens what the store holds` }
+      : { ok: false, detail: `sealed under a master key that is not given: ${unreadable.join(', ')}, perhaps others` };
+  };
+  return {
+    name: 'master key',
+    advice: `give back the key that these calls were sealed under, in OFFHOOK_MASTER_KEY behind the new one; without it their words are lost`,
+    async run() {
+      const url = secrets.databaseUrl?.reveal();
+      if (url === undefined) {
+        if (!existsSync(join(dataDir, 'store'))) return { ok: true, detail: 'there is no store yet' };
+        const onProblem = (): void => undefined;
+        const options = { url, dataDir, masterKeys: given, clock, onProblem, waitMs: store.lockTimeoutMs, lasting: false };
+        await using database = await openDatabase(options);
+        return await look(database.pool);
+      }
+      const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+      // A connection that breaks off is told by the query that fails with it.
+      client.on('error', () => undefined);
+      try {
+        await client.connect();
+        return await look(client);
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+  };
+}
