@@ -8,7 +8,7 @@ import { resample } from '../src/audio/resample.ts';
 import { parseWav } from '../src/audio/wav.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLogger } from '../src/observability/logger.ts';
-import type { RecognitionEngine, RecognitionResult } from '../src/platform/engines/port.ts';
+import { answersOf, type RecognitionEngine, type RecognitionResult } from '../src/platform/engines/port.ts';
 import { readGrammar } from '../src/platform/engines/recognise/grammar.ts';
 import { compileNetwork } from '../src/platform/engines/recognise/network.ts';
 import { startRecogniser } from '../src/platform/engines/recognise/recogniser.ts';
@@ -158,7 +158,8 @@ async function recognise(engine: RecognitionEngine, language: string, pcm: Int16
   heardS += pcm.length / 8_000;
   const last = await stream.commit();
   stream.close();
-  return [...segments, last].find(({ text }) => text !== '') ?? last;
+  const [first, ...more] = answersOf([...segments, ...last]);
+  return { ...first!, text: [first!, ...more].map(({ text }) => text).join(' ') };
 }
 
 /** Noises a line carries, 2 s each. */

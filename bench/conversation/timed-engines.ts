@@ -68,7 +68,7 @@ class TimedStream implements RecognitionStream {
     this.#listener({ type: 'partial', text });
   }
 
-  async commit(): Promise<RecognitionResult> {
+  async commit(): Promise<readonly RecognitionResult[]> {
     const untilMs = this.#nowMs;
     const words = this.#words.filter(({ toMs }) => toMs <= untilMs);
     this.#words = this.#words.filter(({ toMs }) => toMs > untilMs);
@@ -84,7 +84,7 @@ class TimedStream implements RecognitionStream {
     };
     this.#committedMs = untilMs;
     await sleep(systemClock, FINAL_AFTER_MS);
-    return result;
+    return [result];
   }
 
   close(): void {

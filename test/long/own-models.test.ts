@@ -84,7 +84,7 @@ describe('models of the user', () => {
     const events: RecognitionEngineEvent[] = [];
     const stream = engine.open({ language: 'ta', rateHz: 8_000, boostPhrases: [] }, (event) => events.push(event));
     stream.push(new Int16Array(16_000));
-    expect(await stream.commit()).toMatchObject({ text: 'vanakkam vanakkam', language: 'ta' });
+    expect(await stream.commit()).toMatchObject([{ text: 'vanakkam vanakkam', language: 'ta' }]);
     expect(events).toEqual([{ type: 'partial', text: 'vanakkam vanakkam' }]);
     stream.close();
     for (const language of ['en', 'auto']) engine.open({ language, rateHz: 8_000, boostPhrases: [] }, () => undefined).close();

@@ -66,11 +66,18 @@ export interface RecognitionStream {
   /** Any number of samples at the declared rate; copied. */
   push(pcm: Int16Array): void;
   /**
-   * Finalises what was pushed since the last commit or segment; text '' when nothing was understood.
+   * Finalises what was pushed since the last commit or segment.
+   * @returns its utterances in order, at least one; text '' for one that was not understood
    * @throws RecognitionUnavailableError when the engine's worker died or the stream is closed
    */
-  commit(): Promise<RecognitionResult>;
+  commit(): Promise<readonly RecognitionResult[]>;
   close(): void;
+}
+
+/** The utterances that were understood; where none was, the last one, so that something answers the commit. */
+export function answersOf(utterances: readonly RecognitionResult[]): readonly RecognitionResult[] {
+  const understood = utterances.filter(({ text }) => text !== '');
+  return understood.length > 0 ? understood : utterances.slice(-1);
 }
 
 /** Times are seconds since the stream was opened; confidences are 0 to 1. */

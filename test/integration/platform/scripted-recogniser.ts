@@ -30,7 +30,7 @@ export class ScriptedRecogniser implements RecognitionEngine {
         const { text, alternatives = [] } = lines.shift() ?? { text: '' };
         const [startS, endS] = [committed / options.rateHz, pushed / options.rateHz];
         committed = pushed;
-        return lineHeard(text, alternatives, startS, endS, options.language === 'auto' ? 'en' : options.language);
+        return [lineHeard(text, alternatives, startS, endS, options.language === 'auto' ? 'en' : options.language)];
       },
       close: () => undefined,
     };

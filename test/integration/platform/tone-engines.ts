@@ -55,12 +55,12 @@ class ToneStream implements RecognitionStream {
     this.#listener({ type: 'partial', text });
   }
 
-  async commit(): Promise<RecognitionResult> {
+  async commit(): Promise<readonly RecognitionResult[]> {
     const result = this.#recognise();
     this.#start += this.#samples.length;
     this.#samples = [];
     this.#partial = '';
-    return result;
+    return [result];
   }
 
   close(): void {

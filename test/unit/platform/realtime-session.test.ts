@@ -49,7 +49,8 @@ function start(profile: ProfileName, knobs: Partial<Behaviour> = {}, fields: obj
           push: (pcm) => {
             pushed += pcm.length;
           },
-          commit: async () => result(texts.shift() ?? ''),
+          // A bar parts the utterances of a turn.
+          commit: async () => (texts.shift() ?? '').split('|').map(result),
           close: () => {
             closed = true;
           },
@@ -141,6 +142,21 @@ describe('a realtime session', () => {
     expect(run.events).toHaveLength(5);
     run.engine({ type: 'partial', text: 'a late guess' });
     expect(run.events.at(-1)).toMatchObject({ type: 'partial', text: 'a late guess' });
+  });
+
+  it('sends a final for each utterance of a turn, without those that were not understood, and marks the last', async () => {
+    const run = start('plain');
+    run.texts.push('yes please||Tuesday|', '|');
+    for (let turn = 0; turn < 2; turn += 1) {
+      run.audio(sine(300, 400, 8000));
+      run.session.commit();
+    }
+    await settle();
+    expect(run.events).toMatchObject([
+      { type: 'final', seg: 0, text: 'yes please', end_of_utterance: false },
+      { type: 'final', seg: 1, text: 'Tuesday', end_of_utterance: true },
+      { type: 'final', seg: 2, text: '', end_of_utterance: true },
+    ]);
   });
 
   it('drops a guess that may belong to either side of a commit', async () => {

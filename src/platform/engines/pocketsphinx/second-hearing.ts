@@ -55,10 +55,14 @@ export class SecondHearing implements RecognitionStream {
     this.#stream.push(pcm);
   }
 
-  async commit(): Promise<RecognitionResult> {
-    const result = await this.#joined(await this.#stream.commit());
-    await this.#last;
-    return result;
+  async commit(): Promise<readonly RecognitionResult[]> {
+    const utterances = await this.#stream.commit();
+    // A segment that comes from here on belongs after this commit.
+    const before = this.#last;
+    const results = Promise.all(utterances.map((utterance) => this.#joined(utterance)));
+    this.#last = Promise.all([before, results]);
+    await before;
+    return await results;
   }
 
   close(): void {

@@ -7,13 +7,17 @@ export interface Judgement {
   readonly accepted: boolean;
   /** 0 to 1, one half at the border of acceptance. */
   readonly confidence: number;
+  /** Log likelihood that the words lose to the best states, over all frames. */
+  readonly lost: number;
+  /** What may be lost for each frame of words. */
+  readonly allowed: number;
 }
 
 /**
  * Log likelihood a frame that the words may lose to "whichever state fits best", where that best one is as likely as it
  * is for voices like those learnt from. Measured on voices and phrases outside the training (bench/recogniser.md).
  */
-const MAX_GAP = 11;
+export const MAX_GAP = 11;
 const USUAL_BEST = 15;
 /** Sound that no state fits well (other voices, other lines) must be followed more closely; noise lifts both alike. */
 const GAP_SHARE = 0.4;
@@ -44,7 +48,8 @@ export function judge(model: AcousticModel, frames: Float32Array, hypothesis: Hy
     inWords += most;
     lookedInWords += 1;
   }
-  const gap = ((all / Math.max(1, looked)) * count - hypothesis.score) / Math.max(MIN_FRAMES, end - first);
+  const lost = (all / Math.max(1, looked)) * count - hypothesis.score;
+  const gap = lost / Math.max(MIN_FRAMES, end - first);
   const allowed = MAX_GAP + GAP_SHARE * (inWords / Math.max(1, lookedInWords) - USUAL_BEST);
-  return { accepted: gap < allowed, confidence: 1 / (1 + Math.exp((gap - allowed) / SOFTNESS)) };
+  return { accepted: gap < allowed, confidence: 1 / (1 + Math.exp((gap - allowed) / SOFTNESS)), lost, allowed };
 }

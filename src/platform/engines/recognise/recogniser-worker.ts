@@ -36,7 +36,7 @@ function handle(message: ToWorker): void {
       return;
     case 'commit': {
       const session = sessions.get(stream);
-      if (session !== undefined) send({ type: 'committed', stream, result: session.commit() });
+      if (session !== undefined) send({ type: 'committed', stream, results: session.commit() });
       return;
     }
     case 'close':

@@ -135,7 +135,7 @@ export class Recogniser implements RecognitionEngine {
 }
 
 interface PendingCommit {
-  resolve(result: RecognitionResult): void;
+  resolve(results: readonly RecognitionResult[]): void;
   reject(error: Error): void;
   readonly deadline: Timer;
 }
@@ -169,7 +169,7 @@ class Stream implements RecognitionStream {
     if (this.#over === undefined) this.#post({ type: 'push', stream: this.#id, pcm });
   }
 
-  commit(): Promise<RecognitionResult> {
+  commit(): Promise<readonly RecognitionResult[]> {
     if (this.#over !== undefined) return Promise.reject(new RecognitionUnavailableError(this.#over));
     return new Promise((resolve, reject) => {
       const deadline = this.#clock.after(COMMIT_DEADLINE_MS, () => this.#leave('the recogniser does not answer'));
@@ -193,7 +193,7 @@ class Stream implements RecognitionStream {
       case 'committed': {
         const commit = this.#commits.shift();
         commit?.deadline.cancel();
-        commit?.resolve(message.result);
+        commit?.resolve(message.results);
         return;
       }
       case 'failed':

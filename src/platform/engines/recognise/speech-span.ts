@@ -17,12 +17,15 @@ export class SpeechSpan {
   firstFrame: number | undefined;
   /** The frame after the last one with sound. */
   endFrame = 0;
+  /** Whether the last frame had sound. */
+  sound = false;
   #frame = 0;
 
   /** @returns whether there has been speech since the last reset */
   add(energy: number): boolean {
     const sound = energy > LEAST_ENERGY && energy > this.#floor * ABOVE_FLOOR;
     this.#floor = Math.max(1, Math.min(this.#floor * RISE, sound ? this.#floor * RISE : (this.#floor * 7 + energy) / 8));
+    this.sound = sound;
     this.#recent.push(sound);
     if (this.#recent.length > START.of) this.#recent.shift();
     this.#frame += 1;

@@ -2,7 +2,7 @@ import type { RecognitionResult, RecognisedWord } from '../port.ts';
 import type { AcousticModel } from './acoustic-model.ts';
 import { FEATURES, features, normaliserOf } from './features.ts';
 import { FRAME_S } from './mel.ts';
-import { judge, type Judgement } from './judge.ts';
+import { judge, type Judgement, MAX_GAP } from './judge.ts';
 import type { WordNetwork } from './network.ts';
 import { shownWord } from './sample.ts';
 import { type Hypothesis, Search } from './search.ts';
@@ -33,35 +33,46 @@ export function boostOf(ear: Ear, phrases: readonly string[], weight = DEFAULT_W
   return (word) => bonuses[word] ?? 0;
 }
 
+/** How a stretch of sound was understood, and what that costs beside hearing it as another stretch or as no words at all. */
+export interface Understanding {
+  readonly result: RecognitionResult;
+  /** Log likelihood that the words lose to the best states; undefined when they are not believed. */
+  readonly lost?: number;
+  /** What hearing no words costs, for each frame of sound. */
+  readonly allowed: number;
+}
+
 /**
  * Understands a whole utterance: the best path through the grammar, if it beats speech in general.
  * @param mel     band energies of the utterance with some silence round it
  * @param startS  the time of its first frame
  * @returns text '' when it is not in the vocabulary
  */
-export function understand(ear: Ear, mel: Float32Array, startS: number, bonus: (word: number) => number): RecognitionResult {
+export function understand(ear: Ear, mel: Float32Array, startS: number, bonus: (word: number) => number): Understanding {
   const frames = features(mel, normaliserOf(mel));
   const count = frames.length / FEATURES;
   const search = new Search(ear.model, ear.network, bonus);
   for (let frame = 0; frame < count; frame += 1) search.step(frames, frame);
   const [best, ...others] = search.hypotheses(true, ALTERNATIVES);
   const endS = startS + count * FRAME_S;
-  if (best === undefined || best.words.length === 0) return nothing(ear.language, startS, endS);
+  if (best === undefined || best.words.length === 0) return { result: nothing(ear.language, startS, endS), allowed: MAX_GAP };
   const judgement = judge(ear.model, frames, best);
-  if (!judgement.accepted) return { ...nothing(ear.language, startS, endS), confidence: judgement.confidence };
+  const { accepted, confidence, lost, allowed } = judgement;
+  if (!accepted) return { result: { ...nothing(ear.language, startS, endS), confidence }, allowed };
   const words = timedWords(ear, best, judgement, startS);
-  return {
+  const result = {
     text: textOf(ear, best),
     words,
     startS: words[0]!.startS,
     endS: words.at(-1)!.endS,
-    confidence: judgement.confidence,
+    confidence,
     language: ear.language,
     alternatives: others.map((other) => ({
       text: textOf(ear, other),
-      confidence: judgement.confidence * Math.exp(Math.max(-20, (other.score - best.score) / 10)),
+      confidence: confidence * Math.exp(Math.max(-20, (other.score - best.score) / 10)),
     })),
   };
+  return { result, lost, allowed };
 }
 
 export function nothing(language: string, startS: number, endS: number): RecognitionResult {

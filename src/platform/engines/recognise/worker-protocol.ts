@@ -25,5 +25,5 @@ export type FromWorker =
   | { type: 'ready' }
   | { type: 'partial'; stream: number; text: string }
   | { type: 'segment'; stream: number; result: RecognitionResult }
-  | { type: 'committed'; stream: number; result: RecognitionResult }
+  | { type: 'committed'; stream: number; results: readonly RecognitionResult[] }
   | { type: 'failed'; stream: number; reason: string };

@@ -1,7 +1,7 @@
 import { cutFrames } from '../../../audio/framing.ts';
 import { decodeAudio, encodeAudio } from '../../../audio/codec.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
+import { answersOf, type RecognitionEngine, type RecognitionResult, type RecognitionStream } from '../../engines/port.ts';
 import { openHearing, recognitionFailure } from '../asr/hearing.ts';
 import { activityFrameMs, SpeechActivity } from '../asr/speech-activity.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -61,7 +61,7 @@ export class AltSession {
     if (language.type === 'language') this.#language = language.language.code;
     this.#stream = openHearing(options.engine, { language, rateHz, boostPhrases: [], boostWeight: 0 }, (event) => {
       if (event.type === 'partial') this.#partial(event.text);
-      else this.#result(event.result, this.#segmentFacts());
+      else this.#result([event.result], this.#segmentFacts());
     });
   }
 
@@ -144,9 +144,9 @@ export class AltSession {
     const facts = this.#segmentFacts();
     this.#heard = false;
     this.#asked = Promise.all([this.#stream.commit(), this.#asked]).then(
-      ([result]) => {
+      ([utterances]) => {
         this.#awaited -= 1;
-        this.#result(result, facts);
+        this.#result(answersOf(utterances), facts);
       },
       (error: unknown) => {
         if (!this.#over.signal.aborted) this.#options.fail(recognitionFailure(error), error);
@@ -160,25 +160,27 @@ export class AltSession {
     return { segment: this.#segment++, atMs, silentMs, askedMs };
   }
 
-  /** Nothing is said of a segment in which nothing was understood. */
-  #result(result: RecognitionResult, { segment, atMs, silentMs, askedMs }: SegmentFacts): void {
+  /** A segment's utterances are sent as one; nothing is said of a segment in which nothing was understood. */
+  #result(utterances: readonly RecognitionResult[], { segment, atMs, silentMs, askedMs }: SegmentFacts): void {
     const latencyMs = this.#options.clock.nowMs() - askedMs;
     this.#inferenceMs += latencyMs;
     this.#guess = '';
-    if (result.text === '') return;
-    this.#language = result.language;
-    this.#texts.push(result.text);
+    const [first, last] = [utterances[0], utterances.at(-1)];
+    if (first === undefined || last === undefined || last.text === '') return;
+    const text = utterances.map((utterance) => utterance.text).join(' ');
+    this.#language = last.language;
+    this.#texts.push(text);
     const { faults } = this.#options;
     const event: AltEvent = {
       type: 'final_segment',
-      text: result.text,
-      language: result.language,
+      text,
+      language: last.language,
       segment_id: segment,
       is_final: true,
       audio_duration_sec: this.#audioMs() / 1000,
       latency_ms: Math.round(latencyMs),
       offset_ms: atMs,
-      duration_ms: Math.max(0, Math.round((result.endS - result.startS) * 1000)),
+      duration_ms: Math.max(0, Math.round((last.endS - first.startS) * 1000)),
       silence_duration_ms: silentMs,
     };
     this.#line.add(faults.finalDelayMs(), () => {

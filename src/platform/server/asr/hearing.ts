@@ -52,7 +52,7 @@ function deafStream(language: string, rateHz: number): RecognitionStream {
         alternatives: [],
       };
       committed = samples;
-      return Promise.resolve(result);
+      return Promise.resolve([result]);
     },
     close: () => undefined,
   };

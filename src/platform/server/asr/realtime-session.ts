@@ -2,7 +2,7 @@ import { decodeAudio } from '../../../audio/codec.ts';
 import { cutFrames } from '../../../audio/framing.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { SpeakerEar } from '../../engines/diarise/speaker-ear.ts';
-import type { RecognitionEngine, RecognitionResult, RecognitionStream } from '../../engines/port.ts';
+import { answersOf, type RecognitionEngine, type RecognitionResult, type RecognitionStream } from '../../engines/port.ts';
 import { type Behaviour, finalDelayMs } from '../behaviour.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
 import { FinalLine } from '../faults/final-line.ts';
@@ -159,9 +159,14 @@ export class RealtimeSession {
     this.#silentMs = 0;
     this.#awaited += 1;
     this.#asked = Promise.all([this.#stream.commit(), this.#asked]).then(
-      ([result]) => {
+      ([utterances]) => {
         this.#awaited -= 1;
-        this.#result(result, endOfUtterance);
+        const answers = answersOf(utterances);
+        for (const [index, answer] of answers.entries()) {
+          // The commit reserved one.
+          if (index > 0 && !this.#reserveFinal()) return;
+          this.#result(answer, endOfUtterance && index === answers.length - 1);
+        }
       },
       (error: unknown) => this.#fail(recognitionFailure(error), error),
     );

@@ -35,7 +35,7 @@ export async function transcribe(audio: DecodedAudio, options: TranscribeOptions
     options.hearSpeech?.(segment);
     places.add(segment);
     stream.push(segment.pcm);
-    keep(await stream.commit());
+    for (const result of await stream.commit()) keep(result);
   };
   // A recogniser that hangs must not outlive the request: closing the stream rejects its commit.
   const onAbort = (): void => stream.close();

@@ -12,10 +12,12 @@ import {
   SynthesisUnavailableError,
   UnknownLanguageError,
 } from '../../../../src/platform/engines/errors.ts';
-import type { RecognitionEngineEvent, RecognitionResult } from '../../../../src/platform/engines/port.ts';
+import { answersOf, type RecognitionEngineEvent, type RecognitionResult } from '../../../../src/platform/engines/port.ts';
 import { seededRandom } from '../../../../src/platform/engines/recognise/sample.ts';
 import { throughTelephone } from '../../../../src/platform/engines/recognise/training-audio.ts';
 import { EngineProcess } from '../../../../src/platform/engines/synth/engine-process.ts';
+import { chooseLanguage } from '../../../../src/platform/languages.ts';
+import { transcribe } from '../../../../src/platform/server/asr/transcribe.ts';
 import { startSynthesizer } from '../../../../src/platform/engines/synth/synthesizer.ts';
 
 // One pair of engines for all tests; what it learns stays in the temporary folder under a hash, for the next run.
@@ -56,7 +58,7 @@ async function recognise(
   const events: RecognitionEngineEvent[] = [];
   const stream = engines.recognition.open({ language, rateHz, boostPhrases: [] }, (event) => events.push(event));
   for (let at = 0; at < pcm.length; at += 160) stream.push(pcm.slice(at, at + 160));
-  const result = await stream.commit();
+  const result = answersOf(await stream.commit())[0]!;
   stream.close();
   return { result, events };
 }
@@ -122,6 +124,57 @@ describe('the recogniser', () => {
     ['hi', 'भारत का प्रधानमंत्री कौन है'],
   ] as const)('it refuses what is not in the vocabulary (%s): %s', async (language, text) => {
     expect((await recognise(language, await caller(language, text))).result.text).toBe('');
+  });
+
+  describe.each([
+    ['en', 'yes please', 'speak to a person', 'my dog ate the newspaper'],
+    ['hi', 'सुबह दस बजे', 'रद्द करना है', 'यह बहुत महँगा है'],
+  ] as const)('a turn of two utterances (%s)', (language, first, second, unknown) => {
+    const turn = async (texts: readonly string[], gapS: number): Promise<Int16Array> => {
+      const parts = await Promise.all(texts.map((text) => caller(language, text)));
+      const sounds = parts.map((pcm) => {
+        const loud = (sample: number): boolean => Math.abs(sample) > 150;
+        return pcm.slice(pcm.findIndex(loud), pcm.findLastIndex(loud));
+      });
+      const quiet = (seconds: number): Int16Array => new Int16Array(seconds * 8_000);
+      const all = [quiet(0.3), sounds[0]!, quiet(gapS), sounds[1]!, quiet(0.3)];
+      return Int16Array.from(all.flatMap((part) => [...part]));
+    };
+    const streamed = async (pcm: Int16Array): Promise<string> => {
+      const stream = engines.recognition.open({ language, rateHz: 8_000, boostPhrases: [] }, () => undefined);
+      stream.push(pcm);
+      const answers = answersOf(await stream.commit());
+      stream.close();
+      return answers.map(({ text }) => text).join(' ');
+    };
+    const transcribed = async (pcm: Int16Array): Promise<string> => {
+      const audio = {
+        rateHz: 8_000,
+        durationSeconds: pcm.length / 8_000,
+        async *blocks() {
+          yield pcm;
+        },
+      };
+      const results = await transcribe(audio, {
+        engine: engines.recognition,
+        language: chooseLanguage(language)!,
+        boostPhrases: [],
+        boostWeight: 10,
+        signal: AbortSignal.timeout(15_000),
+      });
+      return results.map(({ text }) => text).join(' ');
+    };
+    test.each([0.2, 0.3, 0.5, 0.7, 1])('hears each by itself, %s s apart', async (gapS) => {
+      for (const texts of [
+        [first, second],
+        [first, unknown],
+        [unknown, second],
+      ]) {
+        const pcm = await turn(texts, gapS);
+        const known = texts.filter((text) => text !== unknown).join(' ');
+        expect([texts, await streamed(pcm), await transcribed(pcm)]).toEqual([texts, known, known]);
+      }
+    });
   });
 
   it('ends an utterance by itself after long silence, and starts afresh', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { VocabularyError } from '../../../../src/platform/engines/errors.ts';
+import { answersOf } from '../../../../src/platform/engines/port.ts';
 import { FEATURES, features, normaliserOf } from '../../../../src/platform/engines/recognise/features.ts';
 import { readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
 import { BANDS, HOP, MelBank, melFrames } from '../../../../src/platform/engines/recognise/mel.ts';
@@ -17,7 +18,13 @@ function tone(hz: number, samples: number, amplitude = 6_000): Int16Array {
 }
 
 /** Invented words: each is three buzzes with peaks at its own frequencies, never two alike. */
-const sounds: Record<string, number[]> = { red: [400, 900, 1_600], green: [1_600, 500, 2_600], blue: [2_400, 1_200, 600] };
+const sounds: Record<string, number[]> = {
+  red: [400, 900, 1_600],
+  green: [1_600, 500, 2_600],
+  blue: [2_400, 1_200, 600],
+  // In no grammar.
+  gold: [3_000, 3_300, 2_900],
+};
 const random = seededRandom(4);
 
 function buzz(peak: number, samples: number, pitch: number): number[] {
@@ -104,10 +111,33 @@ describe('a session', () => {
     const results = [40, 160, 1_111, pcm.length].map((size) => {
       const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
       for (let at = 0; at < pcm.length; at += size) session.push(pcm.slice(at, at + size));
-      return session.commit();
+      return session.commit()[0]!;
     });
     expect(results[0]!.text).toBe('red green');
     for (const result of results) expect(result).toEqual(results[0]);
+  });
+
+  test.each([0.2, 0.3, 0.5, 0.7, 1])('answers two utterances of one turn one by one, %s s apart', (gapS) => {
+    const turns: [string[][], string][] = [
+      [[['red'], ['blue', 'blue']], 'red | blue blue'],
+      [[['red', 'green'], ['gold']], 'red green'],
+      [[['gold'], ['green']], 'green'],
+    ];
+    for (const [said, heard] of turns) {
+      const [first, second] = said.map((words) => speak(words, 120, 900).slice(3_200, -4_000));
+      const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+      for (const pcm of [new Int16Array(2_400), first!, new Int16Array(gapS * 8_000), second!, new Int16Array(2_400)]) {
+        session.push(pcm);
+      }
+      const texts = answersOf(session.commit()).map(({ text }) => text);
+      expect(texts.join(' | ')).toBe(heard);
+    }
+  });
+
+  it('leaves a sentence with a pause in it whole', () => {
+    const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    for (const words of [['blue'], ['blue']]) session.push(speak(words, 120, 900));
+    expect(session.commit().map(({ text }) => text)).toEqual(['blue blue']);
   });
 
   it('ends an utterance after two seconds of silence and gives times on the stream', () => {
@@ -120,14 +150,14 @@ describe('a session', () => {
     const segments = events.flatMap((event) => (event.type === 'segment' ? [event.result] : []));
     expect(segments.map(({ text }) => text)).toEqual(['red green', 'red green']);
     expect(segments[1]!.startS - segments[0]!.startS).toBeCloseTo((speak(['red', 'green'], 120, 900).length + 24_000) / 8_000, 1);
-    expect(session.commit().text).toBe('');
+    expect(session.commit()[0]!.text).toBe('');
   });
 
   it('cuts endless sound, so that nothing grows without end', () => {
     const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
     const endless = Int16Array.from({ length: 8_000 }, () => (random() - 0.5) * 12_000);
     for (let second = 0; second < 60; second += 1) session.push(endless);
-    expect(session.commit().text).toBe('');
+    expect(session.commit()[0]!.text).toBe('');
   });
 });
 
