@@ -86,12 +86,22 @@ export async function runPlatform(options: RunPlatformOptions): Promise<void> {
     dataDir: folder,
   });
   const seeded = faults.seed === undefined ? `${faultText},seed=${platform.faultSeed}` : faultText;
-  announce(platform, faultText === '' ? undefined : seeded, options.json, process.stdout);
+  announce(platform, process.stdout, {
+    faults: faultText === '' ? undefined : seeded,
+    json: options.json,
+    compat: options.compat === true,
+  });
   const reason = await stop;
   logger.info({ reason }, 'speech platform stopping');
 }
 
-function announce(platform: RunningPlatform, faults: string | undefined, json: boolean, out: Writable): void {
+interface Announcement {
+  readonly faults: string | undefined;
+  readonly json: boolean;
+  readonly compat: boolean;
+}
+
+function announce(platform: RunningPlatform, out: Writable, { faults, json, compat }: Announcement): void {
   const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl, apiKey } = platform;
   const plain = { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl, apiKey };
   const addresses: PlatformAddresses = faults === undefined ? plain : { ...plain, faults };
@@ -108,9 +118,24 @@ function announce(platform: RunningPlatform, faults: string | undefined, json: b
     `  OFFHOOK_MED_URL=${medUrl}`,
     `  OFFHOOK_TTS_URL=${ttsUrl}`,
     `  OFFHOOK_API_KEY=${apiKey}`,
+    ...(compat ? ['', "The vendor's Python client (shunyalabsai) reads:", '', ...vendorSettings(platform)] : []),
     ...(faults === undefined ? [] : ['', `It has faults, on purpose: ${faults}`]),
     '',
     'The key is for development and lives as long as this process; offhook platform keys makes ones that stay. Ctrl-C stops it.',
   ];
   out.write(`${lines.join('\n')}\n`);
+}
+
+/** The environment of the vendor's own clients (docs/platform-clients.md). */
+function vendorSettings({ authUrl, asrUrl, ttsUrl, apiKey }: RunningPlatform): string[] {
+  const socket = (url: string): string => `${url.replace('http', 'ws')}/v1/realtime`;
+  const settings = {
+    API_KEY: apiKey,
+    AUTH_URL: `${authUrl}/api/auth/token`,
+    ASR_URL: asrUrl,
+    ASR_WS_URL: socket(asrUrl),
+    TTS_URL: ttsUrl,
+    TTS_WS_URL: socket(ttsUrl),
+  };
+  return Object.entries(settings).map(([name, value]) => `  SHUNYALABS_${name}=${value}`);
 }

@@ -21,6 +21,7 @@ const LONGEST = [
   'test/integration/platform/engines/engines.test.ts',
   'test/integration/platform/containers.test.ts',
   'test/integration/jobs/erasing.test.ts',
+  'test/peers/shunyalabsai.test.ts',
 ];
 
 /** Runs long files before short ones, within the order of groups and projects. */

@@ -1,5 +1,8 @@
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Debian keeps PostgreSQL's own programs out of PATH, a folder a version. */
 function postgresFolders(): string[] {
@@ -45,4 +48,31 @@ export function requirePackage(name: string, file: string): boolean {
   if (!told.has(name)) process.stdout.write(`skipped: ${name} is not installed\n`);
   told.add(name);
   return false;
+}
+
+/**
+ * A Python with this package from PyPI, in an environment of its own that later runs find again; undefined, with one line,
+ * where Python or PyPI is out of reach: what `requireTool` does for programs.
+ * @param requirement as pip takes it, pinned: `name[extra]==1.2.3`
+ */
+export async function requirePython(requirement: string): Promise<string | undefined> {
+  const python = requireTool('python3');
+  if (python === undefined) return undefined;
+  const run = promisify(execFile);
+  const folder = join(tmpdir(), `offhook-python-${requirement.replaceAll(/[^\w.]+/g, '-')}`);
+  const [own, whole] = [join(folder, 'bin/python'), join(folder, 'installed')];
+  if (existsSync(whole)) return own;
+  try {
+    // What an earlier run left half made.
+    rmSync(folder, { recursive: true, force: true });
+    await run(python, ['-m', 'venv', folder]);
+    const quickly = ['--quiet', '--no-compile', '--disable-pip-version-check', '--retries', '1', '--timeout', '15'];
+    await run(own, ['-m', 'pip', 'install', ...quickly, requirement], { timeout: 180_000 });
+    writeFileSync(whole, requirement);
+    return own;
+  } catch (error) {
+    if (process.env.OFFHOOK_TEST_REQUIRE_ALL === '1') throw error;
+    process.stdout.write(`skipped: ${requirement} cannot be installed (python3-venv and PyPI are needed)\n`);
+    return undefined;
+  }
 }

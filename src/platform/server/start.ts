@@ -139,7 +139,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     media: new MediaDecoder(options.media),
     remote: new RemoteAudio({ clock, maxBytes: limits.audioBytes, uploadFolder, allowedHosts: options.audioHosts ?? [] }),
   };
-  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, faults, intake, speakers });
+  addAsrRoutes(apps.asr, { tokens, engines: asrEngines, clock, logger, limits, behaviour, faults, intake, speakers, compat });
   addAltRoutes(apps.asrAlt, { keys, engines: asrEngines, speakers, intake, faults, clock, logger });
   addMedRoutes(apps.med, { keys, engines: asrEngines, intake, clock });
   addTtsRoutes(apps.tts, { tokens, engine: engines.synthesis, clock, logger, limits, faults, compat });

@@ -56,6 +56,38 @@ describe('realtime recognition', () => {
     expect(closed).toEqual({ code: 1008, reason: socket.events[0]!['error'] });
   });
 
+  it('takes the token from the Authorization header of the handshake', async () => {
+    await using socket = await TestSocket.open(`${test.platform.asrUrl}/v1/realtime`, {
+      authorization: `Bearer ${await test.token()}`,
+    });
+    socket.json({ language_code: 'en' });
+    await socket.until(() => socket.of('ready').length === 1);
+  });
+
+  it.each([
+    ['a bad token', 'Bearer abc.def.ghi', 401],
+    ['another scheme', 'Basic abc', 401],
+    ['nothing', '', 401],
+  ])('refuses the handshake whose Authorization header holds %s', async (_name, authorization, status) => {
+    await expect(TestSocket.open(`${test.platform.asrUrl}/v1/realtime`, { authorization })).rejects.toThrow(String(status));
+  });
+
+  it('refuses a bad token in the frame behind a good header', async () => {
+    await using socket = await TestSocket.open(`${test.platform.asrUrl}/v1/realtime`, {
+      authorization: `Bearer ${await test.token()}`,
+    });
+    socket.json({ token: 'abc.def.ghi' });
+    expect((await socket.untilClosed()).code).toBe(1008);
+  });
+
+  it('names both places of a token where there is none', async () => {
+    await using socket = await open();
+    socket.json({ language_code: 'en' });
+    expect((await socket.untilClosed()).reason).toBe(
+      'An access token is required: Authorization: Bearer <ACCESS_TOKEN> with the handshake, or token in the first frame',
+    );
+  });
+
   it.each([
     ['diarize', 'maybe'],
     ['codeswitch', 2],

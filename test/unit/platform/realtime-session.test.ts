@@ -38,6 +38,7 @@ function start(profile: ProfileName, knobs: Partial<Behaviour> = {}, fields: obj
   let closed = false;
   const session = new RealtimeSession({
     init: initOf(fields),
+    compat: false,
     behaviour: behaviourOf(profile, knobs),
     faults: noFaults,
     clock,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { languages } from '../../languages.ts';
-import { Gate } from '../auth/bearer.ts';
+import { admit, bearerOf, Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -29,6 +29,7 @@ export interface AsrServiceOptions {
   readonly faults: FaultDice;
   readonly intake: AudioIntake;
   readonly speakers: SpeakerStore;
+  readonly compat: boolean;
 }
 
 /** Our names: the documents show none. */
@@ -72,7 +73,11 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
     paths: ['/v1/realtime'],
     maxFrameBytes: limits.asrFrameBytes,
     maxSockets: limits.sockets,
-    // The token comes in the init frame (ASR doc, authentication).
-    admit: async () => (socket) => serveRealtimeSocket({ ...options, engine: engines.recognition, socket, slots }),
+    // The token comes in the header (platform doc, authentication rule 2) or in the init frame (ASR doc, authentication).
+    admit: async ({ request }) => {
+      const { authorization } = request.headers;
+      const holder = authorization === undefined ? undefined : await admit(tokens, 'asr', bearerOf(request.headers));
+      return (socket) => serveRealtimeSocket({ ...options, engine: engines.recognition, holder, socket, slots });
+    },
   });
 }

@@ -14,6 +14,8 @@ export interface InitFrame {
   /** At most ten. */
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
+  /** Silence after speech that ends a turn; only with `compat`, where the client asks for it. */
+  readonly endpointSilenceMs: number | undefined;
 }
 
 export type InitResult =
@@ -42,15 +44,22 @@ export const initFrameSchema = z.object({
   boost_weight: z.number().nullish(),
 });
 
-/** @param text the first text frame, as received */
-export function readInitFrame(text: string): InitResult {
+/** What a client may ask for and get nearest to; milliseconds (reference, further silent points). */
+const endpointSilence = { least: 200, most: 5000 };
+const tuningSchema = z.object({ endpoint_silence_ms: z.number().nullish() });
+
+/**
+ * @param text the first text frame, as received
+ * @param compat heeds `endpoint_silence_ms`, which the documents ignore
+ */
+export function readInitFrame(text: string, compat = false): InitResult {
   let raw: unknown;
   try {
     raw = JSON.parse(text);
   } catch {
     return { type: 'refused', reason: 'The first frame must be JSON' };
   }
-  const result = initFrameSchema.safeParse(raw);
+  const result = (compat ? initFrameSchema.extend(tuningSchema.shape) : initFrameSchema).safeParse(raw);
   if (!result.success) {
     const issue = result.error.issues[0];
     const field = issue?.path.join('.') ?? '';
@@ -73,6 +82,12 @@ export function readInitFrame(text: string): InitResult {
       codeswitch: frame.codeswitch ?? false,
       boostPhrases: splitBoostPhrases(frame.boost_phrases ?? []).slice(0, maxBoostPhrases),
       boostWeight: frame.boost_weight ?? 10,
+      endpointSilenceMs: compat ? endpointSilenceOf(raw) : undefined,
     },
   };
+}
+
+function endpointSilenceOf(raw: unknown): number | undefined {
+  const asked = tuningSchema.parse(raw).endpoint_silence_ms ?? undefined;
+  return asked === undefined ? undefined : Math.max(endpointSilence.least, Math.min(endpointSilence.most, asked));
 }

@@ -9,6 +9,8 @@ export type RealtimeEvent =
       readonly diarize: boolean;
       readonly num_speakers?: number;
       readonly codeswitch: boolean;
+      /** As applied; only with `compat`, where the client asked for it. */
+      readonly endpoint_silence_ms?: number;
     }
   | {
       readonly type: 'partial';
@@ -22,7 +24,10 @@ export type RealtimeEvent =
     }
   | FinalEvent<'final'>
   | FinalEvent<'final_refined'>
-  | { readonly type: 'error'; readonly error: string };
+  /** After the last final of a turn; only with `compat`. */
+  | { readonly type: 'utterance_end'; readonly seg: number }
+  /** `message`, the same text, only with `compat`. */
+  | { readonly type: 'error'; readonly error: string; readonly message?: string };
 
 export interface FinalEvent<Type extends 'final' | 'final_refined'> {
   readonly type: Type;

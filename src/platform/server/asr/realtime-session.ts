@@ -23,6 +23,8 @@ const usualSpeakers = 4;
 export interface RealtimeSessionOptions {
   readonly init: InitFrame;
   readonly behaviour: Behaviour;
+  /** Marks turns that the platform ended by itself, and follows each ended turn with `utterance_end`. */
+  readonly compat: boolean;
   readonly faults: FaultDice;
   readonly clock: Clock;
   readonly engine: RecognitionEngine;
@@ -127,7 +129,8 @@ export class RealtimeSession {
   }
 
   #frame(pcm: Int16Array): void {
-    const { endpointSilenceMs, emptyFinalEveryMs } = this.#options.behaviour;
+    const { emptyFinalEveryMs } = this.#options.behaviour;
+    const endpointSilenceMs = this.#options.init.endpointSilenceMs ?? this.#options.behaviour.endpointSilenceMs;
     this.#heard = true;
     this.#speakers?.push(pcm);
     this.#stream.push(pcm);
@@ -139,7 +142,7 @@ export class RealtimeSession {
     }
     this.#silentMs += activityFrameMs;
     const endpoint = this.#spoken ? endpointSilenceMs : emptyFinalEveryMs;
-    if (endpoint !== undefined && this.#silentMs >= endpoint) this.#ask(false);
+    if (endpoint !== undefined && this.#silentMs >= endpoint) this.#ask(this.#options.compat && this.#spoken);
   }
 
   /** The samples that do not fill a frame belong to the turn too; half a sample waits for its other half. */
@@ -223,6 +226,7 @@ export class RealtimeSession {
     if (init.codeswitch && spoken) {
       this.#emit({ ...event, type: 'final_refined', text: refineText(result.text), elapsed_ms: this.#elapsedMs() });
     }
+    if (this.#options.compat && event.end_of_utterance === true) this.#emit({ type: 'utterance_end', seg });
   }
 
   /** At most one a message or guess, so that a file sent at once does not raise a storm. */

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
 import { admit } from '../auth/bearer.ts';
-import type { Tokens } from '../auth/tokens.ts';
+import type { TokenClaims, Tokens } from '../auth/tokens.ts';
 import type { Behaviour } from '../behaviour.ts';
 import { closeReason } from '../close-reason.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -22,6 +22,10 @@ import { RealtimeSession } from './realtime-session.ts';
 export interface RealtimeSocketOptions {
   readonly socket: WebSocket;
   readonly tokens: Tokens;
+  /** Whose token came in the header of the upgrade; undefined when there was none. */
+  readonly holder: TokenClaims | undefined;
+  /** Also takes and sends what the vendor's newer clients expect (docs/platform-clients.md). */
+  readonly compat: boolean;
   readonly slots: Slots;
   readonly limits: PlatformLimits;
   readonly behaviour: Behaviour;
@@ -44,7 +48,7 @@ const maxUnreadBytes = 1024 * 1024;
 
 /** Speaks the realtime protocol of the primary address on a fresh socket (ASR doc, WebSocket /v1/realtime). */
 export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
-  const { socket, clock, limits, behaviour, faults } = options;
+  const { socket, clock, limits, behaviour, faults, compat } = options;
   const id = randomUUID();
   const logger = options.logger.child({ sessionId: id });
   let state: State = { name: 'waiting' };
@@ -73,7 +77,8 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     if (cause === undefined) logger.debug({ reason: closeReason(reason) }, 'realtime session refused');
     else logger.warn({ error: cause }, 'realtime session failed');
     // The close frame holds 123 bytes; the event has the whole text, and goes first (ASR doc, events).
-    send({ type: 'error', error: reason });
+    // The vendor's newer clients read the text from `message`.
+    send({ type: 'error', error: reason, ...(compat ? { message: reason } : {}) });
     void closeSocket(socket, 1008, closeReason(reason), clock);
   };
   const watchIdle = (): Timer =>
@@ -82,7 +87,11 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     );
 
   const open = async (init: InitFrame): Promise<void> => {
-    const { keyId } = await admit(options.tokens, 'asr', init.token);
+    const { holder, tokens } = options;
+    const { keyId } =
+      holder !== undefined && init.token === undefined
+        ? holder
+        : await admit(tokens, 'asr', init.token, ' with the handshake, or token in the first frame');
     if (state.name !== 'opening') return;
     const freeSlot = options.slots.take(keyId);
     if (freeSlot === undefined) {
@@ -91,7 +100,7 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     }
     let session: RealtimeSession;
     try {
-      session = new RealtimeSession({ init, behaviour, faults, clock, engine: options.engine, emit: send, fail });
+      session = new RealtimeSession({ init, behaviour, compat, faults, clock, engine: options.engine, emit: send, fail });
     } catch (error) {
       freeSlot();
       fail(recognitionFailure(error), error);
@@ -108,11 +117,12 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
       diarize: init.diarize,
       ...(init.numSpeakers === undefined ? {} : { num_speakers: init.numSpeakers }),
       codeswitch: init.codeswitch,
+      ...(init.endpointSilenceMs === undefined ? {} : { endpoint_silence_ms: init.endpointSilenceMs }),
     });
     logger.debug({ keyId, sampleRateHz: init.sampleRateHz }, 'realtime session ready');
   };
   const begin = (text: string): void => {
-    const result = readInitFrame(text);
+    const result = readInitFrame(text, compat);
     if (result.type === 'refused') {
       fail(result.reason);
       return;
@@ -124,9 +134,10 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     });
   };
   const command = (session: RealtimeSession, freeSlot: () => void, text: string): void => {
-    if (text === 'commit') {
+    const word = compat ? (jsonType(text) ?? text.trim().toLowerCase()) : text;
+    if (word === 'commit') {
       session.commit();
-    } else if (text === 'end') {
+    } else if (word === 'end') {
       state = { name: 'ending', session, freeSlot };
       void session.end().then(() => {
         if (state.name !== 'ending') return;
@@ -172,14 +183,14 @@ const typeSchema = z.object({ type: z.string() });
 
 /** The refusal of a text frame that is no command; it repeats no more of the frame than its type. */
 function unknownText(text: string): string {
-  const message = typeSchema.safeParse(parseJson(text));
-  if (!message.success) return 'Text frames after ready must be commit or end';
-  return `Unknown message type ${JSON.stringify(message.data.type.slice(0, 40))}: text frames after ready are commit or end`;
+  const type = jsonType(text);
+  if (type === undefined) return 'Text frames after ready must be commit or end';
+  return `Unknown message type ${JSON.stringify(type.slice(0, 40))}: text frames after ready are commit or end`;
 }
 
-function parseJson(text: string): unknown {
+function jsonType(text: string): string | undefined {
   try {
-    return JSON.parse(text);
+    return typeSchema.parse(JSON.parse(text)).type;
   } catch {
     return undefined;
   }

@@ -11,10 +11,11 @@ export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
 
 /**
  * Checks a presented token for a service.
+ * @param how where else than in the header a token may stand; for the refusal
  * @throws Refusal 401 when missing or bad, 403 when it is sound but not for this service's endpoints
  */
-export async function admit(tokens: Tokens, service: TokenService, token: string | undefined): Promise<TokenClaims> {
-  if (token === undefined) throw unauthorised('An access token is required: Authorization: Bearer <ACCESS_TOKEN>');
+export async function admit(tokens: Tokens, service: TokenService, token: string | undefined, how = ''): Promise<TokenClaims> {
+  if (token === undefined) throw unauthorised(`An access token is required: Authorization: Bearer <ACCESS_TOKEN>${how}`);
   const check = await tokens.check(token, service);
   if (check.type === 'refused') throw unauthorised(check.reason);
   if (!check.claims.scopes.includes(service)) {

@@ -32,6 +32,7 @@ const realtimeEvents = {
     diarize: z.boolean(),
     num_speakers: count.exactOptional(),
     codeswitch: z.boolean(),
+    endpoint_silence_ms: count.exactOptional(),
   }),
   partial: z.strictObject({
     type: z.literal('partial'),
@@ -43,13 +44,14 @@ const realtimeEvents = {
   }),
   final: z.strictObject({ type: z.literal('final'), ...finalFields }),
   final_refined: z.strictObject({ type: z.literal('final_refined'), ...finalFields }),
-  error: z.strictObject({ type: z.literal('error'), error: z.string() }),
+  utterance_end: z.strictObject({ type: z.literal('utterance_end'), seg: count }),
+  error: z.strictObject({ type: z.literal('error'), error: z.string(), message: z.string().exactOptional() }),
 } satisfies { [Type in RealtimeEvent['type']]: z.ZodType<Extract<RealtimeEvent, { type: Type }>> };
 
 export const recognitionSocket = (): SocketInterface => ({
   title: 'Realtime recognition',
   description:
-    'The init frame first, with the token; audio after ready. A failure is an error event and close code 1008. The batch interface is described at /openapi.json.',
+    'The init frame first, with the token, unless it came as a bearer token with the handshake; audio after ready. A failure is an error event and close code 1008. The batch interface is described at /openapi.json.',
   paths: ['/v1/realtime'],
   fromClient: {
     init: { summary: 'The first frame', json: initFrameSchema },
@@ -62,6 +64,7 @@ export const recognitionSocket = (): SocketInterface => ({
     partial: { summary: 'What has been understood so far', json: realtimeEvents.partial },
     final: { summary: 'A finished transcript; those of a turn belong together', json: realtimeEvents.final },
     final_refined: { summary: 'The same after codeswitch, when that is on', json: realtimeEvents.final_refined },
+    utterance_end: { summary: 'A turn is over; only in compat mode', json: realtimeEvents.utterance_end },
     error: { summary: 'A failure; the socket closes', json: realtimeEvents.error },
   },
 });

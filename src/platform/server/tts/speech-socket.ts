@@ -1,49 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
-import type { Clock, Timer } from '../../../kernel/clock.ts';
+import type { Timer } from '../../../kernel/clock.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import type { LatexReader } from '../../engines/latex/latex-reader.ts';
-import type { SynthesisEngine } from '../../engines/port.ts';
 import { refusalOf } from '../http-app.ts';
 import { closeReason } from '../close-reason.ts';
-import type { FaultDice } from '../faults/fault-dice.ts';
-import type { PlatformLimits } from '../limits.ts';
 import { detailText, Refusal } from '../refusal.ts';
-import type { Slots } from '../slots.ts';
 import { closeSocket } from '../socket-routes.ts';
-import { Chunker } from './chunker.ts';
-import { chunkEncoder } from './encode-speech.ts';
-import { speak } from './speak.ts';
+import { speechChunks, type SpeechChunksOptions } from './speech-chunks.ts';
 import {
   checkSpeechSettings,
   readSpeechFields,
   type SpeechFields,
+  speechModel,
   type SpeechRequest,
   speechRequestOf,
   type SpeechSurface,
 } from './speech-request.ts';
+import { TextStream } from './text-stream.ts';
 import { drained } from './unread.ts';
 
-export interface SpeechSocketOptions {
+export interface SpeechSocketOptions extends SpeechChunksOptions {
   readonly socket: WebSocket;
-  readonly engine: SynthesisEngine;
-  readonly latex: LatexReader;
-  readonly clock: Clock;
   readonly logger: Logger;
-  readonly limits: PlatformLimits;
-  readonly faults: FaultDice;
+  /** Also speaks the vendor's newer protocol, to a client that begins with settings and no text. */
   readonly compat: boolean;
-  readonly slots: Slots;
-  readonly keyId: string;
   /** Fields of the address's query. */
   readonly initial: unknown;
 }
 
-/** Audio of a chunk: the first one short, so that playing can start. */
-const firstChunkMs = 60;
-const chunkMs = 160;
 /** Syntheses that may wait for the one that is running. */
 const maxWaiting = 16;
 
@@ -52,7 +38,7 @@ const typeSchema = z.object({ type: z.unknown().optional() });
 /**
  * Speaks the synthesis protocol on an admitted socket (TTS doc, WebSocket): settings may come in the query, in `config`
  * messages and with the text itself, later ones over earlier ones; any message with text starts a synthesis. One after
- * another; a failure of any kind is told and closes the socket.
+ * another; a failure of any kind is told and closes the socket. With `compat` the first message chooses the protocol.
  */
 export function serveSpeechSocket(options: SpeechSocketOptions): void {
   const { socket, clock, limits } = options;
@@ -61,6 +47,7 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
   let waiting = 0;
   let turn: Promise<void> = Promise.resolve();
   let idle: Timer | undefined;
+  let textStream: TextStream | undefined;
 
   const fail = (requestId: string, error: unknown): void => {
     if (gone.signal.aborted) return;
@@ -69,13 +56,14 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
     if (refusal.status >= 500) options.logger.warn({ requestId, error: refusal.cause ?? refusal }, 'synthesis failed');
     socket.send(JSON.stringify({ type: 'error', request_id: requestId, error: text }));
     gone.abort(refusal);
+    textStream?.dispose(refusal);
     idle?.cancel();
     void closeSocket(socket, refusal.status >= 500 ? 1011 : 1008, closeReason(text), clock);
   };
   const watchIdle = (): void => {
     idle?.cancel();
     idle = clock.after(limits.inactivityMs, () => {
-      if (waiting > 0) watchIdle();
+      if (waiting > 0 || textStream?.busy === true) watchIdle();
       else fail(randomUUID(), new Refusal(408, `Nothing was asked for within ${limits.inactivityMs / 1000} s`));
     });
   };
@@ -99,11 +87,35 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
     if (hasText(given)) enqueue(withDefaults(given, settings));
     settings = kept;
   };
+  /** The newer protocol: settings, `ready`, then text in pieces. */
+  const beginTextStream = (given: SpeechFields): TextStream => {
+    configure(given);
+    const request = (text: string): SpeechRequest => speechRequestOf({ model: speechModel, ...settings, input: text }, surface);
+    const { format } = request('ready');
+    const send = (event: object): void => socket.send(JSON.stringify(event));
+    send({ type: 'ready', sample_rate: format.rateHz });
+    return new TextStream({
+      speak: (text, signal) => speakStretch(request(text), options, AbortSignal.any([signal, gone.signal])),
+      send,
+      close: () => {
+        gone.abort(new Error('the client ended the session'));
+        idle?.cancel();
+        void closeSocket(socket, 1000, '', clock);
+      },
+      fail: (error) => fail(randomUUID(), error),
+    });
+  };
   const receive = (text: string): void => {
+    if (textStream !== undefined) {
+      textStream.receive(text);
+      return;
+    }
     const raw = parse(text);
     const given = readSpeechFields(raw);
     const { type } = typeSchema.parse(raw);
     if (type === 'config') configure(given);
+    else if (options.compat && type === undefined && !hasText(given) && given.voice !== undefined)
+      textStream = beginTextStream(given);
     else if (type === undefined || hasText(given)) enqueue(withDefaults(given, settings));
     else throw unknownType(type);
   };
@@ -124,8 +136,10 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
     });
   });
   socket.on('close', () => {
+    const reason = new Refusal(499, 'The client went away');
     idle?.cancel();
-    gone.abort(new Refusal(499, 'The client went away'));
+    gone.abort(reason);
+    textStream?.dispose(reason);
   });
   watchIdle();
   guarded(() => {
@@ -159,53 +173,40 @@ async function synthesise(
   options: SpeechSocketOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { socket, slots, limits, engine, latex, clock } = options;
-  signal.throwIfAborted();
-  if (options.faults.failsTurn()) throw new Refusal(500, 'Injected fault: this synthesis fails');
-  const free = slots.take(options.keyId);
-  if (free === undefined) throw new Refusal(429, `Rate limit: ${limits.concurrentPerKey} requests at once are allowed`);
-  try {
-    const { format } = request;
-    const samplesIn = (durationMs: number): number => (format.rateHz * durationMs) / 1000;
-    const chunker = new Chunker(samplesIn(firstChunkMs), samplesIn(chunkMs));
-    const encode = await chunkEncoder(format, request.quality);
-    const about = { format: format.name, sample_rate: format.rateHz };
-    let held: Int16Array | undefined;
-    let index = 0;
-    let samples = 0;
-    const send = async (pcm: Int16Array, isFinal: boolean): Promise<void> => {
-      const bytes = await encode(pcm, isFinal);
-      samples += pcm.length;
-      signal.throwIfAborted();
-      if (bytes.length === 0) return;
-      socket.send(JSON.stringify({ type: 'chunk', request_id: requestId, chunk_index: index, is_final: isFinal, ...about }));
-      socket.send(bytes);
-      index += 1;
-      await drained(socket, clock, limits.chunkMs, signal);
-    };
-    // The last chunk is marked, so each waits until it is known whether another follows.
-    const pass = async (pcm: Int16Array): Promise<void> => {
-      if (held !== undefined) await send(held, false);
-      held = pcm;
-    };
-    for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: limits.chunkMs })) {
-      for (const chunk of chunker.push(pcm)) await pass(chunk);
-    }
-    const rest = chunker.flush();
-    if (rest !== undefined) await pass(rest);
-    if (held !== undefined) await send(held, true);
-    socket.send(
-      JSON.stringify({
-        type: 'completion',
-        request_id: requestId,
-        status: 'complete',
-        total_chunks: index,
-        total_duration_seconds: Math.round((samples / format.rateHz) * 1e6) / 1e6,
-        ...about,
-      }),
-    );
-  } finally {
-    free();
+  const { socket, clock, limits } = options;
+  const { format } = request;
+  const about = { format: format.name, sample_rate: format.rateHz };
+  const chunks = speechChunks(request, options, signal);
+  let index = 0;
+  let next = await chunks.next();
+  for (; next.done !== true; next = await chunks.next()) {
+    const { bytes, isFinal } = next.value;
+    socket.send(JSON.stringify({ type: 'chunk', request_id: requestId, chunk_index: index, is_final: isFinal, ...about }));
+    socket.send(bytes);
+    index += 1;
+    await drained(socket, clock, limits.chunkMs, signal);
+  }
+  socket.send(
+    JSON.stringify({
+      type: 'completion',
+      request_id: requestId,
+      status: 'complete',
+      total_chunks: index,
+      total_duration_seconds: Math.round((next.value / format.rateHz) * 1e6) / 1e6,
+      ...about,
+    }),
+  );
+}
+
+/** Audio alone, behind a mark: what the newer protocol sends in place of chunk messages. */
+async function speakStretch(request: SpeechRequest, options: SpeechSocketOptions, signal: AbortSignal): Promise<void> {
+  const { socket, clock, limits } = options;
+  let begun = false;
+  for await (const { bytes } of speechChunks(request, options, signal)) {
+    if (!begun) socket.send(JSON.stringify({ type: 'speaking' }));
+    begun = true;
+    socket.send(bytes);
+    await drained(socket, clock, limits.chunkMs, signal);
   }
 }
 

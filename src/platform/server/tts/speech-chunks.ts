@@ -1,0 +1,78 @@
+import type { Clock } from '../../../kernel/clock.ts';
+import type { LatexReader } from '../../engines/latex/latex-reader.ts';
+import type { SynthesisEngine } from '../../engines/port.ts';
+import type { FaultDice } from '../faults/fault-dice.ts';
+import type { PlatformLimits } from '../limits.ts';
+import { Refusal } from '../refusal.ts';
+import type { Slots } from '../slots.ts';
+import { Chunker } from './chunker.ts';
+import { chunkEncoder } from './encode-speech.ts';
+import { speak } from './speak.ts';
+import type { SpeechRequest } from './speech-request.ts';
+
+/** Audio of a chunk: the first one short, so that playing can start. */
+const firstChunkMs = 60;
+const chunkMs = 160;
+
+export interface SpeechChunksOptions {
+  readonly engine: SynthesisEngine;
+  readonly latex: LatexReader;
+  readonly clock: Clock;
+  readonly limits: PlatformLimits;
+  readonly faults: FaultDice;
+  readonly slots: Slots;
+  readonly keyId: string;
+}
+
+export interface SpeechChunk {
+  /** In the request's format; never empty. */
+  readonly bytes: Uint8Array;
+  readonly isFinal: boolean;
+}
+
+/**
+ * One synthesis for a socket, in chunks as they are made; the last one is marked. It holds a slot of the key meanwhile.
+ * @returns samples of the whole, at the format's rate
+ * @throws Refusal 429 when all slots are taken, what `speak` throws, or the signal's reason
+ */
+export async function* speechChunks(
+  request: SpeechRequest,
+  options: SpeechChunksOptions,
+  signal: AbortSignal,
+): AsyncGenerator<SpeechChunk, number, undefined> {
+  const { slots, limits, engine, latex, clock } = options;
+  signal.throwIfAborted();
+  if (options.faults.failsTurn()) throw new Refusal(500, 'Injected fault: this synthesis fails');
+  const free = slots.take(options.keyId);
+  if (free === undefined) throw new Refusal(429, `Rate limit: ${limits.concurrentPerKey} requests at once are allowed`);
+  try {
+    const { format } = request;
+    const samplesIn = (durationMs: number): number => (format.rateHz * durationMs) / 1000;
+    const chunker = new Chunker(samplesIn(firstChunkMs), samplesIn(chunkMs));
+    const encode = await chunkEncoder(format, request.quality);
+    let samples = 0;
+    const encoded = async (pcm: Int16Array, isFinal: boolean): Promise<SpeechChunk[]> => {
+      const bytes = await encode(pcm, isFinal);
+      samples += pcm.length;
+      signal.throwIfAborted();
+      return bytes.length === 0 ? [] : [{ bytes, isFinal }];
+    };
+    // The last chunk is marked, so each waits until it is known whether another follows.
+    let held: Int16Array | undefined;
+    for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: limits.chunkMs })) {
+      for (const chunk of chunker.push(pcm)) {
+        if (held !== undefined) yield* await encoded(held, false);
+        held = chunk;
+      }
+    }
+    const rest = chunker.flush();
+    if (rest !== undefined) {
+      if (held !== undefined) yield* await encoded(held, false);
+      held = rest;
+    }
+    if (held !== undefined) yield* await encoded(held, true);
+    return samples;
+  } finally {
+    free();
+  }
+}

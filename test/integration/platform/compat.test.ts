@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
+import { sayTones } from './tone-engines.ts';
+
+// What the platform vendor's newer clients send and expect (reference, 1.2, generation 2).
+describe('compat mode', () => {
+  let test: TestPlatform;
+  beforeAll(async () => {
+    test = await startTestPlatform({ compat: true });
+  });
+  afterAll(() => test[Symbol.asyncDispose]());
+
+  const open = async (url: string) => TestSocket.open(`${url}/v1/realtime`, { authorization: `Bearer ${await test.token()}` });
+
+  describe('realtime synthesis', () => {
+    const ready = async (settings: object = {}): Promise<TestSocket> => {
+      const socket = await open(test.platform.ttsUrl);
+      socket.json({ voice: 'Rajesh', language: 'en', model: 'zero-indic', ...settings });
+      await socket.until(() => socket.of('ready').length === 1);
+      return socket;
+    };
+    const spoken = (): string[] => test.synthesis.requests.map(({ text }) => text);
+
+    it('answers settings without a text with ready and the rate', async () => {
+      await using socket = await ready();
+      expect(socket.events).toEqual([{ type: 'ready', sample_rate: 24_000 }]);
+    });
+
+    it('speaks each sentence when it is complete, the rest on flush, and keeps the socket', async () => {
+      await using socket = await ready();
+      const before = spoken().length;
+      for (const text of ['Good mor', 'ning. How', ' are you', ' today']) socket.json({ type: 'text', text });
+      await socket.until(() => socket.audio.length > 0);
+      expect(spoken().slice(before)).toEqual([expect.stringMatching(/^Good morning\.\s*$/)]);
+      socket.json({ type: 'flush' });
+      await socket.until(() => socket.of('done').length === 1);
+      expect(
+        spoken()
+          .slice(before)
+          .map((text) => text.trim()),
+      ).toEqual(['Good morning.', 'How are you today']);
+      expect(socket.of('speaking')).toHaveLength(2);
+      socket.json({ type: 'text', text: 'again' });
+      socket.json({ type: 'flush' });
+      await socket.until(() => socket.of('done').length === 2);
+      expect(socket.closed).toBeUndefined();
+    });
+
+    it('speaks what is left on end, says done, and closes with 1000', async () => {
+      await using socket = await ready();
+      socket.json({ type: 'text', text: 'Good bye' });
+      socket.text('end');
+      expect((await socket.untilClosed()).code).toBe(1000);
+      expect(socket.events.map(({ type }) => type)).toEqual(['ready', 'speaking', 'done']);
+      expect(socket.audio.length).toBeGreaterThan(1);
+    });
+
+    it('drops what is spoken and waiting on cancel, and goes on', async () => {
+      await using own = await startTestPlatform({ compat: true });
+      own.synthesis.hangAfter = 3;
+      await using socket = await TestSocket.open(`${own.platform.ttsUrl}/v1/realtime?token=${await own.token()}`);
+      socket.json({ voice: 'Rajesh', language: 'en' });
+      socket.json({ type: 'text', text: 'One long sentence. And another. ' });
+      socket.json({ type: 'flush' });
+      await socket.until(() => socket.audio.length > 0);
+      socket.json({ type: 'cancel' });
+      await socket.until(() => socket.of('cancelled').length === 1);
+      await expect.poll(() => own.synthesis.running).toBe(0);
+      own.synthesis.hangAfter = undefined;
+      socket.json({ type: 'text', text: 'New words' });
+      socket.json({ type: 'flush' });
+      await socket.until(() => socket.of('done').length === 1);
+      expect(own.synthesis.requests.map(({ text }) => text.trim())).toEqual(['One long sentence. And another.', 'New words']);
+      expect(socket.closed).toBeUndefined();
+    });
+
+    it.each([
+      ['another type', JSON.stringify({ type: 'ping' }), /type text, flush or cancel/],
+      ['text of another language', JSON.stringify({ type: 'text', text: 'Добрый день. x' }), /streaming serves the Indic/],
+      ['more text than may wait', JSON.stringify({ type: 'text', text: 'x'.repeat(10_001) }), /10000 characters/],
+    ])('answers %s with an error, and closes', async (_name, message, told) => {
+      await using socket = await ready();
+      socket.text(message);
+      expect((await socket.untilClosed()).code).toBe(1008);
+      expect(socket.of('error')[0]!['error']).toMatch(told);
+    });
+
+    it.each([{ voice: 'Nobody' }, { language: 'fr' }])('refuses %j in place of ready', async (settings) => {
+      await using socket = await open(test.platform.ttsUrl);
+      socket.json({ voice: 'Rajesh', language: 'en', ...settings });
+      expect((await socket.untilClosed()).code).toBe(1008);
+      expect(socket.events.map(({ type }) => type)).toEqual(['error']);
+    });
+
+    it('still speaks the protocol of the documents', async () => {
+      await using socket = await open(test.platform.ttsUrl);
+      socket.json({ type: 'config', model: 'zero-indic', voice: 'Rajesh' });
+      socket.json({ input: 'Hello' });
+      await socket.until(() => socket.of('completion').length === 1);
+    });
+  });
+
+  describe('realtime recognition', () => {
+    const ready = async (init: object = {}): Promise<TestSocket> => {
+      const socket = await open(test.platform.asrUrl);
+      socket.json({ language: 'en', sample_rate: 8000, ...init });
+      await socket.until(() => socket.of('ready').length === 1);
+      return socket;
+    };
+
+    it.each(['{"type":"commit"}', 'COMMIT'])('takes %s for commit, and says when the turn is over [116]', async (commit) => {
+      await using socket = await ready();
+      socket.pcm(sayTones(['alpha'], 8000));
+      socket.text(commit);
+      await socket.until(() => socket.of('utterance_end').length === 1);
+      expect(socket.events.slice(-2)).toEqual([
+        expect.objectContaining({ type: 'final', seg: 0, text: 'alpha', end_of_utterance: true }),
+        { type: 'utterance_end', seg: 0 },
+      ]);
+    });
+
+    it.each(['{"type":"end"}', 'END'])('takes %s for end [116]', async (end) => {
+      await using socket = await ready();
+      socket.text(end);
+      expect((await socket.untilClosed()).code).toBe(1000);
+    });
+
+    it.each([
+      { asked: 300, applied: 300 },
+      { asked: 50, applied: 200 },
+    ])('ends a turn at $asked ms of silence when it is asked to, and tells what it applies', async ({ asked, applied }) => {
+      await using socket = await ready({ endpoint_silence_ms: asked });
+      expect(socket.of('ready')[0]).toMatchObject({ endpoint_silence_ms: applied });
+      socket.pcm(sayTones(['alpha'], 8000));
+      socket.pcm(new Int16Array(4000));
+      await socket.until(() => socket.of('utterance_end').length === 1);
+      expect(socket.of('final')[0]).toMatchObject({ text: 'alpha', end_of_utterance: true });
+    });
+
+    it('puts the text of an error where newer clients look for it', async () => {
+      await using socket = await open(test.platform.asrUrl);
+      socket.json({ language: 'klingon' });
+      await socket.untilClosed();
+      const { error, message } = socket.of('error')[0]!;
+      expect(message).toBe(error);
+    });
+  });
+});
