@@ -6,6 +6,7 @@ import { recordingFetcher } from './cli/analyse/recording-fetcher.ts';
 import { soundReader } from './cli/analyse/sound-reader.ts';
 import { readEnvironment } from './config/env.ts';
 import { ProfileBook } from './jobs/analysis/profile-book.ts';
+import { removeAbandonedFiles } from './jobs/call-files.ts';
 import { deliverEndedCalls } from './jobs/call-ended.ts';
 import { type QueueName, QUEUES } from './jobs/catalog.ts';
 import { DrainLease } from './jobs/drain-lease.ts';
@@ -62,6 +63,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   const lease = drain ? new DrainLease(join(settings.dataDir, 'outbox', 'lease'), options.clock, onProblem) : undefined;
   const pumps = lease && startPumps(records, options, lease);
   const work = worker ? startWork(records, options, profiles) : undefined;
+  const swept = sweepFiles(options);
   return {
     ...records,
     pump: pumps?.ended,
@@ -70,11 +72,21 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
     uploadFolder: join(settings.dataDir, 'work', 'uploads'),
     async close() {
       // Each waits a few seconds for what does not answer: one after the other they would take longer than a stop may.
-      await Promise.all([pumps?.ended.stop(), pumps?.recordings.stop(), work?.stop()]);
+      await Promise.all([pumps?.ended.stop(), pumps?.recordings.stop(), work?.stop(), swept]);
       await lease?.release();
       await records.close();
     },
   };
+}
+
+/** Removes what dead processes left of calls, beside everything else: a large data folder takes a while. Never rejects. */
+async function sweepFiles({ config, clock, logger }: BacklogOptions): Promise<void> {
+  try {
+    const removed = await removeAbandonedFiles(config.settings.dataDir, clock.wallMs());
+    if (removed > 0) logger.info({ removed }, 'removed temporary files of processes that died');
+  } catch (error) {
+    logger.warn({ error }, 'temporary files of dead processes could not be looked for');
+  }
 }
 
 function startPumps(
@@ -134,7 +146,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       uploads,
       eraser,
       fixturesFolder: join(dataDir, FIXTURES_FOLDER),
-      workFolder,
+      dataDir,
       bots: new Map(keptFor),
       byDefault: retention,
       clock,

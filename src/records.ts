@@ -77,8 +77,7 @@ export async function openRecords({ config, clock, logger, lasting = true }: Rec
       store,
       recordings,
       outboxes: [outbox, recordingOutbox],
-      folders: [recordingsFolder, dataDir],
-      callsFolder: join(dataDir, 'calls'),
+      dataDir,
       clock,
     });
     const asking = new SingleFlight<'ok' | 'down'>();

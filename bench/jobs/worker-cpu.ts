@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transcriberOn } from '../../src/backlog.ts';
 import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
@@ -32,7 +32,7 @@ export async function workerCpu(store: Store): Promise<WorkerCpu[]> {
   try {
     await using speech = new SpeechPlatform(standIn.speech);
     const profiles = await ProfileBook.load(fileURLToPath(new URL('../../config/analysis', import.meta.url)), {});
-    const parts = { store, transcriber: transcriberOn(speech), clock: systemClock, profiles };
+    const parts = { store, transcriber: transcriberOn(speech), clock: systemClock, profiles, workFolder: dirname(recordingPath) };
     const results: WorkerCpu[] = [];
     for (const profile of ['default', 'support']) {
       const one = async (index: number): Promise<void> => {

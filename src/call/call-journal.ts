@@ -103,6 +103,7 @@ export class CallJournal {
     this.#files.delete(callId);
     this.#leases.delete(callId);
     await file?.abandon();
+    await rm(this.#path(callId, 'json.new'), { force: true });
     // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
     await rm(this.#path(callId, 'json'), { force: true });
     await rm(this.#path(callId, 'lease'), { force: true });
@@ -116,16 +117,26 @@ export class CallJournal {
 
   /** The calls that dead processes left behind, each handed out once: their leases are taken over. */
   async orphans(): Promise<readonly OrphanedCall[]> {
-    const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.json'));
+    const names = (await readdir(this.#folder)).filter((name) => /\.json(?:\.new)?$/u.test(name));
     const found: OrphanedCall[] = [];
-    for (const name of names) {
-      const callId = name.slice(0, -'.json'.length);
+    for (const callId of new Set(names.map((name) => name.replace(/\.json(?:\.new)?$/u, '')))) {
       if (this.#files.has(callId) || !this.lease(callId) || !this.#leases.has(callId)) continue;
       // Its owner may have forgotten it since the names were read.
-      if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(name) });
+      if (!existsSync(this.#path(callId, 'json'))) await this.#adoptFirstState(callId);
+      if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(`${callId}.json`) });
       else await this.forget(callId);
     }
     return found;
+  }
+
+  /** The first state of a call whose process died before it stood in its place; what is not whole says nothing of the call. */
+  async #adoptFirstState(callId: string): Promise<void> {
+    const path = this.#path(callId, 'json.new');
+    const isWhole = await readJournal(path).then(
+      () => true,
+      () => false,
+    );
+    if (isWhole) await rename(path, this.#path(callId, 'json'));
   }
 
   /** The journal of a call that another living process has; undefined for any other call. */

@@ -143,7 +143,7 @@ async function keptCall(
   if (recordPath === undefined && !sealsCalls(config)) return findCallRecord(config.settings.dataDir, carrierCallId, clock);
   const records = await openRecords({ config, clock, logger: createLogger({ level: 'error' }), lasting: false });
   try {
-    const parts = { ...records, clock };
+    const parts = { ...records, clock, dataDir: config.settings.dataDir };
     const found = await findKeptCall(parts, carrierCallId);
     if (found === undefined) return undefined;
     const { id, endReason = '', digits, turns } = found;

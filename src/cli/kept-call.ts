@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RecordingCoder } from '../jobs/recordings/recording-coder.ts';
 import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { temporaryFolder } from '../kernel/temporary.ts';
 import type { Store, StoredCall } from '../store/port.ts';
 import type { Recordings } from '../store/recordings.ts';
 
@@ -13,13 +12,17 @@ const EVERY_MS = 200;
 const AMONG_THE_LATEST = 20;
 
 interface KeptParts {
+  readonly dataDir: string;
   readonly store: Pick<Store, 'calls'>;
   readonly recordings: Pick<Recordings, 'copyTo'>;
   readonly clock: Clock;
 }
 
 /** Waits for a carrier's call to appear in the store; undefined when it does not in time. */
-export async function findKeptCall({ store, clock }: KeptParts, carrierCallId: string): Promise<StoredCall | undefined> {
+export async function findKeptCall(
+  { store, clock }: Pick<KeptParts, 'store' | 'clock'>,
+  carrierCallId: string,
+): Promise<StoredCall | undefined> {
   for (let waitedMs = 0; waitedMs < LOOK_FOR_MS; waitedMs += EVERY_MS) {
     const { calls } = await store.calls.search('default', { limit: AMONG_THE_LATEST });
     for (const { id } of calls) {
@@ -35,26 +38,26 @@ export async function findKeptCall({ store, clock }: KeptParts, carrierCallId: s
  * Writes the recording of a call as a plain WAV for whoever asked for it, whatever it is kept as: readable by its owner alone.
  * @throws the last of what kept it from being read: it may be sealed or compressed just now, and is tried for some seconds
  */
-export async function writeRecording({ store, recordings, clock }: KeptParts, callId: string, wavPath: string): Promise<void> {
-  // Beside the file that was asked for there may be no room for another, or no right to make one.
-  const folder = await mkdtemp(join(tmpdir(), 'offhook-recording-'));
-  try {
-    for (let waitedMs = 0; ; waitedMs += EVERY_MS) {
-      try {
-        const call = await store.calls.get('default', callId);
-        if (call === undefined) throw new Error('the call is not in the store any more');
-        const format = call.keeping.recordingFormat;
-        if (format === 'wav') return await recordings.copyTo(call, wavPath);
-        const inputPath = join(folder, `recording.${format}`);
-        await recordings.copyTo(call, inputPath);
-        const coding = { type: 'restore', format, inputPath, outputPath: wavPath } as const;
-        return await new RecordingCoder().code(coding, AbortSignal.timeout(60_000));
-      } catch (error) {
-        if (waitedMs >= LOOK_FOR_MS) throw error;
-        await sleep(clock, EVERY_MS);
-      }
+export async function writeRecording(
+  { store, recordings, clock, dataDir }: KeptParts,
+  callId: string,
+  wavPath: string,
+): Promise<void> {
+  // Where an erasure finds it. Beside the file that was asked for there may be no room for another, or no right to make one.
+  await using folder = await temporaryFolder(join(dataDir, 'work'), callId);
+  for (let waitedMs = 0; ; waitedMs += EVERY_MS) {
+    try {
+      const call = await store.calls.get('default', callId);
+      if (call === undefined) throw new Error('the call is not in the store any more');
+      const format = call.keeping.recordingFormat;
+      if (format === 'wav') return await recordings.copyTo(call, wavPath);
+      const inputPath = join(folder.path, `recording.${format}`);
+      await recordings.copyTo(call, inputPath);
+      const coding = { type: 'restore', format, inputPath, outputPath: wavPath } as const;
+      return await new RecordingCoder().code(coding, AbortSignal.timeout(60_000));
+    } catch (error) {
+      if (waitedMs >= LOOK_FOR_MS) throw error;
+      await sleep(clock, EVERY_MS);
     }
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }

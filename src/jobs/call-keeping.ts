@@ -13,7 +13,7 @@ import { LiveTeller } from './live-teller.ts';
 import { storedCall } from './stored-call.ts';
 import { UnkeptEnds } from './unkept-ends.ts';
 import type { WebhookDesk } from './webhooks/webhook-desk.ts';
-import { writeFileAtomic } from './write-file-atomic.ts';
+import { writeFileAtomic } from '../kernel/temporary.ts';
 
 export interface Keeping {
   readonly outbox: Pick<Outbox, 'append'>;

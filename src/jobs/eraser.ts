@@ -1,13 +1,14 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { readJournal } from '../call/journal-file.ts';
 import { plainNumber } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { hasCode } from '../kernel/error-code.ts';
 import { CALL_ID } from '../kernel/ids.ts';
-import type { ErasedCall, PrivacyRepository } from '../store/port.ts';
+import { unlessMissing } from '../kernel/temporary.ts';
+import type { CallRef, ErasedCall, PrivacyRepository } from '../store/port.ts';
 import type { Recordings } from '../store/recordings.ts';
+import { removeCallFiles } from './call-files.ts';
 import type { Outbox } from './outbox.ts';
 
 export interface EraserParts {
@@ -15,10 +16,7 @@ export interface EraserParts {
   readonly recordings: Pick<Recordings, 'remove'>;
   /** Everything on its way to the store: entries of an erased call are dropped. */
   readonly outboxes: readonly Outbox[];
-  /** Folders whose own folders hold files named after calls: recordings by day, and the data folder itself. */
-  readonly folders: readonly string[];
-  /** Journals of live calls. */
-  readonly callsFolder: string;
+  readonly dataDir: string;
   readonly clock: Clock;
 }
 
@@ -33,8 +31,8 @@ export interface Erasure {
   readonly missing: readonly string[];
 }
 
-/** Files of a call's sound, and those that hold its sound and its words. */
-const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.[\w-]+\.tmp)?$/u;
+/** Files of a call's sound, a folder in which its sound is worked on, and files that hold its sound and its words. */
+const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.sealed)?$|^[\w-]+$/u;
 const IS_BOTH = /\.fixture\.(?:gz|sealed)$/u;
 
 /** As much of an outbox entry or a journal as tells whose it is. */
@@ -49,8 +47,8 @@ const about = z.object({
 });
 
 /**
- * Erases calls everywhere: keys and rows, sealed objects, plain files, and what is still on its way in the outboxes of this
- * data folder. Jobs hold references alone, and find nothing.
+ * Erases calls everywhere: keys and rows, sealed objects, plain and temporary files, and what is still on its way in the
+ * outboxes of this data folder. Jobs hold references alone, and find nothing.
  */
 export class Eraser {
   readonly #parts: EraserParts;
@@ -80,13 +78,22 @@ export class Eraser {
     return { ...found, missing: [] };
   }
 
-  /** For retention: one kind alone. A legal hold is respected. */
-  async eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text'): Promise<void> {
+  /** For retention: one kind alone. Legal holds are respected. */
+  async eraseKind(calls: readonly CallRef[], kind: 'audio' | 'text', signal?: AbortSignal): Promise<void> {
     const { store, recordings, clock } = this.#parts;
-    const erased = await store.privacy.eraseKind(tenantId, callId, kind, clock.wallMs());
-    if (erased === 'held') return;
-    if (kind === 'audio') await recordings.remove(erased);
-    await this.#removeFiles(erased, (name) => IS_BOTH.test(name) || (kind === 'audio') === IS_AUDIO.test(name));
+    const all: ErasedCall[] = [];
+    try {
+      for (const { tenantId, callId } of calls) {
+        signal?.throwIfAborted();
+        const erased = await store.privacy.eraseKind(tenantId, callId, kind, clock.wallMs());
+        if (erased === 'held') continue;
+        all.push(erased);
+        if (kind === 'audio') await recordings.remove(erased);
+      }
+    } finally {
+      // Also of those before one that failed: the store does not name them again.
+      await this.#removeFiles(all, (name) => IS_BOTH.test(name) || (kind === 'audio') === IS_AUDIO.test(name));
+    }
   }
 
   async #erase(
@@ -95,52 +102,67 @@ export class Eraser {
     stored: () => Promise<readonly string[]>,
   ): Promise<Omit<Erasure, 'missing'>> {
     // First what is under way, then the store: an entry that arrives meanwhile is found there.
-    const live = await this.#liveCalls(tenantId, isMeant);
     const ids = new Set<string>();
+    const live = await this.#liveCalls(tenantId, isMeant, (callId) => ids.add(callId));
     for (const outbox of this.#parts.outboxes) {
       for (const { callId } of await entriesOf(outbox, tenantId, isMeant)) ids.add(callId);
     }
     for (const callId of await stored()) ids.add(callId);
-    const [erased, held]: [string[], string[]] = [[], []];
-    for (const callId of ids) {
-      if (live.includes(callId)) continue;
-      const list = (await this.#eraseOne(tenantId, callId)) ? erased : held;
-      list.push(callId);
+    const [all, held]: [ErasedCall[], string[]] = [[], []];
+    try {
+      for (const callId of ids) {
+        if (live.includes(callId)) continue;
+        const erased = await this.#eraseOne(tenantId, callId);
+        if (erased === 'held') held.push(callId);
+        else all.push(erased);
+      }
+    } finally {
+      await this.#removeFiles(all, () => true);
     }
-    return { erased, held, live };
+    return { erased: all.map(({ callId }) => callId), held, live };
   }
 
-  async #eraseOne(tenantId: string, callId: string): Promise<boolean> {
+  async #eraseOne(tenantId: string, callId: string): Promise<ErasedCall | 'held'> {
     const { store, recordings, outboxes, clock } = this.#parts;
     // The store first: from here on it takes no copy of this call that is under way.
     const erased = await store.privacy.erase(tenantId, callId, clock.wallMs());
-    if (erased === 'held') return false;
+    if (erased === 'held') return erased;
     for (const outbox of outboxes) {
       const entries = await entriesOf(outbox, tenantId, (found) => found.callId === callId);
       for (const { name } of entries) await outbox.forget(name);
     }
     await recordings.remove(erased);
-    await this.#removeFiles(erased, () => true);
-    return true;
+    return erased;
   }
 
   /** Files of a call have its id as their name, whatever their day. */
-  async #removeFiles({ callId, recordingPath }: ErasedCall, isMeant: (name: string) => boolean): Promise<void> {
-    const folders = new Set(recordingPath === undefined ? [] : [dirname(recordingPath)]);
-    for (const above of this.#parts.folders) for (const name of await namesIn(above)) folders.add(join(above, name));
-    for (const folder of folders) {
-      for (const name of await namesIn(folder)) {
-        if (name.startsWith(`${callId}.`) && isMeant(name)) await rm(join(folder, name), { force: true });
-      }
-    }
+  async #removeFiles(calls: readonly ErasedCall[], isMeant: (name: string) => boolean): Promise<void> {
+    const { dataDir, clock } = this.#parts;
+    const callIds = new Set(calls.map(({ callId }) => callId));
+    const paths = calls.flatMap(({ recordingPath }) => recordingPath ?? []);
+    await removeCallFiles({
+      dataDir,
+      folders: new Set(paths.map((path) => dirname(path))),
+      nowMs: clock.wallMs(),
+      isMeant: (callId, name) => callIds.has(callId) && isMeant(name),
+      callIds: [...callIds],
+    });
   }
 
-  async #liveCalls(tenantId: string, isMeant: (found: { callId: string; party: string }) => boolean): Promise<string[]> {
-    const { callsFolder } = this.#parts;
+  /** Calls that are not over. @param setAside told of calls whose journal alone is left, as nobody could read it */
+  async #liveCalls(
+    tenantId: string,
+    isMeant: (found: { callId: string; party: string }) => boolean,
+    setAside: (callId: string) => void,
+  ): Promise<string[]> {
+    const folder = join(this.#parts.dataDir, 'calls');
     const live: string[] = [];
-    for (const name of (await namesIn(callsFolder)).filter((file) => file.endsWith('.json'))) {
-      const found = ownerOf(await readJournal(join(callsFolder, name)).catch(unlessGone));
-      if (found !== undefined && found.tenantId === tenantId && isMeant(found)) live.push(found.callId);
+    for (const name of await readdir(folder).catch(unlessMissing<string[]>([]))) {
+      if (!/\.json(?:\.unreadable)?$/u.test(name)) continue;
+      const found = ownerOf(await readJournal(join(folder, name)).catch(unlessGone));
+      if (found === undefined || found.tenantId !== tenantId || !isMeant(found)) continue;
+      if (name.endsWith('.json')) live.push(found.callId);
+      else setAside(found.callId);
     }
     return live;
   }
@@ -178,20 +200,4 @@ function ownerOf(body: unknown): Owner | undefined {
 /** Over meanwhile, the call is in an outbox, which is looked through next; where no state is whole, the journal names nobody. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) unlessMissing(undefined)(error);
-}
-
-/** What a disk refuses for any other reason must not pass for what is not there: it may be what was to be erased. */
-function unlessMissing<Value>(otherwise: Value): (error: unknown) => Value {
-  return (error) => {
-    if (hasCode(error, 'ENOENT')) return otherwise;
-    throw error;
-  };
-}
-
-/** Beside our folders in the data folder stand files, and `lost+found`, which is not ours to read. */
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
-    throw error;
-  });
 }

@@ -2,6 +2,7 @@ import { mkdir, open, readFile, readdir, rename, rm, stat, unlink } from 'node:f
 import { join } from 'node:path';
 import { hasCode } from '../kernel/error-code.ts';
 import { errorText } from '../kernel/errors.ts';
+import { temporaryPath } from '../kernel/temporary.ts';
 import { flushFolder } from '../store/flush-folder.ts';
 import { OutboxFullError, OutboxWriteError } from './errors.ts';
 import { type OutboxEntry, entryName, isEntryName, packEntry, unpackEntry } from './outbox-entry.ts';
@@ -64,7 +65,6 @@ export class Outbox {
     const outbox = new Outbox(folder, limits, wallMs, write);
     try {
       await mkdir(join(folder, REJECTED), { recursive: true, mode: 0o700 });
-      await sweepTorn(folder, wallMs());
       await outbox.#count();
       return outbox;
     } catch (error) {
@@ -92,7 +92,7 @@ export class Outbox {
     this.#entries += 1;
     this.#bytes += packed.length;
     const name = entryName(this.#wallMs(), process.pid, this.#order++);
-    const temporary = join(this.#folder, `.${name}`);
+    const temporary = temporaryPath(join(this.#folder, name));
     this.#sizes.set(name, packed.length);
     this.#writing.add(name);
     try {
@@ -191,17 +191,6 @@ export class Outbox {
   #forget(size: number): void {
     this.#entries = Math.max(0, this.#entries - 1);
     this.#bytes = Math.max(0, this.#bytes - size);
-  }
-}
-
-/** A file beside its place that is this old was torn off by a death of its writer. */
-const TORN_MS = 3_600_000;
-
-async function sweepTorn(folder: string, nowMs: number): Promise<void> {
-  for (const name of (await readdir(folder)).filter((file) => file.startsWith('.') && isEntryName(file.slice(1)))) {
-    const path = join(folder, name);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: nowMs }));
-    if (nowMs - mtimeMs > TORN_MS) await rm(path, { force: true });
   }
 }
 

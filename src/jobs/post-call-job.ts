@@ -1,15 +1,15 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { z } from 'zod';
 import type { CompressedFormat } from '../audio/recording-format.ts';
 import { OffhookError } from '../kernel/errors.ts';
-import type { CallRef, Store } from '../store/port.ts';
+import { temporaryFolder } from '../kernel/temporary.ts';
+import type { CallRef, StoredCall } from '../store/port.ts';
 import type { Recordings } from '../store/recordings.ts';
 import { JobSubjectError } from './errors.ts';
 import type { JobHandler, JobRun } from './port.ts';
 import type { RecordingCoder } from './recordings/recording-coder.ts';
 import { type AnalyseCallParts, analyseCall } from './post-call/analyse-call.ts';
-import { ANALYSIS_VERSION, postCallSubject } from './post-call/job.ts';
+import { ANALYSIS_VERSION, type PostCallSubject, postCallSubject } from './post-call/job.ts';
 import { analysisEnded } from './webhooks/call-events.ts';
 import type { WebhookDesk } from './webhooks/webhook-desk.ts';
 
@@ -20,8 +20,6 @@ export interface PostCallParts extends AnalyseCallParts {
   readonly coder?: Pick<RecordingCoder, 'code'> | undefined;
   /** Who hears of analyses. */
   readonly desk?: WebhookDesk | undefined;
-  /** For plain copies of recordings, while they are worked on. */
-  readonly workFolder?: string | undefined;
 }
 
 /**
@@ -37,8 +35,10 @@ export function postCallJob(parts: PostCallParts): JobHandler {
     const { tenantId, callId } = subject;
     if (subject.recordingAs !== undefined) return compressCall(parts, subject, subject.recordingAs, run);
     try {
-      await withPlainRecordings(parts, run.signal, (plain) => analyseCall({ ...parts, store: plain }, subject, run.signal));
+      await analyseHere(parts, subject, run.signal);
     } catch (error) {
+      // Erased while it was analysed: there is nothing to try again, and nobody to tell.
+      if ((await store.calls.get(tenantId, callId))?.keeping.textErasedAtMs !== undefined) return;
       if (!run.signal.aborted && isFinal(run, error)) {
         const failure = error instanceof OffhookError ? error.code : 'OFFHOOK_INTERNAL';
         const about = {
@@ -72,7 +72,7 @@ async function compressCall(
   run: JobRun,
 ): Promise<void> {
   const { tenantId, callId } = ref;
-  if (recordings === undefined || coder === undefined || workFolder === undefined)
+  if (recordings === undefined || coder === undefined)
     throw new JobSubjectError('nothing here compresses recordings', true, { callId });
   const code = (inputPath: string, outputPath: string): Promise<void> =>
     coder.code({ type: 'compress', format, inputPath, outputPath }, run.signal);
@@ -85,61 +85,25 @@ async function compressCall(
 }
 
 /**
- * Runs with a store whose calls have a plain WAV at `recordingPath`, also where the recording is sealed or compressed: a copy
- * then, which is removed afterwards with whatever was written beside it.
+ * Analyses a call in a folder of its own, which bears the call's name and is made before the store is asked for the call: an
+ * erasure that comes later finds it by its name. A recording that is sealed or compressed is copied there as a plain WAV.
  */
-async function withPlainRecordings<Result>(
-  parts: PostCallParts,
-  signal: AbortSignal,
-  use: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const { store, workFolder } = parts;
-  if (parts.recordings === undefined || workFolder === undefined) return use(store);
-  const copies: string[] = [];
-  const plain: Store = {
-    ...store,
-    calls: {
-      ...bound(store.calls),
-      async get(tenantId, callId) {
-        const call = await store.calls.get(tenantId, callId);
-        if (call === undefined) return undefined;
-        const { recordingObject, recordingFormat } = call.keeping;
-        if (recordingObject === undefined && (recordingFormat === 'wav' || call.recordingPath === undefined)) return call;
-        let path = call.recordingPath!;
-        let wavPath = join(dirname(path), `${callId}.restored.tmp.wav`);
-        if (recordingObject !== undefined) {
-          await mkdir(workFolder, { recursive: true, mode: 0o700 });
-          const folder = await mkdtemp(join(workFolder, 'post-call-'));
-          copies.push(folder);
-          wavPath = join(folder, 'recording.wav');
-          path = join(folder, `recording.${recordingFormat}`);
-          await parts.recordings?.copyTo(call, path, signal);
-        }
-        // Beside the recording, as what is written of its analysis; one name for all tries.
-        else copies.push(wavPath);
-        if (recordingFormat !== 'wav')
-          await parts.coder?.code({ type: 'restore', format: recordingFormat, inputPath: path, outputPath: wavPath }, signal);
-        return { ...call, recordingPath: wavPath };
-      },
-    },
+async function analyseHere(parts: PostCallParts, subject: PostCallSubject, signal: AbortSignal): Promise<void> {
+  const { store, recordings, coder } = parts;
+  await using folder = await temporaryFolder(parts.workFolder, subject.callId);
+  const plain = async (call: StoredCall): Promise<StoredCall> => {
+    const { recordingObject, recordingFormat } = call.keeping;
+    if (recordings === undefined || (recordingObject === undefined && recordingFormat === 'wav')) return call;
+    let path = call.recordingPath;
+    if (path === undefined) return call;
+    if (recordingObject !== undefined) {
+      path = join(folder.path, `recording.${recordingFormat}`);
+      await recordings.copyTo(call, path, signal);
+    }
+    if (recordingFormat === 'wav') return { ...call, recordingPath: path };
+    const wavPath = join(folder.path, 'recording.wav');
+    await coder?.code({ type: 'restore', format: recordingFormat, inputPath: path, outputPath: wavPath }, signal);
+    return { ...call, recordingPath: wavPath };
   };
-  try {
-    return await use(plain);
-  } finally {
-    for (const copy of copies) await rm(copy, { recursive: true, force: true });
-  }
-}
-
-/** The methods of a repository as functions: spreading a class's instance would leave them behind. */
-function bound(calls: Store['calls']): Store['calls'] {
-  return {
-    upsert: (record) => calls.upsert(record),
-    upsertMany: (records) => calls.upsertMany(records),
-    get: (tenantId, callId) => calls.get(tenantId, callId),
-    search: (tenantId, query) => calls.search(tenantId, query),
-    setLegalHold: (tenantId, callId, on) => calls.setLegalHold(tenantId, callId, on),
-    setDisposition: (tenantId, callId, disposition) => calls.setDisposition(tenantId, callId, disposition),
-    analysisFailed: (tenantId, callId) => calls.analysisFailed(tenantId, callId),
-    awaitingAnalysis: (options) => calls.awaitingAnalysis(options),
-  };
+  await analyseCall({ ...parts, store, plain, workFolder: folder.path }, subject, signal);
 }

@@ -2,10 +2,10 @@ import { deleteExpiredFixtures } from '../call/replay/fixture-file.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../store/port.ts';
+import { removeAbandonedFiles } from './call-files.ts';
 import type { Eraser } from './eraser.ts';
 import type { JobHandler } from './port.ts';
 import { removeLeftUploads, removeSubmission } from './submissions/remove-uploads.ts';
-import { removeOldCopies } from './old-copies.ts';
 import type { Uploads } from '../store/uploads.ts';
 
 /** How long a bot's calls are kept, in days; 0 is for ever. */
@@ -18,8 +18,8 @@ export interface RetentionParts {
   readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency'>;
   readonly uploads: Pick<Uploads, 'remove'>;
   readonly eraser: Eraser;
-  /** Where copies are while they are worked on: whoever dies leaves theirs. */
-  readonly workFolder: string;
+  /** Whoever dies leaves temporary files in it. */
+  readonly dataDir: string;
   /** Calls that were kept to be run again. */
   readonly fixturesFolder: string;
   /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
@@ -50,10 +50,7 @@ export function retentionJob(parts: RetentionParts): JobHandler {
         for (;;) {
           signal.throwIfAborted();
           const expired = await store.privacy.expired(query);
-          for (const { tenantId, callId } of expired) {
-            signal.throwIfAborted();
-            await eraser.eraseKind(tenantId, callId, kind);
-          }
+          if (expired.length > 0) await eraser.eraseKind(expired, kind, signal);
           erased += expired.length;
           if (expired.length < BATCH) break;
         }
@@ -62,7 +59,7 @@ export function retentionJob(parts: RetentionParts): JobHandler {
     }
     await forgetSubmissions(parts, signal);
     await forgetFixtures(parts);
-    await removeOldCopies(parts.workFolder, clock.wallMs() - DAY_MS);
+    await removeAbandonedFiles(parts.dataDir, clock.wallMs());
     await store.idempotency.forget(clock.wallMs() - DAY_MS);
     // Last, as nothing else should wait for an object store that is away.
     await removeLeftUploads(parts, signal);

@@ -193,6 +193,8 @@ export interface AnalysisRepository {
 
 /** Where the files of a call were, for whoever has to remove them. */
 export interface ErasedCall extends CallRef {
+  /** Undefined for a call that is not in the store. */
+  readonly startedAtMs: number | undefined;
   readonly recordingPath: string | undefined;
   readonly recordingSidecarPath: string | undefined;
   readonly recordingObject: string | undefined;

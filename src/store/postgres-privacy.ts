@@ -105,6 +105,7 @@ export class PostgresPrivacy implements PrivacyRepository {
         const [found] = await tx
           .select({
             legalHold: calls.legalHold,
+            startedAtMs: calls.startedAtMs,
             recordingPath: calls.recordingPath,
             recordingSidecarPath: calls.recordingSidecarPath,
             recordingObject: calls.recordingObject,
@@ -121,6 +122,7 @@ export class PostgresPrivacy implements PrivacyRepository {
         return {
           tenantId,
           callId,
+          startedAtMs: found?.startedAtMs,
           recordingPath: found?.recordingPath ?? undefined,
           recordingSidecarPath: found?.recordingSidecarPath ?? undefined,
           recordingObject: found?.recordingObject ?? undefined,

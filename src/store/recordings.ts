@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type CompressedFormat, RECORDING_FORMATS, inFormat } from '../audio/recording-format.ts';
 import { hasCode } from '../kernel/error-code.ts';
 import { pourIntoFile } from '../kernel/pour-into-file.ts';
 import { readFileParts } from '../kernel/read-file-parts.ts';
+import { temporaryFolder, temporaryPath } from '../kernel/temporary.ts';
 import { StoreRecordError } from './errors.ts';
 import { flushFolder } from './flush-folder.ts';
 import { objectKey } from './objects/object-key.ts';
@@ -106,20 +106,16 @@ export class Recordings {
   /** Puts the new file into its place and tells the row; takes it back where the row does not take it. */
   async #compressWav(ref: CallRef, was: KeptRecording, compression: RecordingCompression): Promise<void> {
     const { format, code, workFolder, signal } = compression;
-    await mkdir(workFolder, { recursive: true, mode: 0o700 });
-    const folder = await mkdtemp(join(workFolder, 'compress-'));
+    // Named after the call and made before its key is asked for: an erasure finds it, and what is in it is moved nowhere then.
+    await using folder = await temporaryFolder(workFolder, ref.callId);
     const object = was.object === undefined ? undefined : inFormat(was.object, format);
     const path = object === undefined && was.path !== undefined ? inFormat(was.path, format) : undefined;
-    try {
-      const coded = join(folder, `recording.${format}`);
-      const copy = join(folder, 'recording.wav');
-      if (was.object !== undefined) await writePlain(await this.#sealed.open(ref, was.object), copy, signal);
-      await code(was.object === undefined ? was.path! : copy, coded);
-      if (object !== undefined && !(await this.#sealed.put(ref, object, coded, signal))) return;
-      if (path !== undefined) await moveFile(coded, path);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const coded = join(folder.path, `recording.${format}`);
+    const copy = join(folder.path, 'recording.wav');
+    if (was.object !== undefined) await writePlain(await this.#sealed.open(ref, was.object), copy, signal);
+    await code(was.object === undefined ? was.path! : copy, coded);
+    if (object !== undefined && !(await this.#sealed.put(ref, object, coded, signal))) return;
+    if (path !== undefined) await moveFile(coded, path);
     const { tenantId, callId } = ref;
     if (await this.#store.recordings.compressed(tenantId, callId, was, { object, format })) return;
     const is = await this.#store.recordings.find(tenantId, callId);
@@ -127,9 +123,13 @@ export class Recordings {
     if (path !== undefined && is?.path !== path) await rm(path, { force: true });
   }
 
-  /** Removes what an erased call left: its object, and its recording's file; whatever they were turned into. */
-  async remove({ recordingObject, recordingPath }: ErasedCall): Promise<void> {
-    if (recordingObject !== undefined) await this.#sealed.remove(recordingObject);
+  /**
+   * Removes what an erased call left: its object, also where a death kept the store from knowing of it, and its recording's
+   * file; whatever they were turned into.
+   */
+  async remove({ recordingObject, recordingPath, startedAtMs, ...ref }: ErasedCall): Promise<void> {
+    const object = recordingObject ?? (startedAtMs === undefined ? undefined : sealedKey(ref, startedAtMs));
+    if (object !== undefined) await this.#sealed.remove(object);
     if (recordingPath !== undefined) await removePlain(recordingPath);
   }
 }
@@ -145,7 +145,7 @@ async function moveFile(from: string, to: string): Promise<void> {
     await rename(from, to);
   } catch (error) {
     if (!hasCode(error, 'EXDEV')) throw error;
-    const temporary = `${to}.${randomUUID()}.tmp`;
+    const temporary = temporaryPath(to);
     try {
       await pourIntoFile(readFileParts(from), temporary, { flush: true });
       await rename(temporary, to);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { open, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../src/audio/level.ts';
 import { sine } from '../../src/audio/tone.ts';
@@ -65,7 +65,11 @@ it('records a call of 75 minutes and hands it to the analysis, in the memory of 
   };
   const analysed = new MemoryWatch();
   const subject = { tenantId: 'default', callId: 'call_1' };
-  const analysis = await analyseCall({ store, transcriber, clock: systemClock }, subject, new AbortController().signal);
+  const analysis = await analyseCall(
+    { store, transcriber, clock: systemClock, workFolder: dirname(path) },
+    subject,
+    new AbortController().signal,
+  );
   const analysedMb = analysed.grownMb;
   console.log(`most memory above the start, in MB: recording ${recordedMb.toFixed(1)}, analysis ${analysedMb.toFixed(1)}`);
   expect(analysedMb).toBeLessThan(60);

@@ -10,6 +10,7 @@ import { TURN_MACHINE } from '../turn-machine.ts';
 import { askedText, inputText } from './asked-text.ts';
 import { DecisionLog } from './decision.ts';
 import type { CallFixture } from './fixture.ts';
+import type { FixturePlace } from './fixture-file.ts';
 import { FixtureDraft } from './fixture-draft.ts';
 import { measuresOf } from './measures.ts';
 import { recordAnswer } from './recorded-answer.ts';
@@ -24,8 +25,8 @@ export interface CallRecorderOptions {
   readonly timing: CallTiming;
   /** How long the fixture may be looked into; null for ever, which is for calls without a person. */
   readonly lifeMs: number | null;
-  /** Takes the finished fixture over; told after the call's record was kept. */
-  readonly keep: (fixture: CallFixture) => Promise<void>;
+  /** Holds the place of the fixture; asked before the call counts as over, from when on it can be erased. */
+  readonly reserve: () => Promise<FixturePlace>;
   /** Audio that is kept at most, of both sides. */
   readonly mostBytes?: number;
 }
@@ -190,16 +191,21 @@ export class CallRecorder {
   }
 
   async #ended(record: CallRecord): Promise<void> {
-    const { services, keep, identity } = this.#options;
+    const { services, reserve, identity } = this.#options;
+    const failed = (error: unknown): undefined => {
+      services.logger.error({ callId: identity.callId, error }, 'the fixture of a call could not be kept');
+    };
     this.#decisions.end(record.endReason);
+    const isWanted = this.#attachments.length > 0 && !this.#unwanted;
+    const place = isWanted ? await reserve().catch(failed) : undefined;
     try {
       await services.ended(record);
     } finally {
       try {
-        const hasSound = this.#attachments.length > 0;
-        if (hasSound && !this.#unwanted) await keep(this.#fixture(record));
+        await using held = place;
+        await held?.keep(this.#fixture(record));
       } catch (error) {
-        services.logger.error({ callId: identity.callId, error }, 'the fixture of a call could not be kept');
+        failed(error);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { hasCode } from '../../kernel/error-code.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { reserveFile, writeFileAtomic } from '../../kernel/temporary.ts';
 import { type CallFixture, FIXTURE_VERSION, fixtureBody, type FixtureHeader, fixtureHeader } from './fixture.ts';
 import { type FixtureKey, isSealed, openFixture, SEALED_SUFFIX, sealedHeader, sealFixture } from './sealed-fixture.ts';
 
@@ -79,31 +80,47 @@ export async function readFixture(path: string, nowWallMs: number, keyOf: Fixtur
 
 /** Writes a fixture that its owner alone may read. @returns its path */
 export async function writeFixture(folder: string, name: string, fixture: CallFixture): Promise<string> {
-  return write(folder, `${name}${SUFFIX}`, await encodeFixture(fixture));
+  const path = join(folder, `${name}${SUFFIX}`);
+  await writeFileAtomic(path, await encodeFixture(fixture));
+  return path;
 }
 
-/** Writes a fixture that only opens under the key of its call's sound. @returns its path; undefined where the call was erased */
-export async function writeSealedFixture(
+/** Where the fixture of a call is to stand; disposal gives the place up. */
+export interface FixturePlace extends AsyncDisposable {
+  /** @returns its path; undefined where the call was erased meanwhile. @throws what the disk and the store throw */
+  keep(fixture: CallFixture): Promise<string | undefined>;
+}
+
+/**
+ * Holds the place of a call's fixture, which an erasure from then on takes away.
+ * @param keyOf gives the key of the call's sound, under which alone the fixture opens; in plain where absent
+ */
+export async function reserveFixture(
   folder: string,
   { tenantId, callId }: { readonly tenantId: string; readonly callId: string },
-  fixture: CallFixture,
-  keyOf: FixtureKey,
-): Promise<string | undefined> {
-  const key = await keyOf(tenantId, callId, true);
-  if (key === undefined) return undefined;
-  const { expiresAtMs } = fixture;
-  const sealed = sealFixture(key, { tenantId, callId, expiresAtMs }, await encodeFixture(fixture));
-  return write(folder, `${callId}${SEALED_SUFFIX}`, sealed);
-}
-
-async function write(folder: string, name: string, bytes: Uint8Array): Promise<string> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, name);
-  await writeFile(`${path}.new`, bytes, { mode: 0o600 });
-  // A file that was there before keeps its mode.
-  await chmod(`${path}.new`, 0o600);
-  await rename(`${path}.new`, path);
-  return path;
+  keyOf?: FixtureKey,
+): Promise<FixturePlace> {
+  const path = join(folder, `${callId}${keyOf === undefined ? SUFFIX : SEALED_SUFFIX}`);
+  const file = await reserveFile(path);
+  return {
+    async keep(fixture) {
+      let bytes = await encodeFixture(fixture);
+      if (keyOf !== undefined) {
+        const key = await keyOf(tenantId, callId, true);
+        if (key === undefined) return undefined;
+        bytes = sealFixture(key, { tenantId, callId, expiresAtMs: fixture.expiresAtMs }, bytes);
+      }
+      try {
+        await file.replace(bytes);
+        return path;
+      } catch (error) {
+        // An erasure took the place away.
+        if (hasCode(error, 'ENOENT')) return undefined;
+        throw error;
+      }
+    },
+    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
+  };
 }
 
 /**

@@ -3,8 +3,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CallIdentity, CallServices, CallTiming } from '../services.ts';
 import { CallRecorder } from './call-recorder.ts';
-import type { CallFixture } from './fixture.ts';
-import { deleteExpiredFixtures, writeFixture, writeSealedFixture } from './fixture-file.ts';
+import { deleteExpiredFixtures, type FixturePlace, reserveFixture } from './fixture-file.ts';
 import type { FixtureKey } from './sealed-fixture.ts';
 
 /** In the data folder. */
@@ -52,18 +51,23 @@ export class FixtureKeeping {
       services,
       timing,
       lifeMs,
-      keep: (fixture) => this.keep(identity, fixture),
+      reserve: () => this.reserve(identity),
     });
   };
 
-  /** Writes a finished fixture, sealed where calls are. @throws what the disk and the store throw: nothing is kept then */
-  async keep({ tenantId, callId }: CallIdentity, fixture: CallFixture): Promise<void> {
+  /** Holds the place of a call's fixture, which is sealed where calls are. @throws what the disk throws */
+  async reserve({ tenantId, callId }: CallIdentity): Promise<FixturePlace> {
     const { folder, sealUnder, logger } = this.#options;
-    const path = await (sealUnder === undefined
-      ? writeFixture(folder, callId, fixture)
-      : writeSealedFixture(folder, { tenantId, callId }, fixture, sealUnder));
-    if (path === undefined) return;
-    logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'a call was kept as a fixture');
+    const place = await reserveFixture(folder, { tenantId, callId }, sealUnder);
+    return {
+      async keep(fixture) {
+        const path = await place.keep(fixture);
+        if (path !== undefined)
+          logger.info({ callId, path, expiresAtMs: fixture.expiresAtMs ?? undefined }, 'a call was kept as a fixture');
+        return path;
+      },
+      [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    };
   }
 
   /** A fixture is the sound of a call from its first moment: where that may not be kept, there is none. */

@@ -2,7 +2,7 @@ import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RecordingAnalysis, recordingAnalysis } from '../../jobs/analysis/document.ts';
 import { csvLines, tableColumns, tableRow } from '../../jobs/analysis/table.ts';
-import { writeFileAtomic } from '../../jobs/write-file-atomic.ts';
+import { writeFileAtomic } from '../../kernel/temporary.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { type Cue, cuesOf, srtOf, vttOf } from '../speech/subtitles.ts';
 

@@ -42,15 +42,18 @@ export class ItemFetcher {
     this.#remote = new RemoteAudio({ clock, maxBytes: MOST_BYTES, uploadFolder, allowedHosts });
   }
 
-  /** @throws FetchError, RecordingRefusedError; the signal's reason when aborted */
-  async fetch({ place, name }: Item, signal: AbortSignal): Promise<LocalRecording> {
+  /**
+   * @param folder where a copy is made; the work folder when absent
+   * @throws FetchError, RecordingRefusedError; the signal's reason when aborted
+   */
+  async fetch({ place, name }: Item, signal: AbortSignal, folder = this.#options.workFolder): Promise<LocalRecording> {
     switch (place.kind) {
       case 'file':
         return localRecording(place.path, async () => {}, signal);
       case 'url':
-        return this.#fromUrl(place.url, signal);
+        return this.#fromUrl(place.url, folder, signal);
       case 's3': {
-        const path = this.#copyOf(name);
+        const path = this.#copyOf(folder, name);
         const remove = (): Promise<void> => rm(path, { force: true });
         try {
           await this.#options.s3.download(place, path, MOST_BYTES, signal);
@@ -63,11 +66,11 @@ export class ItemFetcher {
     }
   }
 
-  async #fromUrl(url: string, signal: AbortSignal): Promise<LocalRecording> {
+  async #fromUrl(url: string, folder: string, signal: AbortSignal): Promise<LocalRecording> {
     try {
       await using fetched = await this.#remote.fetch(url, signal);
       // With a name that says what it is: the medical service goes by it.
-      const path = this.#copyOf(new URL(url).pathname);
+      const path = this.#copyOf(folder, new URL(url).pathname);
       await rename(fetched.path, path);
       return await localRecording(path, () => rm(path, { force: true }), signal);
     } catch (error) {
@@ -77,10 +80,10 @@ export class ItemFetcher {
     }
   }
 
-  #copyOf(name: string): string {
+  #copyOf(folder: string, name: string): string {
     this.#copies += 1;
     return join(
-      this.#options.workFolder,
+      folder,
       `${this.#copies}-${
         basename(name)
           .replaceAll(/[^\w.-]/gu, '_')

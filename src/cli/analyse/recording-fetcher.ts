@@ -7,7 +7,7 @@ export function recordingFetcher(options: Omit<FetchOptions, 's3'>): RecordingFe
   const items = new ItemFetcher({ ...options, s3: new S3Source({}, options.clock) });
   const unnamed = { version: undefined, recordedAtMs: undefined, metadata: {} };
   return {
-    fromUrl: (url, signal) => items.fetch({ ...unnamed, name: url, place: { kind: 'url', url } }, signal),
+    fromUrl: (url, folder, signal) => items.fetch({ ...unnamed, name: url, place: { kind: 'url', url } }, signal, folder),
     fromFile: (path, signal) => items.fetch({ ...unnamed, name: path, place: { kind: 'file', path } }, signal),
   };
 }

@@ -3,7 +3,7 @@ import { basename, extname, join } from 'node:path';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { analyseRecording, type AnalyseRecordingParts } from '../../jobs/analysis/analyse-recording.ts';
 import type { RecordingAnalysis } from '../../jobs/analysis/document.ts';
-import { writeFileAtomic } from '../../jobs/write-file-atomic.ts';
+import { writeFileAtomic } from '../../kernel/temporary.ts';
 import { SpeechAuthError } from '../../speech/errors.ts';
 import type { BatchCounts } from './batch-progress.ts';
 import type { ItemFetcher } from './fetch-item.ts';

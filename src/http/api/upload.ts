@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -7,6 +7,7 @@ import { atMost } from '../../kernel/at-most.ts';
 import { hasCode } from '../../kernel/error-code.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { temporaryPath } from '../../kernel/temporary.ts';
 import { RequestRefused } from '../problem.ts';
 
 /** A file that came with a request, on this disk. Disposal deletes it. */
@@ -88,7 +89,7 @@ function refused(status: 400 | 413, what: string, maxBytes: number, cause?: unkn
 
 async function spool(part: Readable, givenName: string, { folder, maxBytes }: UploadLimits): Promise<UploadedFile> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, `upload-${randomUUID()}`);
+  const path = temporaryPath(join(folder, 'upload'));
   const hash = createHash('sha256');
   let bytes: number;
   try {

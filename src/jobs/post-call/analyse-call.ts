@@ -1,7 +1,8 @@
-import { access, rm } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
-import type { CallRecord, Store } from '../../store/port.ts';
+import { reserveFile } from '../../kernel/temporary.ts';
+import type { CallRecord, Store, StoredCall } from '../../store/port.ts';
 import { findingsOf, type Heard } from '../analysis/findings.ts';
 import { DEFAULT_PROFILE, type PreparedProfile, ProfileBook } from '../analysis/profile-book.ts';
 import { insightOptions, wantsInsights } from '../analysis/recognition-options.ts';
@@ -9,7 +10,6 @@ import { recogniseChannel, type RecognisedChannel } from '../analysis/recognise.
 import { splitRecording } from '../analysis/split-recording.ts';
 import { type SeparatedRecording, separateChannels } from '../analysis/wav-recording.ts';
 import { JobSubjectError } from '../errors.ts';
-import { writeFileAtomic } from '../write-file-atomic.ts';
 import { type CallAnalysis, callAnalysis } from './analysis.ts';
 import { heardSegments } from './heard-segments.ts';
 import { ANALYSIS_VERSION, type PostCallSubject } from './job.ts';
@@ -21,6 +21,10 @@ export interface AnalyseCallParts {
   readonly clock: Clock;
   /** What is asked of whose calls; without it transcript and measures alone. */
   readonly profiles?: ProfileBook | undefined;
+  /** For channels and pieces of recordings while they are worked on; what is written there is the caller's to remove. */
+  readonly workFolder: string;
+  /** Gives a call whose `recordingPath` is a plain WAV; absent where every recording is one. */
+  readonly plain?: ((call: StoredCall) => Promise<CallRecord>) | undefined;
 }
 
 /**
@@ -35,7 +39,8 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   const call = await parts.store.calls.get(tenantId, callId);
   if (call === undefined) throw new JobSubjectError('the call is not in the store', true, { callId });
   const prepared = profileFor(parts.profiles ?? ProfileBook.plain(), call, subject);
-  const { heard, callerSpeechS, botSpeechS } = await hearCall(parts.transcriber, call, prepared, signal);
+  const audible = parts.plain === undefined ? call : await parts.plain(call);
+  const { heard, callerSpeechS, botSpeechS } = await hearCall(parts, audible, prepared, signal);
   const recordedAtMs = call.recordingStartedAtMs ?? call.startedAtMs;
   const { findings, channels } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
   const speechS = callerSpeechS + botSpeechS;
@@ -57,8 +62,9 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
     ),
   );
   const key = profileKey(prepared);
-  const path = analysisPath(call, key);
-  if (path !== undefined) await writeFileAtomic(path, `${JSON.stringify(analysis, null, 2)}\n`);
+  // Beside a sealed recording nothing stands in plain.
+  const path = call.keeping.recordingObject === undefined ? analysisPath(call, key) : undefined;
+  if (path !== undefined) await writeBeside(parts.store, subject, path, `${JSON.stringify(analysis, null, 2)}\n`);
   // Last: whoever finds the analysis in the store finds the file too.
   await parts.store.analyses.put({
     tenantId,
@@ -72,6 +78,15 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
     document: analysis,
   });
   return analysis;
+}
+
+/** Writes the document of a call that was not erased meanwhile: an erasure after the question removes the reservation. */
+async function writeBeside(store: Store, { tenantId, callId }: PostCallSubject, path: string, text: string): Promise<void> {
+  await using file = await reserveFile(path);
+  const call = await store.calls.get(tenantId, callId);
+  if (call === undefined || call.keeping.textErasedAtMs !== undefined)
+    throw new JobSubjectError('the call was erased', false, { callId });
+  await file.replace(text);
 }
 
 /** What tells the results of two profiles apart; the default profile's is the call's own. */
@@ -106,7 +121,7 @@ interface CallHearing {
 const NO_SOUND: SeparatedRecording = { channels: 2, totalS: 0, speech: [[], []], isTwice: false };
 
 async function hearCall(
-  transcriber: BatchTranscriber,
+  { transcriber, workFolder }: Pick<AnalyseCallParts, 'transcriber' | 'workFolder'>,
   call: CallRecord,
   { loaded: { profile } }: PreparedProfile,
   signal: AbortSignal,
@@ -154,25 +169,17 @@ async function hearCall(
   await access(recordingPath).catch((error: unknown) => {
     throw new JobSubjectError('the recording cannot be read', true, { callId: id }, error);
   });
-  // One name for all tries: what a killed one left behind is overwritten and removed by the next.
-  const callerPath = join(dirname(recordingPath), `${id}.caller.tmp.wav`);
-  const stem = join(dirname(recordingPath), `${id}.caller.tmp`);
-  const temporary = [callerPath];
-  try {
-    const sound = await separateChannels(recordingPath, [callerPath]);
-    if (sound.channels < 2) throw new JobSubjectError('the recording is not stereo', false, { callId: id });
-    if (sound.speech[0]?.length === 0) return hearing(sound, nothing);
-    const pieces = await splitRecording(callerPath, stem, signal);
-    temporary.push(...pieces.map(({ path }) => path));
-    const everybody = wantsInsights(profile) && profile.insights.of === 'everybody';
-    const request = { speakers: 1, insights: wantsInsights(profile) && !everybody };
-    const channel = { role: callerRole, pieces, speech: sound.speech[0], totalS: sound.totalS };
-    const said = await recogniseChannel(transcriber, profile, channel, request, signal);
-    if (!everybody) return hearing(sound, said);
-    const options = { language: profile.language, verbose: true, recognition: insightOptions(profile), signal };
-    const { analysis } = await transcriber.transcribe(recordingPath, options);
-    return hearing(sound, { ...said, answer: { ...said.answer, analysis } });
-  } finally {
-    for (const path of temporary) await rm(path, { force: true });
-  }
+  const callerPath = join(workFolder, `${id}.caller.wav`);
+  const sound = await separateChannels(recordingPath, [callerPath]);
+  if (sound.channels < 2) throw new JobSubjectError('the recording is not stereo', false, { callId: id });
+  if (sound.speech[0]?.length === 0) return hearing(sound, nothing);
+  const pieces = await splitRecording(callerPath, join(workFolder, `${id}.caller`), signal);
+  const everybody = wantsInsights(profile) && profile.insights.of === 'everybody';
+  const request = { speakers: 1, insights: wantsInsights(profile) && !everybody };
+  const channel = { role: callerRole, pieces, speech: sound.speech[0], totalS: sound.totalS };
+  const said = await recogniseChannel(transcriber, profile, channel, request, signal);
+  if (!everybody) return hearing(sound, said);
+  const options = { language: profile.language, verbose: true, recognition: insightOptions(profile), signal };
+  const { analysis } = await transcriber.transcribe(recordingPath, options);
+  return hearing(sound, { ...said, answer: { ...said.answer, analysis } });
 }

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { temporaryFolder } from '../../kernel/temporary.ts';
 import type { Store } from '../../store/port.ts';
 import type { ItemOutcome, SubmissionItem } from '../../store/submissions.ts';
 import type { Uploads } from '../../store/uploads.ts';
@@ -28,8 +28,8 @@ interface LocalRecording extends AsyncDisposable {
 
 /** Gets recordings onto this disk: addresses from public hosts alone. */
 export interface RecordingFetcher {
-  /** @throws OffhookError that says why it cannot be had */
-  fromUrl(url: string, signal: AbortSignal): Promise<LocalRecording>;
+  /** @param folder where its copy is made. @throws OffhookError that says why it cannot be had */
+  fromUrl(url: string, folder: string, signal: AbortSignal): Promise<LocalRecording>;
   /** @param path a file that stays */
   fromFile(path: string, signal: AbortSignal): Promise<LocalRecording>;
 }
@@ -107,30 +107,26 @@ async function outcomeOf(
   const prepared = profiles.named(submission?.profile ?? '');
   if (prepared === undefined)
     throw new JobSubjectError('there is no such analysis profile', false, { profile: submission?.profile });
-  await mkdir(parts.workFolder, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(parts.workFolder, 'submitted-'));
-  try {
-    const { url, name, metadata } = item;
-    await using local = url === undefined ? await uploaded(parts, ref, item, folder, signal) : await fetcher.fromUrl(url, signal);
-    const { path, sha256, bytes } = local;
-    const key = profileKey(prepared);
-    const known = await sameAnalysed(parts, ref.tenantId, sha256, key, item);
-    const recordedAtMs = item.recordedAtMs ?? submission?.createdAtMs ?? clock.wallMs();
-    const input = { path, name, sha256, bytes, recordedAtMs, metadata };
-    const document = known ?? (await analyseRecording(analysing(parts, prepared, folder), input, signal));
-    const { disposition, quality } = document;
-    return {
-      state: 'done',
-      sha256,
-      bytes,
-      profileKey: key,
-      disposition: disposition?.value,
-      score: quality?.score ?? undefined,
-      document,
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await temporaryFolder(parts.workFolder, ref.submissionId);
+  const { url, name, metadata } = item;
+  await using local =
+    url === undefined ? await uploaded(parts, ref, item, folder.path, signal) : await fetcher.fromUrl(url, folder.path, signal);
+  const { path, sha256, bytes } = local;
+  const key = profileKey(prepared);
+  const known = await sameAnalysed(parts, ref.tenantId, sha256, key, item);
+  const recordedAtMs = item.recordedAtMs ?? submission?.createdAtMs ?? clock.wallMs();
+  const input = { path, name, sha256, bytes, recordedAtMs, metadata };
+  const document = known ?? (await analyseRecording(analysing(parts, prepared, folder.path), input, signal));
+  const { disposition, quality } = document;
+  return {
+    state: 'done',
+    sha256,
+    bytes,
+    profileKey: key,
+    disposition: disposition?.value,
+    score: quality?.score ?? undefined,
+    document,
+  };
 }
 
 function analysing({ transcriber, sound }: AnalyseSubmittedParts, prepared: PreparedProfile, workFolder: string) {

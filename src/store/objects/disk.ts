@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../../kernel/error-code.ts';
 import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { temporaryPath } from '../../kernel/temporary.ts';
 import { ObjectStoreError } from '../errors.ts';
 import { flushFolder } from '../flush-folder.ts';
 import type { ObjectStore } from './port.ts';
@@ -14,7 +14,7 @@ export function diskObjects(folder: string): ObjectStore {
     place: folder,
     async put(key, parts) {
       const path = pathOf(key);
-      const temporary = `${path}.${randomUUID()}.tmp`;
+      const temporary = temporaryPath(path);
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         const file = await open(temporary, 'wx', 0o600);

@@ -55,7 +55,9 @@ it("takes the profile of the call's bot, and keeps its result when another one i
       return { text: TEXT, segments, requestId: 'r', ...(recognition?.sentiment === true ? { analysis: insights } : {}) };
     },
   };
-  const parts = { store, transcriber, clock: systemClock, profiles: await ProfileBook.load(profiles, {}) };
+  const workFolder = join(folder.path, 'work');
+  await mkdir(workFolder);
+  const parts = { store, transcriber, clock: systemClock, profiles: await ProfileBook.load(profiles, {}), workFolder };
   const collected = { variables: { day: '2026-01-06', phone: '+919876543210' }, notes: ['asked for friday'] };
   const recordingPath = join(folder.path, 'call_3.wav');
   await writeFile(recordingPath, stereoRecording());

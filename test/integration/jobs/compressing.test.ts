@@ -47,15 +47,7 @@ describe('compressed recordings', () => {
     [plainFolder, objectFolder, workFolder] = [inFolder('plain'), inFolder('objects'), inFolder('work')];
     await mkdir(plainFolder);
     recordings = new Recordings(store, diskObjects(objectFolder));
-    const folders = [folder.path];
-    eraser = new Eraser({
-      store,
-      recordings,
-      outboxes: [],
-      folders,
-      callsFolder: join(folder.path, 'calls'),
-      clock: systemClock,
-    });
+    eraser = new Eraser({ store, recordings, outboxes: [], dataDir: folder.path, clock: systemClock });
   });
 
   afterAll(async () => {
@@ -131,8 +123,8 @@ describe('compressed recordings', () => {
 
       // Who asks for a file gets a plain one.
       const asked = join(folder.path, `${id}-asked.wav`);
-      expect((await findKeptCall({ store, recordings, clock: systemClock }, id))?.id).toBe(id);
-      await writeRecording({ store, recordings, clock: systemClock }, id, asked);
+      expect((await findKeptCall({ store, clock: systemClock }, id))?.id).toBe(id);
+      await writeRecording({ store, recordings, clock: systemClock, dataDir: folder.path }, id, asked);
       expect((await readFile(asked)).subarray(0, 44)).toEqual(wav.subarray(0, 44));
 
       transcribed.length = 0;
@@ -220,7 +212,7 @@ describe('compressed recordings', () => {
     async (where) => {
       for (const [id, meanwhile] of [
         [`e-${where}`, () => eraser.eraseCall('default', `e-${where}`)],
-        [`r-${where}`, () => eraser.eraseKind('default', `r-${where}`, 'audio')],
+        [`r-${where}`, () => eraser.eraseKind([refOf(`r-${where}`)], 'audio')],
       ] as const) {
         await callWith(id, 'flac', where);
         await work({ ...refOf(id), recordingAs: 'flac' }, quick(meanwhile)).catch(() => {});
@@ -233,9 +225,9 @@ describe('compressed recordings', () => {
       const after = `after-${where}`;
       await callWith(after, 'flac', where);
       await work({ ...refOf(after), recordingAs: 'flac' }, quick());
-      await eraser.eraseKind('default', after, 'text');
+      await eraser.eraseKind([refOf(after)], 'text');
       expect(await filesOf(after)).toHaveLength(1);
-      await eraser.eraseKind('default', after, 'audio');
+      await eraser.eraseKind([refOf(after)], 'audio');
       expect(await filesOf(after)).toEqual([]);
     },
   );

@@ -6,6 +6,7 @@ import { wavHeader } from '../../../src/audio/wav.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { deliverEndedCalls, keepEndedCall, keepEvent } from '../../../src/jobs/call-ended.ts';
 import { OutboxPump } from '../../../src/jobs/outbox-pump.ts';
+import { postCallJob } from '../../../src/jobs/post-call-job.ts';
 import { POST_CALL } from '../../../src/jobs/post-call/job.ts';
 import { retentionJob } from '../../../src/jobs/retention.ts';
 import { deliverRecordings, keepRecording } from '../../../src/jobs/sealing.ts';
@@ -217,6 +218,52 @@ describe('erasing', () => {
     }
   });
 
+  it.each([
+    ['while it is transcribed', 'transcribed'],
+    ['between the last question to the store and the writing of its document', 'asked'],
+  ])('leaves no document of a call that is erased %s', async (_when, moment) => {
+    await using folder = await temporaryFolder();
+    const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
+    const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
+    try {
+      const { store, eraser, recordings } = records;
+      const day = join(folder.path, 'recordings', '2026-01-01');
+      const recordingPath = join(day, 'call_1.wav');
+      await mkdir(day, { recursive: true });
+      await writeFile(recordingPath, wavSaying(WORDS[0]!));
+      await store.calls.upsert(callRecordOf({ recordingPath }));
+      const erased: unknown[] = [];
+      const erase = async (): Promise<void> => void erased.push(await eraser.eraseCall('default', 'call_1'));
+      const transcribe = async () => {
+        if (moment === 'transcribed') await erase();
+        return { text: WORDS[0], segments: [{ startS: 0, endS: 1, text: WORDS[0] }], words: [], requestId: 'r' } as never;
+      };
+      let asked = 0;
+      const calls: typeof store.calls = Object.assign(Object.create(store.calls), {
+        async get(...of: Parameters<typeof store.calls.get>) {
+          const call = await store.calls.get(...of);
+          asked += 1;
+          if (moment === 'asked' && asked === 2) await erase();
+          return call;
+        },
+      });
+      const job = postCallJob({
+        store: { ...store, calls },
+        recordings,
+        transcriber: { transcribe, transcribeMedical: transcribe },
+        clock: systemClock,
+        workFolder: join(folder.path, 'work'),
+      });
+      const payload = { tenantId: 'default', callId: 'call_1' };
+      await job({ name: POST_CALL, id: 'j', payload, attempt: 1, isLast: false, signal: AbortSignal.timeout(60_000) });
+      expect(erased).toEqual([{ erased: ['call_1'], held: [], live: [], missing: [] }]);
+      expect([await readdir(day), await readdir(join(folder.path, 'work'))]).toEqual([[], []]);
+      expect(await store.analyses.list('default', 'call_1')).toEqual([]);
+    } finally {
+      await records.close();
+    }
+  });
+
   it('leaves what a legal hold protects and what is still being said, and expires the rest by bot', async () => {
     await using folder = await temporaryFolder();
     const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
@@ -255,7 +302,7 @@ describe('erasing', () => {
       const job = retentionJob({
         store,
         fixturesFolder,
-        workFolder: join(folder.path, 'work'),
+        dataDir: folder.path,
         uploads: { remove: async () => undefined },
         eraser,
         bots: new Map([

@@ -57,7 +57,7 @@ describe('what is left behind', () => {
         store,
         uploads,
         eraser: {} as never,
-        workFolder,
+        dataDir: folder.path,
         fixturesFolder: join(folder.path, 'fixtures'),
         bots: new Map(),
         byDefault: { audioDays: 0, textDays: 0 },

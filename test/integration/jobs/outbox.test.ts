@@ -1,4 +1,4 @@
-import { chmod, readFile, readdir, truncate, utimes, writeFile } from 'node:fs/promises';
+import { chmod, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -98,17 +98,6 @@ describe('Outbox', () => {
     });
     expect(await readdir(folder.path)).toEqual(['rejected']);
     expect([failing.size, outbox.size]).toEqual([0, 0]);
-  });
-
-  it('sweeps torn files once they are old, and no fresh ones', async () => {
-    await using folder = await temporaryFolder();
-    const torn = ['old', 'new'].map(
-      (_, index) => `.${'0'.repeat(15)}-${'0'.repeat(10)}-${String(index).padStart(12, '0')}.entry`,
-    );
-    for (const name of torn) await writeFile(join(folder.path, name), 'half');
-    await utimes(join(folder.path, torn[0] ?? ''), 1, 1);
-    await Outbox.open(folder.path, wallMs);
-    expect((await readdir(folder.path)).filter((name) => name.startsWith('.'))).toEqual([torn[1]]);
   });
 
   it('cannot be opened where nothing can be written', async () => {

@@ -69,7 +69,7 @@ describe('after a call', () => {
   const worker = (transcriber: BatchTranscriber) =>
     startWorker({
       queue,
-      handlers: { [POST_CALL]: postCallJob({ store, transcriber, clock: systemClock }) },
+      handlers: { [POST_CALL]: postCallJob({ store, transcriber, clock: systemClock, workFolder: join(folder.path, 'work') }) },
       logger: silentLogger,
       events: createEvents(silentLogger, createMetrics(), systemClock),
       clock: systemClock,

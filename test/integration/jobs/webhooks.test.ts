@@ -201,7 +201,7 @@ describe('webhooks', () => {
         throw new Error('not asked');
       },
     };
-    const job = postCallJob({ store, desk, transcriber, clock: systemClock });
+    const job = postCallJob({ store, desk, transcriber, clock: systemClock, workFolder: join(folder.path, 'work') });
     const run = { name: POST_CALL, attempt: 1, isLast: true, signal: new AbortController().signal };
     await store.calls.upsert(callRecordOf({ id: 'good', recordingPath: undefined }));
     await store.calls.upsert(callRecordOf({ id: 'bad', recordingPath: join(folder.path, 'none.wav') }));

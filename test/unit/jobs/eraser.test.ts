@@ -9,7 +9,7 @@ import { Outbox } from '../../../src/jobs/outbox.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { until } from '../../support/processes.ts';
 
-const noFiles = { recordingPath: undefined, recordingSidecarPath: undefined, recordingObject: undefined };
+const noFiles = { startedAtMs: undefined, recordingPath: undefined, recordingSidecarPath: undefined, recordingObject: undefined };
 
 describe('erasing on a disk that does not give everything', () => {
   let folder: string;
@@ -32,12 +32,13 @@ describe('erasing on a disk that does not give everything', () => {
     };
     const outbox = await Outbox.open(join(folder, 'outbox'), () => 0);
     const recordings = { remove: async ({ callId }: { callId: string }) => void removed.push(callId) };
-    const parts = { store: { privacy }, recordings, outboxes: [outbox], folders: [folder], clock: new ManualClock() };
-    return { eraser: new Eraser({ ...parts, callsFolder: join(folder, 'calls') }), outbox };
+    const parts = { store: { privacy }, recordings, outboxes: [outbox], dataDir: folder, clock: new ManualClock() };
+    return { eraser: new Eraser(parts), outbox };
   }
 
   it('passes over files and folders that are not there', async () => {
-    await writeFile(join(folder, 'a-file'), '');
+    await mkdir(join(folder, 'recordings'));
+    await writeFile(join(folder, 'recordings', 'a-file'), '');
     const { eraser: subject } = await eraser();
     await expect(subject.eraseCall('default', 'call_1')).resolves.toMatchObject({ erased: ['call_1'] });
     expect(removed).toEqual(['call_1']);
@@ -47,13 +48,13 @@ describe('erasing on a disk that does not give everything', () => {
     ['audio', ['call_1.analysis.json', 'call_2.fixture.gz']],
     ['text', ['call_1.wav', 'call_2.fixture.gz']],
   ] as const)('has a call that was kept to be run again go with its %s, sealed or not', async (kind, left) => {
-    const day = join(folder, 'day');
-    await mkdir(day);
+    const day = join(folder, 'recordings', 'day');
+    await mkdir(day, { recursive: true });
     for (const ending of ['wav', 'analysis.json', 'fixture.gz', 'fixture.sealed'])
       await writeFile(join(day, `call_1.${ending}`), '');
     await writeFile(join(day, 'call_2.fixture.gz'), '');
     const { eraser: subject } = await eraser();
-    await subject.eraseKind('default', 'call_1', kind);
+    await subject.eraseKind([{ tenantId: 'default', callId: 'call_1' }], kind);
     expect((await readdir(day)).sort()).toEqual(left);
   });
 
@@ -61,8 +62,8 @@ describe('erasing on a disk that does not give everything', () => {
     ['the call of another tenant', 'other', 'call_1'],
     ['a name that no call has', 'default', 'call'],
   ])('names %s as missing, and leaves alone every file that is called so', async (_what, tenantId, callId) => {
-    const day = join(folder, 'day');
-    await mkdir(day);
+    const day = join(folder, 'recordings', 'day');
+    await mkdir(day, { recursive: true });
     await writeFile(join(day, `${callId}.wav`), '');
     const { eraser: subject, outbox } = await eraser();
     await outbox.append('call', { tenantId: 'another', id: callId });
@@ -91,7 +92,8 @@ describe('erasing on a disk that does not give everything', () => {
   );
 
   it('says nothing was erased where a folder cannot be looked through', async () => {
-    await symlink('loop', join(folder, 'loop'));
+    await mkdir(join(folder, 'recordings'));
+    await symlink('loop', join(folder, 'recordings', 'loop'));
     const { eraser: subject } = await eraser();
     await expect(subject.eraseCall('default', 'call_1')).rejects.toMatchObject({ code: 'ELOOP' });
   });

@@ -1,8 +1,8 @@
 import { mkdir, open, rm } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { atMost } from '../../../kernel/at-most.ts';
 import { pourIntoFile } from '../../../kernel/pour-into-file.ts';
+import { temporaryPath } from '../../../kernel/temporary.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Uploaded bytes, in a file of their own that disposal deletes. Whoever got them disposes of them. */
@@ -34,7 +34,7 @@ export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: str
 /** A name in the folder, which is made, that nobody else has. */
 export async function spoolPath(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
-  return join(folder, `upload-${randomUUID()}`);
+  return temporaryPath(join(folder, 'upload'));
 }
 
 /** @param path a file that is from now on the result's to delete */

@@ -12,8 +12,8 @@ import {
   FixtureExpiredError,
   FixtureInvalidError,
   readFixture,
+  reserveFixture,
   writeFixture,
-  writeSealedFixture,
 } from '../../../../src/call/replay/fixture-file.ts';
 import type { FixtureKey } from '../../../../src/call/replay/sealed-fixture.ts';
 import { recordCall } from './recorded-call.ts';
@@ -31,6 +31,13 @@ beforeAll(async () => {
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+async function keep(...[inFolder, ref, kept, keyOf]: [string, Parameters<typeof reserveFixture>[1], CallFixture, FixtureKey]) {
+  await using place = await reserveFixture(inFolder, ref, keyOf);
+  const path = await place.keep(kept);
+  if (path === undefined) throw new Error('erased');
+  return path;
+}
 
 describe('a fixture file', () => {
   it('gives back what was written, audio and all', async () => {
@@ -64,8 +71,8 @@ describe('a fixture file', () => {
     await writeFixture(old, 'alive', { ...fixture, expiresAtMs: 3_000 });
     await writeFixture(old, 'for-ever', { ...fixture, expiresAtMs: null });
     const ref = (callId: string) => ({ tenantId: 'default', callId });
-    await writeSealedFixture(old, ref('expired'), { ...fixture, expiresAtMs: 1_000 }, async () => randomBytes(32));
-    await writeSealedFixture(old, ref('alive'), { ...fixture, expiresAtMs: 3_000 }, async () => randomBytes(32));
+    await keep(old, ref('expired'), { ...fixture, expiresAtMs: 1_000 }, async () => randomBytes(32));
+    await keep(old, ref('alive'), { ...fixture, expiresAtMs: 3_000 }, async () => randomBytes(32));
     writeFileSync(join(old, 'broken.fixture.gz'), 'no gzip');
     writeFileSync(join(old, 'notes.txt'), 'mine');
     const problems: string[] = [];
@@ -85,7 +92,7 @@ describe('a fixture file', () => {
     const keys = new Map([['call_3', randomBytes(32)]]);
     const keyOf: FixtureKey = async (tenantId, callId) => (tenantId === 'default' ? keys.get(callId) : undefined);
     const ref = { tenantId: 'default', callId: 'call_3' };
-    const path = (await writeSealedFixture(folder, ref, { ...fixture, expiresAtMs: 1_000 }, keyOf))!;
+    const path = await keep(folder, ref, { ...fixture, expiresAtMs: 1_000 }, keyOf);
     expect(path).toBe(join(folder, 'call_3.fixture.sealed'));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(Object.keys(JSON.parse(readFileSync(path, 'latin1').split('\n')[0]!))).toEqual([
@@ -106,7 +113,15 @@ describe('a fixture file', () => {
     // The key is destroyed with the call's sound.
     keys.clear();
     await expect(readFixture(path, 999, keyOf)).rejects.toThrow(FixtureExpiredError);
-    expect(await writeSealedFixture(folder, ref, fixture, keyOf)).toBeUndefined();
+    await expect(keep(folder, ref, fixture, keyOf)).rejects.toThrow('erased');
+  });
+
+  it('writes no fixture of a call that was erased after its end and before the fixture was made', async () => {
+    const erased = join(folder, 'erased');
+    await using place = await reserveFixture(erased, { tenantId: 'default', callId: 'call_4' });
+    for (const name of readdirSync(erased)) rmSync(join(erased, name));
+    expect(await place.keep(fixture)).toBeUndefined();
+    expect(readdirSync(erased)).toEqual([]);
   });
 
   it('says what is wrong with a file that is none', async () => {

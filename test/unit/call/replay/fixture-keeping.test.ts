@@ -98,7 +98,11 @@ it('seals what it keeps where nothing of a call may stay in a plain file', async
     botSettings.parse({ name: 'clinic', voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' } }),
     greets,
   );
-  await keeping.keep(identity, await recordCall({ dialog: greets, caller: [{ quietMs: 200 }] }));
+  const recorded = await recordCall({ dialog: greets, caller: [{ quietMs: 200 }] });
+  {
+    await using place = await keeping.reserve(identity);
+    await place.keep(recorded);
+  }
   expect(readdirSync(sealed)).toEqual([`${identity.callId}.fixture.sealed`]);
   expect(asked).toEqual([[identity.tenantId, identity.callId, true]]);
   keeping.close();

@@ -122,7 +122,13 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     services,
     timing: DEFAULT_CALL_TIMING,
     lifeMs: null,
-    keep: async (kept) => void (fixture = kept),
+    reserve: async () => ({
+      async keep(kept) {
+        fixture = kept;
+        return undefined;
+      },
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
     ...(script.mostBytes === undefined ? {} : { mostBytes: script.mostBytes }),
   });
   const session = new CallSession(recorder.identity, recorder.services);
