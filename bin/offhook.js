@@ -71,4 +71,8 @@ while (existsSync(lock) || !upToDate()) {
   }
   if (!good) process.exit(1);
 }
+if (!existsSync(compiled)) {
+  process.stderr.write(`offhook: this package has no ${compiled}; it was packed without being built.\n`);
+  process.exit(1);
+}
 await import(pathToFileURL(compiled).href);

@@ -1,5 +1,4 @@
-import { isAbsolute, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Bot } from './config/bots.ts';
 import { FIXTURES_FOLDER } from './call/replay/fixture-keeping.ts';
 import { recordingFetcher } from './cli/analyse/recording-fetcher.ts';
@@ -57,7 +56,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   const { worker, drain } = options;
   const { settings } = options.config;
   // First, while nothing is open that a broken profile would leave open.
-  const profiles = await ProfileBook.load(profilesFolder(settings.analysis.folder), readEnvironment());
+  const profiles = await ProfileBook.load(settings.analysis.folder, readEnvironment());
   const records = await openRecords(options);
   const onProblem = warnSparingly(options.logger, options.clock, 'drain lease');
   const lease = drain ? new DrainLease(join(settings.dataDir, 'outbox', 'lease'), options.clock, onProblem) : undefined;
@@ -171,11 +170,6 @@ export function audioHostsOf(text = ''): string[] {
     .split(',')
     .map((host) => host.trim())
     .filter((host) => host !== '');
-}
-
-/** Where profiles are read: as it stands when absolute, else in the package, as the folder of bots. */
-function profilesFolder(folder: string): string {
-  return isAbsolute(folder) ? folder : fileURLToPath(new URL(`../${folder}`, import.meta.url));
 }
 
 /** The platform's batch endpoint as jobs see it. */

@@ -18,7 +18,6 @@ import { Batch } from './analyse/run-batch.ts';
 import { S3Source } from './analyse/s3-source.ts';
 import { soundReader } from './analyse/sound-reader.ts';
 import { watchItems } from './analyse/watch-items.ts';
-import { shippedFolder } from './configuration.ts';
 import { EXIT, printLine, printNote } from './output.ts';
 import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
 import { countOption, UsageError } from './speech/usage.ts';
@@ -132,7 +131,7 @@ function changesOnly(say: (text: string) => void): (error: unknown) => void {
 /** A name in the folder of profiles, or a file. @throws UsageError */
 async function profileOf(named: string, folder: string): Promise<PreparedProfile> {
   const isFile = /\.ya?ml$/iu.test(named);
-  const path = isFile ? named : join(shippedFolder(folder), `${named}.yaml`);
+  const path = isFile ? named : join(folder, `${named}.yaml`);
   if (!existsSync(path)) throw new UsageError(`there is no analysis profile ${path}`);
   try {
     return prepareProfile(await loadProfile(path, readEnvironment()));

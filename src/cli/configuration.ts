@@ -1,4 +1,5 @@
-import { isAbsolute, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { loadBots } from '../config/bot-files.ts';
 import type { Bot } from '../config/bots.ts';
 import { type Environment, readEnvironment, readSettingsFiles } from '../config/env.ts';
@@ -20,21 +21,31 @@ export interface Configuration {
 }
 
 /**
- * Reads settings and bots. Relative folders in settings start from the working folder, shipped ones from the package, so
- * that the program works from anywhere.
+ * Reads settings and bots. Relative paths start from the working folder; the folders of bots, analysis profiles and
+ * vocabularies come from the package where the working folder has none.
  * @param overrides environment names that win over the real ones, and over other names of the same settings
  */
 export function readConfiguration(overrides: Environment = {}): Configuration {
   const env = withOverrides(readEnvironment(), overrides, catalogue);
   const { files, problems } = readSettingsFiles(env, packageRoot, process.cwd());
-  const config = loadConfig({ env, files });
-  const { bots, problems: botProblems } = loadBots(shippedFolder(config.settings.bots.folder), env);
+  const loaded = loadConfig({ env, files });
+  const { bots: botSettings, analysis, platform } = loaded.settings;
+  const settings = {
+    ...loaded.settings,
+    bots: { ...botSettings, folder: findFolder(botSettings.folder) },
+    analysis: { ...analysis, folder: findFolder(analysis.folder) },
+    platform: { ...platform, vocabularyFolder: findFolder(platform.vocabularyFolder) },
+  };
+  const config = { ...loaded, settings };
+  const { bots, problems: botProblems } = loadBots(settings.bots.folder, env);
   return { config, bots, problems: [...problems, ...config.problems], botProblems };
 }
 
-/** A folder named in settings: as it stands when absolute, else in the package. */
-export function shippedFolder(folder: string): string {
-  return isAbsolute(folder) ? folder : join(packageRoot, folder);
+/** The working folder's folder of that name; the package's where only the package has one. */
+function findFolder(folder: string): string {
+  const own = resolve(folder);
+  const shipped = join(packageRoot, folder);
+  return existsSync(own) || !existsSync(shipped) ? own : shipped;
 }
 
 /** The same, with every problem that a gateway or a worker has with settings beyond their form. */
@@ -44,7 +55,7 @@ export async function readWholeConfiguration(overrides: Environment = {}): Promi
   // Not for the commands that need none of it.
   const { startProblems } = await import('./start-problems.ts');
   const { folder } = config.settings.analysis;
-  const profiles = { folder: shippedFolder(folder), isOwn: shippedFolder(folder) !== shippedFolder('config/analysis') };
+  const profiles = { folder, isOwn: folder !== join(packageRoot, 'config/analysis') };
   const refused = await startProblems(config, bots, profiles, { ...readEnvironment(), ...overrides });
   return { ...configuration, problems: [...problems, ...refused] };
 }

@@ -4,7 +4,7 @@ import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createEngines } from '../platform/engines/engines.ts';
 import { runPlatform } from '../platform/main.ts';
-import { requireConfiguration, shippedFolder } from './configuration.ts';
+import { requireConfiguration } from './configuration.ts';
 import { EXIT, printNote } from './output.ts';
 import { addPlatformKeysCommands } from './platform-keys-command.ts';
 
@@ -43,7 +43,7 @@ export function addPlatformCommand(program: Command): void {
           createEngines: (cacheFolder) =>
             createEngines({
               cacheFolder,
-              vocabularyFolder: shippedFolder(platform.vocabularyFolder),
+              vocabularyFolder: platform.vocabularyFolder,
               modelsFolder: platform.modelsFolder,
               pocketsphinx: platform.pocketsphinx,
               clock: systemClock,

@@ -7,7 +7,6 @@ import { readFaults } from '../platform/server/faults/read-faults.ts';
 import type { SpeechPlatformSettings } from '../speech/platform.ts';
 import { RedisTokenStore } from '../speech/redis-token-store.ts';
 import { startPlatformProcess } from './platform-process.ts';
-import { shippedFolder } from './configuration.ts';
 
 export interface SpeechSource extends AsyncDisposable {
   readonly settings: SpeechPlatformSettings;
@@ -43,7 +42,7 @@ export async function speechSource(
     port: platform.port,
     profile: platform.profile,
     dataDir,
-    vocabularyFolder: shippedFolder(platform.vocabularyFolder),
+    vocabularyFolder: platform.vocabularyFolder,
     modelsFolder: platform.modelsFolder,
     pocketsphinx: platform.pocketsphinx,
     audioHosts: platform.audioHosts,

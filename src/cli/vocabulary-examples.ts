@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readConfiguration, shippedFolder } from './configuration.ts';
+import { readConfiguration } from './configuration.ts';
 
 const vocabulary = z.looseObject({ rules: z.record(z.string(), z.string()) });
 const MOST_EXAMPLES = 14;
@@ -11,7 +11,7 @@ const MOST_EXAMPLES = 14;
 export function audibleExamples(language: string): readonly string[] {
   const { config } = readConfiguration();
   try {
-    const path = join(shippedFolder(config.settings.platform.vocabularyFolder), `vocabulary.${language}.yaml`);
+    const path = join(config.settings.platform.vocabularyFolder, `vocabulary.${language}.yaml`);
     const { rules } = vocabulary.parse(parse(readFileSync(path, 'utf8')));
     const lines = ['request', 'answer', 'command'].flatMap((rule) => (rules[rule] ?? '').split('\n'));
     return lines

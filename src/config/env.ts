@@ -12,10 +12,18 @@ export function readEnvironment(): Environment {
 }
 
 /**
- * The settings files, weakest first: `config/default.yaml`, then `config/local.yaml` or the file that `OFFHOOK_CONFIG`
- * names. The first two may be absent.
- * @param packageFolder what those two are in
- * @param workingFolder what a relative name in `OFFHOOK_CONFIG` starts from
+ * Adds what the `.env` file of the working folder sets to the environment, for this process and its children. A variable
+ * that is set already keeps its value. Nothing happens where there is no such file.
+ * @throws the file system's error for a file that cannot be read
+ */
+export function loadEnvFile(path: string): void {
+  if (existsSync(path)) process.loadEnvFile(path);
+}
+
+/**
+ * The settings files, weakest first: the package's `config/default.yaml`, then the working folder's `config/local.yaml` or
+ * the file that `OFFHOOK_CONFIG` names. The first two may be absent.
+ * @param workingFolder where the second is, and what a relative name in `OFFHOOK_CONFIG` starts from
  * @returns those that could be read, and a problem for each of the others
  */
 export function readSettingsFiles(
@@ -32,13 +40,13 @@ export function readSettingsFiles(
       problems.push({ key, where: path, message: `cannot be read: ${errorText(error)}` });
     }
   };
-  const readShipped = (path: string): void => {
-    const full = join(packageFolder, path);
+  const readIfThere = (path: string, folder: string): void => {
+    const full = join(folder, path);
     if (existsSync(full)) read(path, full);
   };
-  readShipped('config/default.yaml');
+  readIfThere('config/default.yaml', packageFolder);
   const named = env['OFFHOOK_CONFIG'];
   if (named !== undefined && named !== '') read(named, resolve(workingFolder, named), 'OFFHOOK_CONFIG');
-  else readShipped('config/local.yaml');
+  else readIfThere('config/local.yaml', workingFolder);
   return { files, problems };
 }

@@ -1,4 +1,4 @@
-import { allowedText, defaultOf } from './allowed.ts';
+import { allowedText } from './allowed.ts';
 import type { LoadedConfig } from './load.ts';
 import { catalogue } from './schema.ts';
 
@@ -23,7 +23,7 @@ export function explainConfig(config: LoadedConfig): ExplainedSetting[] {
     return {
       key: setting.key,
       value: setting.secret === true ? secretText : printed(value),
-      from: origin === undefined || isDefaultFile(origin, value, defaultOf(setting.schema)) ? 'default' : origin,
+      from: origin ?? 'default',
       envName: setting.envName,
       aliases: setting.aliases ?? [],
       allowed: allowedText(setting.schema, setting.unit),
@@ -37,11 +37,6 @@ export function explainTable(config: LoadedConfig): string {
   const rows = explainConfig(config).map(({ key, value, from }) => [key, value ?? '(not set)', from] as const);
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map(([key, value, from]) => `${key.padEnd(widths[0]!)}  ${value.padEnd(widths[1]!)}  ${from}`).join('\n');
-}
-
-/** The shipped file repeats the defaults; a value it did not change is still a default. */
-function isDefaultFile(origin: string, value: unknown, byDefault: unknown): boolean {
-  return origin.startsWith('config/default.yaml:') && value === byDefault;
 }
 
 function valueAt(tree: unknown, path: readonly string[]): unknown {

@@ -44,7 +44,7 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     const parsed = setting.schema.safeParse(located?.value);
     if (!parsed.success) problems.push(refusal(setting, located));
     const value = parsed.success ? parsed.data : defaultOf(setting.schema);
-    if (located !== undefined && parsed.success) origins.set(setting.key, located.where);
+    if (located !== undefined && parsed.success && !repeatsDefault(setting, located)) origins.set(setting.key, located.where);
     if (setting.secret !== true) place(tree, setting.path, value);
     else if (typeof value === 'string') secretTexts.set(setting.key, value);
   }
@@ -69,6 +69,11 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
 export function usesEmbeddedPlatform({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>): boolean {
   const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
   return [authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl].every((url) => url === undefined) && secrets.speechApiKeys.length === 0;
+}
+
+/** The shipped file repeats the defaults; a value it did not change has no other origin. */
+function repeatsDefault(setting: Setting, { value, where }: Located): boolean {
+  return where.startsWith('config/default.yaml:') && value === defaultOf(setting.schema);
 }
 
 function secretOf(texts: ReadonlyMap<string, string>, key: string): Secret | undefined {

@@ -10,7 +10,7 @@ export const MOST_LOOPS = 1_000;
 const texts = z.record(z.string(), z.string());
 
 /** What a bot outside this program may answer with. Unknown fields pass and are dropped; unknown actions do not. */
-const actionSchema = z.discriminatedUnion('type', [
+export const actionSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('say'),
     text: z.string().min(1).max(10_000),

@@ -12,30 +12,27 @@ export class DialogModuleError extends OffhookError {
   readonly retryable = false;
 }
 
-/** The function a module exports: called once a turn, what it yields is spoken as it comes. A text alone is said. */
-export type DialogModule = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<unknown, void, undefined>;
+/** What a module is taken for before its answers are checked; `BotFunction` is what it should be. */
+type DialogModule = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<unknown, void, undefined>;
 
 /**
  * Loads a bot written as a JavaScript or TypeScript file that exports one async generator function, under any name:
  *
- *     export async function* respond(turn, signal) {
+ *     export default defineBot(async function* (turn, signal) {
  *       if (turn.input.kind === 'start') yield 'Hello, who is calling?';
  *       else yield { type: 'hangup', reason: 'done' };
- *     }
+ *     });
  *
- * TypeScript needs a Node that strips types by itself (22.18 or newer).
  * @param path absolute path of the file
  * @throws DialogModuleError when it cannot be loaded or exports something else
  */
 export async function loadModuleHooks(path: string): Promise<DialogHookFactory> {
   let exported: unknown;
   try {
-    exported = await import(pathToFileURL(path).href);
+    exported = await importModule(path);
   } catch (error) {
-    const typescript = /\.[mc]?ts$/.test(path) && !('typescript' in process.features && Boolean(process.features.typescript));
-    const advice = typescript ? '; this Node cannot load TypeScript, compile it to JavaScript or use Node 22.18 or newer' : '';
-    const syntax = error instanceof SyntaxError && !typescript ? await moduleSyntax(path) : undefined;
-    const { where, message } = syntax ?? { where: placeIn(error, path) ?? path, message: `${errorText(error)}${advice}` };
+    const syntax = error instanceof SyntaxError ? await moduleSyntax(path) : undefined;
+    const { where, message } = syntax ?? { where: placeIn(error, path) ?? path, message: errorText(error) };
     throw new DialogModuleError(`${where} cannot be loaded: ${message}`, { cause: error });
   }
   const functions = Object.values(exported ?? {}).filter((value) => typeof value === 'function');
@@ -45,6 +42,14 @@ export async function loadModuleHooks(path: string): Promise<DialogHookFactory> 
   }
   const respond = generators[0]!;
   return { create: () => new ModuleHook(respond, path) };
+}
+
+/** Imports a JavaScript or TypeScript file; TypeScript is compiled on the way where Node cannot strip types by itself (before 22.18). */
+async function importModule(path: string): Promise<unknown> {
+  const native = !/\.[mc]?ts$/u.test(path) || ('typescript' in process.features && Boolean(process.features.typescript));
+  if (native) return import(pathToFileURL(path).href);
+  const { createJiti } = await import('jiti');
+  return createJiti(path, { fsCache: false }).import(path);
 }
 
 /**

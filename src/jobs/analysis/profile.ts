@@ -55,7 +55,14 @@ const redaction = z.strictObject({
 
 /** `false`, `true`, or settings, which say true too. */
 const flagged = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.preprocess((value) => (value === true ? {} : value), z.union([z.literal(false), z.strictObject(shape)]));
+  z.union([
+    z.literal(false),
+    z
+      .literal(true)
+      .transform((): object => ({}))
+      .pipe(z.strictObject(shape)),
+    z.strictObject(shape),
+  ]);
 
 const insights = z.strictObject({
   summary: flagged({ maxLength: z.int().min(1).max(10_000).optional() }).default(false),

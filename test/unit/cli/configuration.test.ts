@@ -18,6 +18,23 @@ describe('readConfiguration', () => {
     expect(messages(relative(process.cwd(), own))).toEqual([expect.stringContaining('"eighty"')]);
   });
 
+  it('takes a relative folder from the working folder, and the shipped one where that has none', () => {
+    const own = mkdtempSync(join(tmpdir(), 'offhook-own-'));
+    const before = process.cwd();
+    mkdirSync(join(own, 'bots'));
+    writeFileSync(join(own, 'bots/mine.yaml'), 'name: mine\nvoice: v\ndialog: { kind: module, file: a.js }\n');
+    process.chdir(own);
+    try {
+      const { bots, config, problems } = readConfiguration({ OFFHOOK_BOTS__FOLDER: 'bots' });
+      expect([bots.map(({ name }) => name), problems]).toEqual([['mine'], []]);
+      expect(config.settings.analysis.folder).toBe(join(before, 'config/analysis'));
+      const misnamed = readConfiguration({ OFFHOOK_BOTS__FOLDER: 'bot' }).problems.map(problemText);
+      expect(misnamed).toEqual([expect.stringContaining(join(process.cwd(), 'bot'))]);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
   it('lets a value of a command win over every name that its setting has in the environment', () => {
     vi.stubEnv('OFFHOOK_PLATFORM__PORT', '7200');
     vi.stubEnv('OFFHOOK_PORT', '8081');

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, test, vi } from 'vitest';
-import { readEnvironment, readSettingsFiles } from '../../../src/config/env.ts';
+import { loadEnvFile, readEnvironment, readSettingsFiles } from '../../../src/config/env.ts';
 import { problemText } from '../../../src/config/problem.ts';
 
 describe('readEnvironment', () => {
@@ -11,6 +11,23 @@ describe('readEnvironment', () => {
     expect(readEnvironment()['OFFHOOK_TEST_ENV']).toBe('x');
     vi.unstubAllEnvs();
     expect(readEnvironment()['OFFHOOK_TEST_ENV']).toBeUndefined();
+  });
+});
+
+describe('loadEnvFile', () => {
+  it('sets what the environment does not set already, and does nothing without a file', () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'offhook-env-file-')), '.env');
+    vi.stubEnv('OFFHOOK_TEST_SET_BEFORE', 'kept');
+    try {
+      loadEnvFile(path);
+      writeFileSync(path, '# a comment\nOFFHOOK_TEST_SET_BEFORE=lost\nOFFHOOK_TEST_FROM_FILE="two words"\n');
+      loadEnvFile(path);
+      const { OFFHOOK_TEST_SET_BEFORE: before, OFFHOOK_TEST_FROM_FILE: fromFile } = readEnvironment();
+      expect([before, fromFile]).toEqual(['kept', 'two words']);
+    } finally {
+      vi.unstubAllEnvs();
+      delete process.env['OFFHOOK_TEST_FROM_FILE'];
+    }
   });
 });
 
@@ -33,10 +50,12 @@ describe('readSettingsFiles', () => {
     expect(problems.map(problemText)).toEqual([expect.stringContaining(text)]);
   });
 
-  it('reads the shipped file first, then the local one, or the named one from the working folder', () => {
-    mkdirSync(join(installed, 'config'));
+  it('reads the shipped file first, then the local one of the working folder, or the named one there', () => {
+    for (const each of [installed, working]) mkdirSync(join(each, 'config'));
     writeFileSync(join(installed, 'config/default.yaml'), 'a');
-    writeFileSync(join(installed, 'config/local.yaml'), 'b');
+    writeFileSync(join(installed, 'config/local.yaml'), 'not meant');
+    writeFileSync(join(working, 'config/default.yaml'), 'not meant');
+    writeFileSync(join(working, 'config/local.yaml'), 'b');
     writeFileSync(join(installed, 'other.yaml'), 'not meant');
     writeFileSync(join(working, 'other.yaml'), 'c');
     const texts = (env: Record<string, string>) => readWith(env).files.map(({ text }) => text);

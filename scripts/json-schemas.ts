@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { botSettings } from '../src/config/bots.ts';
+import { settingsSchema } from '../src/config/schema.ts';
+import { actionSchema } from '../src/dialog/action-schema.ts';
+import { answerContract } from '../src/dialog/contract/contract.ts';
+import { flowDocument } from '../src/dialog/flow/schema.ts';
+import { analysisProfile } from '../src/jobs/analysis/profile.ts';
+
+type Options = NonNullable<Parameters<typeof z.toJSONSchema>[1]>;
+
+function schemaOf(title: string, schema: z.ZodType, options: Options = {}): object {
+  return {
+    title,
+    ...z.toJSONSchema(schema, { target: 'draft-7', io: 'input', unrepresentable: 'any', reused: 'ref', ...options }),
+  };
+}
+
+const call = z.object({
+  callId: z.string(),
+  botName: z.string(),
+  from: z.string(),
+  to: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  language: z.string(),
+});
+/** An answer as the contract that was asked for reads it: `AnswerReading`. */
+const answer = z.looseObject({ status: z.enum(['complete', 'incomplete', 'impossible', 'ambiguous']) });
+const hookRequest = z.object({
+  version: z.literal(1),
+  call,
+  index: z.int().min(0),
+  input: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('start') }),
+    z.object({
+      kind: z.literal('spoken'),
+      text: z.string(),
+      language: z.string().optional(),
+      keys: z.string().optional(),
+      answer: answer.optional(),
+    }),
+    z.object({ kind: z.literal('keyed'), digits: z.string(), answer: answer.optional() }),
+    z.object({ kind: z.literal('no-input'), attempt: z.int().min(1) }),
+  ]),
+  history: z.array(z.object({ role: z.enum(['caller', 'bot']), text: z.string() })),
+  variables: z.record(z.string(), z.string()),
+  early: z.boolean().optional(),
+});
+const action = z.union([z.string(), actionSchema]);
+const hookAnswer = z.union([action, z.array(action), z.object({ actions: z.array(action) })]);
+
+/** A bot's file, with the flow that may stand in it. */
+const [, ...otherKinds] = botSettings.shape.dialog.options;
+const flowKind = z.strictObject({ kind: z.literal('flow'), file: z.string().optional(), flow: flowDocument.optional() });
+const botDocument = botSettings.safeExtend({ dialog: z.discriminatedUnion('kind', [flowKind, ...otherKinds]) });
+
+/**
+ * The JSON Schemas that the package exports as `offhook/schemas/NAME.json`, for editors and for servers behind a bot. A test
+ * holds the files in `schemas/` to this; `npx vitest run -u test/unit/json-schemas.test.ts` writes them.
+ */
+export const jsonSchemas: Readonly<Record<string, object>> = {
+  bot: schemaOf('A bot of Offhook', botDocument),
+  flow: schemaOf('A flow of Offhook', flowDocument),
+  // Every setting may be left out, and an unknown one is refused.
+  settings: schemaOf('Settings of Offhook', settingsSchema, {
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.type !== 'object' || jsonSchema.properties === undefined) return;
+      delete jsonSchema.required;
+      jsonSchema.additionalProperties = false;
+    },
+  }),
+  'analysis-profile': schemaOf('An analysis profile of Offhook', analysisProfile),
+  'hook-request': schemaOf('What a bot server is sent: one POST a turn', hookRequest),
+  'hook-answer': schemaOf('What a bot server answers with as application/json', hookAnswer),
+  'answer-contract': schemaOf('The kind of value that a gather asks for', answerContract),
+};

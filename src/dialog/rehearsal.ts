@@ -1,0 +1,183 @@
+import { loadBots } from '../config/bot-files.ts';
+import { readEnvironment } from '../config/env.ts';
+import { problemText } from '../config/problem.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { loadBotDialog } from './bot-dialog.ts';
+import { answerContext } from './contract/context.ts';
+import { isSecure, readAnswer } from './contract/read-answer.ts';
+import type { CallFacts, DialogAction, DialogHook, HistoryEntry, TurnInput } from './port.ts';
+import { switchingBots } from './switching-bots.ts';
+
+/** What a bot did in one turn. */
+export interface Reply {
+  /** Everything it said, in one line. */
+  readonly text: string;
+  /** All of it, in order; `say` pieces as the bot yielded them. */
+  readonly actions: readonly DialogAction[];
+}
+
+/** A conversation in text. One turn at a time: await each before the next. */
+export interface Rehearsal {
+  /** The caller says something. */
+  say(text: string): Promise<Reply>;
+  /** The caller presses keys: 0-9, * and #. */
+  press(digits: string): Promise<Reply>;
+  /** The caller says nothing. */
+  silence(): Promise<Reply>;
+  /** What the bot has put into the call's variables. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+  /** Why the bot hung up, or whom it connected the caller to; undefined while the call goes on. */
+  readonly ended: string | undefined;
+  /** What the bot opened the call with. */
+  readonly greeting: Reply;
+  /** Ends the call. */
+  close(): Promise<void>;
+}
+
+export interface RehearsalOptions {
+  /** The folder of bot files; relative to the working folder. */
+  readonly folder?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/**
+ * Talks to a bot in text: its dialog as a call runs it, without audio, gateway or speech platform. For a bot's tests.
+ *
+ *     const call = await rehearse('desk');
+ *     assert.match((await call.say('opening hours')).text, /nine to five/);
+ *     await call.close();
+ *
+ * Its words reach the bot as they are written; what a recogniser would make of them is for `offhook call` to show.
+ * @param name the bot's name
+ * @throws Error when there is no sound bot of that name; whatever its dialog throws
+ */
+export async function rehearse(name: string, options: RehearsalOptions = {}): Promise<Rehearsal> {
+  const { folder = 'config/bots', from = '+15550100001', to = '+15550100002' } = options;
+  const { bots, problems } = loadBots(folder, readEnvironment());
+  const bot = bots.find((each) => each.name === name);
+  if (bot === undefined) {
+    const told = problems.map(problemText);
+    const known = `the bots in ${folder} are: ${bots.map((each) => each.name).join(', ') || 'none'}`;
+    throw new Error([`there is no sound bot named "${name}"; ${known}`, ...told].join('\n'));
+  }
+  const dialogs = await Promise.all(bots.map(async (each) => ({ bot: each, ...(await loadBotDialog(each, systemClock)) })));
+  const facts: CallFacts = { callId: 'rehearsal', botName: name, from, to, direction: 'inbound', language: bot.language };
+  const hooks = switchingBots(dialogs).get(name);
+  if (hooks === undefined) throw new Error(`the dialog of "${name}" was not loaded`);
+  const call = new RehearsedCall(hooks.create(facts), facts, bot.timeZone);
+  await call.open();
+  return call;
+}
+
+class RehearsedCall implements Rehearsal {
+  readonly notes: string[] = [];
+  readonly #hook: DialogHook;
+  readonly #facts: CallFacts;
+  readonly #timeZone: string;
+  readonly #history: HistoryEntry[] = [];
+  variables: Readonly<Record<string, string>> = {};
+  ended: string | undefined;
+  greeting: Reply = { text: '', actions: [] };
+  #index = 0;
+  #silences = 0;
+  #language: string;
+  #gather: (DialogAction & { readonly type: 'gather' }) | undefined;
+
+  constructor(hook: DialogHook, facts: CallFacts, timeZone: string) {
+    this.#hook = hook;
+    this.#facts = facts;
+    this.#timeZone = timeZone;
+    this.#language = facts.language;
+  }
+
+  async open(): Promise<void> {
+    this.greeting = await this.#turn({ kind: 'start' });
+  }
+
+  async say(text: string): Promise<Reply> {
+    return this.#turn({ kind: 'spoken', text, language: this.#language, ...this.#answer(text, '') });
+  }
+
+  async press(digits: string): Promise<Reply> {
+    return this.#turn({ kind: 'keyed', digits, ...this.#answer('', digits) });
+  }
+
+  async silence(): Promise<Reply> {
+    this.#silences += 1;
+    return this.#turn({ kind: 'no-input', attempt: this.#silences });
+  }
+
+  async close(): Promise<void> {
+    await this.#hook.dispose?.();
+  }
+
+  /** What a call reads from an answer that was asked for with a contract. */
+  #answer(heard: string, keys: string) {
+    const contract = this.#gather?.contract;
+    if (contract === undefined || isSecure(contract)) return {};
+    const context = answerContext(this.#language, systemClock.wallMs(), this.#timeZone);
+    return { answer: readAnswer(contract, context, heard, keys) };
+  }
+
+  async #turn(input: TurnInput): Promise<Reply> {
+    if (this.ended !== undefined) throw new Error(`the call is over: ${this.ended}`);
+    if (input.kind !== 'no-input') this.#silences = 0;
+    const index = this.#index;
+    this.#index += 1;
+    const turn = {
+      call: { ...this.#facts, language: this.#language },
+      index,
+      input,
+      history: [...this.#history],
+      variables: this.variables,
+      idempotencyKey: `rehearsal.${index}`,
+    };
+    const actions: DialogAction[] = [];
+    const said: string[] = [];
+    this.#gather = undefined;
+    for await (const action of this.#hook.respond(turn, new AbortController().signal)) {
+      actions.push(action);
+      this.#carryOut(action, said);
+    }
+    const text = said.join('').replaceAll(/\s+/gu, ' ').trim();
+    if (input.kind === 'spoken') this.#history.push({ role: 'caller', text: input.text });
+    if (input.kind === 'keyed') this.#history.push({ role: 'caller', text: input.digits });
+    if (text !== '') this.#history.push({ role: 'bot', text });
+    return { text, actions };
+  }
+
+  #carryOut(action: DialogAction, said: string[]): void {
+    switch (action.type) {
+      case 'say':
+        said.push(action.more === true ? action.text : `${action.text} `);
+        return;
+      case 'play':
+        said.push(`${action.text ?? `[audio ${action.source}]`} `);
+        return;
+      case 'gather':
+        this.#gather = action;
+        return;
+      case 'set':
+        this.variables = { ...this.variables, ...action.variables };
+        return;
+      case 'language':
+        this.#language = action.language;
+        return;
+      case 'note':
+        this.notes.push(action.text);
+        return;
+      case 'hangup':
+        this.ended = action.reason;
+        return;
+      case 'transfer':
+        this.ended = `transferred to ${action.to}`;
+        return;
+      case 'bot':
+      case 'recording':
+      case 'digits':
+        return;
+    }
+  }
+}
