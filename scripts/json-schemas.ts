@@ -55,7 +55,7 @@ const botDocument = botSettings.safeExtend({ dialog: z.discriminatedUnion('kind'
 
 /**
  * The JSON Schemas that the package exports as `offhook/schemas/NAME.json`, for editors and for servers behind a bot. A test
- * holds the files in `schemas/` to this; `npx vitest run -u test/unit/json-schemas.test.ts` writes them.
+ * holds the files in `schemas/` to this; `npx vitest run test/unit/json-schemas.test.ts -u` writes them.
  */
 export const jsonSchemas: Readonly<Record<string, object>> = {
   bot: schemaOf('A bot of Offhook', botDocument),

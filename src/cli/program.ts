@@ -8,6 +8,7 @@ type AddCommand = (program: Command) => void;
 
 /** Every command, in the order of the help text. A command's file, and all that it needs, is read only when it is called for. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
+  init: async () => (await import('./init-command.ts')).addInitCommand,
   start: async () => (await import('./start-command.ts')).addStartCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,
