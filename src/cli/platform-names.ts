@@ -7,7 +7,7 @@ import { voices as embeddedVoices } from '../platform/engines/synth/voices.ts';
 import { indicLanguages } from '../platform/indic-languages.ts';
 import { serviceHealth } from '../speech/health.ts';
 import { askLanguages } from '../speech/languages/ask-languages.ts';
-import { type Configuration, shippedFolder } from './configuration.ts';
+import type { Configuration } from './configuration.ts';
 
 /** What bots may name of the speech platform; undefined where it is not known. */
 export interface PlatformNames {
@@ -35,7 +35,7 @@ export async function platformNames(
   if (usesEmbeddedPlatform(config)) {
     const voices = embeddedVoices.map(({ name }) => name);
     // Models of the user's own may know any language.
-    const recognised = platform.modelsFolder === undefined ? vocabularies(shippedFolder(platform.vocabularyFolder)) : undefined;
+    const recognised = platform.modelsFolder === undefined ? vocabularies(platform.vocabularyFolder) : undefined;
     return { names: { ...unknown, voices, recognised }, problems: [] };
   }
   if (!asks || problems.length > 0 || speech.ttsUrl === undefined) return { names: unknown, problems: [] };

@@ -28,7 +28,7 @@ describe('readConfiguration', () => {
       const { bots, config, problems } = readConfiguration({ OFFHOOK_BOTS__FOLDER: 'bots' });
       expect([bots.map(({ name }) => name), problems]).toEqual([['mine'], []]);
       expect(config.settings.analysis.folder).toBe(join(before, 'config/analysis'));
-      const misnamed = readConfiguration({ OFFHOOK_BOTS__FOLDER: 'bot' }).problems.map(problemText);
+      const misnamed = readConfiguration({ OFFHOOK_BOTS__FOLDER: 'bot' }).botProblems.map(problemText);
       expect(misnamed).toEqual([expect.stringContaining(join(process.cwd(), 'bot'))]);
     } finally {
       process.chdir(before);
