@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance } from 'fastify';
-import type { Clock } from '../kernel/clock.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { newId } from '../kernel/ids.ts';
 import { sendProblem } from './problem.ts';
 
@@ -31,16 +30,8 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
   socket.end(`HTTP/1.1 ${status} ${title}\r\n${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Ends requests whose bodies take longer than `withinMs` to arrive, uploads left out. */
-export function limitBodyTime(app: FastifyInstance, clock: Clock, withinMs: number): void {
-  app.addHook('onRequest', async (request, reply) => {
-    const { headers } = request;
-    const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-    if (!hasBody || request.routeOptions.config.takesUploads === true) return;
-    const timer = clock.after(withinMs, () => {
-      if (!request.raw.complete && !reply.sent) sendProblem(request, reply.header('connection', 'close'), 408);
-    });
-    request.raw.once('end', () => timer.cancel());
-    reply.raw.once('close', () => timer.cancel());
-  });
-}
+/** Which bodies may take long, and what those are answered that take too long; see `limitBodyTime`. */
+export const BODY_TIME = {
+  isUpload: ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.takesUploads === true,
+  answerLate: (request: FastifyRequest, reply: FastifyReply): void => void sendProblem(request, reply, 408),
+};

@@ -5,6 +5,7 @@ import { fastify, type FastifyInstance } from 'fastify';
 import { maxMessageBytes } from '../carriers/json-reader.ts';
 import { StreamTokens } from '../carriers/stream-token.ts';
 import type { Settings } from '../config/schema.ts';
+import { limitBodyTime } from '../kernel/body-time.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import type { BusinessEvents } from '../observability/events.ts';
@@ -13,7 +14,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { BoardParts } from './admin/queue-board.ts';
 import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-deps.ts';
-import { answerBrokenRequest, limitBodyTime } from './broken-request.ts';
+import { answerBrokenRequest, BODY_TIME } from './broken-request.ts';
 import { JwtBearers } from './api/jwt-bearers.ts';
 import { ExpectedMedia } from './expected-media.ts';
 import type { CallIntake } from './intake.ts';
@@ -115,7 +116,7 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
     deps.logger.debug({ requestId, method, path: redactUrl(request.url), status: reply.statusCode, elapsedMs }, 'request served');
   });
 
-  limitBodyTime(app, deps.clock, http.requestTimeoutMs);
+  limitBodyTime(app, { ...BODY_TIME, clock: deps.clock, withinMs: http.requestTimeoutMs });
   const tokens = JwtBearers.from({ settings: deps.settings.jwt, clock: deps.clock });
   const streamKey = deps.streamKey ?? randomBytes(32);
   const streamTokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: twilio.streamTokenMs });

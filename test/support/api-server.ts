@@ -10,7 +10,7 @@ import { soundReader } from '../../src/cli/analyse/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import type { JwtBearers } from '../../src/http/api/jwt-bearers.ts';
-import { answerBrokenRequest, limitBodyTime } from '../../src/http/broken-request.ts';
+import { answerBrokenRequest, BODY_TIME } from '../../src/http/broken-request.ts';
 import { useProblems } from '../../src/http/problem.ts';
 import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
 import { WEBHOOKS } from '../../src/jobs/catalog.ts';
@@ -20,6 +20,7 @@ import { analyseSubmittedJob } from '../../src/jobs/submissions/analyse-submitte
 import { ANALYSES } from '../../src/jobs/submissions/job.ts';
 import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
 import { WebhookDesk } from '../../src/jobs/webhooks/webhook-desk.ts';
+import { limitBodyTime } from '../../src/kernel/body-time.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { diskObjects } from '../../src/store/objects/disk.ts';
@@ -74,7 +75,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   const keys = new ApiKeys(join(folder.path, 'api-keys.json'));
   const app = fastify({ clientErrorHandler: answerBrokenRequest, forceCloseConnections: true });
   useProblems(app, silentLogger);
-  limitBodyTime(app, systemClock, 300);
+  limitBodyTime(app, { ...BODY_TIME, clock: systemClock, withinMs: 300 });
   const uploadFolder = join(folder.path, 'uploads');
   const recordings = new Recordings(store, objects);
   const deps = { keys, store, queue, recordings, uploads, profiles, uploadFolder, clock: systemClock };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { fastify, type FastifyError, type FastifyInstance, type HTTPMethods } from 'fastify';
+import { limitBodyTime } from '../../kernel/body-time.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { Logger } from '../../observability/logger.ts';
@@ -13,8 +14,10 @@ export interface HttpAppOptions {
   readonly logger: Logger;
   /** Largest body that is not multipart. */
   readonly bodyLimitBytes: number;
-  /** Time one request may take to arrive in full, and its answer to be made. */
+  /** Time one request may take to arrive in full. */
   readonly requestTimeoutMs: number;
+  /** The same for a body that is not multipart, and for what is left of any body once the request was answered. */
+  readonly bodyTimeoutMs: number;
   /** How an error looks on this listener; `{detail}` when absent (ASR doc, errors). */
   readonly errorBody?: (refusal: Refusal) => unknown;
 }
@@ -62,6 +65,12 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
       },
       'request answered',
     );
+  });
+  limitBodyTime(app, {
+    clock,
+    withinMs: options.bodyTimeoutMs,
+    isUpload: ({ headers }) => /^multipart\/form-data\b/iu.test(headers['content-type'] ?? ''),
+    answerLate: (_request, reply) => void reply.code(408).send(errorBody(new Refusal(408, 'The body did not come in time'))),
   });
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';

@@ -22,6 +22,8 @@ export interface PlatformLimits {
   readonly sessionMs: number;
   /** Sockets open at once on one listener, with or without an init frame. */
   readonly sockets: number;
+  /** Time a body that is no upload may take to arrive. */
+  readonly bodyMs: number;
   /** Batch synthesis or transcription that takes longer is answered 504 (TTS doc, errors). */
   readonly batchMs: number;
   /** A synthesis chunk that takes longer ends the stream (TTS doc, errors). */
@@ -40,6 +42,7 @@ export const defaultLimits: PlatformLimits = {
   inactivityMs: 300_000,
   sessionMs: 3_600_000,
   sockets: 1024,
+  bodyMs: 30_000,
   batchMs: 300_000,
   chunkMs: 30_000,
 };

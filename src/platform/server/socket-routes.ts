@@ -128,5 +128,7 @@ function refuse(connection: Duplex, refusal: Refusal, requestId: string): void {
     connection: 'close',
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  connection.end(`HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`);
+  const text = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`;
+  // A client that does not close its side would keep the connection for ever.
+  connection.end(text, () => connection.destroy());
 }

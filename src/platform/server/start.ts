@@ -112,7 +112,8 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     const bodyLimitBytes = limits.jsonBytes;
     // Room for the slowest answer, so that its 504 is ours.
     const requestTimeoutMs = limits.batchMs + 60_000;
-    return createHttpApp({ service, clock, logger, bodyLimitBytes, requestTimeoutMs, ...extra });
+    const { bodyMs: bodyTimeoutMs } = limits;
+    return createHttpApp({ service, clock, logger, bodyLimitBytes, requestTimeoutMs, bodyTimeoutMs, ...extra });
   };
   const apps: Readonly<Record<ListenerName, FastifyInstance>> = {
     auth: app('auth', { bodyLimitBytes: 64 * 1024 }),

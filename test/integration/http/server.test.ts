@@ -116,6 +116,33 @@ describe('the HTTP application', () => {
     expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1.1 408 /);
   });
 
+  it.each([
+    ['a path that there is not', 'POST /nowhere HTTP/1.1', 404, 'content-length: 1000'],
+    ['a body that is not taken', 'POST /healthz HTTP/1.1', 404, 'transfer-encoding: chunked'],
+    ['a webhook without a signature', 'POST /carriers/twilio/voice HTTP/1.1', 400, 'content-length: 20000'],
+    [
+      'a request that is not answered yet',
+      'POST /secrets/redeem HTTP/1.1',
+      408,
+      'content-type: application/json\r\ncontent-length: 100',
+    ],
+  ])('ends a request that never ends, of %s, after requestTimeoutMs', async (_note, line, status, header) => {
+    await using gateway = await startGateway();
+    const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    const answer = () => Buffer.concat(chunks).toString();
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(5_000) });
+    socket.write(`${line}\r\nHost: x\r\n${header}\r\n\r\n`);
+    const isEarly = status !== 408;
+    await vi.waitFor(() => expect([answer() !== '', gateway.clock.pendingTimers]).toEqual([isEarly, 1]));
+    gateway.clock.advance(9_999);
+    if (isEarly) expect(socket.readyState).toBe('open');
+    gateway.clock.advance(1);
+    await closed;
+    expect(answer()).toMatch(new RegExp(`^HTTP/1.1 ${status} `, 'u'));
+  });
+
   it('lets go of its port when it closes, also with a connection that says nothing', async () => {
     const gateway = await startGateway();
     const socket = connect(Number(new URL(gateway.url).port), '127.0.0.1');

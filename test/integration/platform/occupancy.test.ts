@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { createHttpApp } from '../../../src/platform/server/http-app.ts';
 import { clientSignal, occupySlot } from '../../../src/platform/server/occupancy.ts';
 import { Slots } from '../../../src/platform/server/slots.ts';
@@ -12,7 +13,7 @@ import { Slots } from '../../../src/platform/server/slots.ts';
 async function serve(open: (request: FastifyRequest, reply: FastifyReply) => Promise<void> = async () => undefined) {
   const slots = new Slots(2);
   const options = { service: 'test', clock: systemClock, logger: silentLogger };
-  const app = createHttpApp({ ...options, bodyLimitBytes: 1_000, requestTimeoutMs: 10_000 });
+  const app = createHttpApp({ ...options, bodyLimitBytes: 1_000, requestTimeoutMs: 10_000, bodyTimeoutMs: 10_000 });
   const answers: FastifyReply[] = [];
   const signals: AbortSignal[] = [];
   const gate = { claimsOf: () => ({ keyId: 'key' }) };
@@ -63,4 +64,24 @@ describe('a slot of the platform', () => {
     await expect.poll(() => service.held()).toBe(0);
     expect(service.signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
+});
+
+it('ends a request that never ends, though it was answered early', async () => {
+  const clock = new ManualClock();
+  const limits = { bodyLimitBytes: 1_000, requestTimeoutMs: 360_000, bodyTimeoutMs: 30_000 };
+  const app = createHttpApp({ service: 'test', clock, logger: silentLogger, ...limits });
+  app.post('/', { onRequest: async (_request, reply) => reply.code(401).send({}) }, () => undefined);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
+    const client = connect(port, '127.0.0.1');
+    const answered = once(client, 'data');
+    const closed = once(client, 'close', { signal: AbortSignal.timeout(5_000) });
+    client.write(`POST / HTTP/1.1\r\nHost: x\r\ncontent-type: ${type}\r\ncontent-length: 500\r\n\r\n`);
+    expect(String((await answered)[0])).toContain('HTTP/1.1 401');
+    await expect.poll(() => clock.pendingTimers).toBe(1);
+    clock.advance(30_000);
+    await closed;
+  }
+  await app.close();
 });

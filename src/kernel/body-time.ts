@@ -1,0 +1,38 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock, Timer } from './clock.ts';
+
+export interface BodyTime {
+  readonly clock: Clock;
+  /** Time a body gets to arrive; of an upload, what is left of it once the request was answered. */
+  readonly withinMs: number;
+  /** A body that may take as long as the server's own `requestTimeout`, while nothing is answered. */
+  readonly isUpload: (request: FastifyRequest) => boolean;
+  /** Answers a request whose body did not come in time; the connection is closed behind the answer. */
+  readonly answerLate: (request: FastifyRequest, reply: FastifyReply) => void;
+}
+
+/**
+ * Ends requests whose bodies do not arrive in time. One that was answered already, as a refusal that looks at no body is, loses its
+ * connection: Node goes on reading the rest, for as long as the longest upload may take.
+ */
+export function limitBodyTime(app: FastifyInstance, { clock, withinMs, isUpload, answerLate }: BodyTime): void {
+  app.addHook('onRequest', async (request, reply) => {
+    const { headers, raw } = request;
+    // An upgraded socket has no body, whatever its headers say.
+    if (headers.upgrade !== undefined && request.ws) return;
+    if (headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0') return;
+    let timer: Timer | undefined;
+    const begin = (): void => {
+      timer?.cancel();
+      timer = clock.after(withinMs, () => {
+        if (raw.complete) return;
+        if (reply.sent) raw.socket.destroy();
+        else answerLate(request, reply.header('connection', 'close'));
+      });
+    };
+    if (!isUpload(request)) begin();
+    else reply.raw.once('finish', begin);
+    raw.once('end', () => timer?.cancel());
+    raw.once('close', () => timer?.cancel());
+  });
+}
