@@ -17,6 +17,12 @@ ENV NODE_ENV=production \
     OFFHOOK_HTTP__HOST=0.0.0.0 \
     OFFHOOK_DATA_DIR=/data
 WORKDIR /app
+# M4A, MP4, AAC and Windows Media are decoded by ffmpeg, and compressed recordings with their channels apart. It is a program of
+# its own, under the GPL as Debian builds it; build with --build-arg PROGRAMS= for an image without it.
+ARG PROGRAMS=ffmpeg
+RUN if [ -n "$PROGRAMS" ]; then \
+      apt-get update && apt-get install -y --no-install-recommends $PROGRAMS && rm -rf /var/lib/apt/lists/*; \
+    fi
 COPY package.json package-lock.json ./
 # espeak-ng, an optional dependency under GPL-3.0, comes along; add --omit=optional for an image without it.
 RUN npm install --ignore-scripts --omit=dev --no-audit --no-fund && npm cache clean --force

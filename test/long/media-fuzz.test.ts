@@ -10,7 +10,7 @@ const fixtures = join(import.meta.dirname, '../fixtures/audio');
 const folder = mkdtempSync(join(tmpdir(), 'offhook-media-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const names = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv'];
+const names = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv', 'tones-vorbis.webm'];
 
 it.each(names)('%s with damaged bytes is decoded or refused, and nothing else', async (name) => {
   const bytes = readFileSync(join(fixtures, name));

@@ -92,6 +92,14 @@ describe('the Dockerfile', () => {
     expect(installs.filter((line) => !line.includes('--ignore-scripts'))).toEqual([]);
   });
 
+  it('brings ffmpeg, without which M4A, MP4 and Windows Media are refused', () => {
+    expect(final).toContain('ARG PROGRAMS=ffmpeg');
+    expect(final.filter((line) => line.includes('apt-get install'))).toEqual([
+      expect.stringContaining('--no-install-recommends $PROGRAMS'),
+    ]);
+    expect(final.findIndex((line) => line.includes('apt-get'))).toBeLessThan(final.indexOf('USER node'));
+  });
+
   it('runs on one Node that the package supports, in both stages', () => {
     const bases = stages.map(([from = '']) => /^FROM node:(\d+)-/.exec(from)?.[1]);
     const { engines } = z.object({ engines: z.object({ node: z.string() }) }).parse(JSON.parse(read('package.json')));

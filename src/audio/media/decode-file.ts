@@ -73,9 +73,9 @@ function blocksOf(container: Container, source: ByteSource): DecodeBlocks {
       return decodeWebm(source);
     case 'mp4':
       refuseTornMp4(source);
-      throw new MediaNeedsFfmpegError('AAC in MP4');
+      throw new MediaNeedsFfmpegError('Audio in MP4 (M4A, MOV)');
     case 'aac':
-      throw new MediaNeedsFfmpegError('AAC');
+      throw new MediaNeedsFfmpegError('AAC audio');
     case 'asf':
       throw new MediaNeedsFfmpegError('Windows Media audio');
     case 'avi':

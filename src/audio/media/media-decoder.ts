@@ -16,11 +16,11 @@ export interface MediaDecoderOptions {
   readonly maxOwnSeconds?: number;
 }
 
-/** Decodes compressed files away from the event loop: MP3, FLAC, Ogg and WebM in threads, the rest by a system ffmpeg. */
+/** Decodes compressed files away from the event loop: MP3, FLAC, Ogg and WebM in threads, the rest by a system `ffmpeg`. */
 export class MediaDecoder {
   readonly #ffmpeg: string;
   readonly #maxOwnSeconds: number;
-  #hasFfmpeg: Promise<boolean> | undefined;
+  #ffmpegFound = false;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -73,8 +73,10 @@ export class MediaDecoder {
     await decodeWithFfmpeg(this.#ffmpeg, options, signal);
   }
 
-  #ffmpegThere(): Promise<boolean> {
-    return (this.#hasFfmpeg ??= hasFfmpeg(this.#ffmpeg));
+  /** Looked for again while it is missing, so that installing it is enough. */
+  async #ffmpegThere(): Promise<boolean> {
+    this.#ffmpegFound ||= await hasFfmpeg(this.#ffmpeg);
+    return this.#ffmpegFound;
   }
 
   async #turn(signal: AbortSignal): Promise<void> {

@@ -8,13 +8,15 @@ import { isOpusHead, decodeRateHz } from './opus-packets.ts';
 import { type DecodeBlocks, mixDown } from './pcm-block.ts';
 
 const maxChannels = 8;
+/** Place of the number of channels in a Vorbis identification header (Vorbis I, section 4.2.2). */
+export const vorbisChannelsAt = 11;
 
 /** Decodes Opus or Vorbis in Ogg, the file's first stream. */
 export function decodeOgg(source: ByteSource): DecodeBlocks {
   const head = oggHead(source);
   if (isOpusHead(head)) return decodeOggOpus(source);
   const tag = Buffer.from(head.subarray(0, 8)).toString('latin1');
-  if (tag.startsWith('\x01vorbis')) return decodeOggVorbis(source, head[11] ?? 0);
+  if (tag.startsWith('\x01vorbis')) return decodeVorbisPages(pageBytes(source), head[vorbisChannelsAt] ?? 0);
   throw new MediaNeedsFfmpegError('Ogg that holds neither Opus nor Vorbis');
 }
 
@@ -22,14 +24,22 @@ async function* decodeOggOpus(source: ByteSource): DecodeBlocks {
   yield* oggOpusBlocks(source, decodeRateHz);
 }
 
-async function* decodeOggVorbis(source: ByteSource, channels: number): DecodeBlocks {
+function* pageBytes(source: ByteSource): Generator<Uint8Array> {
+  for (const { bytes } of oggPages(source)) yield bytes;
+}
+
+/**
+ * Decodes the pages of a Vorbis stream, its three headers first.
+ * @throws MediaUnreadableError
+ */
+export async function* decodeVorbisPages(pages: Iterable<Uint8Array>, channels: number): DecodeBlocks {
   // Memory for one page grows with them.
   if (channels < 1 || channels > maxChannels) throw new MediaUnreadableError(`Vorbis of ${channels} channels`);
   const decoder = new OggVorbisDecoder();
   await decoder.ready;
   try {
-    for (const page of oggPages(source)) {
-      const { channelData, samplesDecoded, sampleRate, errors } = await decoder.decode(Uint8Array.from(page.bytes));
+    for (const page of pages) {
+      const { channelData, samplesDecoded, sampleRate, errors } = await decoder.decode(Uint8Array.from(page));
       if (errors.length > 0) throw new MediaUnreadableError('the Vorbis stream is damaged');
       if (samplesDecoded > 0) yield { rateHz: sampleRate, pcm: mixDown(channelData, samplesDecoded) };
     }

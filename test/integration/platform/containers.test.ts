@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ const fixture = (name: string): Buffer => readFileSync(join(folder, name));
 const hasFfmpeg = requireTool('ffmpeg') !== undefined;
 
 /** Read with nothing but what the package brings along. */
-const ours = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv'];
+const ours = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv', 'tones-vorbis.webm'];
 /** Read by a system ffmpeg. */
 const theirs = ['tones.m4a', 'tones.mp4', 'tones.aac', 'tones.wma'];
 
@@ -53,9 +53,33 @@ describe('containers', () => {
     expect(Math.abs(audio_duration - 1)).toBeLessThan(0.06);
   });
 
-  it.each(['tones.m4a', 'tones.wma'])('%s without ffmpeg is a 415 that says so', async (name) => {
+  it.each([
+    ['tones.m4a', 'Audio in MP4 (M4A, MOV)'],
+    ['tones.wma', 'Windows Media audio'],
+  ])('%s without ffmpeg is a 415 that says what is missing, how to get it and what to send instead', async (name, what) => {
     const { status, detail } = await transcribe(without, fixture(name));
-    expect([status, detail]).toEqual([415, expect.stringContaining('install ffmpeg')]);
+    expect(status).toBe(415);
+    expect(detail).toBe(
+      `${what} is decoded by the program ffmpeg, and the platform's machine does not have it. Install it there ` +
+        '(Debian: apt-get install ffmpeg), or send WAV, MP3, FLAC, Ogg, or WebM with Opus or Vorbis',
+    );
+  });
+
+  it.runIf(hasFfmpeg)('finds an ffmpeg that is installed while it runs', async () => {
+    const programs = mkdtempSync(join(tmpdir(), 'offhook-programs-'));
+    const ffmpeg = join(programs, 'ffmpeg');
+    await using late = await startTestPlatform({ media: { ffmpeg } });
+    expect((await transcribe(late, fixture('tones.m4a'))).status).toBe(415);
+    symlinkSync(requireTool('ffmpeg')!, ffmpeg);
+    expect((await transcribe(late, fixture('tones.m4a'))).text).toBe('alpha charlie');
+    rmSync(programs, { recursive: true });
+  });
+
+  it.each([0, 1, 40, 2000])('a Vorbis WebM that is damaged at byte %d of its headers is a 415', async (at) => {
+    const bytes = fixture('tones-vorbis.webm');
+    const headers = bytes.indexOf('\x01vorbis', 'latin1') - 1;
+    bytes.fill(0xff, headers + at, headers + at + 60);
+    expect((await transcribe(test, bytes)).status).toBe(415);
   });
 
   it('compressed audio too long for our own decoders is a 413 that says so where there is no ffmpeg', async () => {

@@ -66,14 +66,16 @@ function tooLong(seconds: number): Refusal {
   return new Refusal(400, `The audio is longer than ${seconds} s`);
 }
 
+/** Decoded with nothing but what is installed with the platform. */
+const plainFormats = 'WAV, MP3, FLAC, Ogg, or WebM with Opus or Vorbis';
+
 function refusalOf(error: unknown, maxSeconds: number): unknown {
   if (error instanceof MediaTooLongError) return tooLong(maxSeconds);
   if (error instanceof MediaNeedsFfmpegError) {
     // ASR doc, errors: 413 is for too much audio, 415 for audio that cannot be decoded.
     const status = error.facts['limit'] === undefined ? 415 : 413;
-    return new Refusal(status, `${error.message} is decoded with ffmpeg only, which this machine lacks: install ffmpeg`, {
-      cause: error,
-    });
+    const missing = `the platform's machine does not have it. Install it there (Debian: apt-get install ffmpeg), or send ${plainFormats}`;
+    return new Refusal(status, `${error.message} is decoded by the program ffmpeg, and ${missing}`, { cause: error });
   }
   if (error instanceof MediaUnreadableError) {
     return new Refusal(415, `The audio could not be decoded: ${error.message}`, { cause: error });

@@ -24,7 +24,7 @@ async function decode(bytes: Uint8Array, maxSeconds = 60): Promise<Int16Array> {
   return decodeAudio('pcm16', readFileSync(outputPath));
 }
 
-const read = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv'];
+const read = ['tones.mp3', 'tones.flac', 'tones-opus.ogg', 'tones-vorbis.ogg', 'tones.webm', 'tones.mkv', 'tones-vorbis.webm'];
 
 describe('containers by their content', () => {
   it.each([
