@@ -5,6 +5,11 @@ const MOST_COMMITS = 64;
 /** A commit after a voice that has had no final for this long will have none on this socket. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
+/** An average word of unhurried speech, without the pause behind it. */
+const WORD_MS = 300;
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
+
 interface HeardFinal {
   readonly text: string;
   readonly endOfUtterance: boolean | undefined;
@@ -111,8 +116,11 @@ export class Commits {
 
   #endOf({ text, endSample }: HeardFinal): number | undefined {
     if (endSample !== undefined) return endSample;
-    // An endpoint of the platform's own, found in a pause; where, it does not say.
-    return text.trim() === '' ? undefined : this.#audio.firstPauseEnd();
+    if (text.trim() === '') return undefined;
+    // An endpoint of the platform's own, found in a pause; where, it does not say. Without a pause it is all that was sent: on a
+    // noisy line the words would come a second time from the next socket.
+    const end = this.#audio.segmentEnd(spokenMs(text));
+    return end ?? (this.#sent.length > 0 ? undefined : this.#audio.next);
   }
 
   /** Without a mark, a commit is answered by a final after which nobody spoke before the commit. */
@@ -121,6 +129,13 @@ export class Commits {
     if (end === undefined && text.trim() !== '') return true;
     return !this.#audio.hasVoice(end ?? this.#audio.settled, commit);
   }
+}
+
+/** About how long words take to say. Languages without spaces have words too. */
+function spokenMs(text: string): number {
+  let words = 0;
+  for (const { isWordLike } of segmenter.segment(text)) if (isWordLike === true) words += 1;
+  return words * WORD_MS;
 }
 
 /** It has words, and may be all of a turn or only the part before a pause. */

@@ -120,19 +120,31 @@ export class ReplayBuffer {
     return this.#voicedMs(fromSample, untilSample) >= WORD_MS;
   }
 
-  /** The end of the first pause after speech that is not in a final yet, among what was sent: where a segment can have ended. */
-  firstPauseEnd(): number | undefined {
+  /**
+   * Where a segment can have ended that is in no final yet: behind that pause, among what was sent, up to which about so much was
+   * spoken. A recogniser that waits longer than our shortest pause has several of them in one segment.
+   * @param spokenMs how long the words of the segment take
+   * @returns undefined when there was no pause after speech
+   */
+  segmentEnd(spokenMs: number): number | undefined {
     let silentBlocks = 0;
-    let spoken = false;
-    let pauseEnd: number | undefined;
+    let voicedMs = 0;
+    let end: number | undefined;
+    let leastOffMs = Infinity;
+    const pauseOver = (at: number): void => {
+      const offMs = Math.abs(voicedMs - spokenMs);
+      if (voicedMs === 0 || silentBlocks * BLOCK_MS < PAUSE_MS || offMs >= leastOffMs) return;
+      leastOffMs = offMs;
+      end = at;
+    };
     for (let at = Math.max(this.#settled, this.#start); at < this.#next; at += this.#blockSamples) {
       const voiced = this.#isVoiced(at);
-      if (voiced && pauseEnd !== undefined) return at;
+      if (voiced) pauseOver(at);
       silentBlocks = voiced ? 0 : silentBlocks + 1;
-      spoken ||= voiced;
-      if (spoken && silentBlocks * BLOCK_MS >= PAUSE_MS) pauseEnd = this.#next;
+      if (voiced) voicedMs += BLOCK_MS;
     }
-    return pauseEnd;
+    pauseOver(this.#next);
+    return end;
   }
 
   #voicedMs(fromSample: number, untilSample: number): number {

@@ -17,6 +17,7 @@ const profiles: Readonly<Record<string, ModelProfile>> = {
   'own endpoints': { marks: false, places: true, endpointMs: 700, lateMs: 0 },
   'own endpoints, late': { marks: false, places: true, endpointMs: 700, lateMs: 3_000 },
   'Variant B': { marks: false, places: false, endpointMs: 700, lateMs: 0, isAlt: true },
+  'long endpoints, no places': { marks: false, places: false, endpointMs: 1_000, lateMs: 0 },
   'own endpoints, no places': { marks: false, places: false, endpointMs: 700, lateMs: 0 },
 };
 

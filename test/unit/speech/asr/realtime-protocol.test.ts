@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { SpeechUnavailableError } from '../../../../src/speech/errors.ts';
 import { ProtocolDriver, silence, voice } from './protocol-driver.ts';
+import { wordSound } from './word-model.ts';
 
 describe('recognition session: opening and audio', () => {
   it('opens with the frame of the documents, the first ten phrases among it', () => {
@@ -533,5 +534,44 @@ describe('recognition session: a lost socket', () => {
     driver.ready();
     driver.advance(1_000);
     expect(driver.socket.commands).toEqual([{ text: 'end', afterSamples: 2_400 }]);
+  });
+});
+
+describe('a final that says neither where it ends nor whether more follows', () => {
+  const replayed = (driver: ProtocolDriver): number => driver.socket.samples.filter((sample) => sample !== 0).length;
+
+  it('is not heard a second time from the socket after it, though it holds two phrases', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    for (const index of [0, 1]) driver.speak(Int16Array.from([...wordSound(index), ...silence(600)]));
+    driver.speak(silence(600));
+    driver.hear({ type: 'final', text: 'zero one' });
+    driver.close(1006);
+    driver.ready();
+    driver.advance(5_000);
+    expect(replayed(driver)).toBe(0);
+  });
+
+  it('is not heard a second time where noise leaves no pause', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    driver.speak(new Int16Array(16_000).fill(3_000));
+    driver.hear({ type: 'final', text: 'zero one' });
+    driver.speak(new Int16Array(1_600).fill(3_000));
+    driver.close(1006);
+    driver.ready();
+    driver.advance(5_000);
+    expect(replayed(driver)).toBe(1_600);
+  });
+
+  it('leaves the phrase behind it to its own final', () => {
+    const driver = new ProtocolDriver();
+    driver.ready();
+    for (const index of [0, 1]) driver.speak(Int16Array.from([...wordSound(index), ...silence(600)]));
+    driver.hear({ type: 'final', text: 'zero' });
+    driver.close(1006);
+    driver.ready();
+    driver.advance(5_000);
+    expect(replayed(driver)).toBe(wordSound(1).length);
   });
 });

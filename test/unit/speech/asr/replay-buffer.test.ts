@@ -140,9 +140,9 @@ describe('replay buffer', () => {
     const buffer = new ReplayBuffer(10 * RATE_HZ, RATE_HZ);
     for (const part of [quiet(600), loud(500), quiet(300), loud(200), quiet(500), loud(300)]) buffer.push(part);
     buffer.take(buffer.end);
-    expect(buffer.firstPauseEnd()).toBe((2_100 * RATE_HZ) / 1000);
+    expect(buffer.segmentEnd(400)).toBe((2_100 * RATE_HZ) / 1000);
     buffer.settle((2_100 * RATE_HZ) / 1000);
-    expect(buffer.firstPauseEnd()).toBeUndefined();
+    expect(buffer.segmentEnd(400)).toBeUndefined();
     expect(buffer.hasVoice(0, 600 * 8)).toBe(false);
     expect(buffer.hasVoice(0, 800 * 8)).toBe(true);
   });
