@@ -46,7 +46,7 @@ export function addAnalyseCommand(program: Command): void {
     .option('--watch', 'go on with what comes into the folders, until interrupted')
     .option('--json', 'print one JSON document at the end')
     .action((inputs: readonly string[], flags: AnalyseFlags) =>
-      runSpeechCommand('analyse', flags, (session) => analyse(inputs, flags, session), EXIT.usage),
+      runSpeechCommand('analyse', flags, (session) => analyse(inputs, flags, session), { thrownCode: EXIT.usage }),
     );
 }
 

@@ -1,13 +1,14 @@
 import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
-import type { TranscriptionOptions, TranscriptionResult, TranscriptionSource } from '../speech/asr/batch.ts';
+import type { AudioFile } from '../speech/asr/audio-source.ts';
+import type { TranscriptionOptions, TranscriptionResult } from '../speech/asr/batch.ts';
 import { printNote } from './output.ts';
 import { readInput, requireFile, requireFolderOf, writeOutput } from './speech/files.ts';
 import { Progress } from './speech/progress.ts';
 import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
 import { cuesOf, srtOf, vttOf } from './speech/subtitles.ts';
-import { countOption, UsageError } from './speech/usage.ts';
+import { countOption, numberOption, UsageError } from './speech/usage.ts';
 
 interface TranscribeFlags {
   readonly output: string;
@@ -20,16 +21,22 @@ interface TranscribeFlags {
   readonly identify?: boolean;
   readonly script?: string;
   readonly boost?: readonly string[];
+  readonly boostWeight?: number;
   readonly analysis?: boolean;
   readonly summary?: boolean;
+  readonly summaryMaxLength?: number;
   readonly sentiment?: boolean;
   readonly intent?: boolean;
+  readonly intentChoices?: readonly string[];
   readonly keyterms?: boolean;
+  readonly keytermKeywords?: readonly string[];
   readonly emotion?: boolean;
   readonly medicalTerms?: boolean;
   readonly profanity?: boolean;
   readonly hash?: readonly string[];
   readonly codeSwitch?: boolean;
+  readonly medical?: boolean;
+  readonly diarize?: boolean;
   readonly json?: boolean;
 }
 
@@ -49,24 +56,57 @@ export function addTranscribeCommand(program: Command): void {
     .option('--identify', 'name them by their registered profiles; needs --speakers of 2 or more')
     .option('--script <script>', 'script to write in, for example Latin')
     .option('--boost <phrases...>', 'terms to listen for')
+    .option('--boost-weight <number>', 'how strongly; 10 when absent, without effect for English', numberOption)
     .option('--analysis', 'intent, sentiment, summary and key terms')
     .option('--summary', 'a summary')
+    .option('--summary-max-length <count>', 'longest summary, in the unit of the platform', countOption)
     .option('--sentiment', 'the sentiment')
     .option('--intent', 'the intent')
+    .option('--intent-choices <labels...>', 'one of these as the intent')
     .option('--keyterms', 'key terms')
+    .option('--keyterm-keywords <terms...>', 'own names, which replace what was heard in their place')
     .option('--emotion', 'emotions by segment')
     .option('--medical-terms', 'correct medical terms')
     .option('--profanity', 'mask profane words')
     .option('--hash <words...>', 'replace these words with asterisks')
     .option('--code-switch', 'write English words in Latin script and numbers as digits')
+    .option('--medical', 'by the medical service, which takes English and no option above but -o, -f text or json, and --name')
+    .option('--diarize', 'tell speakers apart; of --medical alone')
     .option('--json', 'print one JSON document')
     .action((audio: string, flags: TranscribeFlags) =>
-      runSpeechCommand('transcribe', flags, (session) => transcribe(audio, flags, session)),
+      runSpeechCommand('transcribe', flags, (session) =>
+        flags.medical === true ? transcribeMedical(audio, flags, session) : transcribe(audio, flags, session),
+      ),
     );
+}
+
+const MEDICAL_FLAGS: ReadonlySet<string> = new Set(['medical', 'diarize', 'output', 'format', 'name', 'json']);
+
+async function transcribeMedical(audio: string, flags: TranscribeFlags, { speech, signal }: SpeechSession): Promise<JsonAnswer> {
+  const { output, format, diarize = false, json } = flags;
+  const [foreign] = Object.keys(flags).filter((flag) => !MEDICAL_FLAGS.has(flag));
+  if (foreign !== undefined || (format !== 'text' && format !== 'json'))
+    throw new UsageError(`the medical service takes no ${foreign === undefined ? `-f ${format}` : flagOf(foreign)}`);
+  requireFolderOf(output);
+  const source = await sourceOf(audio, flags);
+  if ('url' in source) throw new UsageError('the medical service fetches no address: give a file, or - for stdin');
+  const result = await (async () => {
+    using _progress = new Progress(`transcribing ${basename(audio)}`);
+    return await speech.transcribeMedical(source, { diarize }, signal);
+  })();
+  const text = format === 'json' ? JSON.stringify(result, undefined, 2) : result.text;
+  if (output !== '-' || json !== true) await writeOutput(output, [Buffer.from(`${text}\n`)]);
+  return { ...result, files: output === '-' ? [] : [output] };
+}
+
+/** As it is written on the command line. */
+function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
 async function transcribe(audio: string, flags: TranscribeFlags, { speech, signal }: SpeechSession): Promise<JsonAnswer> {
   const { output, format, srt, vtt } = flags;
+  if (flags.diarize === true) throw new UsageError('--diarize is of --medical; here --speakers tells speakers apart');
   for (const file of [output, srt, vtt]) if (file !== undefined) requireFolderOf(file);
   const source = await sourceOf(audio, flags);
   const result = await (async () => {
@@ -107,7 +147,7 @@ function rendered(result: TranscriptionResult, format: TranscribeFlags['format']
   }
 }
 
-async function sourceOf(audio: string, flags: TranscribeFlags): Promise<TranscriptionSource> {
+async function sourceOf(audio: string, flags: TranscribeFlags): Promise<AudioFile | { readonly url: string }> {
   if (/^https?:\/\//u.test(audio)) return { url: audio };
   if (audio !== '-') {
     requireFile(audio);
@@ -122,6 +162,7 @@ async function sourceOf(audio: string, flags: TranscribeFlags): Promise<Transcri
 function optionsOf(flags: TranscribeFlags): TranscriptionOptions {
   const { language, speakers, identify, script, boost, analysis, summary, sentiment, intent, keyterms, emotion } = flags;
   const { medicalTerms, profanity, hash, codeSwitch, format, srt, vtt, json } = flags;
+  const { boostWeight, intentChoices, keytermKeywords, summaryMaxLength } = flags;
   const isVerbose = format !== 'text' || srt !== undefined || vtt !== undefined || json === true;
   return {
     ...(isVerbose ? { verbose: true } : {}),
@@ -130,6 +171,10 @@ function optionsOf(flags: TranscribeFlags): TranscriptionOptions {
     ...(identify === undefined ? {} : { identifySpeakers: identify }),
     ...(script === undefined ? {} : { outputScript: script }),
     ...(boost === undefined ? {} : { boostPhrases: boost }),
+    ...(boostWeight === undefined ? {} : { boostWeight }),
+    ...(intentChoices === undefined ? {} : { intentChoices }),
+    ...(keytermKeywords === undefined ? {} : { keytermKeywords }),
+    ...(summaryMaxLength === undefined ? {} : { summaryMaxLength }),
     ...(analysis === undefined ? {} : { analysis }),
     ...(summary === undefined ? {} : { summary }),
     ...(sentiment === undefined ? {} : { sentiment }),

@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -62,6 +65,77 @@ it.concurrent('tells a wrong use (2) from a failure (1), as JSON too, and says w
   expect(failure.code).toBe(1);
   expect(failure.stdout).toContain('check OFFHOOK_ASR_URL');
   expect(failure.stdout + failure.stderr).not.toContain('the-key-itself');
+});
+
+it.concurrent('sends every parameter of the documents that a transcription takes', async () => {
+  const asked = new Map<string, string>();
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      asked.set(request.url ?? '', body);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(request.url?.includes('token') === true ? '{"token":"t","expires_in":60}' : '{"text":"heard"}');
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const urls = {
+    OFFHOOK_API_KEY: 'a-key',
+    OFFHOOK_AUTH_URL: url,
+    OFFHOOK_ASR_URL: url,
+    OFFHOOK_TTS_URL: url,
+    OFFHOOK_MED_URL: url,
+  };
+  writeFileSync(at('any.wav'), 'RIFF');
+  const flags = ['--language', 'hi', '--speakers', '2', '--identify', '--script', 'Latin', '--boost', 'Asha', 'Ravi'];
+  const more = [
+    '--boost-weight',
+    '12.5',
+    '--analysis',
+    '--intent',
+    '--intent-choices',
+    'book',
+    'cancel',
+    '--sentiment',
+    '--summary',
+  ];
+  const rest = ['--summary-max-length', '80', '--keyterms', '--keyterm-keywords', 'Offhook', '--emotion', '--medical-terms'];
+  const last = ['--profanity', '--hash', 'secret', '--code-switch', '-f', 'json'];
+  const all = ['transcribe', at('any.wav'), ...flags, ...more, ...rest, ...last];
+  const [heard, medical, token, foreign] = await Promise.all([
+    runOffhook(all, { ...env, ...urls }),
+    runOffhook(['transcribe', at('any.wav'), '--medical', '--diarize', '--json'], { ...env, ...urls }),
+    runOffhook(['token', '--expires-in', '123456789'], { ...env, ...urls }),
+    runOffhook(['transcribe', at('any.wav'), '--medical', '--boost-weight', '3', '--json'], { ...env, ...urls }),
+  ]);
+  server.close();
+  expect([heard, medical, token, foreign].map(({ code }) => code)).toEqual([0, 0, 0, 2]);
+  const sent = [...(asked.get('/v1/audio/transcriptions') ?? '').matchAll(/name="(\w+)"\r\n\r\n(.*)\r\n/gu)];
+  expect(Object.fromEntries(sent.map(([, name, value]) => [name, value]))).toEqual({
+    language_code: 'hi',
+    response_format: 'verbose_json',
+    num_speakers: '2',
+    output_script: 'Latin',
+    boost_phrases: 'Asha||Ravi',
+    boost_weight: '12.5',
+    nlp_analysis: 'true',
+    enable_intent_detection: 'true',
+    intent_choices: '["book","cancel"]',
+    enable_sentiment_analysis: 'true',
+    enable_summarization: 'true',
+    summary_max_length: '80',
+    enable_keyterm_normalization: 'true',
+    keyterm_keywords: '["Offhook"]',
+    emotion: 'true',
+    speaker_id: 'true',
+    medical: 'true',
+    profanity: 'true',
+    hash_keywords: '["secret"]',
+    codeswitch: 'true',
+  });
+  expect(asked.get('/transcribe')).toMatch(/name="enable_diarization"\r\n\r\ntrue/u);
+  expect(lastJson(medical)).toMatchObject({ ok: true, text: 'heard' });
+  expect([...asked.keys()]).toContain('/api/auth/token?expires_in=86400');
+  expect(lastJson(foreign)).toMatchObject({ error: 'the medical service takes no --boost-weight' });
 });
 
 // The first starts a platform of its own, as all of them do where the settings name none.

@@ -5,6 +5,7 @@ import { keepAwake } from '../../kernel/stay-awake.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { SpeechRequestError } from '../../speech/errors.ts';
 import { SpeechPlatform } from '../../speech/platform.ts';
+import type { SpeechPlatformSettings } from '../../speech/settings.ts';
 import { requireConfiguration } from '../configuration.ts';
 import { EXIT, printJson, printNote } from '../output.ts';
 import { speechSource } from '../speech-settings.ts';
@@ -26,12 +27,13 @@ export type JsonAnswer = Readonly<Record<string, unknown>>;
  * Runs one command against the configured speech platform, or against an embedded one started for it, and ends the process:
  * 0 when it worked, 1 when it failed, 2 for a wrong use of it. With `json` exactly one document is the last line of stdout.
  * @param thrownCode the exit code for an error, where 1 says that something was done and not all of it worked
+ * @param own what the command's options set, in place of the settings
  */
 export async function runSpeechCommand(
   name: string,
   flags: { readonly json?: boolean },
   task: (session: SpeechSession) => Promise<JsonAnswer>,
-  thrownCode: number = EXIT.failed,
+  { thrownCode = EXIT.failed, own = {} }: { readonly thrownCode?: number; readonly own?: Partial<SpeechPlatformSettings> } = {},
 ): Promise<void> {
   const stop = new AbortController();
   const interrupt = (): void => stop.abort(new Error('interrupted'));
@@ -46,7 +48,7 @@ export async function runSpeechCommand(
     // Free ports: a gateway of this machine may have the others.
     const anyPort = { ...config, settings: { ...settings, platform: { ...settings.platform, port: 0 } } };
     await using source = await speechSource(anyPort, logger, stop.signal);
-    await using speech = new SpeechPlatform(source.settings, { clock: systemClock, logger });
+    await using speech = new SpeechPlatform({ ...source.settings, ...own }, { clock: systemClock, logger });
     const answer = await task({ speech, isEmbedded: source.embedded, signal: stop.signal, settings });
     if (flags.json === true) printJson({ ok: true, ...answer });
     if (answer['ok'] === false) code = EXIT.failed;
