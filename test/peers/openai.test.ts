@@ -67,6 +67,24 @@ describe('the openai package, unmodified', () => {
     await expect(tts.audio.speech.create({ ...speech, voice: 'Nobody' })).rejects.toBeInstanceOf(UnprocessableEntityError);
   });
 
+  it('shows what is wrong in the message of its errors, in compat mode', async () => {
+    await using compat = await startTestPlatform({ compat: true });
+    const apiKey = await compat.token();
+    const speech = new OpenAI({ baseURL: `${compat.platform.ttsUrl}/v1`, apiKey, maxRetries: 0 }).audio.speech;
+    const asked = { model: 'tts-1', input: 'Hello', voice: 'Nobody' };
+    await expect(speech.create(asked)).rejects.toThrow('422 voice: unknown voice');
+    const recognition = new OpenAI({ baseURL: `${compat.platform.asrUrl}/v1`, apiKey: compat.platform.apiKey, maxRetries: 0 });
+    const refused = recognition.audio.transcriptions.create({ file: await upload(), model: 'whisper-1' });
+    await expect(refused).rejects.toThrow('401 This is no access token');
+  });
+
+  it('is told that nothing is answered as events, in place of an empty stream', async () => {
+    const events = asr.audio.transcriptions.create({ file: await upload(), model: 'zero-indic', stream: true });
+    await expect(events).rejects.toBeInstanceOf(UnprocessableEntityError);
+    const speech = { model: 'zero-indic', input: 'Hello', voice: 'Rajesh', stream_format: 'sse' } as const;
+    await expect(tts.audio.speech.create(speech)).rejects.toBeInstanceOf(BadRequestError);
+  });
+
   it('gets its class for 429, and comes back after Retry-After [192]', async () => {
     await using full = await startTestPlatform({ limits: { mintsPerMinute: 1, concurrentPerKey: 0 } });
     const apiKey = await full.token();

@@ -31,8 +31,15 @@ export class Refusal extends OffhookError {
   }
 }
 
-/** The detail as one line. */
+/** With `compat`: the documents' `detail`, and beside it what clients of OpenAI's shape show to their users. */
+export function compatErrorBody(refusal: Refusal): unknown {
+  const { detail, status } = refusal;
+  const type = status >= 500 ? 'server_error' : 'invalid_request_error';
+  return { detail, error: { message: detailText(detail), type, param: null, code: null } };
+}
+
+/** The detail as one line; fields stand without the `body` before them. */
 export function detailText(detail: string | readonly FieldProblem[]): string {
   if (typeof detail === 'string') return detail;
-  return detail.map((problem) => `${problem.loc.join('.')}: ${problem.msg}`).join('; ');
+  return detail.map((problem) => `${problem.loc.slice(problem.loc[0] === 'body' ? 1 : 0).join('.')}: ${problem.msg}`).join('; ');
 }

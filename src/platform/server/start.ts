@@ -30,6 +30,7 @@ import { createHttpApp, type HttpAppOptions } from './http-app.ts';
 import { defaultLimits, type PlatformLimits } from './limits.ts';
 import { type ListenerName, listenerNames, type ListenerPorts, listenOn, portsFrom } from './listen.ts';
 import { addMedRoutes } from './med/med-service.ts';
+import { compatErrorBody } from './refusal.ts';
 import { SpeakerStore } from './speakers/speaker-store.ts';
 import { addTtsRoutes } from './tts/tts-service.ts';
 
@@ -117,10 +118,10 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   };
   const apps: Readonly<Record<ListenerName, FastifyInstance>> = {
     auth: app('auth', { bodyLimitBytes: 64 * 1024 }),
-    asr: app('asr'),
+    asr: app('asr', compat ? { errorBody: compatErrorBody } : {}),
     asrAlt: app('asrAlt', { errorBody: altErrorBody }),
     med: app('med'),
-    tts: app('tts'),
+    tts: app('tts', compat ? { errorBody: compatErrorBody } : {}),
   };
   for (const name of listenerNames) addRequestFaults(apps[name], faults, clock);
   addMintRoutes(apps.auth, { keys, tokens, clock, mintsPerMinute: limits.mintsPerMinute, compat });

@@ -41,6 +41,11 @@ describe('authentication', () => {
     }
   });
 
+  it('tells whoever sends an API key in place of a token where to get one', async () => {
+    const answer = await post(`${test.platform.ttsUrl}/tts`, `Bearer ${test.platform.apiKey}`);
+    expect(await answer.json()).toEqual({ detail: expect.stringContaining('POST /api/auth/token') });
+  });
+
   it('answers health and languages with no header and with garbage [38]', async () => {
     const open = [`${test.platform.asrUrl}/health`, `${test.platform.ttsUrl}/health`, `${test.platform.asrUrl}/languages`];
     for (const url of open) {

@@ -166,7 +166,7 @@ describe('realtime synthesis', () => {
     const before = test.synthesis.requests.length;
     socket.json({ ...request, ...fields });
     expect((await socket.untilClosed()).code).toBe(1008);
-    expect(socket.of('error')[0]!['error']).toMatch(/^body.input: streaming serves the Indic languages and English only/);
+    expect(socket.of('error')[0]!['error']).toMatch(/^input: streaming serves the Indic languages and English only/);
     expect(test.synthesis.requests.length).toBe(before);
   });
 

@@ -32,6 +32,18 @@ describe('batch synthesis', () => {
     expect(bytes.length).toBeGreaterThan(4000);
   });
 
+  it.each(['application/x-www-form-urlencoded', 'text/plain', 'multipart/form-data; boundary=x'])(
+    'refuses a body of type %s with a 400 that names the type it takes',
+    async (type) => {
+      const headers = { authorization: `Bearer ${await test.token()}`, 'content-type': type };
+      const answer = await fetch(`${test.platform.ttsUrl}/tts`, { method: 'POST', headers, body: JSON.stringify(request) });
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        { detail: 'The body must be JSON: Content-Type: application/json' },
+      ]);
+    },
+  );
+
   it('is the same at /v1/audio/speech, /tts and /, and GET / is not synthesis [157]', async () => {
     const asked = { ...request, response_format: 'pcm' };
     const answers = await Promise.all(['/v1/audio/speech', '/tts', '/'].map((path) => speak(test, asked, path)));

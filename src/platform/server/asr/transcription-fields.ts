@@ -88,6 +88,7 @@ export const transcriptionFieldsSchema = z.object({
   profanity: flag,
   hash_keywords: fewWords,
   codeswitch: flag,
+  stream: flag.refine((asked) => !asked, 'must be false: answers are not streamed here; /v1/realtime streams'),
 });
 
 type Fields = z.infer<typeof transcriptionFieldsSchema>;

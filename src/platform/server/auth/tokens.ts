@@ -8,6 +8,9 @@ export type TokenService = 'asr' | 'tts';
 
 export const tokenIssuer = 'offhook-platform';
 
+/** Most often an API key is sent in its place. */
+const noToken = 'This is no access token: POST /api/auth/token of the token service gives one for an API key';
+
 export interface TokenClaims {
   /** Id of the API key that minted it; slots are counted by it. */
   readonly keyId: string;
@@ -87,6 +90,7 @@ export class Tokens {
   }
 
   async check(token: string, service: TokenService): Promise<TokenCheck> {
+    if (token.split('.').length !== 3) return { type: 'refused', reason: noToken };
     try {
       const { payload } = await jwtVerify(token, this.#publicKey, {
         algorithms: ['RS256'],

@@ -61,6 +61,8 @@ export const speechFieldsSchema = z.object({
   reference_text: z.string().nullish(),
   latex: flag.nullish(),
   quality: z.enum(qualities).nullish(),
+  /** A client that asks for events would find none in the answer. */
+  stream_format: z.literal('audio', 'must be audio: the answer is the sound itself').nullish(),
 });
 
 /** Fields as a client gave them; unknown ones are ignored. */

@@ -10,6 +10,7 @@ import type { FaultDice } from '../faults/fault-dice.ts';
 import { joinSamples } from '../../../audio/join-samples.ts';
 import type { PlatformLimits } from '../limits.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
+import { Refusal } from '../refusal.ts';
 import { Slots } from '../slots.ts';
 import { addSocketRoutes } from '../socket-routes.ts';
 import { encodeSpeech } from './encode-speech.ts';
@@ -42,6 +43,11 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     default_voice: engine.defaultVoice,
   }));
 
+  // Any other type would be a 415 of the framework's, which names no way out; `curl -d` sends one.
+  app.removeContentTypeParser('text/plain');
+  app.addContentTypeParser('*', (_request, _body, done) =>
+    done(new Refusal(400, 'The body must be JSON: Content-Type: application/json')),
+  );
   const synthesise = async (request: FastifyRequest, reply: FastifyReply): Promise<Buffer> => {
     const asked = speechRequestOf(readSpeechFields(request.body), { kind: 'batch', compat, voices });
     const bytes = await withDeadline(clock, limits.batchMs, clientSignal(reply), async (signal) => {
