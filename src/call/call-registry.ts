@@ -27,6 +27,8 @@ export type CallAnswer =
       /** New for every answer, also when a call that is alive is answered again. */
       readonly attachmentId: string;
     }
+  /** A repeated webhook of a call whose media socket is open: nobody else gets one. */
+  | { readonly kind: 'attached' }
   | CallRefusal;
 
 /** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
@@ -64,7 +66,7 @@ export class CallRegistry {
    * @throws what the disk throws at a lease; nothing is held then
    */
   answer(inbound: InboundCall, lane?: number): CallAnswer {
-    const again = this.again(inbound.carrierCallId);
+    const again = this.again(inbound);
     if (again !== undefined) return again;
     const closed = this.#draining ? 'stopping' : undefined;
     const admission = admit(this.#options, inbound, { active: this.active, lane, closed });
@@ -86,10 +88,14 @@ export class CallRegistry {
     return refusal(bot, 'apology', 'lease');
   }
 
-  /** Another attachment for a call that is alive; undefined where there is none. */
-  again(carrierCallId: string): CallAnswer | undefined {
+  /**
+   * Another attachment for a call that is alive; undefined where there is none. A repeated webhook gets none while a socket is
+   * attached: after a redirect the carrier has stopped that one.
+   */
+  again({ carrierCallId, isRepeat }: Pick<InboundCall, 'carrierCallId' | 'isRepeat'>): CallAnswer | undefined {
     const alive = this.#byCarrierId.get(carrierCallId);
-    return alive === undefined ? undefined : this.#accept(alive.id);
+    if (alive === undefined) return undefined;
+    return isRepeat === true && alive.attached ? { kind: 'attached' } : this.#accept(alive.id);
   }
 
   attach(callId: string, attachment: Attachment): void {

@@ -76,6 +76,8 @@ export interface InboundCall {
   readonly direction: 'inbound' | 'outbound';
   /** The bot named in the webhook's path, if any. */
   readonly botName: string | undefined;
+  /** The same webhook was answered before, byte for byte: the carrier asks once more, or somebody replays it. */
+  readonly isRepeat?: boolean | undefined;
 }
 
 /** Acting on a call at its carrier, beside its media. */

@@ -77,7 +77,7 @@ export class FrontDesk implements CallIntake, LiveCalls {
   async answer(inbound: InboundCall): Promise<CallAnswer> {
     const seat = this.#seats.get(inbound.carrierCallId);
     if (seat !== undefined) {
-      const again = await this.#again(seat, inbound.carrierCallId);
+      const again = await this.#again(seat, inbound);
       // It was over by the time its process was asked, and its place is free.
       return again ?? this.answer(inbound);
     }
@@ -179,7 +179,7 @@ export class FrontDesk implements CallIntake, LiveCalls {
     this.#seats.set(carrierCallId, seat);
     seat.answered = answered.then(
       (answer) => {
-        if (answer.kind === 'refuse') this.#free(carrierCallId, seat);
+        if (answer.kind !== 'accept') this.#free(carrierCallId, seat);
         else if (this.#seats.get(carrierCallId) === seat) {
           seat.callId = answer.callId;
           this.#byCallId.set(answer.callId, seat);
@@ -197,10 +197,10 @@ export class FrontDesk implements CallIntake, LiveCalls {
   }
 
   /** @returns undefined where the call is over */
-  async #again(seat: Seat, carrierCallId: string): Promise<CallAnswer | undefined> {
+  async #again(seat: Seat, { carrierCallId, isRepeat }: InboundCall): Promise<CallAnswer | undefined> {
     const first = await seat.answered;
-    if (first.kind === 'refuse') return first;
-    const again = await seat.process.ask('again', { carrierCallId }).catch(() => null);
+    if (first.kind !== 'accept') return first;
+    const again = await seat.process.ask('again', { carrierCallId, isRepeat }).catch(() => null);
     if (again !== null) return again;
     this.#free(carrierCallId, seat);
     return undefined;

@@ -14,10 +14,12 @@ const inboundCall = z.object({
   to: z.string(),
   direction: z.enum(['inbound', 'outbound']),
   botName: z.string().optional(),
+  isRepeat: z.boolean().optional(),
 });
 
 const callAnswer = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('accept'), callId: z.string(), attachmentId: z.string() }),
+  z.object({ kind: z.literal('attached') }),
   z.object({
     kind: z.literal('refuse'),
     say: z.string(),
@@ -64,7 +66,7 @@ export const ORDERS = {
   /** `lane`: the key of the speech platform that the call's slot belongs to. */
   answer: orderOf(z.object({ inbound: inboundCall, lane: z.int() }), callAnswer),
   /** Another attachment for a call that is alive; null where it is over. */
-  again: orderOf(z.object({ carrierCallId: z.string() }), callAnswer.nullable()),
+  again: orderOf(z.object({ carrierCallId: z.string(), isRepeat: z.boolean().optional() }), callAnswer.nullable()),
   expect: orderOf(z.object({ callId: z.string(), attachmentId: z.string(), withinMs: z.number() }), nothing),
   abandon: orderOf(z.object({ callId: z.string().optional(), attachmentId: z.string(), reason: z.string() }), nothing),
   'carrier-ended': orderOf(z.object({ carrierCallId: z.string() }), nothing),

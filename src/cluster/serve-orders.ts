@@ -25,7 +25,7 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
   const live = liveCallsOf(registry);
   return {
     answer: ({ inbound, lane }) => registry.answer({ ...inbound, botName: inbound.botName }, lane),
-    again: ({ carrierCallId }) => registry.again(carrierCallId) ?? null,
+    again: (inbound) => registry.again(inbound) ?? null,
     expect({ callId, attachmentId, withinMs }) {
       expected.expect(callId, attachmentId, withinMs);
       return null;

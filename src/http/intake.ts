@@ -5,7 +5,8 @@ import type { Attachment, InboundCall } from '../carriers/port.ts';
 export interface CallIntake {
   /**
    * Admits a call or refuses it; verified to come from the carrier. For a `carrierCallId` whose call is alive (a redirect,
-   * a socket that died) the answer has the same `callId` and a new `attachmentId`.
+   * a socket that died) the answer has the same `callId` and a new `attachmentId`; `attached` where a repeated webhook finds its
+   * call's socket open.
    */
   answer(inbound: InboundCall): CallAnswer | Promise<CallAnswer>;
   /** The media of an accepted answer has started. Exactly one of `attach` and `abandon` follows each accepted answer. */

@@ -22,6 +22,9 @@ export interface TwilioStreamDeps extends Omit<TwilioRoutesDeps, 'expected' | 'f
   readonly requireUpgradeSignature: boolean;
 }
 
+/** Calls that are remembered for a signed socket: as many as there may be live ones. */
+const MOST_SIGNED = 10_000;
+
 /**
  * `WS /carriers/twilio/stream/<token>`. Refused before the upgrade: 404 for a plain request, 429 for too many sockets
  * that wait, 403 for a token that is forged, expired or spent, or a missing signature where one is required.
@@ -29,6 +32,7 @@ export interface TwilioStreamDeps extends Omit<TwilioRoutesDeps, 'expected' | 'f
 export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps): void {
   const grants = new WeakMap<FastifyRequest, StreamGrant>();
   const pending = new PendingSockets(deps.pendingPerAddress);
+  const signedCalls = new Set<string>();
 
   const admit = async (
     request: FastifyRequest<{ Params: { token: string } }>,
@@ -49,6 +53,17 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
     if ('refused' in claimed) return refuse(403, claimed.refused);
     const { grant } = claimed;
     const signature = upgradeSignature(deps, request);
+    // A carrier that signed the first socket of a call signs all of them: another is by somebody who replayed its webhook.
+    if (signature !== 'good' && signedCalls.has(grant.callId)) {
+      (deps.elsewhere ?? deps.expected).abandon(grant.attachmentId, 'its socket was not signed, and an earlier one was');
+      return refuse(403, `signature-${signature}`, grant.callId);
+    }
+    if (signature === 'good') {
+      signedCalls.delete(grant.callId);
+      signedCalls.add(grant.callId);
+      const [oldest] = signedCalls;
+      if (signedCalls.size > MOST_SIGNED && oldest !== undefined) signedCalls.delete(oldest);
+    }
     if (signature === 'wrong') {
       deps.logger.warn(
         { carrier: 'twilio', callId: grant.callId, address: request.ip },

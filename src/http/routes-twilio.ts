@@ -8,6 +8,7 @@ import { defaultPhrases } from '../config/bot-phrases.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { RefusalCause } from '../observability/metrics.ts';
+import { sleep } from '../kernel/abort.ts';
 import { within } from '../kernel/within.ts';
 import type { MediaExpectations } from './media-elsewhere.ts';
 import type { CallAnswer } from '../call/call-registry.ts';
@@ -29,18 +30,35 @@ export interface TwilioRoutesDeps extends TwilioAccessDeps {
   readonly logger: Logger;
 }
 
+/** A stop of the stream may come later than the webhook of the redirect that made it. */
+const STOPPED_WITHIN_MS = 2000;
+const ASKED_EVERY_MS = 100;
+/** Signatures of answered webhooks that are remembered: as many as there may be live calls. */
+const MOST_ANSWERED = 10_000;
+
 const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
 
 /** The voice webhook, answered with TwiML, and the status callback. Both signed, both form-encoded. For a scope of its own. */
 export function twilioRoutes(app: FastifyInstance, deps: TwilioRoutesDeps): void {
   const access = new TwilioAccess(deps);
+  const answered = new Set<string>();
   takeForms(app, { bodyLimit: deps.formBytes, onRefused: (request) => void access.noteRefusal(request, 400, 'fields') });
   app.addHook('onRequest', async (request, reply) => access.admit(request, reply));
   app.addHook('preHandler', async (request, reply) => access.check(request, reply));
   app.post('/carriers/twilio/voice/:bot?', async (request, reply) => {
     const inbound = readVoiceWebhook(request.body, botNameOf(request));
     if (inbound === undefined) throw new RequestRefused(400, 'The form has no usable CallSid.');
-    return reply.type('text/xml; charset=utf-8').send(await answerTo(deps, inbound, request.id));
+    const signature = String(request.headers['x-twilio-signature']);
+    const isRepeat = answered.delete(signature);
+    answered.add(signature);
+    const [oldest] = answered;
+    if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
+    const document = await answerTo(deps, isRepeat ? { ...inbound, isRepeat } : inbound, request.id);
+    if (document === undefined) {
+      access.noteRefusal(request, 409, 'repeated');
+      throw new RequestRefused(409, 'This webhook was answered before, and the media of its call goes on.');
+    }
+    return reply.type('text/xml; charset=utf-8').send(document);
   });
   app.post('/carriers/twilio/status', (request, reply) => {
     const status = readStatusWebhook(request.body);
@@ -63,8 +81,21 @@ function botNameOf(request: FastifyRequest): string | undefined {
 /** Longest that a caller waits for an answer; the carrier gives up on a webhook after 15 s. */
 const answerWithinMs = 8000;
 
-/** The answer document; whatever fails inside, the caller hears a sentence instead of the carrier's error message. */
-async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId: string): Promise<string> {
+/** Asks the calls; a repeated webhook whose call has its socket is asked about again, until that had time to be stopped. */
+async function answerOf({ clock, intake }: TwilioRoutesDeps, inbound: InboundCall): Promise<CallAnswer> {
+  const untilMs = clock.nowMs() + STOPPED_WITHIN_MS;
+  for (;;) {
+    const answer = await intake.answer(inbound);
+    if (answer.kind !== 'attached' || clock.nowMs() >= untilMs) return answer;
+    await sleep(clock, ASKED_EVERY_MS);
+  }
+}
+
+/**
+ * The answer document; whatever fails inside, the caller hears a sentence instead of the carrier's error message.
+ * @returns undefined for a repeated webhook that gets no stream
+ */
+async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId: string): Promise<string | undefined> {
   const { carrier, carrierCallId, from, to } = inbound;
   const facts = { carrier, carrierCallId, from, to };
   const refuse = (say: string, language: string, cause: RefusalCause, reason: string): string => {
@@ -74,7 +105,7 @@ async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId:
   const { apology } = defaultPhrases('en');
   let promised: string | undefined;
   try {
-    const answering = Promise.resolve(deps.intake.answer(inbound));
+    const answering = answerOf(deps, inbound);
     const answer = await within(deps.clock, answerWithinMs, answering, undefined);
     if (answer === undefined) {
       answering
@@ -82,6 +113,7 @@ async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId:
         .catch((error: unknown) => deps.logger.error({ error, requestId }, 'late answer failed'));
       return refuse(apology, 'en', 'late', 'no answer in time');
     }
+    if (answer.kind === 'attached') return undefined;
     if (answer.kind === 'refuse') return refuse(answer.say, answer.language, answer.cause, answer.reason);
     const { callId, attachmentId } = answer;
     promised = attachmentId;

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { errorText } from '../kernel/errors.ts';
 import { StoreRecordError } from './errors.ts';
+import { isStorable } from './storable.ts';
 
 const MAX_PAGE = 200;
 
 /** Where a page ended: the time and the rest of the key of its last row. */
-const cursor = z.tuple([z.number(), z.string()], z.string());
+const part = z.string().refine(isStorable);
+const cursor = z.tuple([z.int(), part], part);
 
 export type Cursor = z.infer<typeof cursor>;
 

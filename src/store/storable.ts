@@ -1,3 +1,10 @@
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** Whether PostgreSQL can keep a text as it is: see `storable`. */
+export function isStorable(text: string): boolean {
+  return !UNSTORABLE.test(text);
+}
+
 /**
  * A copy of a JSON value that PostgreSQL can keep: zero characters, which `text` and `jsonb` refuse, and halves of
  * surrogate pairs, which `jsonb` refuses, become U+FFFD. What a caller's software sent must never make a call's record

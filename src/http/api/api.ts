@@ -2,6 +2,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { OffhookError } from '../../kernel/errors.ts';
+import { isStorable } from '../../store/storable.ts';
 import { RequestRefused } from '../problem.ts';
 import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiDeps } from './api-deps.ts';
@@ -65,6 +66,25 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
   }
 }
 
+/**
+ * PostgreSQL stores neither zero characters nor halves of surrogate pairs.
+ * @throws RequestRefused 400 naming where one stands
+ */
+function refuseUnstorable(request: object): void {
+  const left: [where: string, value: unknown][] = [['', request]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [where, value] = next;
+    if (typeof value === 'object' && value !== null)
+      for (const [name, part] of Object.entries(value))
+        left.push([where === '' ? name : `${where}.${name}`, part], ['a name', name]);
+    else if (typeof value === 'string' && !isStorable(value))
+      throw new RequestRefused(
+        400,
+        `${where} has a zero character (U+0000) or half of a surrogate pair, which no text may have.`,
+      );
+  }
+}
+
 async function serve(
   route: ApiRoute,
   deps: ApiDeps,
@@ -82,6 +102,7 @@ async function serve(
   const form = route.form !== undefined && request.isMultipart() ? await readUpload(request, limits) : undefined;
   try {
     const body = form?.fields ?? request.body ?? {};
+    refuseUnstorable({ params, query, body, file: form?.file.name });
     const asked = { key, params, query, body, upload: form?.file, requestId: request.id, headers, signal: gone.signal };
     if (method === 'GET') {
       const answer = await route.serve(asked, reply);

@@ -1,6 +1,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import type { Settings } from '../../config/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { isStorable } from '../../store/storable.ts';
 import { RequestRefused } from '../problem.ts';
 import { API_SCOPES } from './api-keys.ts';
 import type { Principal } from './api-route.ts';
@@ -69,7 +70,8 @@ export class JwtBearers {
   #principalOf(payload: JWTPayload): Principal | TokenRefused {
     const { tenantClaim, scopesClaim } = this.#options.settings;
     const tenantId = payload[tenantClaim];
-    if (typeof tenantId !== 'string' || tenantId === '' || tenantId.length > 200) return { refused: 'it names no tenant' };
+    if (typeof tenantId !== 'string' || tenantId === '' || tenantId.length > 200 || !isStorable(tenantId))
+      return { refused: 'it names no tenant' };
     const claimed = payload[scopesClaim];
     const named: readonly unknown[] = typeof claimed === 'string' ? claimed.split(' ') : Array.isArray(claimed) ? claimed : [];
     // Scopes of others in the same token are none of ours.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ScriptedCaller } from '../../../src/sim/caller.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';
+import { signedWebhook } from '../../../src/sim/voice-webhook.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
 
@@ -43,6 +44,24 @@ it.concurrent('presses keys at the other end, and goes on with the same call on 
   expect(record.attachments).toHaveLength(2);
   expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', '5', '7']);
   expect(record.turns.at(-1)?.botText).toBe('You pressed 7.');
+});
+
+it.concurrent('keeps its call when a voice webhook is replayed, and follows the carrier through redirects of the same bytes', async () => {
+  const call = await dial();
+  const session = bench.sessionOf(call);
+  const { callSid, accountSid } = call;
+  const address = `${bench.gateway.url}/carriers/twilio/voice`;
+  const facts = { callSid, accountSid, from: '+15550100001', to: '+15550100002' };
+  const replay = (CallStatus: string) => fetch(address, signedWebhook(address, 'control-test-token', facts, { CallStatus }));
+  expect((await replay('ringing')).status).toBe(409);
+  expect([call.stream.open, session.attached]).toEqual([true, true]);
+  await call.connect();
+  await call.connect();
+  await eventually('the third stream', () => call.streams.length === 3 && session.attached);
+  expect((await replay('in-progress')).status).toBe(409);
+  expect(call.stream.open).toBe(true);
+  session.hangUp('enough');
+  expect((await session.ended).attachments).toHaveLength(3);
 });
 
 it.concurrent('connects the caller to somebody else', async () => {

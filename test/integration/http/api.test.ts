@@ -275,6 +275,21 @@ describe('the API', () => {
     expect((await ask('/calls', secret)).statusCode).toBe(401);
   });
 
+  it.each([
+    ['GET', '/calls?carrier=%00', undefined, 'query.carrier'],
+    ['GET', '/calls?text=a%00b', undefined, 'query.text'],
+    ['GET', '/calls/%00', undefined, 'params.callId'],
+    ['GET', '/analyses?profile=%00', undefined, 'query.profile'],
+    ['GET', `/calls?cursor=${Buffer.from('[1,"\\u0000"]').toString('base64url')}`, undefined, 'not a place in a list'],
+    ['GET', `/calls?cursor=${Buffer.from('[1.5,"c1"]').toString('base64url')}`, undefined, 'not a place in a list'],
+    ['POST', '/jobs/post-call/retry', { id: '\0' }, 'body.id'],
+    ['POST', '/analyses', { url: 'https://a.test/x.wav', metadata: { note: '\ud800' } }, 'body.metadata.note'],
+    ['POST', '/analyses', { url: 'https://a.test/x.wav', metadata: { '\0': '' } }, 'a name'],
+  ] as const)('answers 400 to a zero character that the store cannot keep: %s %s', async (method, url, payload, where) => {
+    const answer = await ask(url, undefined, payload === undefined ? { method } : { method, payload });
+    expect([answer.statusCode, answer.json<{ detail?: string }>().detail]).toEqual([400, expect.stringContaining(where)]);
+  });
+
   it('makes the description that anybody may ask for once', async () => {
     await app.inject({ url: '/api/openapi.json' });
     const made = vi.spyOn(JSON, 'stringify');

@@ -373,6 +373,42 @@ describe('a flood of refused webhooks', () => {
   });
 });
 
+describe('a voice webhook that is replayed', () => {
+  it('gets no stream while the media of its call goes on, and a new one when the carrier has stopped that', async () => {
+    await using gateway = await startGateway();
+    gateway.intake.refusal = undefined;
+    expect((await post(gateway)).status).toBe(200);
+    gateway.intake.refusal = { kind: 'attached' };
+    const replayed = post(gateway);
+    for (let at = 0; at < 20; at += 1) {
+      await until(() => expect(gateway.clock.pendingTimers).toBe(3));
+      gateway.clock.advance(100);
+    }
+    expect((await replayed).status).toBe(409);
+    expect(gateway.intake.answered.map(({ isRepeat }) => isRepeat)).toEqual([
+      undefined,
+      ...Array.from({ length: 21 }, () => true),
+    ]);
+    expect((await gateway.metrics.render()).body).toContain(
+      'offhook_webhooks_refused_total{carrier="twilio",reason="repeated"} 1',
+    );
+    const redirected = post(gateway);
+    await until(() => expect(gateway.clock.pendingTimers).toBe(3));
+    gateway.intake.refusal = undefined;
+    gateway.clock.advance(100);
+    expect(streamUrlOf(await (await redirected).text())).toContain('/stream/');
+  });
+
+  it('opens no unsigned socket of a call whose first socket was signed', async () => {
+    await using gateway = await startGateway();
+    const [first, second, third] = [await answer(gateway), await answer(gateway), await answer(gateway)] as const;
+    const sockets = [await openSocket(first)];
+    expect([await openStream(second, {}), gateway.intake.abandoned.length]).toEqual([403, 1]);
+    sockets.push(await openSocket(third));
+    for (const socket of sockets) socket.terminate();
+  });
+});
+
 describe('the token of a stream', () => {
   it('lets in one socket', async () => {
     await using gateway = await startGateway();
