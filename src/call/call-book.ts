@@ -223,6 +223,12 @@ export class CallBook {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
   }
 
+  /** The dialog answered a turn with nothing, and the caller hears nothing. */
+  dialogEmpty(turn: number): void {
+    this.#services.events.dialogEmpty({ callId: this.#callId, turn });
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: nothing was said or done in turn ${turn}` });
+  }
+
   /** Somebody outside the call had it do something. @param forMs how long it lasts, where it ends by itself */
   ordered(order: string, by: string, forMs?: number): void {
     const turn = Math.max(0, this.conversation.current);

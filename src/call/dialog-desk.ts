@@ -25,9 +25,9 @@ export interface DialogFloor {
   pressAfterThis(digits: string): void;
   /** The dialog's answer is complete. @param hints what the caller is expected to say */
   listenFor(hints: readonly string[]): void;
-  /** The dialog had no answer, and the caller is asked to say it again. */
-  sayAgain(): void;
-  /** The dialog has failed too often. */
+  /** The dialog had no answer: the caller is asked to say it again, or whether they are there where they said nothing. */
+  sayAgain(phrase: 'sayAgain' | 'noInput'): void;
+  /** The dialog has failed too often, or before it had said anything. */
   giveUp(): void;
 }
 
@@ -39,6 +39,8 @@ export class DialogDesk {
   readonly #floor: DialogFloor;
   readonly #hook: DialogHook;
   #failures = 0;
+  /** The answer that the dialog was asked for last; `spoken` once something of it can be heard. */
+  #answer: { readonly kind: AskedInput['kind']; spoken: boolean; readonly end: () => void } | undefined;
   /** The values that turns were asked for, by turn: that of a turn which may be asked again, and that of the next one. */
   readonly #expected = new Map<number, ExpectedValue>();
   #hints: readonly string[] = [];
@@ -94,16 +96,24 @@ export class DialogDesk {
     }
     const dialogTurn = this.#turn(input, turn, media);
     const early = this.#earlyFor(input, turn);
+    const end = (): void => {
+      voice.flush();
+      reply.close();
+    };
+    const answer = { kind: input.kind, spoken: false, end };
+    this.#answer = answer;
     const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);
     void runDialog(respond, reply, {
       say: (action) => {
         this.#failures = 0;
+        answer.spoken = true;
         if (action.type === 'say') voice.say(reply, action);
         else voice.play(reply, action);
       },
       act: (action) => this.#act(action, turn, voice.language),
       answered: () => this.#book.answered(turn),
-      complete: () => {
+      complete: (isEmpty) => {
+        if (isEmpty) this.#book.dialogEmpty(turn);
         voice.flush();
         if (input.kind === 'no-input' && !this.#gathered) this.#forget(turn + 1);
         this.#floor.listenFor(this.#hints);
@@ -118,12 +128,18 @@ export class DialogDesk {
     this.#floor.expect(undefined);
   }
 
-  /** The dialog had no answer: the caller is asked to say it again; after some tries the call is given up. */
+  /**
+   * The dialog had no answer. A caller who spoke is asked to say it again; after some tries the call is given up. One who was not
+   * greeted has nothing to say again: the call is given up at once, or goes on from as much of the greeting as there is.
+   */
   failed(error: unknown): void {
     this.#book.dialogFailed(error);
     this.#failures += 1;
-    if (this.#failures >= MOST_FAILURES) this.#floor.giveUp();
-    else this.#floor.sayAgain();
+    const { kind, spoken, end } = this.#answer ?? { kind: 'spoken', spoken: false, end: () => undefined };
+    const greets = kind === 'start';
+    if (this.#failures >= MOST_FAILURES || (greets && !spoken)) this.#floor.giveUp();
+    else if (greets) end();
+    else this.#floor.sayAgain(kind === 'no-input' ? 'noInput' : 'sayAgain');
   }
 
   /** Lets the dialog clean up. Never rejects. */

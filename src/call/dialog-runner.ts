@@ -11,8 +11,8 @@ export interface DialogSink {
   act(action: Exclude<DialogAction, AudibleAction>): void;
   /** The dialog's first action is here. */
   answered(): void;
-  /** All of the dialog's answer is here. */
-  complete(): void;
+  /** All of the dialog's answer is here. @param isEmpty whether it neither says nor does anything */
+  complete(isEmpty: boolean): void;
   failed(error: unknown): void;
 }
 
@@ -23,11 +23,13 @@ export async function runDialog(
   sink: DialogSink,
 ): Promise<void> {
   let first = true;
+  let isEmpty = true;
   try {
     for await (const action of respond(reply.signal)) {
       if (reply.signal.aborted) return;
       if (first) sink.answered();
       first = false;
+      if (action.type !== 'say' || action.text.trim() !== '') isEmpty = false;
       if (action.type === 'say' || action.type === 'play') sink.say(action);
       else sink.act(action);
       await reply.room();
@@ -37,7 +39,7 @@ export async function runDialog(
     if (!reply.signal.aborted) sink.failed(error);
     return;
   }
-  if (!reply.signal.aborted) sink.complete();
+  if (!reply.signal.aborted) sink.complete(isEmpty);
   reply.close();
 }
 

@@ -309,8 +309,7 @@ export class CallSession {
         this.#book.filler(effect.waitingFor);
         return;
       case 'give-up':
-        if (transferTo === undefined) return this.#sayLast('goodbye', effect.reason);
-        return this.#sayLast('oneMoment', 'transferred', () => void this.#carrier.transfer(transferTo));
+        return this.#sayLast(transferTo === undefined ? 'goodbye' : 'oneMoment', effect.reason, transferTo);
       case 'dialog-failed':
         return this.#dialog.failed(new Error(effect.reason));
     }
@@ -340,11 +339,11 @@ export class CallSession {
       transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#carrier.transfer(to)),
       pressAfterThis: (digits) => this.#carrier.pressAfterThis(digits),
       listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turns.state)),
-      sayAgain: () => {
-        if (!this.#farewell.last) this.#media?.voice.phrase('sayAgain', this.#book.conversation.current, 'always');
+      sayAgain: (phrase) => {
+        if (!this.#farewell.last) this.#media?.voice.phrase(phrase, this.#book.conversation.current, 'always');
       },
       giveUp: () => {
-        if (!this.#farewell.last) this.apologise('dialog-failed');
+        if (!this.#farewell.last) this.#sayLast('apology', 'dialog-failed', this.identity.bot.failureTransfer);
       },
     };
   }
@@ -357,10 +356,11 @@ export class CallSession {
     this.apologise('speech-unavailable');
   }
 
-  /** Says one last sentence that cannot be interrupted, and hangs up after it. */
-  #sayLast(name: 'apology' | 'goodbye' | 'oneMoment', reason: string, act?: () => void): void {
+  /** Says one last sentence that cannot be interrupted, and hangs up after it or has the caller connected to somebody else. */
+  #sayLast(name: 'apology' | 'goodbye' | 'oneMoment', reason: string, transferTo?: string): void {
+    const transfer = transferTo === undefined ? undefined : (): void => void this.#carrier.transfer(transferTo);
     this.#carrier.forgetKeys();
-    this.#farewell.lastWords(reason, act);
+    this.#farewell.lastWords(transfer === undefined ? reason : 'transferred', transfer);
     this.#media?.voice.phrase(name, this.#book.conversation.current, 'never');
   }
 

@@ -81,12 +81,13 @@ function whereIn(bot: Bot, key: string): string {
 }
 
 function namesInFile(bot: Bot): Named[] {
-  const { dialog, ambience, noInputTransfer } = bot;
+  const { dialog, ambience, noInputTransfer, failureTransfer } = bot;
   const named = (kind: Named['kind'], key: string, name: string): Named => ({ kind, key, name, where: whereIn(bot, key) });
   const names = [named('voice', 'voice', bot.voice), named('language', 'language', bot.language)];
   names.push(...Object.keys(bot.phrases).map((code) => named('phrases', `phrases.${code}`, code)));
   if (ambience?.file !== undefined) names.push(named('sound', 'ambience.file', ambience.file));
   if (noInputTransfer !== undefined) names.push(named('control', 'noInputTransfer', noInputTransfer));
+  if (failureTransfer !== undefined) names.push(named('control', 'failureTransfer', failureTransfer));
   if (dialog.kind !== 'llm') return names;
   names.push(...Object.entries(dialog.transfers).map(([name, to]) => named('control', `dialog.transfers.${name}`, to)));
   names.push(...dialog.tools.map(({ name }, index) => named('tool', `dialog.tools.${index}.name`, name)));

@@ -126,6 +126,8 @@ export const botSettings = z
     noInputAttempts: wait(0, 10, 4),
     /** Whom such a caller is connected to in place of the goodbye. */
     noInputTransfer: transferTarget.optional(),
+    /** Whom a caller is connected to behind the apology when the dialog cannot greet, or fails too often. */
+    failureTransfer: transferTarget.optional(),
     /** Longest call. A minute before its end the next reply says so, where the call may last more than two. */
     maxDurationMs: wait(1000, 86_400_000, 3_600_000),
     /**
@@ -151,6 +153,10 @@ export const botSettings = z
         path: ['askEarly'],
         message: 'a relay bot, or a model with tools of its own, cannot be asked early: what it did could not be undone',
       });
+    }
+    if (bot.failureTransfer !== undefined && bot.phrases[bot.language]?.apology === undefined) {
+      const message = `needs an apology of the bot's own (phrases.${bot.language}.apology): the built-in one says goodbye`;
+      context.addIssue({ code: 'custom', path: ['failureTransfer'], message });
     }
     if (dialog.kind === 'flow' && (dialog.file === undefined) === (dialog.flow === undefined)) {
       context.addIssue({ code: 'custom', path: ['dialog'], message: 'a flow bot needs either file or flow, and not both' });

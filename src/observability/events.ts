@@ -40,6 +40,8 @@ export interface BusinessEvents {
   /** Frames of one call that the neural voice detector was asked about, told once with their counts. */
   framesJudged(event: { judged: number; late: number }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
+  /** The bot answered a turn with nothing. */
+  dialogEmpty(event: { callId: string; turn: number }): void;
   webhookRefused(event: { carrier: string; reason: string; status: number; address: string }): void;
   streamRefused(event: { carrier: string; reason: string; status: number; callId?: string; address: string }): void;
   messageRejected(event: { carrier: string; callId?: string; problem: string; count: number }): void;
@@ -98,6 +100,7 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
       metrics.neuralFrames('late', late);
     },
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
+    dialogEmpty: (event) => logger.warn(event, 'the bot answered a turn with nothing: the caller hears silence'),
     webhookRefused(event) {
       metrics.webhookRefused(event.carrier, event.reason);
       const line = throttle(`webhook ${event.carrier} ${event.reason}`);

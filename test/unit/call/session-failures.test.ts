@@ -123,3 +123,89 @@ it('ends the call in which something of ours throws', async () => {
   await bench.quiet(20);
   expect((await bench.session.ended).endReason).toBe('internal-error');
 });
+
+/** What the bot said, as far as it was heard. */
+const heardOf = (bench: CallBench): string[] => (bench.record?.turns ?? []).map(({ botHeardText }) => botHeardText);
+const APOLOGY = 'Sorry, something went wrong on our side. Please call again later. Goodbye.';
+
+it.each([
+  { note: 'cannot be reached', script: (): AsyncIterable<never> => throwing(new Error('away')) },
+  {
+    note: 'never answers',
+    script: (): AsyncIterable<never> => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }),
+  },
+])('says the apology and hangs up, and asks for nothing again, when a bot $note at the greeting', async ({ script }) => {
+  using bench = new CallBench(script);
+  await bench.start();
+  await bench.quiet(20_000);
+  expect(bench.attachment.closedBecause).toBe('dialog-failed');
+  await bench.session.ended;
+  expect(heardOf(bench).join(' ')).toContain(APOLOGY);
+  expect(heardOf(bench).join(' ')).not.toContain('say it again');
+  expect(bench.asked).toHaveLength(1);
+});
+
+it('connects the caller behind the apology where the bot says to whom', async () => {
+  const phrases = { en: { apology: 'Sorry, a person takes over.' } };
+  using bench = new CallBench(() => throwing(new Error('away')), { failureTransfer: '+15550100', phrases });
+  const transfers: string[] = [];
+  const transfer = async (_call: string, to: string): Promise<void> => void transfers.push(to);
+  bench.control = { hangUp: async () => undefined, sendDigits: async () => undefined, transfer };
+  await bench.start();
+  await bench.quiet(3_000);
+  expect(transfers).toEqual(['+15550100']);
+  bench.attachment.emit({ type: 'stopped', reason: 'stream ended' });
+  expect((await bench.session.ended).endReason).toBe('transferred');
+  expect(heardOf(bench)).toEqual(['Sorry, a person takes over.']);
+});
+
+it('listens when a bot breaks off in the middle of its greeting', async () => {
+  using bench = new CallBench(async function* (turn) {
+    yield { type: 'say', text: turn.input.kind === 'start' ? 'Hello, this is the desk.' : 'Yes.' };
+    if (turn.input.kind === 'start') throw new Error('broke off');
+  });
+  await bench.start();
+  await bench.quiet(3_000);
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'hello');
+  await bench.quiet(1_500);
+  bench.session.hangUp('done');
+  await bench.session.ended;
+  expect(heardOf(bench)).toEqual(['Hello, this is the desk.', 'Yes.']);
+});
+
+it('asks a silent caller whether they are there when the bot fails at the silence', async () => {
+  using bench = new CallBench(
+    async function* (turn) {
+      if (turn.input.kind !== 'start') throw new Error('away');
+      yield { type: 'say', text: 'Hello.' };
+    },
+    { noInputMs: 3_000 },
+  );
+  await bench.start();
+  await bench.quiet(6_800);
+  bench.session.hangUp('done');
+  await bench.session.ended;
+  expect(heardOf(bench).join(' ')).toMatch(/^Hello\. Sorry, I did not hear anything\./u);
+});
+
+it('warns of a bot that answers with nothing, and names the turn', async () => {
+  using bench = new CallBench(async function* (turn) {
+    if (turn.input.kind === 'start') yield { type: 'say', text: 'Hello.' };
+  });
+  await bench.start();
+  await bench.quiet(1_500);
+  await bench.voice(400);
+  await bench.quiet(660);
+  bench.recognised(0, 'tuesday');
+  await bench.quiet(500);
+  bench.session.hangUp('done');
+  const { timeline } = await bench.session.ended;
+  const problems = timeline.filter(({ type }) => type === 'problem');
+  expect(problems).toEqual([expect.objectContaining({ detail: 'dialog: nothing was said or done in turn 1' })]);
+});
+
+function throwing(error: Error): AsyncIterable<never> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
+}

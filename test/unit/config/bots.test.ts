@@ -70,6 +70,13 @@ describe('loadBots', () => {
     expect(problems.map(problemText).join('\n')).toMatch(/askEarly.*cannot be asked early/);
   });
 
+  it('wants an apology that fits where a failing bot connects its callers', () => {
+    const bot = `${clinic}failureTransfer: '+15550100001'\n`;
+    const { problems } = loadBots(folderWith({ 'a.yaml': bot }));
+    expect(problems.map(problemText).join('\n')).toMatch(/^failureTransfer .*phrases\.en\.apology/u);
+    expect(loadBots(folderWith({ 'a.yaml': `${bot}phrases: { en: { apology: One moment. } }\n` })).problems).toEqual([]);
+  });
+
   it('reports duplicate names, numbers and defaults', () => {
     const { problems } = loadBots(
       folderWith({ '1.yaml': clinic, '2.yaml': clinic, '3.yaml': spare, '4.yaml': spare.replace('spare', 'other') }),
