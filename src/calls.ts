@@ -5,6 +5,7 @@ import { loadAmbiences } from './call/ambience/load-ambience.ts';
 import type { DoorOptions, SpeechReservation } from './call/call-door.ts';
 import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
+import { LiveNews } from './call/live-news.ts';
 import { LoadWatch, type LoadWatchOptions } from './call/load-watch.ts';
 import { EvenLoudness } from './call/loudness.ts';
 import { SpeechJudge } from './call/neural/speech-judge.ts';
@@ -27,6 +28,7 @@ import type { Logger } from './observability/logger.ts';
 import { measureLoopLag } from './observability/loop-lag.ts';
 import type { SpeechPlatform } from './speech/platform.ts';
 import type { SynthesisRequest } from './speech/port.ts';
+import { socketDirOf } from './store/embedded/socket-server.ts';
 import { SentenceCutter, splitForSpeech } from './speech/tts/sentences.ts';
 import type { RecordsOptions } from './records.ts';
 
@@ -97,6 +99,10 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const voices = new EvenLoudness(voiceNames.applyTo(speech.synthesizer));
   const ambiences = await loadAmbiences(bots, logger);
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
+  const liveNews = new LiveNews();
+  await liveNews
+    .listen(socketDirOf(settings.dataDir))
+    .catch((error: unknown) => logger.warn({ error }, 'calls cannot be followed by offhook call'));
   const services: CallServices = {
     clock,
     logger,
@@ -117,7 +123,10 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     journal: kept.journal,
     ended: kept.ended,
     activeCalls: () => registry.active,
-    news: options.news ?? (() => undefined),
+    news: (news) => {
+      options.news?.(news);
+      liveNews.tell(news);
+    },
     controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
   };
   const fixtures = new FixtureKeeping({
@@ -161,6 +170,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     async close() {
       load[Symbol.dispose]();
       await registry.drain('shutdown');
+      await liveNews[Symbol.asyncDispose]();
       await kept.close();
       await journal[Symbol.asyncDispose]();
       await recordingFiles[Symbol.asyncDispose]();

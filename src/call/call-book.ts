@@ -90,7 +90,8 @@ export class CallBook {
   started(): void {
     const { carrier } = this.#identity.inbound;
     this.#services.events.callStarted({ carrier, callId: this.#callId, active: this.#services.activeCalls() });
-    this.#tell({ type: 'started', callId: this.#callId, botName: this.#identity.bot.name });
+    const { bot, inbound } = this.#identity;
+    this.#tell({ type: 'started', callId: this.#callId, carrierCallId: inbound.carrierCallId, botName: bot.name });
   }
 
   attached(attachment: Attachment): void {
@@ -164,8 +165,9 @@ export class CallBook {
     this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
   }
 
-  /** The first audio of a reply went out. */
-  replyStarted(turn: number, line: Line, atMs: number): void {
+  /** The first audio of a sentence of a reply went out. */
+  replyStarted(turn: number, line: Line, unitId: string, atMs: number): void {
+    this.#tell({ type: 'saying', callId: this.#callId, turn, text: line.ledger.textOf(unitId) ?? '' });
     if (this.#firstFrames.has(turn)) return;
     this.#firstFrames.add(turn);
     this.timeline.add({ type: 'first-frame', atMs, turn });

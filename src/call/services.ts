@@ -16,10 +16,12 @@ import type { TurnMachine } from './turn-machine.ts';
 
 /** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
 export type CallNews =
-  | { readonly type: 'started'; readonly callId: string; readonly botName: string }
+  | { readonly type: 'started'; readonly callId: string; readonly carrierCallId: string; readonly botName: string }
   | { readonly type: 'partial'; readonly callId: string; readonly text: string }
   | { readonly type: 'turn'; readonly callId: string; readonly turn: number; readonly kind: string; readonly callerText: string }
   | { readonly type: 'reply'; readonly callId: string; readonly turn: number; readonly totalMs: number | undefined }
+  /** A sentence of the bot's begins to be heard. */
+  | { readonly type: 'saying'; readonly callId: string; readonly turn: number; readonly text: string }
   | { readonly type: 'heard'; readonly callId: string; readonly turn: number; readonly text: string; readonly heard: string }
   | {
       readonly type: 'floor';

@@ -247,7 +247,7 @@ export class CallSession {
     const { voice, line } = this.#media;
     const policy = voice.reply?.policyOf(unitId);
     if (voice.reply === undefined || policy === undefined) return;
-    this.#book.replyStarted(voice.reply.turnIndex, line, atMs);
+    this.#book.replyStarted(voice.reply.turnIndex, line, unitId, atMs);
     const { name } = this.#turns.state.phase;
     const asks = isQuestion(line.ledger.textOf(unitId));
     this.#feed(name === 'thinking' ? { type: 'bot-started', atMs, policy, asks } : { type: 'bot-policy', policy, asks });

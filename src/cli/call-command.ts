@@ -4,8 +4,10 @@ import { type Command, Option } from 'commander';
 import { activeLevelDb } from '../audio/level.ts';
 import { resample } from '../audio/resample.ts';
 import { parseWav } from '../audio/wav.ts';
+import { followCall } from '../call/live-news.ts';
 import { devSecretsPath, readDevSecrets } from '../config/dev-secrets.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { nearest } from '../config/nearest.ts';
 import type { Secret } from '../config/secrets.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { hasCode } from '../kernel/error-code.ts';
@@ -13,11 +15,13 @@ import { errorTextWithCause, rootCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords, sealsCalls } from '../records.ts';
 import { CallerTimeout, type CallerStep, ScriptedCaller } from '../sim/caller.ts';
-import { CallRefused, dialTwilio, type SimulatedCall } from '../sim/twilio-carrier.ts';
+import { CallRefused, dialTwilio, newCallSid, type SimulatedCall } from '../sim/twilio-carrier.ts';
 import { CallerVoice } from '../sim/voice.ts';
+import { socketDirOf } from '../store/embedded/socket-server.ts';
 import { findCallRecord, type KeptCall } from './call-record-file.ts';
 import { findKeptCall, writeRecording } from './kept-call.ts';
 import { requireConfiguration } from './configuration.ts';
+import { LiveView } from './live-view.ts';
 import { EXIT, coloured, printJson, printLine, printNote } from './output.ts';
 import { audibleExamples } from './vocabulary-examples.ts';
 
@@ -82,7 +86,11 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const examples = audibleExamples(flags.lang);
   if (examples.length > 0) print(coloured('dim', `The embedded recogniser hears, for example: ${examples.join(' · ')}`));
   await using voice = new CallerVoice();
+  const callSid = newCallSid();
+  const view = new LiveView(print);
+  const live = await followCall(socketDirOf(settings.dataDir), callSid, (news) => view.show(news));
   const call = await dialTwilio({
+    callSid,
     // The gateway checks signatures against its public address alone, which may lead nowhere yet.
     ...(flags.url === undefined && settings.publicUrl !== undefined ? { url: settings.publicUrl, connectTo: here } : { url }),
     authToken,
@@ -90,6 +98,14 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     bot,
     ...(flags.to === undefined ? {} : { to: flags.to }),
   }).catch((error: unknown): never => {
+    live.close();
+    const known = bots.map(({ name }) => name);
+    if (error instanceof CallRefused && flags.bot !== undefined && !known.includes(flags.bot)) {
+      const meant = nearest(flags.bot, known);
+      const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+      const message = `there is no bot "${flags.bot}"; the bots here are ${known.join(', ')}.${question} (${error.message})`;
+      throw new Error(message, { cause: error });
+    }
     if (error instanceof CallRefused && error.message.endsWith(' 403')) {
       const same = 'give this shell the OFFHOOK_PUBLIC_URL, OFFHOOK_TWILIO_AUTH_TOKEN and OFFHOOK_DATA_DIR that the gateway has';
       throw new Error(`${error.message}: the gateway does not take what this command signs; ${same}`, { cause: error });
@@ -98,7 +114,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
     throw new Error(`no gateway answers at ${url}; start one with npm start`);
   });
   print(coloured('dim', `— connected to ${url} —`));
-  const caller = new ScriptedCaller(call.stream, 30_000);
+  const caller = new ScriptedCaller(call.stream, 30_000, (text) => view.caller(text));
   try {
     if (flags.interactive === true) await converse(call, caller, voice, flags.lang, print);
     else await caller.run(await stepsOf(flags, voice, print));
@@ -107,18 +123,24 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   }
   await call.hangUp();
   const kept = await keptCall(config, call.callSid, flags.record);
+  live.close();
   if (kept === undefined) print('The call is over; its record is not in this data folder.');
   else {
-    for (const turn of kept.turns) {
-      if (turn.callerText !== '' || turn.index > 0)
-        print(`${coloured('yellow', 'heard')} ${turn.callerText === '' ? '(not understood)' : turn.callerText}`);
-      print(`${coloured('green', 'bot  ')} ${turn.botHeardText}`);
-    }
-    print(coloured('dim', `— over: ${kept.endReason} —`));
+    if (!view.ended) printTurns(kept, print);
     print(`recording  ${kept.recordingPath ?? '(none)'}`);
     print(`record     ${kept.path ?? `in the store: ${kept.id}`}`);
   }
   return kept;
+}
+
+/** The turns of a call that could not be watched. */
+function printTurns({ turns, endReason }: KeptCall, print: (line: string) => void): void {
+  for (const turn of turns) {
+    if (turn.callerText !== '' || turn.index > 0)
+      print(`${coloured('yellow', 'heard  ')} ${turn.callerText === '' ? '(not understood)' : turn.callerText}`);
+    print(`${coloured('green', 'bot    ')} ${turn.botHeardText}`);
+  }
+  print(coloured('dim', `— the call is over: ${endReason} —`));
 }
 
 /** What a gateway of this data folder believes a carrier by that has no other token. */

@@ -1,12 +1,18 @@
 import type { CallNews } from '../call/services.ts';
 import { coloured, printLine } from './output.ts';
 
-/** Prints a call as it happens: who said what, what was recognised, what was heard, and how long the caller waited. */
+/** Prints a call as it happens: what the bot says, what was recognised, what was cut, and how long the caller waited. */
 export class LiveView {
   readonly #print: (line: string) => void;
+  #ended = false;
 
   constructor(print: (line: string) => void = printLine) {
     this.#print = print;
+  }
+
+  /** Whether the call was seen to its end. */
+  get ended(): boolean {
+    return this.#ended;
   }
 
   /** What the simulated caller does; only its own process knows. */
@@ -28,11 +34,15 @@ export class LiveView {
       case 'reply':
         if (news.totalMs !== undefined) this.#print(coloured('dim', `        reply after ${Math.round(news.totalMs)} ms`));
         return;
-      case 'heard': {
-        const whole = news.text === news.heard;
-        this.#print(`${coloured('green', 'bot    ')} ${news.heard}${whole ? '' : coloured('dim', '  (cut)')}`);
+      case 'saying':
+        if (news.text !== '') this.#print(`${coloured('green', 'bot    ')} ${news.text}`);
         return;
-      }
+      case 'heard':
+        if (news.text === news.heard) return;
+        this.#print(
+          coloured('dim', news.heard === '' ? '        nothing of it was heard' : `        heard of it: ${news.heard}`),
+        );
+        return;
       case 'floor':
         this.#print(coloured('dim', `        ${floorText(news.what)}`));
         return;
@@ -40,6 +50,7 @@ export class LiveView {
         this.#print(`${coloured('cyan', 'key    ')} ${news.digit}`);
         return;
       case 'ended':
+        this.#ended = true;
         this.#print(coloured('dim', `— the call is over: ${news.reason} —`));
         return;
       case 'partial':

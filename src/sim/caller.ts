@@ -43,13 +43,16 @@ export class ScriptedCaller {
   readonly #stream: CallerLine;
   readonly #ear = new CallerEar();
   readonly #patienceMs: number;
+  readonly #onAct: (text: string) => void;
   readonly reports: StepReport[] = [];
-  /** What the bot begins to say after this moment answers the step before. */
+  /** What the bot begins to say from this moment on answers the step before. */
   #doneMs = -1;
 
-  constructor(stream: CallerLine, patienceMs = 20_000) {
+  /** @param onAct told what the caller says or presses, as it begins */
+  constructor(stream: CallerLine, patienceMs = 20_000, onAct: (text: string) => void = () => undefined) {
     this.#stream = stream;
     this.#patienceMs = patienceMs;
+    this.#onAct = onAct;
   }
 
   /** @throws CallerTimeout when the bot does not speak, or does not stop, in time */
@@ -89,6 +92,7 @@ export class ScriptedCaller {
           await this.#untilMs(phrase.fromMs + step.afterMs, text);
         }
         this.#doneMs = this.#stream.nowMs;
+        this.#onAct(`(presses ${step.digits})`);
         for (const digit of step.digits) this.#stream.press(digit);
         this.#report(step.kind, step.digits, this.#doneMs);
         return;
@@ -109,6 +113,7 @@ export class ScriptedCaller {
 
   /** Sends the audio and waits until it is out and its effect can be heard. */
   async #speak(pcm: Int16Array, step: string): Promise<number> {
+    this.#onAct(step);
     const atMs = this.#stream.say(pcm);
     const endMs = atMs + pcm.length / 8;
     await this.#until('its own voice to be sent', step, () =>
@@ -126,7 +131,8 @@ export class ScriptedCaller {
   }
 
   #phraseSince(afterMs: number): { fromMs: number } | undefined {
-    return this.#ear.phrases.find(({ fromMs }) => fromMs > afterMs);
+    // A ready-made answer to a key begins in the very frame in which it was pressed.
+    return this.#ear.phrases.find(({ fromMs }) => fromMs >= afterMs);
   }
 
   /** When the bot fell silent for what the caller said from `atMs` to `endMs`, if it did. */

@@ -18,6 +18,8 @@ export interface DialOptions {
   readonly from?: string;
   readonly to?: string;
   readonly bot?: string | undefined;
+  /** The carrier's id of the call; a random one when absent. */
+  readonly callSid?: string;
   readonly stream?: StreamOptions;
 }
 
@@ -38,7 +40,7 @@ export interface CallEnd {
  * sockets, no account.
  */
 export class SimulatedCall {
-  readonly callSid = `CA${randomBytes(16).toString('hex')}`;
+  readonly callSid: string;
   readonly accountSid = `AC${randomBytes(16).toString('hex')}`;
   /** What the carrier's own voice said, and the keys it pressed for `<Play digits>`. */
   readonly said: string[] = [];
@@ -55,6 +57,7 @@ export class SimulatedCall {
 
   constructor(options: DialOptions) {
     this.#options = options;
+    this.callSid = options.callSid ?? newCallSid();
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -196,6 +199,11 @@ export class SimulatedCall {
     });
     return { status: response.status, body: await response.text() };
   }
+}
+
+/** A call id as the carrier makes them. */
+export function newCallSid(): string {
+  return `CA${randomBytes(16).toString('hex')}`;
 }
 
 /** Places a call and waits until its media stream is open. @throws CallRefused */

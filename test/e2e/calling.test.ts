@@ -23,8 +23,11 @@ it.concurrent('calls a running gateway and says what is typed, line by line', as
     await eventually(`a ${kind} turn`, came, 60_000);
   };
   await eventually('the prompt', () => calling.output().includes('Type what the caller says'), 60_000);
+  await eventually('the greeting to be shown', () => calling.output().includes('Hello there, please say a word.'), 60_000);
   calling.type('#7');
   await turnOf('keyed', '7');
+  // While the call goes on.
+  await eventually('the answer to be shown', () => calling.output().includes('You pressed 7.'), 60_000);
   // Words that nobody understands interrupt nothing: they are said when the bot is done.
   const wasHeard = (): boolean => bench.news.some((item) => item.type === 'heard' && item.heard === 'You pressed 7.');
   await eventually('the answer to be heard', wasHeard, 60_000);
@@ -59,4 +62,11 @@ it.concurrent('calls a gateway whose public address leads nowhere yet, and says 
   expect(lastJson(called)).toMatchObject({ ok: true, turns: [{}, { callerText: '7', botHeardText: 'You pressed 7.' }] });
   const refused = await startOffhook(flags, here).finished;
   expect(refused.stderr).toContain('give this shell the OFFHOOK_PUBLIC_URL');
+});
+
+it.concurrent('lists the bots when it is asked for one that there is not', async () => {
+  const flags = ['call', '--url', bench.gateway.url, '--bot', 'clinik', '--say', '#1'];
+  const finished = await startOffhook(flags, { OFFHOOK_DATA_DIR: bench.dataDir }).finished;
+  expect(finished.code).toBe(1);
+  expect(finished.stderr).toContain('there is no bot "clinik"; the bots here are clinic-hi, clinic. Did you mean clinic?');
 });

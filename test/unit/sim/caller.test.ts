@@ -242,3 +242,16 @@ describe('keys and the end', () => {
     expect(report!.atMs).toBe(1000);
   });
 });
+
+it('takes what begins in the very frame of a key for its answer, and does not wait for another', async () => {
+  const line = new HandLine();
+  line.botSays(600);
+  const press = line.press.bind(line);
+  line.press = (digit) => {
+    press(digit);
+    line.botSays(400);
+  };
+  const acts = ['1', '2'].map((digits) => ({ kind: 'press', digits }) as const);
+  const reports = await line.play([...acts, { kind: 'hang-up' }], 4_000);
+  expect(reports.map(({ kind }) => kind)).toEqual(['press', 'press', 'hang-up']);
+});
