@@ -102,7 +102,7 @@ export async function followCall(
   folder: string,
   carrierCallId: string,
   onNews: (news: CallNews) => void,
-): Promise<{ readonly followed: boolean; close(): void }> {
+): Promise<{ readonly followed: boolean; readonly close: () => void }> {
   const sockets = await Promise.all(namesIn(folder).map((name) => follow(join(folder, name), carrierCallId, onNews)));
   const open = sockets.filter((socket) => socket !== undefined);
   return {

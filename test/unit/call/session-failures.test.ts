@@ -207,5 +207,8 @@ it('warns of a bot that answers with nothing, and names the turn', async () => {
 });
 
 function throwing(error: Error): AsyncIterable<never> {
-  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) }) };
+  const next = async (): Promise<never> => {
+    throw error;
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
