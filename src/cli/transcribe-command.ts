@@ -115,6 +115,7 @@ async function transcribe(audio: string, flags: TranscribeFlags, { speech, signa
     return await speech.transcribe(source, optionsOf(flags), signal, { onProgress });
   })();
   if (result.attempts > 1) printNote(`the recording was sent ${result.attempts} times, and may be paid for as often`);
+  for (const warning of result.warnings) printNote(warning);
   if (result.text.trim() === '') printNote('no words were heard in it');
   const cues = cuesOf(result);
   if (srt !== undefined) await writeFile(srt, srtOf(cues));

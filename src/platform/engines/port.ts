@@ -41,8 +41,10 @@ export interface EngineVoice {
 
 /** A recogniser of many streams at once; each stream is one realtime session or one file. */
 export interface RecognitionEngine {
-  /** Languages with a vocabulary; `auto` runs all of them and takes the best. */
+  /** Languages that are recognised; `auto` runs all vocabularies and takes the best. */
   readonly languages: readonly string[];
+  /** Those of `languages` that a model of the user's hears; the others have a closed vocabulary. */
+  readonly modelLanguages?: readonly string[];
   /** @throws UnknownLanguageError for a language that is neither in `languages` nor `auto` */
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream;
   [Symbol.asyncDispose](): Promise<void>;

@@ -14,6 +14,7 @@ export type Effect =
   | { readonly type: 'send'; readonly data: string | Uint8Array }
   | { readonly type: 'disconnect' }
   | { readonly type: 'emit'; readonly event: RecognitionEvent }
+  | { readonly type: 'warning'; readonly text: string }
   | { readonly type: 'unknown-event'; readonly name: string };
 
 /** What most steps come to, such as a frame that only fills up a batch. */

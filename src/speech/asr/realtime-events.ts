@@ -19,11 +19,13 @@ const wireEvent = z.looseObject({
   detail: words,
   reason: words,
   code: words,
+  warnings: z.array(z.string()).catch([]),
 });
 
 /** A message of the recogniser in our words; `unknown` ones are told to the log and dropped. */
 export type RealtimeEvent =
-  | { readonly type: 'ready' }
+  /** `warnings` are what the embedded platform says it will not do. */
+  | { readonly type: 'ready'; readonly warnings: readonly string[] }
   | { readonly type: 'partial' | 'refined'; readonly seg: number | undefined; readonly text: string }
   | {
       readonly type: 'final';
@@ -58,8 +60,9 @@ export function readRealtimeEvent(frame: string, finalIsWhole = false): Realtime
   const text = event.text ?? '';
   switch (event.type) {
     case 'ready':
+      return { type: 'ready', warnings: event.warnings };
     case 'done':
-      return { type: event.type };
+      return { type: 'done' };
     case 'partial':
       return { type: 'partial', seg, text };
     case 'final':

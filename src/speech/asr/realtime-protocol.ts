@@ -194,6 +194,7 @@ export class RealtimeProtocol {
   #event(at: At, event: RealtimeEvent): void {
     switch (event.type) {
       case 'ready':
+        for (const text of event.warnings) this.#effects.push({ type: 'warning', text: this.#mask(text) });
         if (this.#state.name === 'handshaking') this.#ready(at, this.#state.openedMs);
         return;
       case 'partial':

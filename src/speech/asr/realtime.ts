@@ -38,7 +38,9 @@ export class RealtimeRecogniser implements Recogniser, AsyncDisposable {
 
   open(options: RecognitionOptions, listener: (event: RecognitionEvent) => void): RecognitionSession {
     this.#advice.forStream(options);
-    const session: RealtimeSession = new RealtimeSession(this.#options, options, listener, () => this.#sessions.delete(session));
+    const session: RealtimeSession = new RealtimeSession({ ...this.#options, advice: this.#advice }, options, listener, () =>
+      this.#sessions.delete(session),
+    );
     this.#sessions.add(session);
     session.start();
     return session;
@@ -54,6 +56,7 @@ class RealtimeSession implements RecognitionSession, At {
   readonly #platform: RealtimeRecogniserOptions;
   readonly #protocol: RealtimeProtocol;
   readonly #listener: (event: RecognitionEvent) => void;
+  readonly #advice: RecognitionAdvice;
   readonly #onOver: () => void;
   readonly #over: Promise<void>;
   #resolveOver: () => void = () => undefined;
@@ -68,12 +71,13 @@ class RealtimeSession implements RecognitionSession, At {
   readonly #awake = keepAwake();
 
   constructor(
-    platform: RealtimeRecogniserOptions,
+    platform: RealtimeRecogniserOptions & { readonly advice: RecognitionAdvice },
     options: RecognitionOptions,
     listener: (event: RecognitionEvent) => void,
     onOver: () => void,
   ) {
     this.#platform = platform;
+    this.#advice = platform.advice;
     this.#listener = listener;
     this.#onOver = onOver;
     this.#over = new Promise((resolve) => (this.#resolveOver = resolve));
@@ -163,6 +167,9 @@ class RealtimeSession implements RecognitionSession, At {
         return;
       case 'emit':
         this.#listener(effect.event);
+        return;
+      case 'warning':
+        this.#advice.fromPlatform(effect.text);
         return;
       case 'unknown-event':
         this.#platform.logger.debug({ event: effect.name }, 'event of the recogniser dropped');

@@ -39,6 +39,11 @@ export class RecognitionAdvice {
     if (!INDIAN.has(code)) this.#once('boosting has little or no effect without an Indian language', { language });
   }
 
+  /** What the platform says of a session it has opened. */
+  fromPlatform(warning: string): void {
+    this.#once(`the platform warns: ${warning.slice(0, 500)}`, {});
+  }
+
   #once(message: string, facts: Record<string, unknown>): void {
     if (this.#told.has(message)) return;
     this.#told.add(message);

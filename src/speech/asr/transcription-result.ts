@@ -55,7 +55,7 @@ export interface TranscriptionResult {
   readonly attempts: number;
   readonly segments: readonly TranscriptionSegment[];
   readonly words: readonly TranscribedWord[];
-  /** ISO code, as far as the platform keeps to its documents. */
+  /** ISO code, as far as the platform keeps to its documents; undefined too where it says that none was recognised. */
   readonly detectedLanguage: string | undefined;
   readonly detectedLanguageName: string | undefined;
   readonly durationS: number | undefined;
@@ -75,6 +75,8 @@ export interface TranscriptionResult {
   readonly analysis: TranscriptAnalysis | undefined;
   /** Readings of the whole recording, best first. */
   readonly nbest: readonly { readonly text: string; readonly confidence: number | undefined }[];
+  /** What the platform says it could not do of what was asked for. */
+  readonly warnings: readonly string[];
   /** The answer as it came, with whatever else the platform sends. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
@@ -187,6 +189,7 @@ const result = z.looseObject({
   emotion_summary: lenient(emotionSummary),
   nlp_analysis: lenient(analysis),
   nbest: lenient(z.array(reading)),
+  warnings: lenient(z.array(z.string())),
 });
 
 /**
@@ -196,14 +199,16 @@ const result = z.looseObject({
 export function readTranscription(answer: SpeechAnswer): TranscriptionResult {
   const { requestId, attempts } = answer;
   const { data, value } = readAnswer(result, answer, 'the transcription');
+  // ISO 639-2.
+  const undetermined = data.detected_language === 'und';
   return {
     text: data.text,
     requestId: requestId ?? data.request_id,
     attempts,
     segments: data.segments ?? [],
     words: data.words ?? [],
-    detectedLanguage: data.detected_language,
-    detectedLanguageName: data.detected_language_name,
+    detectedLanguage: undetermined ? undefined : data.detected_language,
+    detectedLanguageName: undetermined ? undefined : data.detected_language_name,
     durationS: data.audio_duration,
     inferenceMs: data.inference_time_ms,
     speakers: data.speakers ?? [],
@@ -218,6 +223,7 @@ export function readTranscription(answer: SpeechAnswer): TranscriptionResult {
     emotionSummary: data.emotion_summary,
     analysis: data.nlp_analysis,
     nbest: data.nbest ?? [],
+    warnings: data.warnings ?? [],
     raw: z.record(z.string(), z.unknown()).parse(value),
   };
 }

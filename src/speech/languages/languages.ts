@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { SpeechProtocolError } from '../errors.ts';
 import type { MaskSecret } from '../mask-secret.ts';
 
-/** One language that a recogniser knows (ASR doc, "GET {asr_url}/languages"). */
+/** One language that a request may name (ASR doc, "GET {asr_url}/languages"). */
 export interface PlatformLanguage {
   /** As `language` takes it. */
   readonly code: string;
   /** The code again where the platform names none. */
   readonly name: string;
+  /** How it is recognised, where the platform says: the embedded one has `closed-vocabulary`, `own-model` and `none`. */
+  readonly recognition?: string;
 }
 
 /** What a recogniser knows; its body is not documented, so lists are empty where nothing of the kind was found. */
@@ -21,7 +23,13 @@ export interface PlatformLanguages {
 
 const entry = z.union([
   z.string().transform((code) => ({ code, name: code })),
-  z.looseObject({ code: z.string(), name: z.string().nullish() }).transform(({ code, name }) => ({ code, name: name ?? code })),
+  z
+    .looseObject({ code: z.string(), name: z.string().nullish(), recognition: z.string().optional().catch(undefined) })
+    .transform(({ code, name, recognition }) => ({
+      code,
+      name: name ?? code,
+      ...(recognition === undefined ? {} : { recognition }),
+    })),
 ]);
 const named = z.union([z.string(), z.looseObject({ name: z.string() }).transform(({ name }) => name)]);
 /** A list of codes or of objects, or a map from a code to its name. */

@@ -132,7 +132,9 @@ describe('authentication', () => {
   it('lists 145 languages, model aliases and features; Variant B wants a credential for it [149]', async () => {
     const body = (await (await fetch(`${test.platform.asrUrl}/languages`)).json()) as Record<string, unknown[]>;
     expect(body['languages']).toHaveLength(145);
-    expect(body['languages']).toContainEqual({ code: 'hi', name: 'Hindi' });
+    expect(body['languages']).toContainEqual({ code: 'hi', name: 'Hindi', recognition: 'closed-vocabulary' });
+    expect(body['languages']).toContainEqual({ code: 'ta', name: 'Tamil', recognition: 'none' });
+    expect(body['recognised']).toBe(2);
     expect(body['models']!.length).toBeGreaterThan(0);
     expect(body['features']!.length).toBeGreaterThan(0);
     expect((await fetch(`${test.platform.asrAltUrl}/languages`)).status).toBe(401);

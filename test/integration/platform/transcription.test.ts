@@ -182,6 +182,27 @@ describe('batch transcription', () => {
     expect([body.detected_language, body.detected_language_name]).toEqual(['en', 'English']);
   });
 
+  it('says that a listed language has no recogniser, and claims no language where nothing was recognised', async () => {
+    const tamil = { file: wav(['alpha']), language_code: 'ta' };
+    const { status, body } = await transcribe(test, { ...tamil, response_format: 'verbose_json' });
+    expect(status).toBe(200);
+    const warning =
+      'No recogniser for Tamil (ta): speech in it comes back as empty text. Recognised are English (en), Hindi (hi)';
+    expect(body).toMatchObject({
+      text: '',
+      detected_language: 'und',
+      detected_language_name: 'Undetermined',
+      warnings: [warning],
+    });
+    const short = await transcribe(test, tamil);
+    expect(short.body).toEqual({ text: '' });
+    expect(JSON.parse(short.headers.get('x-warnings')!)).toEqual([warning]);
+    const silent = wavFile(new Int16Array(16_000), 16_000);
+    const nothing = await transcribe(test, { file: silent, language_code: 'en', response_format: 'verbose_json' });
+    expect(nothing.body).toMatchObject({ detected_language: 'und' });
+    expect(nothing.headers.get('x-warnings')).toBeNull();
+  });
+
   it('does not select by model, and ignores fields of other clients [62] [84]', async () => {
     const extra = { temperature: '0', prompt: 'x', 'timestamp_granularities[]': 'word' };
     for (const model of ['zero-indic', 'whisper-1', '']) {

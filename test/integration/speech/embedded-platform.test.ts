@@ -3,7 +3,7 @@ import { wavFile } from '../../../src/audio/wav.ts';
 import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { silentLogger } from '../../../src/observability/logger.ts';
+import { createLogger, silentLogger } from '../../../src/observability/logger.ts';
 import type { RunningPlatform } from '../../../src/platform/server/start.ts';
 import type { RecognitionEvent } from '../../../src/speech/port.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';
@@ -41,6 +41,23 @@ describe('speech client against the embedded platform', () => {
       expect(events.at(-1)).toEqual({ type: 'closed', error: undefined });
     });
   }
+
+  it('tells the log once that a language has no recogniser, and the caller of a batch', async () => {
+    await using test = await startTestPlatform();
+    const { authUrl, asrUrl, ttsUrl, apiKey } = test.platform;
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'warn', stream: { write: (line: string) => void lines.push(line) } });
+    await using client = new SpeechPlatform({ authUrl, asrUrl, ttsUrl, apiKey }, { clock: systemClock, logger });
+    for (let turn = 0; turn < 2; turn += 1) {
+      const session = client.recogniser.open({ language: 'ta', sampleRateHz: 8_000 }, () => undefined);
+      await session.end();
+    }
+    expect(lines.filter((line) => line.includes('No recogniser for Tamil'))).toHaveLength(1);
+    const { bytes, name } = { bytes: wavFile(sayTones(['alpha'], 8_000), 8_000), name: 'call.wav' };
+    const result = await client.transcribe({ bytes, name }, { language: 'ta', verbose: true }, AbortSignal.timeout(5_000));
+    expect(result).toMatchObject({ text: '', detectedLanguage: undefined });
+    expect(result.warnings).toEqual([expect.stringContaining('No recogniser for Tamil')]);
+  });
 
   it('speaks as telephone audio, two texts over one socket', async () => {
     await using test = await startTestPlatform();

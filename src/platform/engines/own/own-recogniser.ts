@@ -31,6 +31,7 @@ export async function withOwnRecognition(
   logger.info({ languages }, 'own recognition models ready');
   return {
     languages: [...new Set([...builtIn.languages, ...languages])],
+    modelLanguages: languages,
     open: (request, listener) => (languages.includes(request.language) ? own : builtIn).open(request, listener),
     async [Symbol.asyncDispose]() {
       await own[Symbol.asyncDispose]();

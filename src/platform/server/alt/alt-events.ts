@@ -1,6 +1,6 @@
 /** What a Variant B socket sends (reference, 1.2, generation 1). Seconds and milliseconds are of the session's audio. */
 export type AltEvent =
-  | { readonly type: 'ready'; readonly session_id: string }
+  | { readonly type: 'ready'; readonly session_id: string; readonly warnings?: readonly string[] }
   | { readonly type: 'speech_start' | 'speech_end'; readonly segment_id: number; readonly offset_ms: number }
   | (AltText & {
       readonly type: 'partial';

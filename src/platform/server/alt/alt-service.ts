@@ -8,6 +8,7 @@ import type { AudioIntake } from '../asr/open-audio.ts';
 import { serveTranscription } from '../asr/serve-transcription.ts';
 import type { TranscriptionEngines } from '../asr/transcription-answer.ts';
 import { readTranscriptionForm } from '../asr/transcription-form.ts';
+import { sendWarnings } from '../asr/warnings.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { bearerOf } from '../auth/bearer.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -43,12 +44,13 @@ export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): 
   void app.register(multipart);
 
   app.get('/health', () => ({ ok: true }));
-  app.get('/languages', { onRequest: gate.open }, languagesBody);
+  app.get('/languages', { onRequest: gate.open }, () => languagesBody(engines.recognition));
   app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {
     const signal = clientSignal(reply);
     const read = request.isMultipart() ? readTranscriptionForm : readTranscriptionJson;
     const form = await read(request, intake, signal);
-    const body = await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
+    const { body, warnings } = await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
+    sendWarnings(reply, warnings);
     return { success: true, ...body };
   });
   const speakerRoutes = { speakers, engine: engines.speakers, intake, clock, onRequest };

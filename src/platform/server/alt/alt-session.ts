@@ -86,7 +86,7 @@ export class AltSession {
     this.#emit({
       type: 'final',
       text: this.#texts.join(' '),
-      language: this.#language,
+      language: this.#texts.length === 0 ? 'und' : this.#language,
       is_final: true,
       audio_duration_sec: audioSeconds,
       inference_time_ms: Math.round(this.#inferenceMs),

@@ -5,6 +5,7 @@ import { WavError } from '../../../audio/wav.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
 import { recognitionFailure } from '../asr/hearing.ts';
+import { recognitionWarnings } from '../asr/warnings.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { closeReason } from '../close-reason.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -117,7 +118,8 @@ export function serveAltSocket(options: AltSocketOptions): void {
     timers.push(
       clock.after(limits.sessionMs, () => fail('TIMEOUT', `The connection reached its maximum of ${limits.sessionMs / 1000} s`)),
     );
-    send({ type: 'ready', session_id: handshake.sessionId ?? id });
+    const warnings = recognitionWarnings(options.engine, handshake.language);
+    send({ type: 'ready', session_id: handshake.sessionId ?? id, ...(warnings.length === 0 ? {} : { warnings }) });
   };
   const begin = (text: string): void => {
     const result = readAltHandshake(text);

@@ -2,6 +2,7 @@ import multipart from '@fastify/multipart';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
+import type { RecognitionEngine } from '../../engines/port.ts';
 import { languages } from '../../languages.ts';
 import { admit, bearerOf, Gate } from '../auth/bearer.ts';
 import type { Tokens } from '../auth/tokens.ts';
@@ -18,6 +19,7 @@ import { serveRealtimeSocket } from './realtime-socket.ts';
 import { serveTranscription } from './serve-transcription.ts';
 import type { TranscriptionEngines } from './transcription-answer.ts';
 import { readTranscriptionForm } from './transcription-form.ts';
+import { recognitionOf, sendWarnings } from './warnings.ts';
 
 export interface AsrServiceOptions {
   readonly tokens: Tokens;
@@ -38,11 +40,16 @@ const features =
   emotion intent_detection sentiment_analysis summarization keyterm_normalization medical_correction profanity_masking
   keyword_redaction transliteration codeswitch`.split(/\s+/);
 
-/** The language list with what else the service names (shape: reference, fact 7c). */
-export function languagesBody(): unknown {
+/**
+ * The language list with what else the service names (shape: reference, fact 7c), and how each is recognised: a supported
+ * code is one that a request may name, not one that is understood.
+ */
+export function languagesBody(engine: RecognitionEngine): unknown {
+  const listed = languages.map((language) => ({ ...language, recognition: recognitionOf(engine, language.code) }));
   return {
-    languages,
-    total: languages.length,
+    languages: listed,
+    total: listed.length,
+    recognised: listed.filter(({ recognition }) => recognition !== 'none').length,
     // Accepted for compatibility; recognition does not depend on it.
     models: ['zero-indic', 'whisper-1'],
     features,
@@ -57,12 +64,14 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
   void app.register(multipart);
 
   app.get('/health', () => ({ ok: true }));
-  app.get('/languages', languagesBody);
+  app.get('/languages', () => languagesBody(engines.recognition));
   const onRequest = [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)];
   app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {
     const signal = clientSignal(reply);
     const form = await readTranscriptionForm(request, intake, signal);
-    return await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
+    const { body, warnings } = await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
+    sendWarnings(reply, warnings);
+    return body;
   });
   addSpeakerRoutes(app, { speakers: options.speakers, engine: engines.speakers, intake, clock, onRequest });
   addSocketRoutes(app, {

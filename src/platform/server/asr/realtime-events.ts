@@ -11,6 +11,8 @@ export type RealtimeEvent =
       readonly codeswitch: boolean;
       /** As applied; only with `compat`, where the client asked for it. */
       readonly endpoint_silence_ms?: number;
+      /** What the session was asked for and will not do; absent when there is nothing. */
+      readonly warnings?: readonly string[];
     }
   | {
       readonly type: 'partial';
@@ -35,6 +37,7 @@ export interface FinalEvent<Type extends 'final' | 'final_refined'> {
   readonly text: string;
   /** Since `ready`. */
   readonly elapsed_ms: number;
+  /** Absent where nothing was understood. */
   readonly language?: string;
   /** Seconds of the session's audio. */
   readonly start: number;

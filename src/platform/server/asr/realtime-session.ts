@@ -214,7 +214,7 @@ export class RealtimeSession {
       seg,
       text: result.text,
       elapsed_ms: this.#elapsedMs(),
-      language: result.language,
+      ...(result.text === '' ? {} : { language: result.language }),
       start: result.startS,
       end: result.endS,
       ...marks,

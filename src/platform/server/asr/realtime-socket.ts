@@ -18,6 +18,7 @@ import { recognitionFailure } from './hearing.ts';
 import { type InitFrame, readInitFrame } from './init-frame.ts';
 import type { RealtimeEvent } from './realtime-events.ts';
 import { RealtimeSession } from './realtime-session.ts';
+import { recognitionWarnings } from './warnings.ts';
 
 export interface RealtimeSocketOptions {
   readonly socket: WebSocket;
@@ -109,6 +110,7 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     state = { name: 'streaming', session, freeSlot };
     initTimer.cancel();
     timers.push(clock.after(limits.sessionMs, () => fail(`The connection reached its maximum of ${limits.sessionMs / 1000} s`)));
+    const warnings = recognitionWarnings(options.engine, init.language);
     send({
       type: 'ready',
       session_id: id,
@@ -118,6 +120,7 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
       ...(init.numSpeakers === undefined ? {} : { num_speakers: init.numSpeakers }),
       codeswitch: init.codeswitch,
       ...(init.endpointSilenceMs === undefined ? {} : { endpoint_silence_ms: init.endpointSilenceMs }),
+      ...(warnings.length === 0 ? {} : { warnings }),
     });
     logger.debug({ keyId, sampleRateHz: init.sampleRateHz }, 'realtime session ready');
   };

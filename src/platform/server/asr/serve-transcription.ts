@@ -1,10 +1,9 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { withDeadline } from '../deadline.ts';
 import { type AudioIntake, openAudio } from './open-audio.ts';
-import { answerTranscription, type MinimalTranscription, type TranscriptionEngines } from './transcription-answer.ts';
+import { answerTranscription, type AnsweredTranscription, type TranscriptionEngines } from './transcription-answer.ts';
 import { readTranscriptionFields } from './transcription-fields.ts';
 import type { TranscriptionForm } from './transcription-form.ts';
-import type { VerboseTranscription } from './transcription-result.ts';
 
 export interface ServeTranscriptionOptions {
   readonly engines: TranscriptionEngines;
@@ -18,7 +17,7 @@ export interface ServeTranscriptionOptions {
 export async function serveTranscription(
   form: TranscriptionForm,
   options: ServeTranscriptionOptions,
-): Promise<VerboseTranscription | MinimalTranscription> {
+): Promise<AnsweredTranscription> {
   await using _audio = form;
   const { engines, intake, clock, requestId } = options;
   const asked = readTranscriptionFields(form.fields);

@@ -18,6 +18,7 @@ import { recognitionRateHz, transcribe } from './transcribe.ts';
 import type { TranscriptionRequest } from './transcription-fields.ts';
 import { changeTexts, type VerboseTranscription, verboseTranscription, type WireAnalysis } from './transcription-result.ts';
 import type { DecodedAudio } from './wav-stream.ts';
+import { recognitionWarnings } from './warnings.ts';
 import { segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wire-voices.ts';
 
 /** The engines behind a transcription. */
@@ -42,19 +43,25 @@ export interface MinimalTranscription {
   readonly segments?: VerboseTranscription['segments'];
 }
 
+export interface AnsweredTranscription {
+  readonly body: VerboseTranscription | MinimalTranscription;
+  /** What was asked for and could not be done; the verbose body has it too. */
+  readonly warnings: readonly string[];
+}
+
 /**
  * Transcribes a recording and does everything else that was asked for, in the order in which one step needs the other.
- * @returns the body of the answer
  */
 export async function answerTranscription(
   audio: DecodedAudio,
   asked: TranscriptionRequest,
   options: AnswerOptions,
-): Promise<VerboseTranscription | MinimalTranscription> {
+): Promise<AnsweredTranscription> {
   const { engines, clock, requestId, signal } = options;
   const { language, boostPhrases, boostWeight } = asked;
   const { durationSeconds } = audio;
   const startedMs = clock.nowMs();
+  const warnings = recognitionWarnings(engines.recognition, language);
   // The short answer has no room for features, but emotion (ASR doc, parameters response_format and emotion).
   const speakers = asked.verbose ? asked.numSpeakers : undefined;
   const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
@@ -73,15 +80,15 @@ export async function answerTranscription(
       }),
   });
   const results = heard.map((result) => corrected(result, asked));
-  const told = track !== undefined && speakers !== undefined;
-  const diarization = told ? await engines.speakers.diarise({ windows: track.windows, tape }, speakers) : undefined;
+  const parted = track !== undefined && speakers !== undefined;
+  const diarization = parted ? await engines.speakers.diarise({ windows: track.windows, tape }, speakers) : undefined;
   const facts = { requestId, language, durationSeconds, inferenceMs: 0 };
   const spoken = diarization && bySpeaker(results, diarization.turns);
   const transcribed = verboseTranscription(results, facts, spoken);
   const body = track !== undefined && asked.emotion ? withEmotion(transcribed, track) : transcribed;
   if (!asked.verbose) {
     const { text, segments } = shown(body, asked);
-    return asked.emotion ? { text, segments } : { text };
+    return { body: asked.emotion ? { text, segments } : { text }, warnings };
   }
   const profiles = asked.identifySpeakers ? ((await engines.profiles?.list(asked.project)) ?? []) : undefined;
   const answer: VerboseTranscription = {
@@ -90,7 +97,8 @@ export async function answerTranscription(
     ...(diarization && profiles && { speakers_identified: wireIdentified(diarization, profiles, engines.speakers) }),
     ...(asked.analysis.size > 0 && { nlp_analysis: await analyse(body, asked, engines.analyser, signal) }),
   };
-  return { ...shown(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs) };
+  const told = warnings.length === 0 ? {} : { warnings };
+  return { body: { ...shown(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs), ...told }, warnings };
 }
 
 /** The recogniser's words, put right before anything else looks at them. */

@@ -22,6 +22,8 @@ export interface VerboseTranscription extends Partial<WireSpeakers>, Partial<Wir
   readonly speakers_identified?: readonly WireIdentified[];
   readonly audio_duration: number;
   readonly inference_time_ms: number;
+  /** What was asked for and could not be done; absent when there is nothing. */
+  readonly warnings?: readonly string[];
 }
 
 export interface WireSegment {
@@ -95,13 +97,17 @@ export function verboseTranscription(
   };
 }
 
-/** The language asked for; else the one that most of the text is in; else English, since the field is not optional. */
+/** ISO 639-2: the field is not optional, and a language is not claimed where nothing was recognised. */
+const undetermined = { code: 'und', name: 'Undetermined' };
+
+/** The language asked for, or the one that most of the text is in. */
 function languageOf(results: readonly RecognitionResult[], asked: LanguageChoice): { code: string; name: string } {
+  if (results.length === 0) return undetermined;
   if (asked.type === 'language') return asked.language;
   const weights = new Map<string, number>();
   for (const { language, text } of results) weights.set(language, (weights.get(language) ?? 0) + text.length);
-  const [code] = [...weights].sort((a, b) => b[1] - a[1])[0] ?? ['en'];
-  return findLanguage(code) ?? { code: 'en', name: 'English' };
+  const [code] = [...weights].sort((a, b) => b[1] - a[1])[0] ?? [];
+  return (code === undefined ? undefined : findLanguage(code)) ?? undetermined;
 }
 
 /** The k-th reading takes each segment's k-th alternative, or its best where it has fewer. */

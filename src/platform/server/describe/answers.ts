@@ -26,8 +26,15 @@ export const keySet = z.strictObject({
 export const health = z.strictObject({ ok: z.boolean() });
 
 export const languageList = z.strictObject({
-  languages: z.array(z.strictObject({ code: z.string(), name: z.string() })),
+  languages: z.array(
+    z.strictObject({
+      code: z.string(),
+      name: z.string(),
+      recognition: z.enum(['closed-vocabulary', 'own-model', 'none']),
+    }),
+  ),
   total: z.int().min(0).max(1000),
+  recognised: z.int().min(0).max(1000),
   models: z.array(z.string()),
   features: z.array(z.string()),
 });
@@ -78,6 +85,7 @@ export const verbose = z.strictObject({
   nlp_analysis: analysis.exactOptional(),
   audio_duration: seconds,
   inference_time_ms: z.number().min(0),
+  warnings: z.array(z.string()).exactOptional(),
 }) satisfies z.ZodType<VerboseTranscription>;
 
 export const transcription = z.union([minimal, verbose]);

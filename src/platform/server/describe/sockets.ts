@@ -33,6 +33,7 @@ const realtimeEvents = {
     num_speakers: count.exactOptional(),
     codeswitch: z.boolean(),
     endpoint_silence_ms: count.exactOptional(),
+    warnings: z.array(z.string()).exactOptional(),
   }),
   partial: z.strictObject({
     type: z.literal('partial'),
@@ -72,7 +73,7 @@ export const recognitionSocket = (): SocketInterface => ({
 const altText = { text: z.string(), language: z.string(), segment_id: count, audio_duration_sec: time };
 const altTimes = { latency_ms: time, offset_ms: time, duration_ms: time };
 const altEvents = {
-  ready: z.strictObject({ type: z.literal('ready'), session_id: z.string() }),
+  ready: z.strictObject({ type: z.literal('ready'), session_id: z.string(), warnings: z.array(z.string()).exactOptional() }),
   speech: z.strictObject({ type: z.enum(['speech_start', 'speech_end']), segment_id: count, offset_ms: time }),
   partial: z.strictObject({ type: z.literal('partial'), ...altText, is_final: z.literal(false), ...altTimes }),
   final_segment: z.strictObject({

@@ -8,6 +8,7 @@ import { type AudioIntake, openAudio } from '../asr/open-audio.ts';
 import { answerTranscription, type TranscriptionEngines } from '../asr/transcription-answer.ts';
 import { readTranscriptionFields } from '../asr/transcription-fields.ts';
 import { readUploadForm } from '../asr/upload-form.ts';
+import { sendWarnings } from '../asr/warnings.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
 import { withDeadline } from '../deadline.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
@@ -60,10 +61,11 @@ export function addMedRoutes(app: FastifyInstance, options: MedServiceOptions): 
       ]),
     );
     const language = medicalLanguage(fields.get('language_code'));
-    const body = await withDeadline(clock, batchMs, clientSignal(reply), async (signal) => {
+    const { body, warnings } = await withDeadline(clock, batchMs, clientSignal(reply), async (signal) => {
       await using audio = await openAudio(file, intake, signal);
       return await answerTranscription(audio, { ...asked, language }, { engines, clock, requestId: request.id, signal });
     });
+    sendWarnings(reply, warnings);
     return medicalAnswer(body, fileName, diarize);
   });
 }

@@ -7,7 +7,10 @@ const final = { type: 'final', seg: 0, text: 'hi', endOfUtterance: undefined, la
 
 describe('events of the recogniser', () => {
   test.each([
-    { wire: { type: 'ready', language: 'en', sample_rate: 8000, diarize: false, session_id: 'x' }, ours: { type: 'ready' } },
+    {
+      wire: { type: 'ready', language: 'en', sample_rate: 8000, diarize: false, session_id: 'x' },
+      ours: { type: 'ready', warnings: [] },
+    },
     {
       wire: { type: 'partial', seg: 3, text: 'hel', delta: 'l', elapsed_ms: 40, language: 'en' },
       ours: { type: 'partial', seg: 3, text: 'hel' },

@@ -91,6 +91,7 @@ describe('transcription result', () => {
         normalizedText: 'Hello there',
       },
       nbest: [{ text: 'hello there', confidence: 0.9 }],
+      warnings: [],
       raw: documented,
     });
   });
@@ -114,6 +115,7 @@ describe('transcription result', () => {
       speakerTurns: [],
       speakersIdentified: [],
       nbest: [],
+      warnings: [],
       raw: { text: 'x' },
     });
     const nulls = { text: 'x', ...Object.fromEntries(names.map((name) => [name, null])) };

@@ -16,6 +16,11 @@ describe('languages', () => {
     });
   });
 
+  it('reads how each is recognised, where the platform says', () => {
+    const languages = [{ code: 'ta', name: 'Tamil', recognition: 'none' }];
+    expect(readLanguages(JSON.stringify({ languages })).languages).toEqual(languages);
+  });
+
   it('reads bare codes, models and features', () => {
     const body = { languages: ['hi'], model_aliases: { 'whisper-1': 'own' }, features: ['codeswitch'] };
     const read = readLanguages(JSON.stringify(body));
