@@ -83,6 +83,7 @@ export class DialogDesk {
   /** Gives up the running reply and asks for another. */
   ask(input: AskedInput, turn: number, media: Media): void {
     const { voice } = media;
+    this.#journal(media);
     const reply = voice.start(turn);
     this.#book.asked(turn, input);
     this.#hints = [];
@@ -103,6 +104,7 @@ export class DialogDesk {
     const answer = { kind: input.kind, spoken: false, end };
     this.#answer = answer;
     const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);
+    let collected = false;
     void runDialog(respond, reply, {
       say: (action) => {
         this.#failures = 0;
@@ -110,11 +112,17 @@ export class DialogDesk {
         if (action.type === 'say') voice.say(reply, action);
         else voice.play(reply, action);
       },
-      act: (action) => this.#act(action, turn, voice.language),
+      act: (action) => {
+        this.#act(action, turn, voice.language);
+        collected ||= action.type === 'set';
+        // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
+        if (action.type === 'note') this.#journal(media);
+      },
       answered: () => this.#book.answered(turn),
       complete: (isEmpty) => {
         if (isEmpty) this.#book.dialogEmpty(turn);
         voice.flush();
+        if (collected) this.#journal(media);
         if (input.kind === 'no-input' && !this.#gathered) this.#forget(turn + 1);
         this.#floor.listenFor(this.#hints);
       },
@@ -146,6 +154,11 @@ export class DialogDesk {
   async dispose(): Promise<void> {
     this.#early?.discard();
     await disposeDialog(this.#hook, this.#identity.callId, this.#services);
+  }
+
+  /** Keeps the call as it stands, for whoever ends it when this process cannot. */
+  #journal({ voice, line, recording }: Media): void {
+    this.#services.journal(this.#book.record('in-progress', voice.language, line, recording));
   }
 
   #act(action: Exclude<DialogAction, AudibleAction>, turn: number, language: string): void {

@@ -319,7 +319,6 @@ export class CallSession {
     // What an attempt at this turn, or the answer before, meant to do after its words is not done.
     this.#farewell.answered();
     this.#carrier.forgetKeys();
-    this.#services.journal(this.#record('in-progress'));
     this.#dialog.ask(input, turn, media);
   }
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorText } from '../kernel/errors.ts';
-import { type Bot, botSettings, plainNumber } from './bots.ts';
+import { type Bot, botSettings, isWebAddress, plainNumber } from './bots.ts';
 import type { Environment } from './env.ts';
 import type { Problem } from './problem.ts';
 import { schemaProblems } from './schema-problems.ts';
@@ -44,20 +44,39 @@ function readBotFile(folder: string, path: string, env: Environment): { bot?: Bo
   if ('problem' in read) return { problems: [read.problem] };
   const { written, whereOf } = read;
   const parsed = botSettings.safeParse(written);
-  if (parsed.success) return withSecret({ ...parsed.data, folder, whereOf }, path, env);
+  if (parsed.success) return withServer({ ...parsed.data, folder, whereOf }, path, env);
   const { issues } = parsed.error;
   return { problems: schemaProblems({ schema: botSettings, issues, written, whereOf, what: 'a bot file', root: 'bot' }) };
 }
 
-/** A bot whose secret is set nowhere has none, and its problem affects calls alone. */
-function withSecret(bot: Bot, path: string, env: Environment): { bot: Bot; problems: Problem[] } {
-  const name = 'secretEnv' in bot.dialog ? bot.dialog.secretEnv : undefined;
+/** Looks a flow's server up. One whose variable is not set is none, and needs no secret. */
+function withServer(bot: Bot, path: string, env: Environment): { bot: Bot; problems: Problem[] } {
+  const { dialog } = bot;
+  if (dialog.kind !== 'flow')
+    return withSecret(bot, 'secretEnv' in dialog ? dialog.secretEnv : undefined, ['dialog', 'secretEnv'], path, env);
+  const { url, urlEnv = '', secretEnv } = dialog.server ?? {};
+  const serverUrl = url ?? env[urlEnv]?.trim() ?? '';
+  if (serverUrl === '') return { bot, problems: [] };
+  if (isWebAddress(serverUrl)) return withSecret({ ...bot, serverUrl }, secretEnv, ['dialog', 'server', 'secretEnv'], path, env);
+  const keys = ['dialog', 'server', 'urlEnv'];
+  const message = `${urlEnv} holds no address: http:// or https:// is expected`;
+  return { bot, problems: [{ key: keys.join('.'), where: bot.whereOf?.(keys) ?? path, message, affects: 'calls' }] };
+}
+
+/** A bot whose secret is set nowhere has none, and its problem affects calls alone. @param keys where the name of it stands */
+function withSecret(
+  bot: Bot,
+  name: string | undefined,
+  keys: readonly string[],
+  path: string,
+  env: Environment,
+): { bot: Bot; problems: Problem[] } {
   if (name === undefined) return { bot, problems: [] };
   const file = env[`${name}_FILE`];
-  const where = bot.whereOf?.(['dialog', 'secretEnv']) ?? path;
+  const where = bot.whereOf?.(keys) ?? path;
   const without = (message: string): { bot: Bot; problems: Problem[] } => ({
     bot,
-    problems: [{ key: 'dialog.secretEnv', where, message, affects: 'calls' }],
+    problems: [{ key: keys.join('.'), where, message, affects: 'calls' }],
   });
   try {
     const value = env[name] ?? (file === undefined ? '' : readFileSync(file, 'utf8').trim());

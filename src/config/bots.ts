@@ -7,6 +7,11 @@ const language = z.string().regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, 'an ISO 63
 const wait = (least: number, most: number, byDefault: number) => z.int().min(least).max(most).default(byDefault);
 const days = z.int().min(0).max(36_500);
 
+/** An address that requests can be sent to. */
+export function isWebAddress(text: string): boolean {
+  return webAddress.safeParse(text).success;
+}
+
 /** The environment variable that holds a secret, or with `_FILE` behind it the file that does. */
 const secretName = z.string().regex(/^[A-Z][A-Z0-9_]{0,99}$/, 'the name of an environment variable, in capitals');
 /** Whom a call can be connected to. */
@@ -30,7 +35,25 @@ const toolSettings = z.strictObject({
 
 const dialogSettings = z.discriminatedUnion('kind', [
   /** Exactly one of the two; the flow document itself is read by the dialog. */
-  z.strictObject({ kind: z.literal('flow'), file: z.string().min(1).optional(), flow: z.unknown().optional() }),
+  z.strictObject({
+    kind: z.literal('flow'),
+    file: z.string().min(1).optional(),
+    flow: z.unknown().optional(),
+    /** Gets what the flow's `request` steps ask. */
+    server: z
+      .strictObject({
+        url: webAddress.optional(),
+        /** Or the environment variable that holds its address. */
+        urlEnv: secretName.optional(),
+        /** Signs the requests. */
+        secretEnv: secretName.optional(),
+      })
+      .refine(
+        ({ url, urlEnv }) => (url === undefined) !== (urlEnv === undefined),
+        'a server needs either url or urlEnv, and not both',
+      )
+      .optional(),
+  }),
   z.strictObject({ kind: z.literal('module'), file: z.string().min(1) }),
   /** A server that gets one POST a turn. */
   z.strictObject({
@@ -171,7 +194,9 @@ export interface Bot extends BotSettings {
   readonly folder: string;
   /** `file:line` of what is under these keys of its file; undefined for a bot that was not read from one. */
   readonly whereOf?: (keys: readonly PropertyKey[]) => string;
-  /** The value of the dialog's `secretEnv`. */
+  /** The address of a flow's server; undefined where it has none, or its variable is not set. */
+  readonly serverUrl?: string | undefined;
+  /** The value of the dialog's `secretEnv`, or of its server's. */
   readonly dialogSecret?: Secret | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { readingBack } from './contract/read-back-hook.ts';
 import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
-import { loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
+import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
 import { httpHooks } from './http/http-hook.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
@@ -29,8 +29,9 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
     case 'flow': {
       const { flow } = await flowOf(bot, dialog);
       const language = languageOf(bot.language);
+      const { serverUrl: url } = bot;
       return {
-        hooks: flowHooks(flow, clock),
+        hooks: flowHooks(flow, clock, url === undefined ? undefined : { url, secret: bot.dialogSecret }),
         fixedPrompts: (cutSentences) => fixedPrompts(flow, { language, ...(cutSentences === undefined ? {} : { cutSentences }) }),
       };
     }
@@ -51,8 +52,16 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
 }
 
 /** Reads the flow of a bot, from its own file or from one beside it. @throws FlowInvalidError */
-export async function flowOf(bot: Bot, { file, flow }: Bot['dialog'] & { kind: 'flow' }): Promise<LocatedFlow> {
-  const options = { language: languageOf(bot.language), timeZone: bot.timeZone };
+export async function flowOf(bot: Bot, dialog: Bot['dialog'] & { kind: 'flow' }): Promise<LocatedFlow> {
+  const located = await readFlow(bot, dialog);
+  if (!bot.askEarly || Object.values(located.flow.states).every(({ request }) => request === undefined)) return located;
+  const message = 'a flow with requests cannot be asked early: what they did could not be undone';
+  const where = bot.whereOf?.(['askEarly']) ?? `bot ${bot.name}`;
+  throw new FlowInvalidError(`bot ${bot.name}`, [{ key: 'askEarly', where, message }]);
+}
+
+async function readFlow(bot: Bot, { file, flow }: Bot['dialog'] & { kind: 'flow' }): Promise<LocatedFlow> {
+  const options = { language: languageOf(bot.language), timeZone: bot.timeZone, hasServer: bot.serverUrl !== undefined };
   if (file !== undefined) return loadFlow(resolve(bot.folder, file), options);
   const source = `bot ${bot.name}`;
   const whereOf = (keys: readonly string[]): string => bot.whereOf?.(['dialog', 'flow', ...keys]) ?? source;

@@ -243,6 +243,7 @@ export class CallRecorder {
 /** What a call depends on of its bot: not whom it answers, nor where its dialog is. */
 function settingsOf({
   folder: _folder,
+  serverUrl: _serverUrl,
   dialogSecret: _secret,
   dialog: _dialog,
   numbers: _numbers,

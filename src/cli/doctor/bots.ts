@@ -8,10 +8,12 @@ import type { Check, CheckOutcome } from './check.ts';
 
 const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_MESSAGE_CHARACTERS = 300;
+/** As one try of a flow's request. */
+const FLOW_SERVER_MS = 4_000;
 
 /**
- * One check for each server that these bots ask, none of which does anything: an `OPTIONS` request to an http bot and to a model's
- * tools, a handshake with a relay, and the greeting of a model, which is dropped at its first words.
+ * One check for each server that these bots ask, none of which does anything: an `OPTIONS` request to an http bot, to a flow's server and
+ * to a model's tools, a handshake with a relay, and the greeting of a model, which is dropped at its first words.
  */
 export function botChecks(bots: readonly Bot[]): Check[] {
   return bots.flatMap((bot): Check[] => {
@@ -26,6 +28,7 @@ export function botChecks(bots: readonly Bot[]): Check[] {
         return [modelCheck(bot, dialog), ...tools];
       }
       case 'flow':
+        return bot.serverUrl === undefined ? [] : [serverCheck(`server of bot ${name}`, bot.serverUrl, FLOW_SERVER_MS)];
       case 'module':
         return [];
     }

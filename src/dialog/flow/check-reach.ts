@@ -1,3 +1,4 @@
+import { nearest } from '../../config/nearest.ts';
 import { valuesOf } from './check-references.ts';
 import { edgesOfState, entriesOf } from './flow-edges.ts';
 import type { FlowProblem } from './flow-problem.ts';
@@ -5,7 +6,7 @@ import type { Flow, StateDocument } from './schema.ts';
 
 /** States that no call can come to, states that a call cannot leave, and rounds without a question. */
 export function checkReach(flow: Flow): FlowProblem[] {
-  return [...unreachable(flow), ...deadEnds(flow), ...silentRounds(flow)];
+  return [...unreachable(flow), ...deadEnds(flow), ...silentRounds(flow), ...requests(flow)];
 }
 
 function unreachable(flow: Flow): FlowProblem[] {
@@ -36,6 +37,42 @@ function deadEnds(flow: Flow): FlowProblem[] {
     }
     if (state.voice !== undefined && state.language === undefined) return [{ path, message: 'a voice needs its language' }];
     return [...openBranches(flow, path, state)];
+  });
+}
+
+/** What a request may fail with, beside the status of the answer. */
+const FAILURES = ['timeout', 'unreachable', 'answer', 'otherwise'];
+const STATUS = /^[345]\d\d$/u;
+/** A caller waits for all of its tries. */
+const LONGEST_REQUEST_MS = 60_000;
+
+function requests(flow: Flow): FlowProblem[] {
+  return Object.entries(flow.states).flatMap(([name, { request, next, ask, confirm, ...rest }]) => {
+    if (request === undefined) return [];
+    const path = `states.${name}.request`;
+    const problems: FlowProblem[] = [];
+    if (next === undefined || (ask ?? confirm ?? rest.hangup ?? rest.transfer ?? rest.bot ?? rest.press) !== undefined) {
+      problems.push({ path, message: 'goes on by next alone; ask, hang up and the like in the state that follows' });
+    }
+    const { failed, timeoutMs, tries, unset } = request;
+    const failures = typeof failed === 'string' ? ['otherwise'] : Object.keys(failed);
+    for (const failure of failures.filter((each) => !FAILURES.includes(each) && !STATUS.test(each))) {
+      const message = `is nothing that a request fails with; accepted are a status of 300 to 599, ${FAILURES.join(', ')}`;
+      problems.push({ path: `${path}.failed.${failure}`, message, meant: nearest(failure, FAILURES) });
+    }
+    if (!failures.includes('otherwise')) {
+      problems.push({ path: `${path}.failed`, message: 'needs otherwise, for every failure that is not named' });
+    }
+    if (tries * timeoutMs > LONGEST_REQUEST_MS) {
+      const message = `${tries} tries of ${timeoutMs} ms: a caller would wait for more than ${LONGEST_REQUEST_MS} ms`;
+      problems.push({ path: `${path}.timeoutMs`, message });
+    }
+    if (!flow.hasServer && unset === undefined) {
+      const message =
+        "has nobody to go to: give the server's address in dialog.server (url or urlEnv, whose variable must be set), or say with unset where calls go without one";
+      problems.push({ path, message });
+    }
+    return problems;
   });
 }
 

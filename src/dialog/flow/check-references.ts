@@ -63,6 +63,8 @@ function slotNames(name: string, state: StateDocument): { path: string; slot: st
   return [
     ...named('clear', state.clear),
     ...named('set', Object.keys(state.set ?? {})),
+    ...named('request.send', state.request?.send),
+    ...named('request.answer', Object.keys(state.request?.answer ?? {})),
     ...named('ask.slot', state.ask === undefined ? undefined : [state.ask.slot]),
     ...named('ask.also', state.ask?.also),
     ...named('confirm.parts', Object.keys(state.confirm?.parts ?? {})),

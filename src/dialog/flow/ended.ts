@@ -32,7 +32,8 @@ export function afterEnd(flow: Flow, state: FlowState, input: FlowInput, context
   return { state: { ...state, misses: state.misses + 1 }, actions: [...said.slice(from), ...ending] };
 }
 
-function commandIn(flow: Flow, { language }: FlowState, input: FlowInput): Command | undefined {
+/** What is said or keyed in an answer that is understood anywhere. */
+export function commandIn(flow: Flow, { language }: FlowState, input: FlowInput): Command | undefined {
   if (input.kind === 'spoken') return findCommand(flow, language, tokenise(input.text))?.value;
   return input.kind === 'keyed' ? commandOfKeys(flow, language, input.digits) : undefined;
 }

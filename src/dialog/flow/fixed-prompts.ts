@@ -24,6 +24,8 @@ export function fixedPrompts(flow: Flow, options: FixedPromptOptions = {}): stri
   const builtIn = [...words.notUnderstood, ...words.noInput, words.goodbye];
   const commands = commandsOf(flow, language);
   if (commands.some(({ name, say }) => name === 'help' && say === undefined)) builtIn.push(words.help);
+  if (Object.values(flow.states).some(({ request }) => request !== undefined && request.waiting === undefined))
+    builtIn.push(words.moment);
   if (commands.some(({ name, say }) => name === 'stop' && say === undefined)) builtIn.push(words.stop);
   const own = textsOf(flow)
     .filter(({ role }) => role === 'prompt')

@@ -6,8 +6,8 @@ import type { Unfinished } from './unfinished.ts';
 /** Where a conversation stands. Plain data: it can be kept, compared and restored. */
 export interface FlowState {
   readonly language: Language;
-  /** `which`: the open question is what part of a confirmation is wrong. */
-  readonly stage: 'new' | 'question' | 'which' | 'ended';
+  /** `which`: the open question is what part of a confirmation is wrong. `requesting`: the state's request is to be answered. */
+  readonly stage: 'new' | 'question' | 'which' | 'requesting' | 'ended';
   /** The state whose question is open; empty before the start. */
   readonly at: string;
   /** Details by slot; a day is `YYYY-MM-DD`, a time `HH:MM`, a choice its option's name. */

@@ -49,6 +49,7 @@ function spokenOf(flow: Flow): Spoken[] {
   }
   for (const [name, state] of Object.entries(flow.states)) {
     prompts(`states.${name}.say`, state.say);
+    prompts(`states.${name}.request.waiting`, state.request?.waiting);
     const kind = state.ask === undefined ? 'confirm' : 'ask';
     const asking = state.ask ?? state.confirm;
     if (asking === undefined) continue;

@@ -4,6 +4,7 @@ import { afterEnd, endingOf } from './ended.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
 import { type Heard, hearKeys, hearSpoken } from './hear.ts';
 import { openQuestion, type Question } from './question.ts';
+import type { RequestOutcome } from './request.ts';
 import type { Flow, Prompt } from './schema.ts';
 import { sayPrompts, sayValue } from './text.ts';
 import { goneOn, unfinished } from './unfinished.ts';
@@ -20,7 +21,30 @@ const MOST_CORRECTIONS = 8;
  * changed come first as one `set` action (a forgotten one as an empty text), an open question ends in a `gather`.
  */
 export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, context: FlowContext): FlowStep {
-  const { state, actions } = ending(answer(flow, before, input, context));
+  return withChanges(before, ending(answer(flow, before, input, context)));
+}
+
+/**
+ * Goes on from a state whose request was answered, or was not: pure, and never throws. A request that fails is noted, with the
+ * reason.
+ */
+export function resumeFlow(flow: Flow, before: FlowState, outcome: RequestOutcome, context: FlowContext): FlowStep {
+  const here = flow.states[before.at];
+  if (here?.request === undefined) return endPolitely(before, 'flow-lost');
+  const { failed } = here.request;
+  const slots = outcome.ok ? { ...before.slots, ...outcome.values } : before.slots;
+  const target = outcome.ok
+    ? nextOf(here, slots)
+    : typeof failed === 'string'
+      ? failed
+      : (failed[outcome.failure] ?? failed['otherwise']);
+  const step = target === undefined ? endPolitely(before, 'flow-lost') : walk(flow, { ...before, slots }, target, context);
+  const notes: DialogAction[] = outcome.ok ? [] : [{ type: 'note', text: `request ${before.at} failed: ${outcome.why}` }];
+  return withChanges(before, ending({ state: step.state, actions: [...notes, ...step.actions] }));
+}
+
+/** Puts the details that changed ahead of the actions. */
+function withChanges(before: FlowState, { state, actions }: FlowStep): FlowStep {
   const names = [...new Set([...Object.keys(before.slots), ...Object.keys(state.slots)])];
   const changed = names.filter((name) => before.slots[name] !== state.slots[name]);
   if (changed.length === 0) return { state, actions };
@@ -37,6 +61,7 @@ function ending({ state, actions }: FlowStep): FlowStep {
 }
 
 function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowContext): FlowStep {
+  if (state.stage === 'requesting') return { state, actions: [] };
   if (state.stage === 'ended') return afterEnd(flow, state, input, context);
   const question = openQuestion(flow, state);
   if (input.kind === 'start' || state.stage === 'new' || question === undefined) return walk(flow, state, flow.start, context);

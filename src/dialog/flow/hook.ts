@@ -1,48 +1,139 @@
+import { abortable } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { within } from '../../kernel/within.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { dayInZone } from '../understand/calendar-day.ts';
 import { type Language, languageOf } from '../understand/language.ts';
-import { stepFlow } from './flow.ts';
-import { type FlowState, newFlowState } from './flow-state.ts';
+import { commandIn } from './ended.ts';
+import { resumeFlow, stepFlow } from './flow.ts';
+import { type FlowContext, type FlowState, type FlowStep, newFlowState } from './flow-state.ts';
+import { type FlowServer, requestAt, type RequestOutcome, sendRequest } from './request.ts';
 import type { Flow } from './schema.ts';
+import { sayPrompts } from './text.ts';
+import { endPolitely, scopeOf } from './walk.ts';
+import { builtInWords } from './words.ts';
 
 /** Turns that can be asked again; older ones are settled. */
 const MOST_REMEMBERED = 8;
+/** Requests one after the other without a question between them; more go round in circles. */
+const MOST_REQUESTS = 8;
+/** A call gives up a dialog that is silent for ten seconds: a caller who waits for a server is spoken to more often. */
+const WAITING_MS = 5_000;
 
-/** A conversation that follows a flow: no server, no model. */
+/** A request that was sent, and what becomes of it; never rejects. */
+interface Sent {
+  readonly idempotencyKey: string;
+  readonly outcome: Promise<RequestOutcome>;
+}
+
+/** Where the conversation stood after a turn, and the last request that was sent in it. */
+interface AfterTurn {
+  readonly index: number;
+  readonly state: FlowState;
+  readonly sent: Sent | undefined;
+}
+
+/** A conversation that follows a flow: no model, and a server only for the flow's requests. */
 export class FlowHook implements DialogHook {
   readonly #flow: Flow;
   readonly #clock: Clock;
+  readonly #server: FlowServer | undefined;
   readonly #language: Language;
-  /** The state after each turn, oldest first, so that a turn asked again is answered as if for the first time. */
-  #after: readonly { readonly index: number; readonly state: FlowState }[] = [];
+  /** Oldest first, so that a turn asked again is answered as if for the first time. */
+  #after: readonly AfterTurn[] = [];
 
-  constructor(flow: Flow, clock: Clock, call: CallFacts) {
+  constructor(flow: Flow, clock: Clock, call: CallFacts, server?: FlowServer) {
     const language = languageOf(call.language);
     this.#flow = flow;
     this.#clock = clock;
+    this.#server = server;
     this.#language = flow.languages.includes(language) ? language : (flow.languages[0] ?? language);
   }
 
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     const before = this.#after.filter(({ index }) => index < turn.index);
-    const state = before.at(-1)?.state ?? newFlowState(this.#language, this.#knownSlots(turn));
+    const abandoned = this.#after.find(({ index }) => index >= turn.index);
+    const last = before.at(-1);
+    const state = last?.state ?? newFlowState(this.#language, this.#knownSlots(turn));
     const heard = turn.history.flatMap(({ role, text }) => (role === 'bot' ? [text] : [])).join(' ');
     const context = { today: dayInZone(this.#clock.wallMs(), this.#flow.timeZone), heard };
-    const step = stepFlow(this.#flow, state, turn.input, context);
-    const abandoned = this.#after.find(({ index }) => index >= turn.index)?.state;
-    this.#after = [...before, { index: turn.index, state: step.state }].slice(-MOST_REMEMBERED);
-    const undone = abandoned === undefined ? [] : undoing(abandoned, state, step.state);
-    for (const action of [...undone, ...step.actions]) {
+    const remember = (now: FlowState, sent: Sent | undefined): void => {
+      this.#after = [...before, { index: turn.index, state: now, sent }].slice(-MOST_REMEMBERED);
+    };
+    let step = stepFlow(this.#flow, state, turn.input, context);
+    // A caller who spoke into the wait for a server is told first what came of that.
+    let sent = state.stage === 'requesting' ? last?.sent : undefined;
+    remember(step.state, sent ?? abandoned?.sent);
+    const undone = abandoned === undefined ? [] : undoing(abandoned.state, state, step.state);
+    yield* untilAborted([...undone, ...step.actions], signal);
+    for (let requests = 1; step.state.stage === 'requesting'; requests += 1) {
+      if (sent === undefined) {
+        const request = requestAt(this.#flow, step.state, turn);
+        const { idempotencyKey } = request;
+        if (abandoned?.sent?.idempotencyKey === idempotencyKey) sent = abandoned.sent;
+        else {
+          // Ahead of the request itself, so that the journal names what may have been done when this process dies.
+          yield { type: 'note', text: `request ${step.state.at}: idempotency-key ${idempotencyKey}` };
+          if (signal.aborted || this.#server === undefined) return;
+          sent = { idempotencyKey, outcome: sendRequest(this.#flow, this.#server, request, this.#clock) };
+        }
+        remember(step.state, sent);
+      }
+      const outcome = yield* this.#answerTo(sent, step.state, context, signal);
+      if (outcome === undefined) return;
+      const isFirst = requests === 1 && state.stage === 'requesting';
+      const next = resumeFlow(this.#flow, step.state, outcome, context);
+      step =
+        requests < MOST_REQUESTS ? (isFirst ? this.#obeyed(next, turn, context) : next) : endPolitely(next.state, 'flow-lost');
+      remember(step.state, sent);
+      sent = undefined;
+      yield* untilAborted(step.actions, signal);
       if (signal.aborted) return;
-      yield action;
     }
+  }
+
+  /** A request that is under way when the caller hangs up is not cut off: the call waits for its dialog for some seconds. */
+  async dispose(): Promise<void> {
+    await this.#after.at(-1)?.sent?.outcome;
+  }
+
+  /** Speaks to the caller while the answer takes long. @returns undefined when aborted */
+  async *#answerTo(
+    { outcome }: Sent,
+    state: FlowState,
+    context: FlowContext,
+    signal: AbortSignal,
+  ): AsyncGenerator<DialogAction, RequestOutcome | undefined> {
+    const own = sayPrompts(this.#flow.states[state.at]?.request?.waiting ?? [], scopeOf(this.#flow, state, context));
+    const waiting: DialogAction[] = own.length > 0 ? own : [{ type: 'say', text: builtInWords(state.language).moment }];
+    for (;;) {
+      const isOver = abortable(outcome, signal).catch(() => undefined);
+      const answered = await within(this.#clock, WAITING_MS, isOver, 'late' as const);
+      if (signal.aborted) return undefined;
+      if (answered !== 'late') return answered;
+      yield* waiting;
+    }
+  }
+
+  /** Somebody who wanted to go elsewhere while they waited goes there now; what the request brought stays. */
+  #obeyed(step: FlowStep, { input }: DialogTurn, context: FlowContext): FlowStep {
+    const command = commandIn(this.#flow, step.state, input);
+    if (step.state.stage !== 'question' || (command?.go === undefined && command?.name !== 'goodbye')) return step;
+    const { state, actions } = stepFlow(this.#flow, step.state, input, context);
+    return { state, actions: [...step.actions.filter(({ type }) => type === 'set' || type === 'note'), ...actions] };
   }
 
   /** Details that were known before the call, for example from a campaign. */
   #knownSlots(turn: DialogTurn): Record<string, string> {
     const known = Object.entries(turn.variables).filter(([name, value]) => Object.hasOwn(this.#flow.slots, name) && value !== '');
     return Object.fromEntries(known);
+  }
+}
+
+function* untilAborted(actions: readonly DialogAction[], signal: AbortSignal): Generator<DialogAction> {
+  for (const action of actions) {
+    if (signal.aborted) return;
+    yield action;
   }
 }
 
@@ -55,7 +146,7 @@ function undoing(abandoned: FlowState, before: FlowState, now: FlowState): Dialo
   return [{ type: 'set', variables: Object.fromEntries(stale.map((name) => [name, now.slots[name] ?? ''])) }];
 }
 
-/** Creates a flow's hook for each call. The clock's wall time decides what `today` is. */
-export function flowHooks(flow: Flow, clock: Clock): DialogHookFactory {
-  return { create: (call) => new FlowHook(flow, clock, call) };
+/** Creates a flow's hook for each call. The clock's wall time decides what `today` is. @param server gets the flow's requests */
+export function flowHooks(flow: Flow, clock: Clock, server?: FlowServer): DialogHookFactory {
+  return { create: (call) => new FlowHook(flow, clock, call, server) };
 }

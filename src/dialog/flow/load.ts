@@ -26,6 +26,8 @@ export interface FlowOptions {
   readonly language: Language;
   /** The bot's time zone, likewise; UTC when absent. */
   readonly timeZone?: string;
+  /** Whether the bot has a server for the flow's requests; false when absent. */
+  readonly hasServer?: boolean;
   /** Named in messages. */
   readonly source?: string;
 }
@@ -76,7 +78,7 @@ function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: re
   const parsed = first.success ? first : flowDocument.safeParse(withoutKeys(written, first.error.issues));
   if (parsed.success) {
     const { languages = [options.language], timeZone = options.timeZone ?? 'UTC' } = parsed.data;
-    const flow: Flow = { ...parsed.data, languages, timeZone };
+    const flow: Flow = { ...parsed.data, languages, timeZone, hasServer: options.hasServer ?? false };
     const found = checkFlow(flow, source);
     problems.push(...found.map((problem) => ({ ...problem, where: whereOf(problem.key.split('.')) })));
     if (problems.length === 0) return flow;

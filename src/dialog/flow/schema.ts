@@ -125,6 +125,30 @@ const next = z.union([
   z.record(z.string(), name),
 ]);
 
+/** A POST to the bot's server, whose answer fills slots. */
+const request = strictGroup({
+  /** Behind the server's address. */
+  path: z
+    .string()
+    .regex(/^(?:\/[\w.~%-]+)+\/?$/, 'a path such as /bookings, without values: those go in the body')
+    .default(''),
+  /** Slots that are sent; all that is known when absent. */
+  send: z.array(name).max(100).optional(),
+  /** By slot, the field of the JSON answer that fills it; a dot leads into a field's own fields. */
+  answer: z
+    .record(name, z.string().regex(/^[\w-]+(?:\.[\w-]+)*$/, 'a field of the answer, such as id or doctor.name'))
+    .default({}),
+  /** How long one try may take, and how many there are. */
+  timeoutMs: z.int().min(200).max(30_000).default(4000),
+  tries: z.int().min(1).max(5).default(2),
+  /** Said again and again while the answer takes long. */
+  waiting: prompts.optional(),
+  /** Where to go when it fails: a state, or one by what went wrong. */
+  failed: z.union([name, z.record(z.string(), name)]),
+  /** Where to go when the bot's server has no address here, as on a developer's machine. */
+  unset: name.optional(),
+});
+
 const state = strictGroup({
   /** Forgets these details on the way in. */
   clear: z.array(name).optional(),
@@ -135,6 +159,7 @@ const state = strictGroup({
   /** The caller has agreed that the call is recorded, or does not agree any more. */
   recording: z.boolean().optional(),
   say: prompts.optional(),
+  request: request.optional(),
   /** Skipped, with `say`, when the detail is known already; `also` are details that the same answer may give. */
   ask: strictGroup({ slot: name, also: z.array(name).max(10).default([]), ...asking }).optional(),
   /** Reads details back. On a no it asks which part is wrong (`which`) and goes to that part's state. */
@@ -198,6 +223,8 @@ export interface ByLanguage<Value> {
 
 /** A flow that was read and checked. */
 export interface Flow extends Omit<FlowDocument, 'languages' | 'timeZone'> {
+  /** Whether its requests have somebody to go to. */
+  readonly hasServer: boolean;
   /** The first one is where a call starts that asks for none of them. */
   readonly languages: readonly ('en' | 'hi')[];
   readonly timeZone: string;

@@ -50,6 +50,11 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     const scope = scopeOf(flow, state, context);
     say(sayPrompts(here.say ?? [], scope));
     if (here.press !== undefined) actions.push({ type: 'digits', digits: here.press });
+    if (here.request !== undefined) {
+      if (flow.hasServer) return { state: { ...state, stage: 'requesting' }, actions };
+      name = here.request.unset;
+      continue;
+    }
     const question = openQuestion(flow, state);
     if (question !== undefined) {
       say(sayPrompts(question.prompts, scope));

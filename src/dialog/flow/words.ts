@@ -13,6 +13,8 @@ export interface BuiltInWords {
   readonly noInput: readonly [string, string];
   readonly help: string;
   readonly stop: string;
+  /** While a server is waited for. */
+  readonly moment: string;
   readonly goodbye: string;
   readonly closedDay: string;
   readonly closedTime: string;
@@ -34,6 +36,7 @@ const english: BuiltInWords = {
   noInput: ['Are you still there?', 'I cannot hear you.'],
   help: 'You can answer in your own words. Say repeat to hear the question again, or goodbye to end the call.',
   stop: 'All right.',
+  moment: 'One moment, please.',
   goodbye: 'Thank you for calling. Goodbye.',
   closedDay: 'I am sorry, {{ heard }} is not possible.',
   closedTime: 'I am sorry, {{ heard }} is not possible.',
@@ -106,6 +109,7 @@ const hindi: BuiltInWords = {
   noInput: ['क्या आप लाइन पर हैं?', 'मुझे आपकी आवाज़ नहीं आ रही।'],
   help: 'आप अपने शब्दों में जवाब दे सकते हैं। सवाल फिर सुनने के लिए दोहराइए कहिए, या कॉल ख़त्म करने के लिए अलविदा कहिए।',
   stop: 'ठीक है।',
+  moment: 'एक पल रुकिए।',
   goodbye: 'फ़ोन करने के लिए धन्यवाद। नमस्ते।',
   closedDay: 'माफ़ कीजिए, {{ heard }} को संभव नहीं है।',
   closedTime: 'माफ़ कीजिए, {{ heard }} संभव नहीं है।',

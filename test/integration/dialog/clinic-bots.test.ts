@@ -31,6 +31,7 @@ describe.each(clinics)('the bot $name', ({ name, language, voice }) => {
     expect(problems).toEqual([]);
     expect(bots.find((bot) => bot.name === name)).toMatchObject({ language, voice, default: name === 'clinic' });
     expect(checkFlow(flow)).toEqual([]);
+    expect(checkFlow({ ...flow, hasServer: true })).toEqual([]);
   });
 
   it('understands each of its own phrases as what it is meant for', () => {

@@ -6,6 +6,7 @@ import type { CallNews } from '../../../src/call/services.ts';
 import type { CallSession } from '../../../src/call/session.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { readDevSecrets } from '../../../src/config/dev-secrets.ts';
+import type { Bot } from '../../../src/config/bots.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
@@ -71,6 +72,8 @@ export async function startGatewayBench(
   options: {
     readonly env?: Readonly<Record<string, string>>;
     readonly platform?: Partial<PlatformOptions>;
+    /** In place of the bench's own bot. */
+    readonly bots?: readonly Bot[];
     /** More lines of the bot's file. */
     readonly bot?: string;
     readonly voice?: string;
@@ -88,7 +91,8 @@ export async function startGatewayBench(
   const speech = await startTestPlatform(options.platform);
   const { authUrl, asrUrl, ttsUrl, apiKey } = speech.platform;
   const config = loadConfig({ env: { OFFHOOK_DATA_DIR: dataDir, OFFHOOK_PORT: '0', ...UNHURRIED, ...options.env }, files: [] });
-  const { bots, problems } = loadBots(botFolder);
+  const { bots: own, problems } = loadBots(botFolder);
+  const bots = options.bots ?? own;
   if (problems.length > 0 || config.problems.length > 0) throw new Error(JSON.stringify([...problems, ...config.problems]));
   const news: CallNews[] = [];
   const gateway = await startGateway({

@@ -284,3 +284,17 @@ it('speaks a text that comes in parts sentence by sentence, without its markup',
   const record = await bench.session.ended;
   expect(record.sentences.map(({ text }) => text)).toEqual(['Hello there.', 'How are you?', 'I am fine']);
 });
+
+it('has a note in the journal before its bot goes on, and what was set once its answer is whole', async () => {
+  const seen: (readonly string[] | undefined)[] = [];
+  using bench = new CallBench(async function* () {
+    yield { type: 'note', text: 'request book: idempotency-key k' };
+    seen.push(bench.journal.at(-1)?.notes);
+    yield { type: 'set', variables: { booking: '7' } };
+    yield { type: 'say', text: 'Hello.' };
+  });
+  await bench.start();
+  await bench.quiet(1_000);
+  expect(seen).toEqual([['request book: idempotency-key k']]);
+  expect(bench.journal.at(-1)?.variables).toEqual({ booking: '7' });
+});

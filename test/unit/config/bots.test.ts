@@ -64,6 +64,27 @@ describe('loadBots', () => {
     ]);
   });
 
+  test.each<[string, string, Record<string, string>, string | undefined, RegExp | undefined]>([
+    ['an address of its own', 'url: "https://a.test/v1"', {}, 'https://a.test/v1', undefined],
+    ['an address from a variable', 'urlEnv: DESK_URL', { DESK_URL: 'http://127.0.0.1:80' }, 'http://127.0.0.1:80', undefined],
+    ['a variable that is not set', 'urlEnv: DESK_URL, secretEnv: DESK_SECRET', {}, undefined, undefined],
+    ['a variable with no address', 'urlEnv: DESK_URL', { DESK_URL: 'desk' }, undefined, /urlEnv.*DESK_URL holds no address/],
+    ['two addresses', 'url: "https://a.test", urlEnv: DESK_URL', {}, undefined, /dialog\.server.*either url or urlEnv/],
+    ['no address', 'secretEnv: DESK_SECRET', {}, undefined, /dialog\.server.*either url or urlEnv/],
+    [
+      'no secret',
+      'url: "https://a.test", secretEnv: DESK_SECRET',
+      {},
+      undefined,
+      /dialog\.server\.secretEnv.*neither DESK_SECRET/,
+    ],
+  ])("finds a flow's server by %s", (_note, server, env, url, problem) => {
+    const desk = `name: desk\nvoice: v\ndialog: { kind: flow, file: a.yaml, server: { ${server} } }\n`;
+    const { bots, problems } = loadBots(folderWith({ 'desk.yaml': desk }), env);
+    expect(problems.map(problemText).join('\n')).toMatch(problem ?? /^$/);
+    expect(bots[0]?.serverUrl).toBe(url);
+  });
+
   it('reports a bot that is to be asked early and could not undo what it did', () => {
     const relay = 'name: r\nvoice: v\naskEarly: true\ndialog: { kind: relay, url: "wss://bots.example.org/r" }\n';
     const { problems } = loadBots(folderWith({ 'r.yaml': relay }));
