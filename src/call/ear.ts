@@ -61,7 +61,7 @@ export class Ear {
     this.#echo.arrived(pcm.length, timestampMs, nowMs);
     // What was said after lost frames should be recognised where it was said.
     const durationMs = (pcm.length * FRAME_MS) / FRAME_SAMPLES_8K;
-    const missingMs = this.#gaps.before(timestampMs, durationMs);
+    const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);
     if (missingMs > 0) recogniser.send(new Int16Array((missingMs * FRAME_SAMPLES_8K) / FRAME_MS));
     recogniser.send(pcm);
     const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);

@@ -15,7 +15,7 @@ const MARGIN_MS = 120;
 const SLACK_MS = 180;
 /** Half a second and a message. */
 const DEFAULT_AHEAD_MS = 600;
-/** How far ahead of our clock a carrier's timestamp may be. */
+/** How far ahead of our clock a carrier's timestamps, and its audio, may be. */
 const MOST_LEAD_MS = 10_000;
 
 export interface RecordingGap {
@@ -66,6 +66,10 @@ export class Recording {
   #dataBytes = 0;
   #failure: string | undefined;
   #startedAtWallMs: number | undefined;
+  /** When the first frame began, on the monotonic clock. */
+  #beganMs: number | undefined;
+  /** Of audio that came faster than it can have been spoken. */
+  #refusedSamples = 0;
   /** Where the caller's audio has come to, by its timestamps. */
   #countedMs = 0;
   readonly #batch = new CallerBatch();
@@ -120,7 +124,12 @@ export class Recording {
     const beganMs = nowMs - pcm.length / SAMPLES_PER_MS;
     if (this.#batch.add(pcm, timestampMs, beganMs)) return;
     this.#settle();
-    const stampMs = this.#believed(timestampMs, nowMs);
+    this.#beganMs ??= beganMs;
+    const stampMs = this.#believed(timestampMs, pcm.length / SAMPLES_PER_MS, nowMs);
+    if (stampMs === undefined) {
+      this.#refusedSamples += pcm.length;
+      return;
+    }
     if (!this.#attached) this.#attach(stampMs, beganMs);
     if (!this.#batch.begin(pcm, stampMs, beganMs)) this.#put(pcm, stampMs, beganMs);
     this.#flushUntil(nowMs);
@@ -137,11 +146,18 @@ export class Recording {
     if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
   }
 
-  /** A timestamp far ahead of our clock would make up hours of silence: samples are counted instead. */
-  #believed(timestampMs: number | undefined, nowMs: number): number {
+  /**
+   * A timestamp far ahead of our clock would make up hours of silence: samples are counted instead. Whatever the timestamps say,
+   * and however much audio comes, nothing stands further along than the time since the recording began, with that lead.
+   * @returns undefined for audio that would
+   */
+  #believed(timestampMs: number | undefined, durationMs: number, nowMs: number): number | undefined {
     const atMs = this.#clock.positionAt(nowMs);
-    if (timestampMs === undefined || !this.#attached || atMs === undefined) return timestampMs ?? this.#countedMs;
-    return this.#clock.position(timestampMs) > atMs + MOST_LEAD_MS ? this.#countedMs : timestampMs;
+    if (!this.#attached || atMs === undefined) return timestampMs ?? this.#countedMs;
+    const isAhead = timestampMs !== undefined && this.#clock.position(timestampMs) > atMs + MOST_LEAD_MS;
+    const stampMs = timestampMs === undefined || isAhead ? this.#countedMs : timestampMs;
+    const passedMs = nowMs - (this.#beganMs ?? nowMs);
+    return this.#clock.position(stampMs) + durationMs > passedMs + MOST_LEAD_MS ? undefined : stampMs;
   }
 
   /** Bot audio that the carrier will start playing at `startMs` on the monotonic clock. */
@@ -253,7 +269,7 @@ export class Recording {
       durationMs,
       gaps: this.#gaps,
       kept: this.#kept,
-      lostSamples: this.#window.droppedSamples,
+      lostSamples: this.#window.droppedSamples + this.#refusedSamples,
       failure: this.failure,
     };
   }

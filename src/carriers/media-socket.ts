@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
+import { bytesPerSample } from '../audio/format.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { JsonDialect } from './json-dialect.ts';
@@ -100,7 +101,11 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         return;
       case 'audio':
         if (phase.name === 'started') {
-          const timestampMs = time.check(result.timestampMs, options.clock.nowMs());
+          const nowMs = options.clock.nowMs();
+          const { encoding, rateHz } = phase.attachment.started.format;
+          const durationMs = (result.payload.length / bytesPerSample(encoding) / rateHz) * 1000;
+          if (!time.admits(durationMs, nowMs)) return reject('audio comes faster than it can be spoken, and is dropped');
+          const timestampMs = time.check(result.timestampMs, nowMs);
           phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
         }
         return;

@@ -7,7 +7,8 @@ import { LineGaps } from '../../../src/call/line-gaps.ts';
 /** What is missing before each of these, which are 20 ms long. */
 function missing(...timestampsMs: (number | undefined)[]): number[] {
   const gaps = new LineGaps();
-  return timestampsMs.map((timestampMs) => gaps.before(timestampMs, 20));
+  let nowMs = 1_000;
+  return timestampsMs.map((timestampMs) => gaps.before(timestampMs, 20, (nowMs += 20)));
 }
 
 it.each([
@@ -17,6 +18,7 @@ it.each([
   ['nothing where the carrier gives no timestamps', [undefined, undefined], [0, 0]],
   ['nothing of what came late, or of a stream that began anew', [5_000, 4_980, 5_020, 0, 20], [0, 0, 0, 0, 0]],
   ['two seconds at most', [0, 60_000, 60_020], [0, 2_000, 0]],
+  ['no more than the time that passes where timestamps go to and fro', [0, 5_000, 0, 5_000, 0, 5_000], [0, 2_000, 0, 0, 0, 0]],
 ])('finds %s', (_, timestampsMs, expected) => {
   expect(missing(...timestampsMs)).toEqual(expected);
 });

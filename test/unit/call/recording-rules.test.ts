@@ -155,3 +155,22 @@ it.each([600, 10_100])(
     expect(bot!.filter((sample) => sample !== 0)).toHaveLength(aheadMs * 8);
   },
 );
+
+it.each([
+  { note: 'comes faster than real time', stampOf: (): number | undefined => undefined, samples: 16_000 },
+  { note: 'counts ten seconds for each frame', stampOf: (frame: number): number => frame * 9_900, samples: 160 },
+  { note: 'has timestamps that go to and fro', stampOf: (frame: number): number => (frame % 2) * 9_900, samples: 16_000 },
+])('holds a recording to the clock where the audio $note', async ({ stampOf, samples }) => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, 'call.wav');
+  const recording = new Recording(path, 'call', 'always');
+  const pcm = new Int16Array(samples);
+  // Two thousand messages within two seconds.
+  for (let frame = 0; frame < 2_000; frame += 1) {
+    const stampMs = stampOf(frame);
+    recording.caller(pcm, stampMs, 5_000 + frame, 0);
+  }
+  await recording.finish(7_000);
+  const wav = parseWav(readFileSync(path));
+  expect(wav.samples[0]!.length / 8_000).toBeLessThan(15);
+});

@@ -29,3 +29,27 @@ it('believes none that is further along than the stream, and goes on with the ne
 it('takes a frame without a timestamp as one', () => {
   expect(new MediaTime().check(undefined, 7)).toBeUndefined();
 });
+
+it.each([1e308, -1e308, 2e15, -1, Number.NaN, Number.POSITIVE_INFINITY])('takes the timestamp %d for none', (timestampMs) => {
+  const time = new MediaTime();
+  expect(time.check(timestampMs, 1_000)).toBeUndefined();
+  expect(time.check(102, 1_020)).toBe(102);
+});
+
+it('admits audio for as long as the stream lasts and ten seconds more, however it comes', () => {
+  const time = new MediaTime();
+  const admitted = (frames: number, nowMs: number): number =>
+    Array.from({ length: frames }, () => time.admits(20, nowMs)).filter(Boolean).length * 20;
+  expect(admitted(2_000, 1_000)).toBe(10_020);
+  expect(admitted(2_000, 3_000)).toBe(2_000);
+  // Whatever was not spoken meanwhile may still come, as after a stall.
+  expect(admitted(3_000, 63_000)).toBe(60_000);
+});
+
+it('admits all of a stream whose clock runs fast', () => {
+  const time = new MediaTime();
+  const hourMs = 3_600_000;
+  let refused = 0;
+  for (let sentMs = 0; sentMs < hourMs; sentMs += 20) if (!time.admits(20, sentMs * 0.9999)) refused += 1;
+  expect(refused).toBe(0);
+});
