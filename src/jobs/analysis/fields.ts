@@ -7,6 +7,7 @@ import { findTime } from '../../dialog/understand/time.ts';
 import { tokenise } from '../../dialog/understand/tokens.ts';
 import { findYesNo } from '../../dialog/understand/yes-no.ts';
 import { checkedValue, type FieldValue } from './field-value.ts';
+import { PatternSearch } from './pattern.ts';
 import type { ProfileField } from './profile.ts';
 import { findPersonal } from './redaction/personal.ts';
 import { phrasePlaces, type SpannedToken, spannedTokens } from './spanned-tokens.ts';
@@ -32,22 +33,27 @@ interface Place {
 /**
  * What the rules of one field find; the first rule that finds a value of the field's type decides.
  * @param today the day of the recording, from which days such as tomorrow are counted
+ * @param problems told of a pattern that was given up
  */
 export function extractByRules(
   field: ProfileField,
   utterances: readonly Utterance[],
   today: CalendarDay,
+  problems: string[] = [],
 ): ExtractedField | undefined {
-  const finds = (rule: Rule, { utterance, from }: Heard) =>
-    placesIn(rule, field, utterance.text, from, today).flatMap((place) => {
+  const finds = (rule: Rule, search: PatternSearch | undefined, { utterance, from }: Heard) =>
+    placesIn(rule, field, utterance.text, from, today, search).flatMap((place) => {
       const value = checkedValue(field, place.raw);
       return value === undefined ? [] : [{ value, evidence: evidenceIn(utterance, place.from, place.to) }];
     });
   for (const rule of field.rules) {
+    const search = rule.pattern === undefined ? undefined : new PatternSearch(rule.pattern);
     // Of the answers to one question the first that says anything.
     const found = scopeOf(rule, field, utterances).flatMap(
-      (answers) => answers.map((heard) => finds(rule, heard)).find((each) => each.length > 0) ?? [],
+      (answers) => answers.map((heard) => finds(rule, search, heard)).find((each) => each.length > 0) ?? [],
     );
+    if (search?.gaveUp === true)
+      problems.push(`${field.name}: a pattern takes too long on this text, not all of it was searched`);
     const chosen = rule.take === 'first' ? found[0] : found.at(-1);
     if (chosen !== undefined) return { name: field.name, value: chosen.value, from: 'rules', evidence: [chosen.evidence] };
   }
@@ -82,14 +88,19 @@ function scopeOf({ after }: Rule, { by }: ProfileField, utterances: readonly Utt
   });
 }
 
-function placesIn(rule: Rule, field: ProfileField, text: string, from: number, today: CalendarDay): Place[] {
-  if (rule.pattern !== undefined) {
-    return [...text.matchAll(new RegExp(rule.pattern, 'giud'))].flatMap((match) => {
-      const value = match.indices?.groups?.['value'] ?? match.indices?.[1] ?? match.indices?.[0];
-      if (value === undefined || value[0] < from || value[0] === value[1]) return [];
-      return [{ raw: text.slice(value[0], value[1]), from: value[0], to: value[1] }];
-    });
-  }
+function placesIn(
+  rule: Rule,
+  field: ProfileField,
+  text: string,
+  from: number,
+  today: CalendarDay,
+  search: PatternSearch | undefined,
+): Place[] {
+  if (search !== undefined)
+    return search
+      .findIn(text)
+      .filter((match) => match.from >= from)
+      .map((match) => ({ ...match, raw: text.slice(match.from, match.to) }));
   if (rule.understand === 'email')
     return findPersonal(text, ['email'])
       .filter((span) => span.from >= from)

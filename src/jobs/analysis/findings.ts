@@ -59,7 +59,8 @@ export async function findingsOf(
   const measures = measureTalk(heard.talkers, heard.totalS, profile.measures);
 
   const today = dayInZone(recordedAtMs, profile.timeZone);
-  const ruled = profile.fields.flatMap((field) => extractByRules(field, utterances, today) ?? []);
+  const problems = [...heard.problems];
+  const ruled = profile.fields.flatMap((field) => extractByRules(field, utterances, today, problems) ?? []);
   const modelled = profile.fields.filter(({ from }) => from === 'model');
   const filled = await model?.extract(modelled, utterances, heard.languages[0] ?? profile.language, signal);
   const found = [...ruled, ...(filled?.fields ?? [])];
@@ -92,7 +93,7 @@ export async function findingsOf(
       confidence: known?.confidence,
     })),
     languages: heard.languages,
-    problems: [...heard.problems, ...(filled?.problems ?? [])],
+    problems: [...problems, ...(filled?.problems ?? [])],
   };
   // As JSON says it: what is undefined is not there.
   return { findings: analysisFindings.parse(JSON.parse(JSON.stringify(document))), channels };

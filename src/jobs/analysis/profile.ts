@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { patternProblem } from './pattern.ts';
 import { type Condition, condition, fieldsIn, rolesIn, understanding } from './profile-conditions.ts';
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/u, 'lower-case letters, digits and hyphens, at most 63');
@@ -84,12 +85,18 @@ const limits = {
 };
 
 const rule = z.strictObject({
-  /** A regular expression, case left aside; its group `value`, else its first group, else all of it, is the value. */
+  /**
+   * A regular expression that runs in linear time, case left aside; its group `value`, else its first group, else all of it, is
+   * the value.
+   */
   pattern: z
     .string()
     .min(1)
     .max(500)
-    .refine(isPattern, 'a regular expression that JavaScript understands with the flags i and u')
+    .superRefine((text, context) => {
+      const message = patternProblem(text);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
     .optional(),
   /** What a rule of a bot's own understanding reads, in English and Hindi. */
   understand: understanding.optional(),
@@ -222,14 +229,6 @@ export const analysisProfile = z
 
 export type AnalysisProfile = z.output<typeof analysisProfile>;
 export type ProfileField = AnalysisProfile['fields'][number];
-
-function isPattern(text: string): boolean {
-  try {
-    return new RegExp(text, 'iu').source !== '';
-  } catch {
-    return false;
-  }
-}
 
 function isTimeZone(name: string): boolean {
   try {

@@ -56,6 +56,11 @@ describe('parseProfile', () => {
       yaml: 'name: p\nfields:\n  - name: f\n    type: text\n    rules: [{ pattern: "(" }]',
       problem: /:5 .*regular expression/,
     },
+    {
+      note: 'a pattern that cannot run in linear time',
+      yaml: 'name: p\nfields:\n  - name: f\n    type: text\n    rules: [{ pattern: "(?<=order )x" }]',
+      problem: /:5 "\(\?<=order \)x" cannot be used: it looks ahead or behind\..*linear time/,
+    },
     { note: 'a field from nowhere', yaml: 'name: p\nfields:\n  - { name: f, type: text }', problem: /:3 .*needs a rule/ },
     {
       note: 'a choice without choices',
