@@ -96,6 +96,8 @@ async function analyseHere(parts: PostCallParts, subject: PostCallSubject, signa
     if (recordings === undefined || (recordingObject === undefined && recordingFormat === 'wav')) return call;
     let path = call.recordingPath;
     if (path === undefined) return call;
+    const opened = await recordings.open(call);
+    if (opened === undefined) return { ...call, recordingPath: undefined };
     if (recordingObject !== undefined) {
       path = join(folder.path, `recording.${recordingFormat}`);
       await recordings.copyTo(call, path, signal);

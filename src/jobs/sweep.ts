@@ -3,7 +3,7 @@ import type { Store } from '../store/port.ts';
 import { askForAnalysis } from './call-ended.ts';
 import { RETENTION } from './catalog.ts';
 import type { JobQueue } from './port.ts';
-import { POST_CALL, recordingJobId } from './post-call/job.ts';
+import { POST_CALL, postCallJobId, recordingJobId } from './post-call/job.ts';
 import { announceSubmission } from './submissions/announce.ts';
 import { askForSubmission } from './submissions/job.ts';
 import type { WebhookDesk } from './webhooks/webhook-desk.ts';
@@ -24,13 +24,18 @@ const COMPRESSIONS = 50;
 const HOUR_MS = 3_600_000;
 
 /**
- * Queues what the store says is still to be done: a queue that was emptied forgets, the store does not. A job that is there
+ * Queues what the store says is still to be done, and gives up what the queue has given up: a queue that was emptied forgets, the store does not. A job that is there
  * already stays as it is. Recordings that are to be compressed are asked for here alone: that has time. Also asks for this hour's retention.
  */
 export async function sweep({ store, queue, desk, clock, settledMs = 60_000 }: SweepParts): Promise<void> {
   const settledAtMs = clock.wallMs() - settledMs;
-  for (const { tenantId, callId } of await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH })) {
-    await askForAnalysis(queue, tenantId, callId);
+  const awaiting = await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH });
+  // A job whose workers were killed too often fails without having said so to the store; asked for again, it stays what it is.
+  const failed = awaiting.length === 0 ? [] : await queue.failed(POST_CALL, { limit: BATCH });
+  const failedIds = new Set(failed.map(({ id }) => id));
+  for (const { tenantId, callId } of awaiting) {
+    if (failedIds.has(postCallJobId({ tenantId, callId }))) await store.calls.analysisFailed(tenantId, callId);
+    else await askForAnalysis(queue, tenantId, callId);
   }
   for (const { format: recordingAs, ...ref } of await store.recordings.toCompress({
     endedBeforeMs: settledAtMs,

@@ -77,8 +77,11 @@ export const analysisFindings = z.object({
   /** Which settings made it. */
   profile: z.object({ name: z.string(), hash: z.string() }),
   measures,
-  /** `sound`: from the recording's level on each channel. `recogniser`: from the speakers' turns of a shared channel. */
-  measuredFrom: z.enum(['sound', 'recogniser']),
+  /**
+   * `sound`: from the recording's level on each channel. `recogniser`: from the speakers' turns of a shared channel. `nothing`:
+   * there is no recording.
+   */
+  measuredFrom: z.enum(['sound', 'recogniser', 'nothing']),
   insights,
   fields: z.array(
     z.object({ name: z.string(), value: fieldValue, from: z.enum(['rules', 'model']), evidence: z.array(evidence) }),

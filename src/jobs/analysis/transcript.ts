@@ -19,7 +19,7 @@ export interface Word {
 /** What was understood of one channel, or of all of them mixed into one. */
 export interface ChannelTranscript {
   readonly role: string;
-  readonly source: 'asr' | 'ledger' | 'medical';
+  readonly source: 'asr' | 'ledger' | 'medical' | 'live';
   readonly text: string;
   readonly segments: readonly Segment[];
   readonly words: readonly Word[];

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
+import { hasCode } from '../../kernel/error-code.ts';
 import { reserveFile } from '../../kernel/temporary.ts';
 import type { CallRecord, Store, StoredCall } from '../../store/port.ts';
 import { findingsOf, type Heard } from '../analysis/findings.ts';
@@ -10,8 +12,9 @@ import { recogniseChannel, type RecognisedChannel } from '../analysis/recognise.
 import { splitRecording } from '../analysis/split-recording.ts';
 import { type SeparatedRecording, separateChannels } from '../analysis/wav-recording.ts';
 import { JobSubjectError } from '../errors.ts';
-import { type CallAnalysis, callAnalysis } from './analysis.ts';
-import { heardSegments } from './heard-segments.ts';
+import type { ChannelTranscript } from '../analysis/transcript.ts';
+import { type AnalysisSegment, type CallAnalysis, callAnalysis } from './analysis.ts';
+import { heardSegments, lengthOf, liveSegments } from './heard-segments.ts';
 import { ANALYSIS_VERSION, type PostCallSubject } from './job.ts';
 import type { BatchTranscriber } from './transcriber.ts';
 
@@ -118,7 +121,35 @@ interface CallHearing {
   readonly botSpeechS: number;
 }
 
-const NO_SOUND: SeparatedRecording = { channels: 2, totalS: 0, speech: [[], []], isTwice: false };
+/** What is known of a call without a recording: what was understood and said while it went. Nothing of it can be measured. */
+function unrecorded(call: CallRecord, [callerRole, botRole]: readonly [string, string]): CallHearing {
+  const channel = (role: string, source: 'live' | 'ledger', segments: AnalysisSegment[]): ChannelTranscript => ({
+    role,
+    source,
+    text: segments.map(({ text }) => text).join(' '),
+    segments,
+    words: [],
+  });
+  const totalS = lengthOf(call);
+  return {
+    callerSpeechS: 0,
+    botSpeechS: 0,
+    heard: {
+      channels: [
+        channel(callerRole, 'live', liveSegments(call, totalS)),
+        channel(botRole, 'ledger', heardSegments(call, totalS)),
+      ],
+      talkers: [],
+      measuredFrom: 'nothing',
+      totalS: 0,
+      speakers: [],
+      insights: undefined,
+      emotion: undefined,
+      languages: [],
+      problems: ['no recording: the words are those of the live call, and nothing was measured'],
+    },
+  };
+}
 
 async function hearCall(
   { transcriber, workFolder }: Pick<AnalyseCallParts, 'transcriber' | 'workFolder'>,
@@ -164,11 +195,14 @@ async function hearCall(
       },
     };
   };
-  // A call that was given up before any audio came has nothing to hear.
-  if (recordingPath === undefined) return hearing(NO_SOUND, nothing);
-  await access(recordingPath).catch((error: unknown) => {
+  if (recordingPath === undefined) return unrecorded(call, [callerRole, botRole]);
+  try {
+    await access(recordingPath);
+  } catch (error) {
+    // Where its folder is there, the disk is, and the file never comes back.
+    if (hasCode(error, 'ENOENT') && existsSync(dirname(recordingPath))) return unrecorded(call, [callerRole, botRole]);
     throw new JobSubjectError('the recording cannot be read', true, { callId: id }, error);
-  });
+  }
   const callerPath = join(workFolder, `${id}.caller.wav`);
   const sound = await separateChannels(recordingPath, [callerPath]);
   if (sound.channels < 2) throw new JobSubjectError('the recording is not stereo', false, { callId: id });

@@ -8,8 +8,8 @@ export const callAnalysis = z.object({
   version: z.literal(1),
   callId: z.string(),
   channels: z.tuple([
-    /** Recognised from the recording's caller channel. */
-    channel.extend({ role: z.literal('caller'), source: z.enum(['asr', 'medical']) }),
+    /** Recognised from the recording's caller channel; `live`: what was understood during a call that has no recording. */
+    channel.extend({ role: z.literal('caller'), source: z.enum(['asr', 'medical', 'live']) }),
     /** What was heard of the bot, by the call's own ledger: nobody needs to recognise what we said ourselves. */
     channel.extend({ role: z.literal('bot'), source: z.literal('ledger') }),
   ]),

@@ -11,6 +11,9 @@ import { POST_CALL, postCallJobId } from '../../../src/jobs/post-call/job.ts';
 import type { BatchTranscriber } from '../../../src/jobs/post-call/transcriber.ts';
 import type { JobQueue } from '../../../src/jobs/port.ts';
 import { openQueue } from '../../../src/jobs/queue.ts';
+import { JobSubjectError } from '../../../src/jobs/errors.ts';
+import { sweep } from '../../../src/jobs/sweep.ts';
+import { WebhookDesk } from '../../../src/jobs/webhooks/webhook-desk.ts';
 import { startWorker } from '../../../src/jobs/worker.ts';
 import { OffhookError } from '../../../src/kernel/errors.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -131,13 +134,46 @@ describe('after a call', () => {
     expect(loudest(3, 5)).toBe(0);
   });
 
-  it('analyses a call without any audio without asking the platform', async () => {
+  it.each([
+    ['was never recorded', () => undefined],
+    ['lost its recording', () => join(folder.path, 'lost.wav')],
+  ])('concludes the analysis of a call that %s, from the words of the call itself', async (how, path) => {
     await using _work = worker({ transcribe: () => Promise.reject(new Error('nothing to hear')) });
-    await store.calls.upsert(callRecordOf({ id: 'call_2', recordingPath: undefined, turns: [] }));
-    const subject = { tenantId: 'default', callId: 'call_2' };
+    const callId = `unrecorded-${how.length}`;
+    await store.calls.upsert(callRecordOf({ id: callId, recordingPath: path() }));
+    const subject = { tenantId: 'default', callId };
     await queue.enqueue(POST_CALL, postCallJobId(subject), subject);
-    const found = await until('the analysis', () => store.analyses.get('default', 'call_2', 1));
-    expect(callAnalysis.parse(found.document)).toMatchObject({ talkRatio: 0, durations: { totalS: 0 } });
+    const found = await until('the analysis', () => store.analyses.get('default', callId, 1));
+    expect(callAnalysis.parse(found.document)).toMatchObject({
+      channels: [
+        { role: 'caller', source: 'live', text: 'मंगलवार', segments: [{ startS: 4, endS: 4 }] },
+        {
+          role: 'bot',
+          source: 'ledger',
+          text: 'Hello, how Tuesday, thank you. Goodbye.',
+          segments: [{ startS: 0.5, endS: 1.5 }, {}],
+        },
+      ],
+      talkRatio: 0,
+      durations: { totalS: 0 },
+      measuredFrom: 'nothing',
+      problems: [expect.stringContaining('no recording')],
+    });
+    expect((await store.calls.get('default', callId))?.keeping.analysisState).toBe('done');
+  });
+
+  it('gives up the analysis of a call whose job failed without saying so, as when its workers were killed', async () => {
+    await store.calls.upsert(callRecordOf({ id: 'killed' }));
+    const subject = { tenantId: 'default', callId: 'killed' };
+    {
+      await using _work = queue.work(POST_CALL, () => Promise.reject(new JobSubjectError('killed', false, {})));
+      await queue.enqueue(POST_CALL, postCallJobId(subject), subject);
+      await until('the job to fail', async () => (await queue.failed(POST_CALL)).length === 1);
+    }
+    const stateOf = async () => (await store.calls.get('default', 'killed'))?.keeping.analysisState;
+    expect(await stateOf()).toBe('pending');
+    await sweep({ store, queue, desk: new WebhookDesk({ endpoints: [], store, queue, clock: systemClock }), clock: systemClock });
+    expect(await stateOf()).toBe('failed');
   });
 
   it('fails for good, with its reason, on a recording that is none, and later on one that is not there', async () => {
@@ -145,7 +181,7 @@ describe('after a call', () => {
     const recordingPath = join(folder.path, 'text.wav');
     await writeFile(recordingPath, 'not audio');
     await store.calls.upsert(callRecordOf({ id: 'bad', recordingPath }));
-    await store.calls.upsert(callRecordOf({ id: 'gone', recordingPath: join(folder.path, 'gone.wav') }));
+    await store.calls.upsert(callRecordOf({ id: 'gone', recordingPath: join(folder.path, 'away', 'gone.wav') }));
     for (const callId of ['bad', 'gone', 'never']) {
       const subject = { tenantId: 'default', callId };
       await queue.enqueue(POST_CALL, postCallJobId(subject), subject);
@@ -153,12 +189,13 @@ describe('after a call', () => {
     await queue.enqueue(POST_CALL, 'shapeless', 'nothing');
     const failed = await until('all to fail', async () => {
       const jobs = await queue.failed(POST_CALL);
-      return jobs.length === 4 && jobs;
+      return jobs.length === 5 && jobs;
     });
     const facts = failed.map(({ id, attempts, reason }) => [id, attempts, reason.split(':')[0]]);
     expect(facts.sort((a, b) => String(a[0]).localeCompare(String(b[0])))).toEqual([
       ['post-call:default:bad:1', 1, 'OFFHOOK_WAV_INVALID'],
       ['post-call:default:gone:1', 3, 'OFFHOOK_JOB_SUBJECT'],
+      ['post-call:default:killed:1', 1, 'OFFHOOK_JOB_SUBJECT'],
       ['post-call:default:never:1', 3, 'OFFHOOK_JOB_SUBJECT'],
       ['shapeless', 1, 'OFFHOOK_JOB_SUBJECT'],
     ]);

@@ -204,7 +204,7 @@ describe('webhooks', () => {
     const job = postCallJob({ store, desk, transcriber, clock: systemClock, workFolder: join(folder.path, 'work') });
     const run = { name: POST_CALL, attempt: 1, isLast: true, signal: new AbortController().signal };
     await store.calls.upsert(callRecordOf({ id: 'good', recordingPath: undefined }));
-    await store.calls.upsert(callRecordOf({ id: 'bad', recordingPath: join(folder.path, 'none.wav') }));
+    await store.calls.upsert(callRecordOf({ id: 'bad', recordingPath: join(folder.path, 'away', 'none.wav') }));
     await job({ ...run, id: 'good', payload: { tenantId: 'default', callId: 'good' } });
     await expect(job({ ...run, id: 'bad', payload: { tenantId: 'default', callId: 'bad' } })).rejects.toThrow();
     await until('both', () => typesOf(all, 'good').length + typesOf(all, 'bad').length === 2);
