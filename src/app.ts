@@ -5,6 +5,7 @@ import type { CallNews } from './call/services.ts';
 import type { Bot } from './config/bots.ts';
 import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
 import { configuredAddress } from './http/public-addresses.ts';
+import { listenAt } from './http/listen.ts';
 import { createHttpServer } from './http/server.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
 import { OrphanWatch } from './jobs/orphan-watch.ts';
@@ -40,6 +41,10 @@ export interface Gateway extends AsyncDisposable {
   readonly prepared: Promise<void>;
   /** Where a call's record is kept as JSON. */
   recordPath(callId: string, startedAtWallMs: number): string;
+  /** Has new calls get other bots; live ones keep theirs. @throws OffhookError when a bot's dialog cannot be opened; nothing has changed then */
+  useBots(bots: readonly Bot[]): Promise<void>;
+  /** Takes no other call, and waits until those there are have ended. */
+  drain(): Promise<void>;
   /** Says goodbye to live calls, waits for their ends, and closes everything in order. */
   close(): Promise<void>;
 }
@@ -50,13 +55,14 @@ export interface Gateway extends AsyncDisposable {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   letCallsGoFirst();
-  const { clock, logger, bots } = options;
+  const { clock, logger } = options;
+  let { bots } = options;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
   const events = createEvents(logger, metrics, clock);
   const speech = new SpeechPlatform(options.speech, { clock, logger });
   metrics.watchSpeechSlots(() => speech.slotGauges);
-  const backlog = await openBacklog({ ...options, speech, events, drain: true });
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true });
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
@@ -104,12 +110,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         speech: speech.isUp ? 'ok' : 'down',
         store: await backlog.storeState(),
         load: load.shedding ? 'late' : 'ok',
-        calls: registry.draining ? 'stopping' : 'ok',
+        calls: registry.draining ? 'draining' : 'ok',
       },
     }),
   });
   metrics.watchLoopLag(() => load);
-  const url = await http.listen({ host: settings.http.host, port: settings.http.port });
+  const url = await listenAt(http, settings.http);
   // What could not be spoken while the platform was away is spoken when it is back.
   speech.watchHealth(() => void calls.prepare());
 
@@ -128,6 +134,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     backlog,
     prepared: calls.prepared,
     recordPath: (callId, startedAtWallMs) => join(settings.dataDir, 'recordings', dayOf(startedAtWallMs), `${callId}.call.json`),
+    async useBots(next) {
+      const use = await calls.loadBots(next);
+      use();
+      bots = next;
+    },
+    async drain() {
+      await registry.drain();
+    },
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
   };

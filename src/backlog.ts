@@ -14,7 +14,7 @@ import type { JobHandler, Work } from './jobs/port.ts';
 import { postCallJob } from './jobs/post-call-job.ts';
 import type { BatchTranscriber } from './jobs/post-call/transcriber.ts';
 import { RecordingCoder } from './jobs/recordings/recording-coder.ts';
-import { retentionJob } from './jobs/retention.ts';
+import { type KeptFor, retentionJob } from './jobs/retention.ts';
 import { deliverRecordings, keepRecording } from './jobs/sealing.ts';
 import { analyseSubmittedJob } from './jobs/submissions/analyse-submitted.ts';
 import { sweep } from './jobs/sweep.ts';
@@ -38,7 +38,8 @@ export interface Backlog extends Records {
 }
 
 export interface BacklogOptions extends RecordsOptions {
-  readonly bots: readonly Bot[];
+  /** Those of now, who say how long their calls are kept. */
+  readonly bots: () => readonly Bot[];
   readonly speech: SpeechPlatform;
   /** Whether this process does jobs. */
   readonly worker: boolean;
@@ -112,10 +113,11 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
   const { store, queue, desk, recordings, uploads, eraser } = records;
   const workFolder = join(dataDir, 'work');
   const transcriber = transcriberOn(speech);
-  const keptFor = bots.map(
-    ({ name, retention: own }) =>
-      [name, { audioDays: own.audioDays ?? retention.audioDays, textDays: own.textDays ?? retention.textDays }] as const,
-  );
+  const keptFor = (): (readonly [string, KeptFor])[] =>
+    bots().map(({ name, retention: own }) => [
+      name,
+      { audioDays: own.audioDays ?? retention.audioDays, textDays: own.textDays ?? retention.textDays },
+    ]);
   const handlers: Readonly<Record<QueueName, JobHandler>> = {
     'post-call': postCallJob({
       store,
@@ -146,7 +148,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       eraser,
       fixturesFolder: join(dataDir, FIXTURES_FOLDER),
       dataDir,
-      bots: new Map(keptFor),
+      bots: () => new Map(keptFor()),
       byDefault: retention,
       clock,
       logger,

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { RecordingFormat } from './audio/recording-format.ts';
 import { loadVoiceActivity } from './audio/voice-activity.ts';
-import { loadAmbiences } from './call/ambience/load-ambience.ts';
 import type { DoorOptions, SpeechReservation } from './call/call-door.ts';
 import { CallJournal } from './call/call-journal.ts';
 import { CallRegistry } from './call/call-registry.ts';
@@ -17,9 +16,7 @@ import { SoundLibrary } from './call/sounds/sound-library.ts';
 import { Ticker } from './call/ticker.ts';
 import { VoiceNames } from './call/voice-names.ts';
 import { TwilioControl } from './carriers/twilio/control.ts';
-import { phrasesOf, type Bot } from './config/bots.ts';
-import { type BotDialog, loadBotDialog } from './dialog/bot-dialog.ts';
-import { switchingBots } from './dialog/switching-bots.ts';
+import type { Bot } from './config/bots.ts';
 import type { TwilioCredentials } from './http/twilio-access.ts';
 import { keepCall, type Keeping } from './jobs/call-keeping.ts';
 import type { Clock } from './kernel/clock.ts';
@@ -27,9 +24,9 @@ import type { BusinessEvents } from './observability/events.ts';
 import type { Logger } from './observability/logger.ts';
 import { measureLoopLag } from './observability/loop-lag.ts';
 import type { SpeechPlatform } from './speech/platform.ts';
-import type { SynthesisRequest } from './speech/port.ts';
+import { SentenceCutter } from './speech/tts/sentences.ts';
 import { socketDirOf } from './store/embedded/socket-server.ts';
-import { SentenceCutter, splitForSpeech } from './speech/tts/sentences.ts';
+import { type LoadedBots, loadBotsForCalls, prepareSentences } from './loaded-bots.ts';
 import type { RecordsOptions } from './records.ts';
 
 export interface CallsOptions {
@@ -67,21 +64,35 @@ export interface Calls {
   prepare(): Promise<void>;
   /** Gives out a value that a caller keyed, once, to one of these bots. */
   redeem(botNames: readonly string[], token: string): string | undefined;
+  /**
+   * Loads other bots.
+   * @returns has new calls get them; live calls keep those that they began with
+   * @throws OffhookError when a bot's dialog cannot be opened
+   */
+  loadBots(bots: readonly Bot[]): Promise<() => void>;
   /** Says goodbye to live calls, and waits for their ends and for their recordings. */
   close(): Promise<void>;
 }
 
 /** The playout of all calls is looked after this often. */
 const TICK_MS = 20;
-/** As many sentences tell how loud a voice is. */
-const TELLING_SENTENCES = 4;
 
 /** Builds what calls need, and the registry that they are in. @throws OffhookError when a bot's dialog cannot be opened */
 export async function startCalls(options: CallsOptions): Promise<Calls> {
-  const { config, bots, speech, clock, logger, events, journal, keeping } = options;
+  const { config, speech, clock, logger, events, journal, keeping } = options;
   const { settings } = config;
-  const dialogs = new Map<string, BotDialog>();
-  for (const bot of bots) dialogs.set(bot.name, await loadBotDialog(bot, clock));
+  let loaded = await loadBotsForCalls(options.bots, clock, logger);
+  // A call finds the room of its bot here for as long as anything holds on to that bot.
+  const ambiences = new WeakMap<Bot, Int16Array>();
+  const formats = new Map<string, Bot['recordingFormat']>();
+  let speechJudge: SpeechJudge | undefined;
+  const use = (next: LoadedBots): void => {
+    loaded = next;
+    for (const bot of next.bots) formats.set(bot.name, bot.recordingFormat);
+    for (const [bot, room] of next.ambiences) ambiences.set(bot, room);
+    if (next.bots.some(({ detector }) => detector === 'neural')) speechJudge ??= new SpeechJudge({ events, logger });
+  };
+  use(loaded);
   const recordingsFolder = join(settings.dataDir, 'recordings');
   const { accountSid, apiUrl } = settings.twilio;
   const [authToken] = options.twilio.authTokens;
@@ -91,13 +102,10 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       ? undefined
       : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
   const recordingFiles = new RecordingThread(clock);
-  const formats = new Map(bots.map(({ name, recordingFormat }) => [name, recordingFormat]));
   const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
-  const speechJudge = bots.some(({ detector }) => detector === 'neural') ? new SpeechJudge({ events, logger }) : undefined;
   const vault = new SecretVault(clock);
   const voiceNames = new VoiceNames(() => speech.voices, logger);
   const voices = new EvenLoudness(voiceNames.applyTo(speech.synthesizer));
-  const ambiences = await loadAmbiences(bots, logger);
   const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
   const liveNews = new LiveNews();
   await liveNews
@@ -111,10 +119,12 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     recogniser: speech.recogniser,
     spareRecognition: options.spareRecognition,
     synthesizer: voices,
-    ambienceOf: ({ name }) => ambiences.get(name),
+    ambienceOf: (bot) => ambiences.get(bot),
     sounds: new SoundLibrary({ clock }),
     createDetector: await loadVoiceActivity(),
-    speechJudge,
+    get speechJudge() {
+      return speechJudge;
+    },
     createCutter: () => new SentenceCutter(),
     vault,
     recordingsFolder,
@@ -141,8 +151,12 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const registry: CallRegistry = new CallRegistry(
     {
       ...options.door(() => load),
-      bots,
-      dialogs: switchingBots(bots.map((bot) => ({ bot, hooks: dialogs.get(bot.name)!.hooks }))),
+      get bots() {
+        return loaded.bots;
+      },
+      get dialogs() {
+        return loaded.hooks;
+      },
       timing: {
         ...DEFAULT_CALL_TIMING,
         hangupAfterMarkMs: settings.call.hangupAfterMarkMs,
@@ -159,7 +173,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const prepare = async (): Promise<void> => {
     // Sentences are prepared in the voices that calls will have. One that cannot be asked has none to prepare with either.
     if (speech.voices === undefined) await speech.health(new AbortController().signal).catch(() => undefined);
-    await prepareAll(bots, dialogs, speech, { voices, voiceNames }, logger);
+    await prepareSentences(loaded, speech, { voices, voiceNames }, logger);
   };
   return {
     registry,
@@ -167,9 +181,16 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     prepared: prepare(),
     prepare,
     redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
+    async loadBots(bots) {
+      const next = await loadBotsForCalls(bots, clock, logger);
+      return () => {
+        use(next);
+        void prepare();
+      };
+    },
     async close() {
       load[Symbol.dispose]();
-      await registry.drain('shutdown');
+      await registry.shutDown();
       await liveNews[Symbol.asyncDispose]();
       await kept.close();
       await journal[Symbol.asyncDispose]();
@@ -190,40 +211,4 @@ export function openJournal(dataDir: string, clock: Clock, logger: Logger): Call
 /** Names of the bots whose secret this is. */
 export function botsOf(bots: readonly Bot[], botSecret: string): string[] {
   return bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret)).map(({ name }) => name);
-}
-
-/** Speaks the bots' fixed sentences once, so that they start in the same tick later, and are there when the platform is not. */
-async function prepareAll(
-  bots: readonly Bot[],
-  dialogs: ReadonlyMap<string, BotDialog>,
-  speech: SpeechPlatform,
-  { voices, voiceNames }: { readonly voices: EvenLoudness; readonly voiceNames: VoiceNames },
-  logger: Logger,
-): Promise<void> {
-  for (const bot of bots) {
-    try {
-      const requests = fixedSentences(bot, dialogs.get(bot.name)).map((request) => voiceNames.request(request));
-      await speech.prepare(requests);
-      await voices.learn(requests.slice(0, TELLING_SENTENCES));
-      logger.info({ bot: bot.name, sentences: requests.length }, 'fixed sentences prepared');
-    } catch (error) {
-      logger.warn({ bot: bot.name, error }, 'fixed sentences could not be prepared');
-    }
-  }
-}
-
-function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisRequest[] {
-  const { language, voice, speed } = bot;
-  const { apology, goodbye, sayAgain, oneMoment, timeIsShort } = phrasesOf(bot);
-  const texts = [
-    apology,
-    goodbye,
-    sayAgain,
-    oneMoment,
-    timeIsShort,
-    ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? []),
-  ];
-  const sentences = new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())));
-  sentences.delete('');
-  return Array.from(sentences, (text) => ({ text, voice, language, speed }));
 }

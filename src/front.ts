@@ -5,6 +5,7 @@ import { FrontDesk } from './cluster/front-desk.ts';
 import type { Assignment } from './cluster/protocol.ts';
 import { API_KEYS_FILE, ApiKeys } from './http/api/api-keys.ts';
 import { configuredAddress } from './http/public-addresses.ts';
+import { listenAt } from './http/listen.ts';
 import { createHttpServer } from './http/server.ts';
 import { twilioCredentials } from './http/twilio-credentials.ts';
 import { OrphanWatch } from './jobs/orphan-watch.ts';
@@ -12,7 +13,7 @@ import { createEvents } from './observability/events.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { SpeechPlatform } from './speech/platform.ts';
 import { keysOf } from './speech/settings.ts';
-import type { GatewayOptions } from './app.ts';
+import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { botsOf, openJournal } from './calls.ts';
 
@@ -25,12 +26,8 @@ export interface FrontOptions extends Omit<GatewayOptions, 'news'> {
   readonly platform: Assignment['platform'];
 }
 
-export interface Front extends AsyncDisposable {
-  /** The address it listens on. */
-  readonly url: string;
-  /** Has the media processes say goodbye to their calls, waits for their ends, and closes everything in order. */
-  close(): Promise<void>;
-}
+/** A gateway whose calls are in processes of their own, which read the bots again by themselves. */
+export type Front = Pick<Gateway, 'url' | 'useBots' | 'drain' | 'close'> & AsyncDisposable;
 
 /** Time a media process gets to come up. */
 const START_TIMEOUT_MS = 60_000;
@@ -43,7 +40,8 @@ const DEFAULT_SLOTS = 16;
  * @throws OffhookError when the store, the queue, the port or a media process cannot be opened
  */
 export async function startFront(options: FrontOptions): Promise<Front> {
-  const { clock, logger, bots, processes, launch, platform } = options;
+  const { clock, logger, processes, launch, platform } = options;
+  let { bots } = options;
   const { settings, secrets } = options.config;
   const metrics = createMetrics();
   const events = createEvents(logger, metrics, clock);
@@ -53,7 +51,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   // Taken for good: recognition that no call of the most there may be can need.
   for (let spare = 0; spare < spareSlots * processes; spare += 1) speech.reserveLive();
   const twilio = twilioCredentials(secrets, settings.dataDir, logger);
-  const backlog = await openBacklog({ ...options, speech, events, drain: true });
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true });
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
@@ -77,7 +75,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     },
   });
   const desk = new FrontDesk({
-    bots,
+    get bots() {
+      return bots;
+    },
     maximum: settings.call.maximum,
     speechIsUp: () => speech.isUp,
     reserveSpeech: () => speech.reserveLive(),
@@ -105,11 +105,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     ready: async () => {
       const { up } = crew;
       return {
-        ready: speech.isUp && up > 0 && !desk.shedding,
+        ready: speech.isUp && up > 0 && !desk.shedding && !crew.stopping,
         parts: {
           speech: speech.isUp ? 'ok' : 'down',
           store: await backlog.storeState(),
           load: desk.shedding ? 'late' : 'ok',
+          calls: crew.stopping ? 'draining' : 'ok',
           processes: `${up} of ${processes}`,
         },
       };
@@ -131,14 +132,26 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const closeOnce = (): Promise<void> => (closed ??= close());
   let url = '';
   try {
-    url = await http.listen({ host: settings.http.host, port: settings.http.port });
+    url = await listenAt(http, settings.http);
     await crew.start();
   } catch (error) {
     await closeOnce();
     throw error;
   }
   speech.watchHealth();
-  return { url, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+  return {
+    url,
+    async useBots(next) {
+      await crew.loadBots();
+      bots = next;
+    },
+    drain() {
+      crew.startNoMore();
+      return desk.drained();
+    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
+  };
 }
 
 /** Slots that each process may have beside those of its calls: an even share of half of what is left at the most calls. */

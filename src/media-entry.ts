@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
-import { requireConfiguration } from './cli/configuration.ts';
+import { readConfiguration, requireConfiguration } from './cli/configuration.ts';
 import { speechSource } from './cli/speech-settings.ts';
+import { stopInStages } from './cli/stop-in-stages.ts';
 import { FrontChannel } from './cluster/front-channel.ts';
 import { systemClock } from './kernel/clock.ts';
 import { createLogger } from './observability/logger.ts';
@@ -18,22 +19,33 @@ const speech = await speechSource(config, logger, stop.signal, assignment.platfo
 let media: Awaited<ReturnType<typeof serveMedia>> | undefined;
 let leaving = false;
 // A terminal and a service manager tell all processes of a group at once, and the front tells this one as well.
-const told = ['SIGINT', 'SIGTERM'] as const;
-const ending = closeWithGrace({ delay: settings.http.closeGraceMs, logger: false, skip: [...told] }, async ({ err }) => {
-  if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
-  leaving = true;
-  await media?.close();
-  await speech[Symbol.asyncDispose]();
-});
+const ending = closeWithGrace(
+  { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
+  async ({ err }) => {
+    if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
+    leaving = true;
+    await media?.close();
+    await speech[Symbol.asyncDispose]();
+  },
+);
 const leave = (): void => {
   if (!leaving) ending.close();
 };
-for (const signal of told) process.on(signal, leave);
+stopInStages({
+  drain: () => media?.drain() ?? Promise.resolve(),
+  drainMs: settings.call.drainMs,
+  close: leave,
+  clock: systemClock,
+});
+// The front reads the bots again, and says when this process is to do so.
+process.on('SIGHUP', () => undefined);
 // Nobody reaches the calls of a process whose front is gone; one that did not wait for their ends wants no other to.
 process.once('disconnect', () => (leaving ? process.exit(1) : leave()));
 media = await serveMedia({
   config,
   bots,
+  // The front has looked for what is wrong with them.
+  readBots: async () => readConfiguration({ OFFHOOK_BOTS__FOLDER: settings.bots.folder }).bots,
   speech: speech.settings,
   assignment,
   channel,

@@ -24,6 +24,8 @@ import { sealsCalls } from './records.ts';
 export interface ServeMediaOptions {
   readonly config: LoadedConfig;
   readonly bots: readonly Bot[];
+  /** Reads the bots again. @throws OffhookError saying what is wrong with them */
+  readonly readBots: () => Promise<readonly Bot[]>;
   readonly speech: SpeechPlatformSettings;
   readonly assignment: Assignment;
   readonly channel: FrontChannel;
@@ -33,13 +35,19 @@ export interface ServeMediaOptions {
   readonly onDrain: () => void;
 }
 
+export interface MediaService {
+  /** Takes no other call, and waits until those there are have ended. */
+  drain(): Promise<void>;
+  /** Says goodbye to its calls, waits for their ends, and closes everything. */
+  close(): Promise<void>;
+}
+
 /**
  * The composition root of a media process: has calls and nothing else. It has no port and no store; sockets come from the
  * front, and what is to be kept goes into the outbox, which the front empties.
- * @returns says goodbye to its calls and waits for their ends
  * @throws OffhookError when a bot's dialog or the outbox cannot be opened
  */
-export async function serveMedia(options: ServeMediaOptions): Promise<{ close(): Promise<void> }> {
+export async function serveMedia(options: ServeMediaOptions): Promise<MediaService> {
   letCallsGoFirst();
   const { config, bots, assignment, channel, clock, logger } = options;
   const { settings, secrets, webhooks } = config;
@@ -88,7 +96,9 @@ export async function serveMedia(options: ServeMediaOptions): Promise<{ close():
   const { startTimeoutMs } = settings.twilio;
   const deps = { intake, expected, sockets, metrics, clock, events, logger, startTimeoutMs, registry: calls.registry };
   const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
-  channel.serve(serveOrders({ ...deps, redeem, leave: options.onDrain }));
+  channel.serve(
+    serveOrders({ ...deps, redeem, loadBots: async () => calls.loadBots(await options.readBots()), leave: options.onDrain }),
+  );
   channel.report({ type: 'up' });
   const close = async (): Promise<void> => {
     channel.report({ type: 'leaving' });
@@ -99,7 +109,13 @@ export async function serveMedia(options: ServeMediaOptions): Promise<{ close():
     await fixtures?.close();
   };
   let closed: Promise<void> | undefined;
-  return { close: () => (closed ??= close()) };
+  return {
+    async drain() {
+      channel.report({ type: 'leaving' });
+      await calls.registry.drain();
+    },
+    close: () => (closed ??= close()),
+  };
 }
 
 /** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */

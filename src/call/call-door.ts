@@ -42,7 +42,7 @@ export function admit<Reservation extends SpeechReservation>(
   const ourNumber = inbound.direction === 'outbound' ? inbound.from : inbound.to;
   const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: ourNumber });
   if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
-  if (at.closed !== undefined) return refusal(bot, 'apology', at.closed);
+  if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
   const room = roomFor(options, { active: at.active, shedding: shedding() });
   if (room !== 'room') return refusal(bot, 'overflow', room);
   if (!speechIsUp()) return refusal(bot, 'apology', 'speech-down');
@@ -64,7 +64,7 @@ const reasons = {
 /** What a caller hears who is not let in. @param bot whose words it is said in; undefined where there is none */
 export function refusal(
   bot: Bot | undefined,
-  phrase: 'nobody' | 'overflow' | 'apology',
+  phrase: 'nobody' | 'overflow' | 'apology' | 'shutdown',
   cause: keyof typeof reasons,
 ): CallRefusal {
   const phrases = bot === undefined ? undefined : phrasesOf(bot);

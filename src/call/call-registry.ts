@@ -131,17 +131,22 @@ export class CallRegistry {
     return this.#recorders.get(session.id)?.ordered(order, obey) ?? obey();
   }
 
-  /** Takes no other call, says goodbye to every one there is, and waits for their ends. */
-  async drain(reason: string): Promise<readonly CallRecord[]> {
+  /** Takes no other call, and waits until those there are have ended. */
+  async drain(): Promise<readonly CallRecord[]> {
     this.#draining = true;
-    const { calls } = this;
-    for (const call of calls) this.#tell(call, 'apologise', reason);
-    return Promise.all(calls.map((call) => call.ended));
+    return Promise.all(this.calls.map((call) => call.ended));
+  }
+
+  /** Takes no other call, says goodbye to every one there is, and waits for their ends. */
+  shutDown(): Promise<readonly CallRecord[]> {
+    const drained = this.drain();
+    for (const call of this.calls) this.#tell(call, 'shut-down', 'shutdown');
+    return drained;
   }
 
   /** Tells a call what happened outside it. */
-  #tell(session: CallSession, what: 'carrier-ended' | 'apologise', reason: string): void {
-    const tell = (): void => (what === 'apologise' ? session.apologise(reason) : session.carrierEnded(reason));
+  #tell(session: CallSession, what: 'carrier-ended' | 'shut-down', reason: string): void {
+    const tell = (): void => (what === 'shut-down' ? session.apologise(reason, 'shutdown') : session.carrierEnded(reason));
     const recorder = this.#recorders.get(session.id);
     if (recorder === undefined) tell();
     else recorder.told(what, reason, tell);

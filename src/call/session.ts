@@ -123,12 +123,12 @@ export class CallSession {
     this.#finish(reason);
   }
 
-  /** Says the bot's apology and hangs up: the platform is gone, or the process must stop. */
-  apologise(reason: string): void {
+  /** Says that something broke, or that the gateway stops, and hangs up. */
+  apologise(reason: string, phrase: 'apology' | 'shutdown' = 'apology'): void {
     if (this.#over) return;
     if (this.#media === undefined) this.hangUp(reason);
     else if (this.#farewell.last) this.#farewell.cutShort(reason);
-    else this.#sayLast('apology', reason);
+    else this.#sayLast(phrase, reason);
   }
 
   #open(attachment: Attachment, nowMs: number): void {
@@ -356,7 +356,7 @@ export class CallSession {
   }
 
   /** Says one last sentence that cannot be interrupted, and hangs up after it or has the caller connected to somebody else. */
-  #sayLast(name: 'apology' | 'goodbye' | 'oneMoment', reason: string, transferTo?: string): void {
+  #sayLast(name: 'apology' | 'shutdown' | 'goodbye' | 'oneMoment', reason: string, transferTo?: string): void {
     const transfer = transferTo === undefined ? undefined : (): void => void this.#carrier.transfer(transferTo);
     this.#carrier.forgetKeys();
     this.#farewell.lastWords(transfer === undefined ? reason : 'transferred', transfer);

@@ -221,12 +221,15 @@ async function firstAddresses(child: ChildProcess, signal: AbortSignal): Promise
       signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       if (signal.aborted) reject(signal.reason as Error);
       child.once('error', (error) => reject(new PlatformStartError('the speech platform could not be run', { cause: error })));
-      child.once('exit', (code, killed) => {
+      // After its exit, when everything that it said was read.
+      child.once('close', (code, killed) => {
         reject(new PlatformStartError(`the speech platform ended with ${killed ?? `exit code ${code}`} before it was up`));
       });
       lines.on('line', (line) => {
-        const addresses = readAddresses(line);
-        if (addresses !== undefined) resolve(addresses);
+        const said = readLine(line);
+        if (said === undefined) return;
+        if ('problem' in said) reject(new PlatformStartError(`the speech platform could not start: ${said.problem}`));
+        else resolve(said);
       });
     });
   } finally {
@@ -236,9 +239,9 @@ async function firstAddresses(child: ChildProcess, signal: AbortSignal): Promise
   }
 }
 
-function readAddresses(line: string): PlatformAddresses | undefined {
+function readLine(line: string): PlatformAddresses | { readonly problem: string } | undefined {
   try {
-    return addressesSchema.parse(JSON.parse(line));
+    return z.union([addressesSchema, z.object({ problem: z.string() })]).parse(JSON.parse(line));
   } catch {
     return undefined;
   }

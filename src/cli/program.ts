@@ -10,6 +10,7 @@ type AddCommand = (program: Command) => void;
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   init: async () => (await import('./init-command.ts')).addInitCommand,
   start: async () => (await import('./start-command.ts')).addStartCommand,
+  reload: async () => (await import('./reload-command.ts')).addReloadCommand,
   demo: async () => (await import('./demo-command.ts')).addDemoCommand,
   call: async () => (await import('./call-command.ts')).addCallCommand,
   bench: async () => (await import('./bench-command.ts')).addBenchCommand,

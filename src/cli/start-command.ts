@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { isatty } from 'node:tty';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import { startGateway } from '../app.ts';
@@ -12,7 +13,10 @@ import { createLogger } from '../observability/logger.ts';
 import { requireGatewayConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './output.ts';
 import { processCount, readProcesses } from './processes.ts';
+import { reloadBots } from './reload-command.ts';
+import { GatewayNote } from './running-gateways.ts';
 import { speechSource } from './speech-settings.ts';
+import { endWithNpm, stopInStages } from './stop-in-stages.ts';
 
 /** `offhook start`: gateway, embedded platform when none is configured, store and worker, until told to stop. */
 export function addStartCommand(program: Command): void {
@@ -36,11 +40,41 @@ export function addStartCommand(program: Command): void {
         const options = { config, bots, speech: speech.settings, clock: systemClock, logger, worker: flags.worker };
         const processes = processCount(flags.processes, settings.call.processes);
         const gateway = processes === 1 ? await startGateway(options) : await startProcesses(options, processes, speech.running);
-        closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async ({ err }) => {
-          if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
-          await gateway.close();
-          stop.abort(new Error('the gateway stops'));
-          await speech[Symbol.asyncDispose]();
+        const note = await GatewayNote.write(settings.dataDir, gateway.url);
+        const ending = closeWithGrace(
+          { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
+          async ({ err }) => {
+            if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
+            await note.remove().catch(() => undefined);
+            await gateway.close();
+            stop.abort(new Error('the gateway stops'));
+            await speech[Symbol.asyncDispose]();
+          },
+        );
+        const { drainMs } = settings.call;
+        const leave = stopInStages({
+          drainMs,
+          drain() {
+            logger.info({ drainMs }, 'draining: no new calls are taken, live ones go on');
+            return gateway.drain();
+          },
+          close: () => ending.close(),
+          clock: systemClock,
+        });
+        endWithNpm(leave, readEnvironment(), systemClock);
+        let reloading = Promise.resolve();
+        const startedAtTerminal = isatty(0);
+        process.on('SIGHUP', () => {
+          // A terminal that was closed is one no more.
+          if (startedAtTerminal && !isatty(0)) return leave();
+          reloading = reloading.then(async () => {
+            const problems = await reloadBots(gateway, settings.bots.folder);
+            if (problems.length === 0) logger.info({}, 'bots were read again: new calls have them');
+            else logger.error({ problems }, 'bots were read again and cannot be used: the old ones stay');
+            await note
+              .reloaded(problems)
+              .catch((error: unknown) => logger.warn({ error }, 'the note for commands cannot be written'));
+          });
         });
         const names = bots.map(({ name }) => name);
         if (flags.json === true)

@@ -37,7 +37,7 @@ export function addWorkerCommand(program: Command): void {
         const events = createEvents(logger, createMetrics(), systemClock);
         const { queues = QUEUES, concurrency = settings.jobs.concurrency } = flags;
         const work = { worker: true, drain: false, queues, concurrency };
-        const backlog = await openBacklog({ config, bots, speech, clock: systemClock, logger, events, ...work });
+        const backlog = await openBacklog({ config, bots: () => bots, speech, clock: systemClock, logger, events, ...work });
         closeWithGrace({ delay: settings.http.closeGraceMs, logger: false }, async () => {
           await backlog.close();
           await speech[Symbol.asyncDispose]();

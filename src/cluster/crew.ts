@@ -96,9 +96,28 @@ export class Crew {
     this.#lookAfterThem();
   }
 
+  /**
+   * Has all of them read the bots again, and give them to new calls once every one has them.
+   * @throws OffhookError of the first that cannot; none has changed then
+   */
+  async loadBots(): Promise<void> {
+    const { members } = this;
+    const loaded = await Promise.allSettled(members.map((member) => member.ask('load-bots', null)));
+    for (const [index, outcome] of loaded.entries()) {
+      // One that has ended meanwhile reads them when it is started again.
+      if (outcome.status === 'rejected' && members[index]?.serves === true) throw outcome.reason;
+    }
+    for (const member of members) member.tell('use-bots', null);
+  }
+
+  /** None is started any more; those there are go on until `stop`. */
+  startNoMore(): void {
+    this.#stopping.abort(new Error('the gateway stops'));
+  }
+
   /** Has all of them say goodbye to their calls and end, and starts none again. */
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the gateway stops'));
+    this.startNoMore();
     const left = this.#all;
     for (const member of left) member.tell('drain', null);
     await Promise.all(left.map(({ gone }) => gone));

@@ -57,6 +57,8 @@ export class FrontDesk implements CallIntake, LiveCalls {
   /** By the carrier's call id. */
   readonly #seats = new Map<string, Seat>();
   readonly #byCallId = new Map<string, Seat>();
+  /** Told when no call is left. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(options: FrontDeskOptions) {
     this.#options = options;
@@ -129,6 +131,11 @@ export class FrontDesk implements CallIntake, LiveCalls {
       return value;
     });
     return Promise.any(asked).catch(() => undefined);
+  }
+
+  /** Resolves when no call is left. */
+  drained(): Promise<void> {
+    return this.active === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** A process says that a call is over. */
@@ -211,5 +218,7 @@ export class FrontDesk implements CallIntake, LiveCalls {
     this.#seats.delete(carrierCallId);
     if (seat.callId !== undefined) this.#byCallId.delete(seat.callId);
     seat.slot.release();
+    if (this.active > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }

@@ -86,6 +86,10 @@ export const ORDERS = {
   order: orderOf(z.object({ callId: z.string(), order: callOrder, by: z.string() }), liveCall),
   redeem: orderOf(z.object({ bots: z.array(z.string()), token: z.string() }), z.string().nullable()),
   metrics: orderOf(nothing, metricsSnapshot),
+  /** Reads the bots again, without using them. */
+  'load-bots': orderOf(nothing, nothing),
+  /** Gives the bots that were read last to new calls. */
+  'use-bots': orderOf(nothing, nothing),
   /** Says goodbye to all calls; the process ends by itself. */
   drain: orderOf(nothing, nothing),
 } as const;

@@ -15,6 +15,8 @@ export interface OrderServing extends MediaServingDeps {
   readonly sockets: GivenSockets;
   readonly metrics: Pick<Metrics, 'snapshot'>;
   readonly redeem: (botNames: readonly string[], token: string) => string | undefined;
+  /** Reads the bots. @returns has new calls get them */
+  readonly loadBots: () => Promise<() => void>;
   /** Begins to end this process. */
   readonly leave: () => void;
 }
@@ -23,6 +25,7 @@ export interface OrderServing extends MediaServingDeps {
 export function serveOrders(deps: OrderServing): OrderHandlers {
   const { registry, intake, expected, sockets } = deps;
   const live = liveCallsOf(registry);
+  let use: (() => void) | undefined;
   return {
     answer: ({ inbound, lane }) => registry.answer({ ...inbound, botName: inbound.botName }, lane),
     again: (inbound) => registry.again(inbound) ?? null,
@@ -60,6 +63,15 @@ export function serveOrders(deps: OrderServing): OrderHandlers {
     order: ({ callId, order, by }) => live.order(callId, order, by),
     redeem: ({ bots, token }) => deps.redeem(bots, token) ?? null,
     metrics: () => deps.metrics.snapshot(),
+    async 'load-bots'() {
+      use = undefined;
+      use = await deps.loadBots();
+      return null;
+    },
+    'use-bots'() {
+      use?.();
+      return null;
+    },
     drain() {
       deps.leave();
       return null;

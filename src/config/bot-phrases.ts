@@ -20,6 +20,8 @@ export const botPhrases = z.strictObject({
   timeIsShort: sentence,
   /** No bot answers this number. */
   nobody: sentence,
+  /** The gateway stops: said to live calls whose time is up, and to new ones that it does not take any more. */
+  shutdown: sentence,
 });
 
 export interface PhraseSet {
@@ -31,6 +33,7 @@ export interface PhraseSet {
   readonly oneMoment: string;
   readonly timeIsShort: string;
   readonly nobody: string;
+  readonly shutdown: string;
 }
 
 const english: PhraseSet = {
@@ -42,6 +45,7 @@ const english: PhraseSet = {
   oneMoment: 'One moment, please.',
   timeIsShort: 'We have about a minute left.',
   nobody: 'Sorry, this number is not in service. Goodbye.',
+  shutdown: 'Sorry, we have to end the call here. Please call again in a few minutes. Goodbye.',
 };
 
 const hindi: PhraseSet = {
@@ -53,6 +57,7 @@ const hindi: PhraseSet = {
   oneMoment: 'एक पल रुकिए।',
   timeIsShort: 'हमारे पास क़रीब एक मिनट बचा है।',
   nobody: 'माफ़ कीजिए, यह नंबर सेवा में नहीं है। नमस्ते।',
+  shutdown: 'माफ़ कीजिए, हमें यह कॉल यहीं समाप्त करनी होगी। कृपया कुछ मिनट बाद फिर से फ़ोन करें। नमस्ते।',
 };
 
 /** The built-in sentences of a language; English where there are none. */

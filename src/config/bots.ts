@@ -214,6 +214,7 @@ export function phrasesOf(bot: Bot, languageCode: string = bot.language): Phrase
     oneMoment: own.oneMoment ?? builtIn.oneMoment,
     timeIsShort: own.timeIsShort ?? builtIn.timeIsShort,
     nobody: own.nobody ?? builtIn.nobody,
+    shutdown: own.shutdown ?? builtIn.shutdown,
   };
 }
 

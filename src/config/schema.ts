@@ -56,7 +56,7 @@ export const settingsSchema = z.object({
     requestTimeoutMs: millis(100, 10 * minute, 10_000, 'Time a client may take to send one request in full'),
     headersTimeoutMs: millis(100, 10 * minute, 5000, 'Time a client may take to send the headers of one request'),
     keepAliveTimeoutMs: millis(100, 10 * minute, 65_000, "Time an idle connection is kept; longer than the load balancer's"),
-    closeGraceMs: millis(0, hour, 30_000, 'Time live calls get to finish after the process is told to stop'),
+    closeGraceMs: millis(0, hour, 30_000, 'Time that goodbyes and closing everything may take once a process ends'),
     pendingStreamsPerAddress: whole(1, 100_000, 64, 'Media sockets from one address that have not started yet', {
       unit: 'sockets',
     }),
@@ -152,6 +152,12 @@ export const settingsSchema = z.object({
     markEveryMs: millis(100, 5000, 450, 'Audio between two playout marks'),
     hangupAfterMarkMs: millis(0, 10_000, 400, 'Pause between the last mark and hanging up'),
     reattachMs: millis(0, 10 * minute, 10_000, 'Time a call without a media socket waits for a new one before it ends'),
+    drainMs: millis(
+      0,
+      24 * hour,
+      minute,
+      'Time live calls may go on after the process is told to stop, before they hear the goodbye; no new ones are taken meanwhile',
+    ),
     keepFixtures: z.string().min(1).optional().register(settingFacts, {
       description:
         'Bots whose calls are kept to be run again (offhook replay), with commas between, or * for all; the files hold the voices of callers',

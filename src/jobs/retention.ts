@@ -23,7 +23,7 @@ export interface RetentionParts {
   /** Calls that were kept to be run again. */
   readonly fixturesFolder: string;
   /** By bot; calls of bots that are not named here are kept for as long as `byDefault` says. */
-  readonly bots: ReadonlyMap<string, KeptFor>;
+  readonly bots: () => ReadonlyMap<string, KeptFor>;
   readonly byDefault: KeptFor;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,8 +35,9 @@ const BATCH = 200;
 
 /** The job of the `retention` queue: erases what has been kept for long enough. What is held for the law stays. */
 export function retentionJob(parts: RetentionParts): JobHandler {
-  const { store, eraser, bots, byDefault, clock, logger } = parts;
+  const { store, eraser, byDefault, clock, logger } = parts;
   return async ({ signal }) => {
+    const bots = parts.bots();
     for (const kind of ['audio', 'text'] as const) {
       const daysOf = (kept: KeptFor): number => (kind === 'audio' ? kept.audioDays : kept.textDays);
       const rules = [

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { systemClock } from '../kernel/clock.ts';
+import { errorText } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createEngines } from './engines/engines.ts';
 import { runPlatform } from './main.ts';
@@ -62,6 +63,8 @@ try {
     process,
   });
 } catch (error) {
-  logger.error({ error }, 'speech platform could not start');
+  // A parent says it in its own words; for an operator a line is enough.
+  if (flags['exit-with-parent']) process.stdout.write(`${JSON.stringify({ problem: errorText(error) })}\n`);
+  else logger.error({ error }, 'speech platform could not start');
   process.exitCode = 1;
 }

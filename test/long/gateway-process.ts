@@ -26,6 +26,7 @@ export function talkativeGateway(dataDir: string, { authUrl, asrUrl, ttsUrl, api
     ...process.env,
     OFFHOOK_DATA_DIR: dataDir,
     OFFHOOK_PORT: '0',
+    OFFHOOK_CALL__DRAIN_MS: '0',
     OFFHOOK_BOTS__FOLDER: bots,
     OFFHOOK_AUTH_URL: authUrl,
     OFFHOOK_ASR_URL: asrUrl,

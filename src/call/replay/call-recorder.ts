@@ -72,7 +72,7 @@ export class CallRecorder {
   }
 
   /** @param tell tells the call what it is to do */
-  told(what: 'carrier-ended' | 'apologise', reason: string, tell: () => void): void {
+  told(what: 'carrier-ended' | 'shut-down', reason: string, tell: () => void): void {
     this.#gate.let(() => {
       this.#draft.add({ k: 'told', t: this.#draft.t, what, reason });
       tell();

@@ -81,7 +81,7 @@ const entry = z.discriminatedUnion('k', [
     ]),
   }),
   /** Something outside the call ended it. */
-  z.object({ k: z.literal('told'), t: time, what: z.enum(['carrier-ended', 'apologise']), reason: z.string() }),
+  z.object({ k: z.literal('told'), t: time, what: z.enum(['carrier-ended', 'apologise', 'shut-down']), reason: z.string() }),
 ]);
 
 export type Entry = z.infer<typeof entry>;

@@ -142,7 +142,10 @@ function schedule(
       // Refused then, it is refused again.
       at(() => void session.order(entry.order, 'replay').catch(() => undefined));
     } else if (entry.k === 'told') {
-      at(() => (entry.what === 'apologise' ? session.apologise(entry.reason) : session.carrierEnded(entry.reason)));
+      at(() => {
+        if (entry.what === 'carrier-ended') session.carrierEnded(entry.reason);
+        else session.apologise(entry.reason, entry.what === 'shut-down' ? 'shutdown' : 'apology');
+      });
     }
   }
 }

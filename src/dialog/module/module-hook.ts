@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
@@ -47,9 +47,21 @@ export async function loadModuleHooks(path: string): Promise<DialogHookFactory> 
 /** Imports a JavaScript or TypeScript file; TypeScript is compiled on the way where Node cannot strip types by itself (before 22.18). */
 async function importModule(path: string): Promise<unknown> {
   const native = !/\.[mc]?ts$/u.test(path) || ('typescript' in process.features && Boolean(process.features.typescript));
-  if (native) return import(pathToFileURL(path).href);
+  if (native) return import(await addressOf(path));
   const { createJiti } = await import('jiti');
-  return createJiti(path, { fsCache: false }).import(path);
+  return createJiti(path, { fsCache: false, moduleCache: false }).import(path);
+}
+
+/** What the file of each module was when it was imported first. */
+const importedAs = new Map<string, string>();
+
+/** The address of a module: Node imports one once, so that a file that has changed since gets another. What it imports itself does not. */
+async function addressOf(path: string): Promise<string> {
+  const { mtimeMs, size } = await stat(path);
+  const version = `${mtimeMs}-${size}`;
+  const first = importedAs.get(path) ?? version;
+  importedAs.set(path, first);
+  return `${pathToFileURL(path).href}${first === version ? '' : `?changed=${version}`}`;
 }
 
 /**
@@ -80,7 +92,7 @@ export async function moduleSyntax(path: string): Promise<{ where: string; messa
 function placeIn(error: unknown, path: string): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const line = [pathToFileURL(path).href, path]
-    .map((name) => /^\d+/u.exec(stack.split(`${name}:`)[1] ?? '')?.[0])
+    .map((name) => /^(?:\?changed=[\d.-]+)?:(\d+)/u.exec(stack.split(name)[1] ?? '')?.[1])
     .find((found) => found !== undefined);
   return line === undefined ? undefined : `${path}:${line}`;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { portOwner } from '../../kernel/port-owner.ts';
 
 /** A port of the platform cannot be had; the message names it. */
 export class PlatformPortError extends OffhookError {
@@ -25,7 +26,10 @@ export async function listenOn(app: FastifyInstance, name: ListenerName, host: s
     await app.listen({ host, port, listenTextResolver: () => '' });
   } catch (error) {
     const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    const why = taken ? 'is taken' : `cannot be listened on: ${errorText(error)}`;
+    const owner = taken ? portOwner(port) : undefined;
+    const by = owner === undefined ? '' : ` by process ${owner.pid} (${owner.command})`;
+    const advice = 'choose another first port with platform.port (OFFHOOK_PLATFORM_PORT; 0 takes free ones)';
+    const why = taken ? `is taken${by}; ${advice}` : `cannot be listened on: ${errorText(error)}`;
     throw new PlatformPortError(`port ${port} on ${host}, for the platform's ${name} service, ${why}`, {
       cause: error,
       facts: { port, host, service: name },

@@ -305,10 +305,11 @@ describe('erasing', () => {
         dataDir: folder.path,
         uploads: { remove: async () => undefined },
         eraser,
-        bots: new Map([
-          ['short', { audioDays: 5, textDays: 9 }],
-          ['quiet', { audioDays: 0, textDays: 9 }],
-        ]),
+        bots: () =>
+          new Map([
+            ['short', { audioDays: 5, textDays: 9 }],
+            ['quiet', { audioDays: 0, textDays: 9 }],
+          ]),
         byDefault: { audioDays: 30, textDays: 0 },
         clock: systemClock,
         logger: silentLogger,

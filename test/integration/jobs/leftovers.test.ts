@@ -59,7 +59,7 @@ describe('what is left behind', () => {
         eraser: {} as never,
         dataDir: folder.path,
         fixturesFolder: join(folder.path, 'fixtures'),
-        bots: new Map(),
+        bots: () => new Map(),
         byDefault: { audioDays: 0, textDays: 0 },
         clock: systemClock,
         logger: silentLogger,

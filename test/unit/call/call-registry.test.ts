@@ -62,7 +62,7 @@ it('holds none for a call that another process has', () => {
 it('takes no call any more once the others are told goodbye, and holds nothing for it', async () => {
   const { calls, held } = registry({ lease: () => true });
   expect(calls.draining).toBe(false);
-  await calls.drain('shutdown');
+  await calls.shutDown();
   expect(calls.answer(inbound)).toMatchObject({ kind: 'refuse', cause: 'stopping' });
   expect([calls.draining, held()]).toEqual([true, 0]);
 });

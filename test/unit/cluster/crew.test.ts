@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Crew } from '../../../src/cluster/crew.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { ScriptedChild, settle } from './scripted-process.ts';
+import { ScriptedChild, ScriptedMedia, settle } from './scripted-process.ts';
 
 /** Children that come up when they are told what to do, unless they are duds. */
 function crewOf(size: number, isDud: (started: number) => boolean = () => false) {
@@ -110,4 +110,35 @@ it('waits for all processes when it is stopped, and starts none again', async ()
   clock.advance(10_000);
   await settle();
   expect(children).toHaveLength(2);
+});
+
+it('has every process load the bots before any uses them, and none use them where one cannot', async () => {
+  const media: ScriptedMedia[] = [];
+  const crew = new Crew({
+    size: 2,
+    clock: new ManualClock(),
+    logger: silentLogger,
+    startTimeoutMs: 1_000,
+    assignment: () => ({ spareSlots: 0, gatewayUrl: 'http://127.0.0.1:1' }),
+    launch(number) {
+      const one = new ScriptedMedia(`media ${number}`);
+      media.push(one);
+      void one.child.channel.assigned.then(() => one.child.channel.report({ type: 'up' }));
+      return one.child as unknown as ChildProcess;
+    },
+    onReport: () => undefined,
+    onGone: () => undefined,
+  });
+  await crew.start();
+  await crew.loadBots();
+  await settle();
+  expect(media.map(({ told }) => told)).toEqual([
+    ['load-bots', 'use-bots'],
+    ['load-bots', 'use-bots'],
+  ]);
+  for (const each of media) each.told.length = 0;
+  media[1]!.badBots = new Error('a flow without an end');
+  await expect(crew.loadBots()).rejects.toThrow('a flow without an end');
+  await settle();
+  expect(media.map(({ told }) => told)).toEqual([['load-bots'], []]);
 });

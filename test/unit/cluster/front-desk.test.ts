@@ -164,15 +164,15 @@ it('gives no call to a process whose loop is late or that leaves, and refuses po
 });
 
 it.each([
-  { note: 'all processes are ending', stopping: true, cause: 'stopping' },
-  { note: 'none is there', stopping: false, cause: 'process' },
-])('refuses with the words of the bot that was called when $note', async ({ stopping, cause }) => {
+  { note: 'all processes are ending', stopping: true, cause: 'stopping', phrase: 'shutdown' },
+  { note: 'none is there', stopping: false, cause: 'process', phrase: 'apology' },
+] as const)('refuses with the words of the bot that was called when $note', async ({ stopping, cause, phrase }) => {
   const { desk, media } = await front({ stopping: () => stopping });
   for (const each of media) each.report({ type: 'leaving' });
   await settle();
   for (const bot of bots) {
     const answer = await desk.answer({ ...inbound('CA1'), botName: bot.name });
-    expect(answer).toMatchObject({ kind: 'refuse', cause, language: bot.language, say: phrasesOf(bot).apology });
+    expect(answer).toMatchObject({ kind: 'refuse', cause, language: bot.language, say: phrasesOf(bot)[phrase] });
   }
 });
 

@@ -52,6 +52,8 @@ export class ScriptedMedia {
   readonly lanes: number[] = [];
   /** What it refuses every call with. */
   refusal: CallAnswer | undefined;
+  /** Why it cannot load the bots. */
+  badBots: Error | undefined;
   /** Held back until it resolves. */
   delay: Promise<void> | undefined;
   readonly #name: string;
@@ -106,6 +108,11 @@ export class ScriptedMedia {
       },
       redeem: ({ token }) => (token === this.#name ? `value of ${token}` : null),
       metrics: () => [],
+      'load-bots': () => {
+        if (this.badBots !== undefined) throw this.badBots;
+        return note('load-bots');
+      },
+      'use-bots': () => note('use-bots'),
       drain: () => note('drain'),
     };
   }

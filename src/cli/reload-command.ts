@@ -1,0 +1,81 @@
+import type { Command } from 'commander';
+import { sleep } from '../kernel/abort.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { errorText, errorTextWithCause } from '../kernel/errors.ts';
+import { stayAwake } from '../kernel/stay-awake.ts';
+import { errorsOf, problemText } from '../config/problem.ts';
+import type { Gateway } from '../app.ts';
+import { readConfiguration, readGatewayConfiguration } from './configuration.ts';
+import { EXIT, printJson, printLine, printNote } from './output.ts';
+import { type RunningGateway, runningGateways } from './running-gateways.ts';
+
+/** Modules and flows of many bots take their time, and so does a gateway that is busy. */
+const ANSWER_WITHIN_MS = 60_000;
+const LOOK_MS = 100;
+
+/** `offhook reload`: has the running gateways of the data folder read their bots again. */
+export function addReloadCommand(program: Command): void {
+  program
+    .command('reload')
+    .description('have running gateways read their bots again, for new calls; live calls keep the bots they began with')
+    .option('--json', 'print one JSON document')
+    .action(async (flags: { json?: boolean }) => {
+      const { dataDir } = readConfiguration().config.settings;
+      const gateways = await runningGateways(dataDir);
+      if (gateways.length === 0) {
+        printNote(
+          `offhook reload: no gateway runs on ${dataDir} that this process can see (OFFHOOK_DATA_DIR names another folder)`,
+        );
+        process.exit(EXIT.failed);
+      }
+      const outcomes = await stayAwake(Promise.all(gateways.map((gateway) => reloadOne(dataDir, gateway))));
+      const results = outcomes.map((problems, index) => ({
+        url: gateways[index]?.url,
+        pid: gateways[index]?.owner.pid,
+        problems,
+      }));
+      if (flags.json === true) printJson({ gateways: results });
+      for (const { url, pid, problems } of flags.json === true ? [] : results) {
+        for (const problem of problems) printNote(problem);
+        printLine(
+          problems.length === 0
+            ? `The gateway on ${url} (process ${pid}) has new bots for new calls.`
+            : `The gateway on ${url} (process ${pid}) keeps the bots it has: ${problems.length} problem(s).`,
+        );
+      }
+      process.exit(results.every(({ problems }) => problems.length === 0) ? EXIT.ok : EXIT.failed);
+    });
+}
+
+/** @returns what is wrong, and nothing where the new bots are used */
+async function reloadOne(dataDir: string, { owner, reloads }: RunningGateway): Promise<readonly string[]> {
+  try {
+    process.kill(owner.pid, 'SIGHUP');
+  } catch (error) {
+    return [`it cannot be told: ${errorText(error)}`];
+  }
+  const untilMs = systemClock.nowMs() + ANSWER_WITHIN_MS;
+  while (systemClock.nowMs() < untilMs) {
+    await sleep(systemClock, LOOK_MS);
+    const now = (await runningGateways(dataDir)).find((each) => each.owner.pid === owner.pid);
+    if (now === undefined) return ['it has ended'];
+    if (now.reloads > reloads) return now.problems;
+  }
+  return [`it did not say within ${ANSWER_WITHIN_MS / 1000} s whether it has them`];
+}
+
+/**
+ * Reads the bots of a running gateway again, from the folder of its start, and gives them to new calls.
+ * @returns what is wrong with them, nothing having changed then
+ */
+export async function reloadBots(gateway: Pick<Gateway, 'useBots'>, folder: string): Promise<readonly string[]> {
+  try {
+    const { bots, botProblems } = await readGatewayConfiguration({ OFFHOOK_BOTS__FOLDER: folder });
+    const errors = errorsOf(botProblems);
+    if (errors.length > 0) return errors.map((problem) => problemText(problem));
+    await gateway.useBots(bots);
+    return [];
+  } catch (error) {
+    return [errorTextWithCause(error)];
+  }
+}
