@@ -85,8 +85,14 @@ const dialogSettings = z.discriminatedUnion('kind', [
     /** Said when the call begins; without it the model greets. */
     greeting: z.string().min(1).max(1000).optional(),
     temperature: z.number().min(0).max(2).optional(),
-    maxTokens: wait(1, 4096, 400),
+    /** How much a reasoning model thinks before it speaks. */
+    reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
+    /** Of one answer, what the model thinks to itself included. */
+    maxTokens: wait(1, 32_768, 400),
+    /** Longest silence of the model, and longest time of a tool. */
     timeoutMs: wait(500, 60_000, 8000),
+    /** All waits of a turn together, for the model and its tools. */
+    turnTimeoutMs: wait(500, 300_000, 30_000),
     tools: z.array(toolSettings).max(32).default([]),
     /** Whom the model may connect a caller to, by a name it is told. */
     transfers: z.record(z.string().min(1).max(64), transferTarget).default({}),

@@ -1,5 +1,5 @@
 import { stayAwake } from '../kernel/stay-awake.ts';
-import type { MaskSecret } from './mask-secret.ts';
+import type { MaskSecret } from '../kernel/mask-secret.ts';
 
 /** One request and its answer, as long as somebody reads it. */
 export class Exchange implements Disposable {

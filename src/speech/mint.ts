@@ -11,7 +11,7 @@ import {
   SpeechRequestError,
   SpeechUnavailableError,
 } from './errors.ts';
-import { maskSecret } from './mask-secret.ts';
+import { maskSecret } from '../kernel/mask-secret.ts';
 import { readText } from '../kernel/read-text.ts';
 import { type Refusal, retryAfterMs } from './retry-after.ts';
 import { serviceUrl } from './service-url.ts';

@@ -5,7 +5,7 @@ import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.
 import { openDeadline } from './deadline.ts';
 import { errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
 import { Exchange } from './exchange.ts';
-import { type MaskSecret, maskSecret } from './mask-secret.ts';
+import { type MaskSecret, maskSecret } from '../kernel/mask-secret.ts';
 import { readText } from '../kernel/read-text.ts';
 import { stayAwake } from '../kernel/stay-awake.ts';
 import { type Refusal, repeatDelayMs, retryAfterMs } from './retry-after.ts';

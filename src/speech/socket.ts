@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 import { takeMessages } from '../websocket/lent-reads.ts';
 import { LentWrites } from '../websocket/lent-writes.ts';
 import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
-import type { MaskSecret } from './mask-secret.ts';
+import type { MaskSecret } from '../kernel/mask-secret.ts';
 import { serviceUrl } from './service-url.ts';
 
 export interface SocketListener {

@@ -3,7 +3,9 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';
+import { readText } from '../../kernel/read-text.ts';
 import { Patience } from '../wire/patience.ts';
+import { serverWords } from '../wire/server-words.ts';
 import { signedHeaders } from '../wire/signature.ts';
 import { readAnswer } from './answer.ts';
 
@@ -16,6 +18,7 @@ export interface HttpHookSettings {
 }
 
 const RETRY_AFTER_MS = 150;
+const MOST_REFUSAL_BYTES = 4_096;
 const ACCEPTED = 'application/json, application/x-ndjson, text/event-stream, text/plain';
 
 /** Bots that live behind one HTTP address: a POST for each turn. */
@@ -47,10 +50,7 @@ export class HttpHook implements DialogHook {
       const response = await this.#ask(turn, either);
       patience.renew();
       if (response.body === null) return;
-      for await (const action of readAnswer(response.headers.get('content-type'), response.body)) {
-        patience.renew();
-        yield action;
-      }
+      yield* patience.deliver(readAnswer(response.headers.get('content-type'), response.body));
     } catch (error) {
       if (patience.signal.aborted) throw patience.signal.reason;
       throw error;
@@ -68,8 +68,9 @@ export class HttpHook implements DialogHook {
   }
 
   /** @returns an answer with a status of 2xx */
-  async #attempt({ idempotencyKey, ...turn }: DialogTurn, signal: AbortSignal): Promise<Response> {
+  async #attempt(asked: DialogTurn, signal: AbortSignal): Promise<Response> {
     const { url, secret } = this.#settings;
+    const { idempotencyKey, ...turn } = asked;
     const body = JSON.stringify({ version: 1, ...turn });
     const headers = {
       'content-type': 'application/json',
@@ -85,8 +86,10 @@ export class HttpHook implements DialogHook {
       throw new DialogServerError("the bot's server cannot be reached", { retryable: true, cause: error });
     }
     if (response.ok) return response;
-    await response.body?.cancel();
+    const said = serverWords(await readText(response, MOST_REFUSAL_BYTES), asked, secret);
     const retryable = response.status === 502 || response.status === 503 || response.status === 504;
-    throw new DialogServerError(`the bot's server answered with HTTP ${response.status}`, { retryable });
+    throw new DialogServerError(`the bot's server answered with HTTP ${response.status}${said === '' ? '' : `: ${said}`}`, {
+      retryable,
+    });
   }
 }

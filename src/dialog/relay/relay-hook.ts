@@ -3,6 +3,7 @@ import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
+import { DialogServerError } from '../wire/errors.ts';
 import { Patience } from '../wire/patience.ts';
 import { MOST_LOOPS } from '../action-schema.ts';
 import { withoutSounds } from '../port-sounds.ts';
@@ -31,6 +32,8 @@ export function openRelay({ url, secret }: Pick<RelayHookSettings, 'url' | 'secr
 const MAY_FOLLOW_MS = 500;
 /** Music that gives way says that the server is busy; it may be silent for so long. */
 const MOST_MUSIC_MS = 120_000;
+/** Of one answer, its messages as JSON; an answer of HTTP may have as many characters of text. */
+const MOST_ANSWER_CHARACTERS = 1_000_000;
 /** A server that answered what was given up first has its next answer under way by then. */
 const NEXT_ANSWER_MS = 1_500;
 
@@ -172,9 +175,14 @@ export class RelayHook implements DialogHook {
     for (;;) {
       const over = endsAnswer(message);
       if (over) this.#due -= 1;
-      patience.renew(message.type === 'play' && message.preemptible ? MOST_MUSIC_MS : undefined);
+      patience.pause();
       yield message;
-      if (over) return;
+      if (over) {
+        patience.renew();
+        return;
+      }
+      if (message.type === 'text' && message.token.trim() === '') patience.resume();
+      else patience.renew(message.type === 'play' && message.preemptible ? MOST_MUSIC_MS : undefined);
       const mayBeOver = message.type === 'play' && !message.preemptible;
       // The protocol has no word for an answer that is a sound alone.
       const next = mayBeOver ? await this.#following(socket, MAY_FOLLOW_MS, signal) : await socket.next(signal);
@@ -187,7 +195,11 @@ export class RelayHook implements DialogHook {
   }
 
   async *#actions(messages: AsyncIterable<ServerMessage>): AsyncIterable<DialogAction> {
+    let characters = 0;
     for await (const message of messages) {
+      characters += JSON.stringify(message).length;
+      if (characters > MOST_ANSWER_CHARACTERS)
+        throw new DialogServerError(`the bot's answer is longer than ${MOST_ANSWER_CHARACTERS} characters`, { retryable: false });
       switch (message.type) {
         case 'text': {
           const { token, last, lang, interruptible } = message;

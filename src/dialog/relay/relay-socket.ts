@@ -6,6 +6,8 @@ import { endsAnswer, readServerMessage, type ServerMessage } from './relay-messa
 /** Messages nobody has taken yet; a server that says more than this unasked loses the oldest. */
 const MOST_WAITING = 256;
 const MOST_FRAME_BYTES = 64 * 1024;
+/** Messages that were no messages of the protocol; of more the server is not told. */
+const MOST_DROPPED_TOLD = 100;
 
 const MOST_REFUSAL_BYTES = 4_096;
 const MOST_REFUSAL_CHARACTERS = 300;
@@ -36,16 +38,20 @@ export class RelaySocket {
   readonly #waiting: ServerMessage[] = [];
   #wake: () => void = () => undefined;
   #closed: string | undefined;
+  #dropped = 0;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
     socket.on('message', (data: Buffer, isBinary: boolean) => {
       const message = isBinary ? undefined : readServerMessage(data.toString('utf8'));
       if (message === undefined) {
-        this.send({
-          type: 'error',
-          description: 'a message was dropped: it is not one of text, play, sendDigits, language, end',
-        });
+        // A server that sends nothing else may read nothing either.
+        if (this.#dropped < MOST_DROPPED_TOLD)
+          this.send({
+            type: 'error',
+            description: 'a message was dropped: it is not one of text, play, sendDigits, language, end',
+          });
+        this.#dropped += 1;
         return;
       }
       this.#waiting.push(message);

@@ -1,6 +1,6 @@
 import { isRecoverableClose } from '../close-codes.ts';
 import { failureOf, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
-import { type MaskSecret, maskSecret } from '../mask-secret.ts';
+import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
 import { RECOGNITION_BATCH_MS, type RecognitionEvent, type RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
 import { type At, type Effect, NO_EFFECTS } from './protocol-step.ts';

@@ -4,7 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import type { Tokens } from '../credentials.ts';
 import { SpeechAuthError } from '../errors.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
-import { maskSecret } from '../mask-secret.ts';
+import { maskSecret } from '../../kernel/mask-secret.ts';
 import { openSocket, type PlatformSocket } from '../socket.ts';
 import type { At, Effect } from './protocol-step.ts';
 import { RealtimeProtocol } from './realtime-protocol.ts';

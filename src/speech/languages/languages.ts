@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SpeechProtocolError } from '../errors.ts';
-import type { MaskSecret } from '../mask-secret.ts';
+import type { MaskSecret } from '../../kernel/mask-secret.ts';
 
 /** One language that a request may name (ASR doc, "GET {asr_url}/languages"). */
 export interface PlatformLanguage {

@@ -1,6 +1,6 @@
 import { type AudioFormat, MULAW_8K } from '../../audio/format.ts';
 import { SpeechFailedError, SpeechProtocolError } from '../errors.ts';
-import type { MaskSecret } from '../mask-secret.ts';
+import type { MaskSecret } from '../../kernel/mask-secret.ts';
 import { notRawAudio, shownHead } from './whole-audio.ts';
 import { encodingOf, readSynthesisEvent, type SynthesisEvent } from './realtime-events.ts';
 import { RecodeStream } from './recode-stream.ts';

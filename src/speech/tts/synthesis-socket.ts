@@ -2,7 +2,7 @@ import type { AudioFormat } from '../../audio/format.ts';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { SpeechFailedError, SpeechUnavailableError } from '../errors.ts';
 import { isRecoverableClose } from '../close-codes.ts';
-import { type MaskSecret, maskSecret } from '../mask-secret.ts';
+import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
 import { openSocket, type PlatformSocket } from '../socket.ts';
 import { type Heard, SynthesisProtocol } from './synthesis-protocol.ts';
 

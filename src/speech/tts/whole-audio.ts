@@ -1,6 +1,6 @@
 import { SpeechProtocolError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
-import type { MaskSecret } from '../mask-secret.ts';
+import type { MaskSecret } from '../../kernel/mask-secret.ts';
 import type { SpeechFormat } from './speech-fields.ts';
 
 const RIFF_HEADER_BYTES = 8;

@@ -7,6 +7,7 @@ import { httpHooks } from '../../../src/dialog/http/http-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { actionsOf, BotServer, CALL, spoken, turnOf } from './bot-server.ts';
 
 function hookAt(url: string, options: { secret?: Secret; timeoutMs?: number } = {}): DialogHook {
@@ -148,4 +149,46 @@ describe('a bot server in trouble', () => {
     await expect(asking).rejects.toThrow('the caller went on');
     await Promise.all(gone);
   });
+});
+
+it('says what the server said that refuses, without the secret and the words of the call', async () => {
+  const secret = `whsec_${Buffer.from('a secret of the bot server').toString('base64')}`;
+  await using server = new BotServer((response, { body }) => {
+    const { input } = JSON.parse(body) as { input: { text: string } };
+    response.writeHead(500, { 'content-type': 'text/plain' }).end(`KeyError: ${input.text}\n  with ${secret}`);
+  });
+  const hook = hookAt(await server.listen(), { secret: new Secret(secret) });
+  await expect(actionsOf(hook, turnOf(spoken('my name is Asha')))).rejects.toThrow(
+    "the bot's server answered with HTTP 500: KeyError: […] with [key]",
+  );
+});
+
+it('waits no longer for a server whose actions say nothing', async () => {
+  await using server = new BotServer((response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    const beat = setInterval(() => response.write('\n{"type":"say","text":" ","more":true}\n'), 20);
+    response.on('close', () => clearInterval(beat));
+  });
+  const hook = hookAt(await server.listen(), { timeoutMs: 150 });
+  await expect(actionsOf(hook, turnOf(spoken('x')))).rejects.toThrow("the bot's server said nothing for 150 ms");
+});
+
+it('does not give up a server while the caller listens to what it said', async () => {
+  let goOn = (): void => undefined;
+  const listened = new Promise<void>((resolve) => (goOn = resolve));
+  await using server = new BotServer(async (response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.write('"One."\n');
+    await listened;
+    response.end('"Two."\n');
+  });
+  const clock = new ManualClock();
+  const hook = httpHooks({ url: `${await server.listen()}/turn`, secret: undefined, timeoutMs: 150 }, clock).create(CALL);
+  const texts: unknown[] = [];
+  for await (const action of hook.respond(turnOf(spoken('x')), new AbortController().signal)) {
+    texts.push(action);
+    clock.advance(60_000);
+    goOn();
+  }
+  expect(texts).toHaveLength(2);
 });

@@ -22,6 +22,7 @@ function hookAt(url: string, settings: Partial<LlmHookSettings> = {}): DialogHoo
     instructions: 'Book appointments.',
     maxTokens: 100,
     timeoutMs: 5_000,
+    turnTimeoutMs: 20_000,
     tools: [],
     transfers: {},
   };
@@ -167,12 +168,13 @@ it('tells the model when a tool or its arguments cannot be used, and stops askin
 it('fails with a typed error when the model refuses, is silent, or cannot be reached', async () => {
   await using server = new BotServer(
     (response) =>
-      void response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"what the caller said"}}'),
+      void response
+        .writeHead(401, { 'content-type': 'application/json' })
+        .end('{"error":{"message":"No key key-1 for what the caller said from +15550100"}}'),
   );
-  const refused = actionsOf(hookAt(await server.listen()), turnOf(spoken('x')));
+  const refused = actionsOf(hookAt(await server.listen()), turnOf(spoken('what the caller said')));
   await expect(refused).rejects.toThrow(DialogServerError);
-  await expect(refused).rejects.toThrow('HTTP 401');
-  await expect(refused).rejects.not.toThrow('caller said');
+  await expect(refused).rejects.toThrow('HTTP 401: No key [key] for […] from […]');
   await using silent = new BotServer(() => undefined);
   await expect(actionsOf(hookAt(await silent.listen(), { timeoutMs: 60 }), turnOf(spoken('x')))).rejects.toThrow(
     DialogTimeoutError,
@@ -194,4 +196,135 @@ it('lets the model’s connection go when the caller talks over it', async () =>
   })();
   await expect(listening).rejects.toThrow();
   await gone;
+});
+
+/** @returns stops it */
+function every(ms: number, run: () => void): () => void {
+  const beat = setInterval(run, ms);
+  return () => clearInterval(beat);
+}
+
+/** OpenAI's refusals of a field, word for word in shape. */
+const unsupported = (param: string, message: string, code = 'unsupported_parameter'): string =>
+  JSON.stringify({ error: { message, type: 'invalid_request_error', param, code } });
+
+function refuse(response: ServerResponse, body: string, status = 400): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+}
+
+it.each(['gpt-5-mini', 'o4-mini', 'openai/gpt-5.1'])(
+  'asks %s at once with the name of the limit that it takes',
+  async (model) => {
+    await using server = new BotServer((response) => stream(response, words('Hello.')));
+    const hook = hookAt(await server.listen(), { model, reasoningEffort: 'minimal' });
+    expect(textOf(await actionsOf(hook, turnOf(spoken('hi'))))).toBe('Hello.');
+    const asked = JSON.parse(server.asked[0]?.body ?? '') as object;
+    expect(asked).toMatchObject({ model, max_completion_tokens: 100, reasoning_effort: 'minimal' });
+    expect(asked).not.toHaveProperty('max_tokens');
+  },
+);
+
+it('leaves out what a model refuses, in every later call as well', async () => {
+  await using server = new BotServer((response, { body }) => {
+    const asked = JSON.parse(body) as Record<string, unknown>;
+    if ('max_tokens' in asked) {
+      const said = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+      refuse(response, unsupported('max_tokens', said));
+    } else if ('temperature' in asked) {
+      const said =
+        "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.";
+      refuse(response, unsupported('temperature', said, 'unsupported_value'));
+    } else stream(response, words('Hello.'));
+  });
+  const url = await server.listen();
+  const hooks = llmHooks(
+    {
+      baseUrl: `${url}/v1`,
+      model: 'my-deployment',
+      secret: undefined,
+      instructions: 'x',
+      temperature: 0.2,
+      maxTokens: 100,
+      timeoutMs: 5_000,
+      turnTimeoutMs: 20_000,
+      tools: [],
+      transfers: {},
+    },
+    systemClock,
+  );
+  const both = await Promise.all([1, 2].map(() => actionsOf(hooks.create(CALL), turnOf(spoken('hi')))));
+  expect(both.map(textOf)).toEqual(['Hello.', 'Hello.']);
+  const before = server.asked.length;
+  expect(textOf(await actionsOf(hooks.create(CALL), turnOf(spoken('hi'))))).toBe('Hello.');
+  expect(server.asked).toHaveLength(before + 1);
+});
+
+it('takes the old name for a server that knows no other', async () => {
+  await using server = new BotServer((response, { body }) =>
+    body.includes('max_completion_tokens')
+      ? refuse(response, '{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens"}}')
+      : stream(response, words('Hello.')),
+  );
+  expect(textOf(await actionsOf(hookAt(await server.listen(), { model: 'o3-like' }), turnOf(spoken('hi'))))).toBe('Hello.');
+});
+
+it('says what the provider said, and that thoughts used up the tokens', async () => {
+  await using server = new BotServer((response, _, number) => {
+    if (number === 0) refuse(response, '{"error":{"message":"You exceeded your current quota"}}', 429);
+    else {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end('data: {"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}\n\ndata: [DONE]\n\n');
+    }
+  });
+  const hook = hookAt(await server.listen());
+  await expect(actionsOf(hook, turnOf(spoken('hi')))).rejects.toThrow(
+    'the model answered with HTTP 429: You exceeded your current quota',
+  );
+  await expect(actionsOf(hook, turnOf(spoken('hi')))).rejects.toThrow('used up its 100 tokens before it said anything');
+});
+
+it.each([
+  { note: 'arguments', delta: toolCall('book', 'x'.repeat(2_000)) },
+  { note: 'names', delta: { tool_calls: [{ index: 0, function: { name: 'x'.repeat(2_000) } }] } },
+  { note: 'words', delta: { content: 'word '.repeat(400) } },
+  { note: 'a line that never ends', delta: undefined },
+])('gives up a model whose answer has no end: $note', async ({ delta }) => {
+  let closed = (): void => undefined;
+  const gone = new Promise<void>((resolve) => (closed = resolve));
+  await using server = new BotServer((response) => {
+    response.on('close', closed);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const chunk = delta === undefined ? 'x'.repeat(65_536) : `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+    const more = (): void => {
+      while (!response.destroyed && response.write(chunk));
+    };
+    response.on('drain', more);
+    more();
+  });
+  const failure = actionsOf(hookAt(await server.listen()), turnOf(spoken('hi')));
+  await expect(failure).rejects.toThrow(/answer is longer than \d+ (?:characters|bytes)/u);
+  await gone;
+});
+
+it('waits no longer for a model that sends chunks without words', async () => {
+  await using server = new BotServer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const chunk = JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content: '', reasoning: 'hm' } }] });
+    const beat = every(20, () => response.write(`: alive\n\ndata: ${chunk}\n\n`));
+    response.on('close', beat);
+  });
+  const hook = hookAt(await server.listen(), { timeoutMs: 150 });
+  await expect(actionsOf(hook, turnOf(spoken('hi')))).rejects.toThrow('the model said nothing for 150 ms');
+});
+
+it('adds up the waits of a turn, tools among them', async () => {
+  await using server = new BotServer((response, { path }, number) => {
+    if (path !== '/slow') stream(response, [toolCall('slow', JSON.stringify({ number }))]);
+  });
+  const url = await server.listen();
+  const tools = [{ name: 'slow', description: 'Slow', parameters: { type: 'object' }, url: `${url}/slow` }];
+  const hook = hookAt(url, { tools, timeoutMs: 150, turnTimeoutMs: 400 });
+  await expect(actionsOf(hook, turnOf(spoken('hi')))).rejects.toThrow('the model took 400 ms for one turn, all waits together');
+  const second = JSON.parse(server.asked[2]?.body ?? '') as Request;
+  expect(second.messages.at(-1)?.content).toBe('error: the tool said nothing for 150 ms');
 });

@@ -392,3 +392,42 @@ it('speaks what the bot sends unasked ahead of its next answer, and keeps in ste
   const after = [{ role: 'bot', text: textOf(second) }] as const;
   expect(textOf(await actionsOf(bot, turnOf(spoken('yes'), 3, after)))).toBe('You said yes.');
 });
+
+it('waits no longer for a server whose tokens say nothing', async () => {
+  answer = (message, send, socket) => {
+    if (message.type !== 'prompt') return;
+    const beat = setInterval(() => send({ type: 'text', token: '', last: false }), 20);
+    socket.on('close', () => clearInterval(beat));
+  };
+  const bot = hook({ timeoutMs: 150 });
+  await expect(actionsOf(bot, turnOf(spoken('x')))).rejects.toThrow("the bot's server said nothing for 150 ms");
+  await bot.dispose?.();
+});
+
+it('gives up a server whose answer has no end', async () => {
+  answer = (message, _send, socket) => {
+    if (message.type !== 'prompt') return;
+    const frame = JSON.stringify({ type: 'text', token: 'x'.repeat(9_000), last: false });
+    const more = (): void => {
+      for (let count = 0; count < 8; count += 1) socket.send(frame);
+      if (socket.readyState === socket.OPEN) setImmediate(more);
+    };
+    more();
+  };
+  const bot = hook();
+  await expect(actionsOf(bot, turnOf(spoken('x')))).rejects.toThrow('longer than 1000000 characters');
+  await bot.dispose?.();
+});
+
+it('tells a server of a hundred messages that it dropped, and of no more', async () => {
+  const bot = hook();
+  answer = (message, send, socket) => {
+    if (message.type !== 'prompt') return;
+    for (let count = 0; count < 150; count += 1) socket.send('nonsense');
+    send({ type: 'text', token: 'Hello.', last: true });
+  };
+  // What was sent ahead of the third prompt has come by then.
+  for (const turn of [1, 2, 3]) await actionsOf(bot, turnOf(spoken('x'), turn));
+  expect(got.filter(({ type }) => type === 'error')).toHaveLength(100);
+  await bot.dispose?.();
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { maskSecret } from '../../../src/speech/mask-secret.ts';
+import { maskSecret } from '../../../src/kernel/mask-secret.ts';
 
 const SECRET = 'eyJhbGciOi.J9+a/b="&<\\c-Z_9';
 const mask = maskSecret(SECRET);
