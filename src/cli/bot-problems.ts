@@ -9,6 +9,7 @@ import { FlowInvalidError } from '../dialog/flow/load.ts';
 import { promptsOf } from '../dialog/flow/flow-texts.ts';
 import type { Flow } from '../dialog/flow/schema.ts';
 import { isCallTool } from '../dialog/llm/call-tools.ts';
+import { isNewFamily } from '../dialog/llm/model-request.ts';
 import { moduleSyntax } from '../dialog/module/module-hook.ts';
 import { errorText } from '../kernel/errors.ts';
 import { findLanguage } from '../platform/languages.ts';
@@ -50,7 +51,30 @@ async function problemsOf(bot: Bot, bots: readonly Bot[], known: KnownNames): Pr
       return problem === undefined ? [] : [{ key, where, ...(kind === 'control' ? {} : { value: shown(name) }), ...problem }];
     }),
   );
-  return [...read.problems, ...checked.flat()];
+  return [...read.problems, ...checked.flat(), ...modelWarnings(bot)];
+}
+
+/** A reasoning model's thoughts are often longer than an answer on the phone. */
+const LEAST_THOUGHT_TOKENS = 1_000;
+
+/** What a model may not take, and a bot works without. */
+function modelWarnings(bot: Bot): Problem[] {
+  const { dialog } = bot;
+  if (dialog.kind !== 'llm' || !isNewFamily(dialog.model)) return [];
+  const { model, temperature, maxTokens, reasoningEffort } = dialog;
+  const warning = (key: string, value: number, message: string): Problem => ({
+    key,
+    where: whereIn(bot, key),
+    value: String(value),
+    message,
+    severity: 'warning',
+  });
+  const refused = `${model} may refuse a temperature, which is then left out`;
+  const spent = `what ${model} thinks counts, and it may say nothing: raise it, or set reasoningEffort`;
+  return [
+    ...(temperature === undefined ? [] : [warning('dialog.temperature', temperature, refused)]),
+    ...(reasoningEffort === undefined && maxTokens < LEAST_THOUGHT_TOKENS ? [warning('dialog.maxTokens', maxTokens, spent)] : []),
+  ];
 }
 
 /** The problems of a bot's dialog, and the names in it. */

@@ -18,6 +18,11 @@ export interface ModelLimits {
 const NEW_FAMILIES = /(?:^|[/:])(?:o\d|gpt-[5-9])/iu;
 /** Hosts where every model takes `max_completion_tokens`, of which `max_tokens` is the deprecated name. */
 const NEW_HOSTS = /(?:^|\.)openai\.(?:com|azure\.com)$/u;
+/** Whether a model is of a family that thinks before it speaks, and refuses a temperature then. */
+export function isNewFamily(model: string): boolean {
+  return NEW_FAMILIES.test(model);
+}
+
 const REFUSED: ReadonlySet<number> = new Set([400, 422]);
 
 /**
@@ -28,7 +33,7 @@ export class ModelRequest {
   #fields: Fields;
 
   constructor({ baseUrl, model, maxTokens, temperature, reasoningEffort }: ModelLimits) {
-    const isNew = NEW_FAMILIES.test(model) || NEW_HOSTS.test(new URL(baseUrl).hostname);
+    const isNew = isNewFamily(model) || NEW_HOSTS.test(new URL(baseUrl).hostname);
     this.#fields = {
       ...(isNew ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
       ...(temperature === undefined ? {} : { temperature }),

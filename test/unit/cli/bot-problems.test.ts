@@ -110,3 +110,14 @@ test.each([
     'a.yaml (a.yaml:9): a text that begins with {{ must be in quotes: without them YAML takes it for a map.',
   ]);
 });
+
+it('warns of what a reasoning model may refuse or spend on its thoughts', async () => {
+  const bot = (model: string, more = ''): string =>
+    `name: a\nvoice: Nisha\ndialog:\n  kind: llm\n  baseUrl: https://api.openai.com/v1\n  model: ${model}\n  instructions: Help.\n${more}`;
+  expect(await problemsOf({ 'a.yaml': bot('gpt-5-mini', '  temperature: 0.2\n') })).toEqual([
+    'warning: dialog.temperature (a.yaml:8) is 0.2: gpt-5-mini may refuse a temperature, which is then left out.',
+    expect.stringMatching(/^warning: dialog\.maxTokens \(.*\) is 400: what gpt-5-mini thinks counts, and it may say nothing/u),
+  ]);
+  expect(await problemsOf({ 'a.yaml': bot('o4-mini', '  reasoningEffort: low\n') })).toEqual([]);
+  expect(await problemsOf({ 'a.yaml': bot('gpt-4o', '  temperature: 0.2\n') })).toEqual([]);
+});
