@@ -22,6 +22,8 @@ export interface Moment {
 }
 
 /** The message being heard, on whichever line. */
+/** Nobody says as much between two finals: of a longer text of the recogniser the end counts. */
+const MOST_SEGMENT_CHARACTERS = 2_000;
 const heard = new LentSamples();
 
 /**
@@ -113,7 +115,14 @@ export class Ear {
   }
 
   /** The words that are the caller's: none, when the recogniser heard the bot. */
-  #said(text: string, nowMs: number): string {
+  #said(whole: string, nowMs: number): string {
+    const text = bounded(whole);
     return this.#echo.repeats(text, nowMs) ? '' : text;
   }
+}
+
+function bounded(text: string): string {
+  if (text.length <= MOST_SEGMENT_CHARACTERS) return text;
+  const end = text.slice(-MOST_SEGMENT_CHARACTERS);
+  return end.slice(end.indexOf(' ') + 1);
 }

@@ -6,6 +6,10 @@ export interface TurnWords {
   readonly lastSeg: number;
 }
 
+/** All words of one turn: some ten minutes of speech, in as many segments as anybody makes. Of more the last ones count. */
+const MOST_CHARACTERS = 10_000;
+const MOST_SEGMENTS = 500;
+
 export const NO_WORDS: TurnWords = { finals: new Map(), partial: undefined, lastSeg: -1 };
 
 export function addPartial(words: TurnWords, seg: number, text: string): TurnWords {
@@ -18,14 +22,26 @@ export function addPartial(words: TurnWords, seg: number, text: string): TurnWor
  * send one for every second of silence.
  */
 export function addFinal(words: TurnWords, seg: number, text: string): TurnWords {
-  const finals = new Map([...words.finals].filter(([, said]) => said.trim() !== '')).set(seg, text);
+  const finals = bounded(new Map([...words.finals].filter(([, said]) => said.trim() !== '')).set(seg, text));
   const partial = words.partial !== undefined && words.partial.seg <= seg ? undefined : words.partial;
   return { finals, partial, lastSeg: Math.max(words.lastSeg, seg) };
 }
 
+/** Drops the oldest finals of a turn that has too many words. */
+function bounded(finals: Map<number, string>): Map<number, string> {
+  let characters = 0;
+  for (const text of finals.values()) characters += text.length;
+  for (const [seg, text] of finals) {
+    if (characters <= MOST_CHARACTERS && finals.size <= MOST_SEGMENTS) break;
+    characters -= text.length;
+    finals.delete(seg);
+  }
+  return finals;
+}
+
 /** A turn's words followed by those that came since. */
 export function joinWords(before: TurnWords, since: TurnWords): TurnWords {
-  const finals = new Map([...before.finals, ...since.finals]);
+  const finals = bounded(new Map([...before.finals, ...since.finals]));
   const partial = since.partial ?? before.partial;
   return {
     finals,

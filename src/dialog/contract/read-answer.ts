@@ -26,8 +26,9 @@ export function readAnswer(contract: AnswerContract, context: AnswerContext, hea
 
 /** The same for words and keys in the order in which they came: four digits spoken, four typed. */
 export function readParts(contract: AnswerContract, context: AnswerContext, parts: readonly AnswerPart[]): AnswerReading {
-  const reading = readKind(contract, context, parts.map(shortened));
-  const last = parts.at(-1);
+  const read = parts.map(shortened);
+  const reading = readKind(contract, context, read);
+  const last = read.at(-1);
   if (reading.status === 'incomplete' && !reading.begun && last?.by === 'voice') return { ...reading, begun: leadsIn(last.text) };
   const ended = last?.by === 'keys' && last.keys.endsWith('#');
   // The caller said that this is all.

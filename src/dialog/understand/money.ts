@@ -28,6 +28,8 @@ const RANGE = words('or to through या से ya se');
 /** "Change it from fifty to sixty" */
 const CHANGES = words('change raise increase reduce lower decrease update बदल बदलिए');
 const MOST = 1e12;
+/** Amounts of which one is meant; nobody names more. */
+const MOST_MEANT = 8;
 
 /** Writes signs and figures as words: `₹1,25,000.50` is `125000 point 50 rupees`. */
 export function moneyWords(text: string): string[] {
@@ -49,12 +51,14 @@ export function findMoney(tokens: readonly string[], currency: Currency): MoneyR
   let last: MoneyReading = { minor: [], ends: 'open', foreign: false };
   let foreign = false;
   let lastTo = -1;
+  const changes = tokens.some((word) => CHANGES.has(word));
   for (let index = 0; index < tokens.length;) {
     foreign ||= isForeign(tokens[index]!, currency);
     const found = moneyAt(tokens, index, currency);
-    if (found !== undefined) {
-      const isRange = !tokens.some((word) => CHANGES.has(word)) && lastTo === index - 1 && RANGE.has(tokens[lastTo]!);
-      last = isRange ? { ...found.money, minor: [...new Set([...last.minor, ...found.money.minor])] } : found.money;
+    if (found?.money !== undefined) {
+      const isRange = !changes && lastTo === index - 1 && RANGE.has(tokens[lastTo]!);
+      const meant = isRange ? [...new Set([...last.minor, ...found.money.minor])].slice(-MOST_MEANT) : found.money.minor;
+      last = { ...found.money, minor: meant };
       lastTo = found.to;
     }
     index = found?.to ?? index + 1;
@@ -62,11 +66,17 @@ export function findMoney(tokens: readonly string[], currency: Currency): MoneyR
   return { ...last, foreign };
 }
 
-function moneyAt(tokens: readonly string[], index: number, currency: Currency): { money: MoneyReading; to: number } | undefined {
+/** @returns no money for a number that is too large for any, whose words are passed over together */
+function moneyAt(
+  tokens: readonly string[],
+  index: number,
+  currency: Currency,
+): { money: MoneyReading | undefined; to: number } | undefined {
   const inFront = UNITS[currency].has(tokens[index]!);
   const amount = spokenAmount(tokens, inFront ? index + 1 : index, currency);
-  if (amount === undefined || amount.values.some((value) => value >= MOST)) return undefined;
+  if (amount === undefined) return undefined;
   const { values, to, ends } = amount;
+  if (values.some((value) => value >= MOST)) return { money: undefined, to };
   if (MINOR[currency].has(tokens[to] ?? ''))
     return moneyOf(
       values.map((value) => Math.round(value)),

@@ -80,6 +80,8 @@ const AROUND = phraseTable<true>(
 const NO_NAME = new Set(
   tokenise('what why who how not dont want wait sorry hello help repeat क्या क्यों कौन कैसे नहीं मुझे चाहिए रुकिए हैलो'),
 );
+/** `J for Jaipur` are three. */
+const MOST_SPELLED_WORDS = 90;
 const SPELLED = new Set(['spelled', 'spelt', 'spelling', 'thats']);
 
 /**
@@ -115,8 +117,10 @@ export function readName(text: string): string[] {
 function spelledOut(shown: readonly string[], index: number): { word: string; to: number } | undefined {
   const first = plainText(shown[index]!).toLowerCase();
   if (letterNamed(first) === undefined && first !== 'double') return undefined;
-  const words = spelledWords(shown.slice(index).join(' '));
-  if (words.length !== shown.length - index) return undefined;
+  // Looked at for every letter of the answer, so no further than a spelled name goes.
+  const near = shown.slice(index, index + MOST_SPELLED_WORDS);
+  const words = spelledWords(near.join(' '));
+  if (words.length !== near.length) return undefined;
   let word = '';
   let at = 0;
   let letters = 0;

@@ -53,6 +53,7 @@ export function spelledAt(words: readonly string[], index: number): Spelled | un
   const word = written.toLowerCase();
   const times = TIMES.get(word);
   if (times !== undefined) {
+    if (TIMES.has(words[index + 1]?.toLowerCase() ?? '')) return undefined;
     const next = spelledAt(words, index + 1);
     if (next === undefined || next.readings[0]!.length !== 1) return undefined;
     const readings = next.readings.map((sign) => sign.repeat(times));

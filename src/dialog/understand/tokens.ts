@@ -25,7 +25,7 @@ export function plainText(text: string): string {
     .replaceAll(CHANDRABINDU, ANUSVARA)
     .replaceAll(/[०-९]/g, (digit) => String(digit.charCodeAt(0) - 0x0966))
     .replaceAll(/[’'`]/g, '')
-    .replaceAll(/(?<!\d)\d{1,3}(?:,\d{2,3})*,\d{3}(?![\d,])/g, (number) => number.replaceAll(',', ''));
+    .replaceAll(/(?<!\d)\d{1,3}(?:,\d{2,3}){0,9},\d{3}(?![\d,])/g, (number) => number.replaceAll(',', ''));
 }
 
 /**

@@ -69,7 +69,7 @@ export function readRealtimeEvent(frame: string, finalIsWhole = false): Realtime
     case 'final_segment': {
       if (event.type === 'final' && finalIsWhole) return { type: 'done' };
       const { end_of_utterance: endOfUtterance, language, end: endS } = event;
-      return { type: 'final', seg, text, endOfUtterance, language: language ?? undefined, endS };
+      return { type: 'final', seg, text, endOfUtterance, language: language?.slice(0, 35), endS };
     }
     case 'final_refined':
       return { type: 'refined', seg, text };

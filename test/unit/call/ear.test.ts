@@ -46,3 +46,18 @@ describe('the frames of messages of another length', () => {
     expect(frameDates(messages)).toEqual([1_000, 1_010, 1_030]);
   });
 });
+
+it('takes the end of a text that is longer than anybody speaks', () => {
+  const texts: string[] = [];
+  const detector = { process: () => ({ voiced: false, speechLike: 0 }), close: () => undefined };
+  const ear = new Ear(detector, undefined, new EchoGuard(), (event) => {
+    if (event.type === 'partial' || event.type === 'final') texts.push(event.text);
+  });
+  const text = `${'blah '.repeat(800_000)}at ten`;
+  ear.words({ type: 'partial', seg: 1, text }, 0);
+  ear.words({ type: 'final', seg: 1, text, endOfUtterance: true, language: undefined }, 0);
+  ear.words({ type: 'final-refined', seg: 1, text }, 0);
+  expect(texts.map((each) => [each.length <= 2_000, each.startsWith('blah '), each.endsWith('blah at ten')])).toEqual(
+    Array.from({ length: 3 }, () => [true, true, true]),
+  );
+});

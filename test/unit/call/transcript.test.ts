@@ -22,6 +22,14 @@ it('keeps little of an hour of empty finals', () => {
   expect([words.finals.size, words.lastSeg, finalText(words)]).toEqual([2, 4_500, 'ten']);
 });
 
+it('keeps the last words of a turn that never ends, and as many segments as anybody makes', () => {
+  let words = NO_WORDS;
+  for (let seg = 0; seg < 2_000; seg += 1) words = addFinal(words, seg, `word${seg}`);
+  expect([words.finals.size, finalText(words).endsWith('word1999')]).toEqual([500, true]);
+  for (let seg = 2_000; seg < 2_020; seg += 1) words = addFinal(words, seg, 'x'.repeat(2_000));
+  expect([words.finals.size, finalText(words).length]).toEqual([5, 10_004]);
+});
+
 it('keeps the partial apart until its final comes, and takes no partial behind it', () => {
   const partial = addPartial(addFinal(NO_WORDS, 0, 'on tuesday'), 1, 'at te');
   expect(finalText(partial)).toBe('on tuesday');
