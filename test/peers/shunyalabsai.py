@@ -71,6 +71,17 @@ async def main():
         found["streamedSpeechHz"] = chunks[0][0].sample_rate
         found["streamedSpeechBytes"] = sum(len(audio) for _about, audio in chunks)
         found["transcript"] = (await client.asr.transcribe(recording, config=TranscriptionConfig(model="zero-indic"))).text
+        everything = TranscriptionConfig(
+            model="zero-indic",
+            language_code="en",
+            enable_diarization=True,
+            enable_emotion_diarization=True,
+            enable_intent_detection=True,
+            enable_sentiment_analysis=True,
+            enable_summarization=True,
+        )
+        full = await client.asr.transcribe(recording, config=everything)
+        found["features"] = [full.speakers, full.segments[0].emotion is not None, sorted(full.nlp_analysis.sentiment)]
         found["turns"] = await streamed_recognition(client, 2)
         found["endpointSilenceMs"] = await endpointed_recognition(client)
         french = TTSConfig(model="zero-indic", voice="Rajesh", language="fr")

@@ -40,6 +40,7 @@ describe.skipIf(python === undefined)('the shunyalabsai package, unmodified', ()
       streamedSpeechBytes: expect.toSatisfy((bytes: number) => bytes > 24_000 && bytes % 2 === 0),
       transcript: 'alpha bravo',
       transcriptOfSync: 'alpha bravo',
+      features: [['SPEAKER_00'], true, ['label']],
       turns: [
         ['final', 0, 'alpha bravo'],
         ['final', 1, 'alpha bravo'],

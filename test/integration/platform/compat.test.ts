@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { wavFile } from '../../../src/audio/wav.ts';
 import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
 import { sayTones } from './tone-engines.ts';
 
@@ -97,6 +98,53 @@ describe('compat mode', () => {
       socket.json({ type: 'config', model: 'zero-indic', voice: 'Rajesh' });
       socket.json({ input: 'Hello' });
       await socket.until(() => socket.of('completion').length === 1);
+    });
+  });
+
+  describe('batch transcription', () => {
+    const transcribe = async (fields: Record<string, string>, platform = test) => {
+      const form = new FormData();
+      form.append('file', new Blob([Buffer.from(wavFile(sayTones(['alpha', 'bravo'], 16_000), 16_000))]), 'a.wav');
+      for (const [name, value] of Object.entries(fields)) form.append(name, value);
+      const response = await fetch(`${platform.platform.asrUrl}/v1/audio/transcriptions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${await platform.token()}` },
+        body: form,
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+
+    it('gives the long answer to flags without a response_format, intent and sentiment as objects', async () => {
+      const { body } = await transcribe({
+        enable_diarization: 'true',
+        enable_sentiment_analysis: 'true',
+        word_timestamps: 'false',
+      });
+      expect(body).toMatchObject({
+        success: true,
+        text: 'alpha bravo',
+        speakers: ['SPEAKER_00'],
+        nlp_analysis: { sentiment: { label: expect.any(String) } },
+      });
+    });
+
+    it('keeps to the documents where a response_format is sent, or nothing is asked for', async () => {
+      const fields = { enable_sentiment_analysis: 'true', response_format: 'verbose_json' };
+      expect((await transcribe(fields)).body['nlp_analysis']).toEqual({ sentiment: expect.any(String) });
+      expect((await transcribe({ enable_diarization: 'false' })).body).toEqual({ text: 'alpha bravo' });
+    });
+
+    it('refuses a flag of another value, in the words of the documents', async () => {
+      const { status, body } = await transcribe({ enable_diarization: 'maybe' });
+      expect([status, body['detail']]).toEqual([
+        422,
+        [{ loc: ['body', 'enable_diarization'], msg: 'must be true or false', type: 'invalid_type' }],
+      ]);
+    });
+
+    it('ignores them without compat mode', async () => {
+      await using plain = await startTestPlatform();
+      expect((await transcribe({ enable_diarization: 'true' }, plain)).body).toEqual({ text: 'alpha bravo' });
     });
   });
 

@@ -69,7 +69,8 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
   app.post('/v1/audio/transcriptions', { onRequest }, async (request, reply) => {
     const signal = clientSignal(reply);
     const form = await readTranscriptionForm(request, intake, signal);
-    const { body, warnings } = await serveTranscription(form, { engines, intake, clock, requestId: request.id, signal });
+    const served = { engines, intake, clock, requestId: request.id, signal, compat: options.compat };
+    const { body, warnings } = await serveTranscription(form, served);
     sendWarnings(reply, warnings);
     return body;
   });
