@@ -72,7 +72,7 @@ describe('the recognition services beside the realtime one', () => {
     await using alt = new SpeechPlatform({ authUrl, asrAltUrl, apiKey }, deps);
     const [one, other] = [await primary.languages(signal), await alt.languages(signal)];
     expect(one.languages).toHaveLength(145);
-    expect(one.languages).toContainEqual({ code: 'hi', name: 'Hindi' });
+    expect(one.languages).toContainEqual(expect.objectContaining({ code: 'hi', name: 'Hindi' }));
     expect(one.models).not.toHaveLength(0);
     expect(one.features).toContain('transcription');
     expect(other.languages).toEqual(one.languages);
