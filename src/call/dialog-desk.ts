@@ -236,7 +236,7 @@ export class DialogDesk {
 
   #facts(language: string): CallFacts {
     const { callId, bot, inbound } = this.#identity;
-    const { from, to, direction } = inbound;
-    return { callId, botName: bot.name, from, to, direction, language };
+    const { carrierCallId, from, to, direction } = inbound;
+    return { callId, carrierCallId, botName: bot.name, from, to, direction, language };
   }
 }

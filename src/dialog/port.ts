@@ -5,6 +5,8 @@ import type { AnswerReading } from './contract/reading.ts';
 
 export interface CallFacts {
   readonly callId: string;
+  /** The carrier's own id of the call; absent where a dialog is tried without one. */
+  readonly carrierCallId?: string;
   readonly botName: string;
   readonly from: string;
   readonly to: string;

@@ -20,6 +20,8 @@ export interface RelayHookSettings {
   readonly parameters: Readonly<Record<string, string>>;
   /** The protocol has no message for a silent caller: this is said then. */
   readonly noInput: string;
+  /** How long an end of the call, or keys to press, are waited for behind an answer, in ms; 500 when absent. */
+  readonly followMs?: number;
 }
 
 /** A socket to a bot's server, with the handshake signed. @throws DialogServerError; the signal's reason when aborted */
@@ -28,12 +30,14 @@ export function openRelay({ url, secret }: Pick<RelayHookSettings, 'url' | 'secr
   return RelaySocket.open(url, signature === undefined ? {} : { 'X-Twilio-Signature': signature }, signal);
 }
 
-/** A server that sends a sound and words sends them together. */
+/** A server that sends a sound and words, or words and the end of the call, sends them together. */
 const MAY_FOLLOW_MS = 500;
 /** Music that gives way says that the server is busy; it may be silent for so long. */
 const MOST_MUSIC_MS = 120_000;
 /** Of one answer, its messages as JSON; an answer of HTTP may have as many characters of text. */
 const MOST_ANSWER_CHARACTERS = 1_000_000;
+/** A greeting, or an answer to keys, is waited for so long where none may come: less than a dialog may take to answer at all. */
+const MOST_SILENCE_MS = 8_000;
 /** A server that answered what was given up first has its next answer under way by then. */
 const NEXT_ANSWER_MS = 1_500;
 
@@ -46,6 +50,7 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
  * One conversation with such a bot. A turn is a `prompt` (or one `dtmf` for each key), and its answer the `text` tokens up
  * to the one marked `last`. What cut the answer short is told in an `interrupt`: ahead of the next turn, with what was heard, or at
  * once where a prompt was given up before anything was said. Messages the server sends unasked are spoken with its next answer. A
+ * server that waits for the caller to speak first, or for more keys, sends nothing, and the caller has the floor again after 8 s. A
  * `play` with nothing behind it is an answer too; one that gives way to what follows is taken for music over a longer wait.
  *
  * No `text` tells which prompt it answers, and after an `interrupt` some servers finish their answer and some never send its
@@ -57,7 +62,8 @@ export class RelayHook implements DialogHook {
   readonly #settings: RelayHookSettings;
   readonly #clock: Clock;
   readonly #call: CallFacts;
-  readonly #sessionId = newId('rel');
+  /** In the carrier's form: two letters and 32 hex digits. */
+  readonly #sessionId = `VX${newId('rel').slice('rel_'.length)}`;
   #socket: RelaySocket | undefined;
   /** What the server said in its last answer. */
   #said = '';
@@ -65,6 +71,7 @@ export class RelayHook implements DialogHook {
   #index = -1;
   /** Answers that have not come to their end: the one that is read, and those of prompts that were given up. */
   #due = 0;
+  #ended = false;
   /** Whether the server says nothing more where it was interrupted. */
   #stops = false;
 
@@ -81,7 +88,10 @@ export class RelayHook implements DialogHook {
       yield { type: 'say', text: noInput };
       return;
     }
-    using patience = new Patience(this.#clock, timeoutMs, "the bot's server");
+    // The protocol asks for no answer to these.
+    const mayBeSilent = turn.input.kind === 'start' || turn.input.kind === 'keyed';
+    const patienceMs = mayBeSilent ? Math.min(timeoutMs, MOST_SILENCE_MS) : timeoutMs;
+    using patience = new Patience(this.#clock, patienceMs, "the bot's server");
     const either = AbortSignal.any([signal, patience.signal]);
     try {
       const socket = await this.#connected(either);
@@ -92,6 +102,11 @@ export class RelayHook implements DialogHook {
       const unasked = this.#prompt(socket, turn);
       try {
         yield* this.#actions(this.#answer(unasked, socket, either, patience));
+        patience.renew(2 * MAY_FOLLOW_MS);
+        yield* this.#actions(this.#trailing(socket, either));
+      } catch (error) {
+        if (!mayBeSilent || !patience.signal.aborted || this.#said !== '') throw error;
+        this.#due = 0;
       } finally {
         if (this.#due > 0 && this.#said === '') socket.send(interrupt(''));
       }
@@ -164,6 +179,18 @@ export class RelayHook implements DialogHook {
     }
   }
 
+  /** What a server sends right behind its last words: the end of the call above all. Words are those of another answer. */
+  async *#trailing(socket: RelaySocket, signal: AbortSignal): AsyncIterable<ServerMessage> {
+    const { followMs = MAY_FOLLOW_MS } = this.#settings;
+    while (!this.#ended) {
+      const waits = followMs > 0 || socket.isAhead;
+      const next = waits ? await this.#following(socket, followMs, signal) : undefined;
+      if (next === undefined) return;
+      if (next.type === 'text' || next.type === 'play') return socket.putBack(next);
+      yield next;
+    }
+  }
+
   /** One answer: up to what is marked as its end, or a sound with nothing behind it. */
   async *#messages(
     first: ServerMessage | undefined,
@@ -219,6 +246,7 @@ export class RelayHook implements DialogHook {
           if (message.handoffData !== undefined) yield { type: 'set', variables: { handoffData: message.handoffData } };
           yield { type: 'hangup', reason: 'the bot ended the call' };
           this.#due = 0;
+          this.#ended = true;
           return;
         case 'sendDigits':
           yield { type: 'digits', digits: message.digits };

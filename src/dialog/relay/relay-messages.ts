@@ -53,7 +53,7 @@ export function setupMessage(sessionId: string, call: CallFacts, parameters: Rea
   return {
     type: 'setup',
     sessionId,
-    callSid: call.callId,
+    callSid: call.carrierCallId ?? call.callId,
     parentCallSid: '',
     from: call.from,
     to: call.to,

@@ -124,6 +124,16 @@ export class RelaySocket {
     }
   }
 
+  /** Whether a message is here that nobody has taken yet. */
+  get isAhead(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Gives a message back that was taken, to be the next one again. */
+  putBack(message: ServerMessage): void {
+    this.#waiting.unshift(message);
+  }
+
   /** Whole answers that nobody has taken yet. */
   get answers(): number {
     return this.#waiting.filter(endsAnswer).length;

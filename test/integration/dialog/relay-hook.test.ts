@@ -52,6 +52,7 @@ function hook(settings: Partial<RelayHookSettings> = {}, clock: Clock = systemCl
     parameters: { clinic: 'lake' },
     noInput: 'Are you there?',
     greeting: 'Hello.',
+    followMs: 0,
   };
   return relayHooks({ ...base, ...settings }, clock).create(CALL);
 }
@@ -341,12 +342,22 @@ it('hangs up when the bot ends the call, whether that comes behind an answer or 
     send({ type: 'text', token: 'Goodbye.', last: true });
     send({ type: 'end' });
   };
-  const bot = hook();
+  const bot = hook({ followMs: 500 });
   answer = goodbye;
-  expect(textOf(await actionsOf(bot, turnOf(spoken('bye'))))).toBe('Goodbye.');
-  await hasRead();
+  const actions = await actionsOf(bot, turnOf(spoken('bye')));
   const hangup = { type: 'hangup', reason: 'the bot ended the call' };
-  expect(await actionsOf(bot, turnOf(spoken('thanks'), 2, [{ role: 'bot', text: 'Goodbye.' }]))).toEqual([hangup]);
+  expect([textOf(actions), actions.at(-1)]).toEqual(['Goodbye.', hangup]);
+
+  const later = hook();
+  let end: () => void = () => undefined;
+  answer = (message, send) => {
+    if (message.type === 'prompt') send({ type: 'text', token: 'Goodbye.', last: true });
+    end = () => send({ type: 'end' });
+  };
+  expect(textOf(await actionsOf(later, turnOf(spoken('bye'))))).toBe('Goodbye.');
+  end();
+  await hasRead();
+  expect(await actionsOf(later, turnOf(spoken('thanks'), 2, [{ role: 'bot', text: 'Goodbye.' }]))).toEqual([hangup]);
 
   const other = hook();
   answer = () => undefined;

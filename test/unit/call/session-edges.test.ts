@@ -96,3 +96,13 @@ it('takes a yes over the end of a question for its answer, and over a statement 
     expect(bench.asked.some(({ input }) => input.kind === 'spoken' && input.text === 'yes')).toBe(answered);
   }
 });
+
+it('tells the dialog the carrier’s own id of the call', async () => {
+  using bench = new CallBench(async function* () {
+    yield { type: 'say', text: 'Hello.' };
+  });
+  await bench.start();
+  expect(bench.asked[0]?.call).toMatchObject({ callId: 'call_bench', carrierCallId: 'CA1' });
+  bench.session.hangUp('done');
+  await bench.session.ended;
+});
