@@ -20,6 +20,8 @@ const service = z.looseObject({
   environment: z.record(z.string(), scalar).default({}),
   secrets: z.array(z.string()).default([]),
   volumes: z.array(z.string()).default([]),
+  tmpfs: z.array(z.string()).default([]),
+  user: z.string().optional(),
   depends_on: z.record(z.string(), z.object({ condition: z.string() })).default({}),
   healthcheck: z.looseObject({ test: z.array(z.string()).min(2) }).optional(),
 });
@@ -182,10 +184,34 @@ describe('docker/compose.yaml', () => {
     expect(awaited.filter(([name, { condition }]) => !(name in services) || condition !== 'service_healthy')).toEqual([]);
   });
 
-  it('shares the recordings, and nothing else, between gateway and worker', () => {
-    const mounts = (name: string): string[] => services[name]?.volumes ?? [];
-    expect(mounts('gateway').filter((mount) => mounts('worker').includes(mount))).toEqual(['recordings:/data/recordings']);
+  it('gives gateway and worker one data folder and one master key', () => {
+    for (const [, { volumes: mounts, environment }] of ours) {
+      expect(mounts).toEqual(['data:/data']);
+      expect(environment['OFFHOOK_MASTER_KEY_FILE']).toBe('/run/secrets/master_key');
+    }
     const named = Object.values(services).flatMap(({ volumes: all }) => all.map((mount) => mount.split(':')[0] ?? ''));
     expect([...new Set(named)].filter((name) => !(name in volumes))).toEqual([]);
+    expect(Object.keys(volumes).filter((name) => !named.includes(name))).toEqual([]);
+  });
+
+  it('lets no service have capabilities, new privileges, a root that can be written, or root itself', () => {
+    const rights = Object.values(services).map(({ cap_drop, security_opt, read_only }) => ({
+      cap_drop,
+      security_opt,
+      read_only,
+    }));
+    const none = { cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'], read_only: true };
+    expect(rights).toEqual(rights.map(() => none));
+    for (const { cap_add, privileged } of Object.values(services)) expect([cap_add, privileged]).toEqual([undefined, undefined]);
+    for (const [name, { image, user }] of Object.entries(services))
+      expect([name, image === 'offhook' ? 'node' : user]).toEqual([name, image === 'offhook' ? 'node' : name]);
+    for (const { tmpfs } of Object.values(services)) expect(tmpfs).toContain('/tmp');
+  });
+
+  it('stops no service before live calls have ended or heard their goodbye', () => {
+    const { settings } = loadConfig({ env: {}, files: [] });
+    const leastMs = settings.call.drainMs + settings.http.closeGraceMs;
+    for (const [, { stop_grace_period: grace }] of ours)
+      expect(Number.parseInt(String(grace), 10) * 1_000).toBeGreaterThan(leastMs);
   });
 });
