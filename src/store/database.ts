@@ -62,7 +62,10 @@ const DEFAULT_TENANT = 'default';
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const { masterKeys: given = [], dataDir } = options;
-  const there = masterKeysOf(dataDir, () => (given.length > 0 ? given : [readMasterKey(dataDir)]));
+  const readKeys = (): MasterKeys | undefined =>
+    masterKeysOf(dataDir, () => (given.length > 0 ? given : [readMasterKey(dataDir)]));
+  // First, so that one that is none is told of while nothing is open.
+  let there = readKeys();
   const parts =
     options.url === undefined
       ? await openEmbedded({ ...options, dataDir: resolve(options.dataDir) })
@@ -72,12 +75,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   try {
     const tenancy = await Tenancy.over(parts.pool, parts.place === 'server', options.onProblem);
     const source = given.length > 0 ? 'OFFHOOK_MASTER_KEY' : masterKeyPath(resolve(dataDir));
-    if (there === undefined) await openTenantKeys(parts.pool, there, source);
+    if (there === undefined) await openTenantKeys(parts.pool, readKeys, source);
+    // Made meanwhile, as by another command that was started at the same time.
+    there ??= readKeys();
     const masterKeys = there ?? masterKeysOf(dataDir, () => [ensureMasterKey(dataDir)]);
     if (masterKeys === undefined) throw new TypeError('a master key was made');
     // Made now, so that a process with another master key does not start, though no call was kept yet.
     await new CallKeys(tenancy.owner, masterKeys).makeTenantKey(DEFAULT_TENANT);
-    await openTenantKeys(parts.pool, masterKeys, source);
+    await openTenantKeys(parts.pool, () => masterKeys, source);
     await renewTenantKeys(parts.pool, masterKeys);
     await sealOldRows(tenancy.owner, masterKeys);
     return { ...parts, tenancy, masterKeys, close, [Symbol.asyncDispose]: close };

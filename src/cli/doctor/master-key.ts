@@ -21,8 +21,8 @@ export function masterKeyCheck({ settings, secrets }: Pick<LoadedConfig, 'settin
     return there.length === 0 ? undefined : new MasterKeys(there);
   };
   const look = async (database: Database): Promise<CheckOutcome> => {
+    await openTenantKeys(database, keys, source);
     const masters = keys();
-    await openTenantKeys(database, masters, source);
     if (masters === undefined) return { ok: true, detail: `${source} is made at the first start` };
     const unreadable = await unreadableCalls(database, masters);
     return unreadable.length === 0

@@ -19,12 +19,14 @@ interface SampleKey extends TenantKey {
 /**
  * Unwraps the key of each tenant, which every store has from its first start on, so that a master key that is lost or another
  * one is found before anything is taken.
- * @param masters undefined where there is no master key yet
+ * @param keys asked after the store: a process that makes both at this moment makes the key first; undefined where there is none yet
  * @param source where the master key is from, as whoever operates the gateway knows it
  * @throws MasterKeyError
  */
-export async function openTenantKeys(database: Database, masters: MasterKeys | undefined, source: string): Promise<void> {
-  for (const { tenant_id: tenantId, wrapped } of await tenantKeys(database)) {
+export async function openTenantKeys(database: Database, keys: () => MasterKeys | undefined, source: string): Promise<void> {
+  const sealed = await tenantKeys(database);
+  const masters = keys();
+  for (const { tenant_id: tenantId, wrapped } of sealed) {
     if (masters === undefined) {
       throw new MasterKeyError(
         `${source} is missing, and the store is sealed under it: put the file back, or give the key as OFFHOOK_MASTER_KEY`,
