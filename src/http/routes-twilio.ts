@@ -32,7 +32,7 @@ export interface TwilioRoutesDeps extends TwilioAccessDeps {
 
 /** A stop of the stream may come later than the webhook of the redirect that made it. */
 const STOPPED_WITHIN_MS = 2000;
-const ASKED_EVERY_MS = 100;
+const ASKED_EVERY_MS = 20;
 /** Signatures of answered webhooks that are remembered: as many as there may be live calls. */
 const MOST_ANSWERED = 10_000;
 
