@@ -108,14 +108,25 @@ async function analyse(inputs: readonly string[], flags: AnalyseFlags, session: 
       ),
     );
   }
-  const { failed, results } = batch;
+  const { failed, problems, results } = batch;
   const { done, skipped } = batch.counts;
   if (flags.json !== true) {
     printLine(`${done} done, ${skipped} skipped, ${failed.length} failed; documents in ${out.path}`);
+    for (const { name, problem } of problems) printNote(`${name}: ${problem}`);
     for (const { name, reason } of failed) printNote(`${name}: ${reason}`);
     for (const table of tables) printNote(`written: ${table}`);
   }
-  return { ok: failed.length === 0 && !interrupted, done, skipped, failed, results, tables, profile: profileKey, interrupted };
+  return {
+    ok: failed.length === 0 && !interrupted,
+    done,
+    skipped,
+    failed,
+    problems,
+    results,
+    tables,
+    profile: profileKey,
+    interrupted,
+  };
 }
 
 /** Tells of a problem again only when it has become another: a bucket may be away for hours. */

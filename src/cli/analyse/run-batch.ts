@@ -37,6 +37,7 @@ export class Batch {
   readonly #parts: BatchParts;
   readonly #results = new Set<string>();
   readonly #failed: BatchFailure[] = [];
+  readonly #problems: { readonly name: string; readonly problem: string }[] = [];
   /** Contents in hand, so that two copies of one recording are not both sent. */
   readonly #running = new Map<string, Promise<void>>();
   #done = 0;
@@ -54,6 +55,11 @@ export class Batch {
 
   get failed(): readonly BatchFailure[] {
     return this.#failed;
+  }
+
+  /** What could not be done of recordings that are done. */
+  get problems(): readonly { readonly name: string; readonly problem: string }[] {
+    return this.#problems;
   }
 
   /** Paths of the documents, of this run and of what it skipped. */
@@ -135,6 +141,7 @@ export class Batch {
     const result = `${resultStem(item, sha256)}.${profileKey}.json`;
     await writeFileAtomic(join(outFolder, result), `${JSON.stringify(document, null, 2)}\n`);
     await onDone?.(document, join(outFolder, result));
+    this.#problems.push(...document.problems.map((problem) => ({ name, problem })));
     const place = placeName(item);
     await manifest.add({ sha256, profile: profileKey, place, ...(version === undefined ? {} : { version }), result });
     this.#done += 1;

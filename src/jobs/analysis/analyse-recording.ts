@@ -52,15 +52,13 @@ export async function analyseRecording(
   input: RecordingInput,
   signal: AbortSignal,
 ): Promise<RecordingAnalysis> {
-  const { profile } = parts.loaded;
   const { container, isCut } = await inspected(parts, input);
   const folder = await mkdtemp(join(parts.workFolder, 'recording-'));
   try {
     const whole = join(folder, 'whole.wav');
     if (isCut) await copyWhole(input.path, whole);
     const heard = await hearRecording(parts, { path: isCut ? whole : input.path, container, folder }, signal);
-    const { findings, channels } = await findingsOf(heard, { ...parts, recordedAtMs: input.recordedAtMs }, signal);
-    const [first] = profile.channels.roles;
+    const { findings, channels, talkRatio } = await findingsOf(heard, { ...parts, recordedAtMs: input.recordedAtMs }, signal);
     const document = {
       version: ANALYSIS_DOCUMENT_VERSION,
       recording: {
@@ -74,7 +72,7 @@ export async function analyseRecording(
       },
       channels,
       durations: { totalS: findings.measures.totalS },
-      talkRatio: findings.measures.roles.find(({ role }) => role === first)?.talkRatio ?? 0,
+      talkRatio,
       ...findings,
     };
     // As JSON says it: what is undefined is not there.

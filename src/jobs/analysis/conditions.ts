@@ -1,6 +1,6 @@
 import type { FieldValue } from './field-value.ts';
 import type { ExtractedField } from './fields.ts';
-import type { RoleMeasures, TalkMeasures } from './measures.ts';
+import { type RoleMeasures, type TalkMeasures, UNKNOWN_ROLE } from './measures.ts';
 import type { Condition, MeasureName } from './profile-conditions.ts';
 import { findSaid } from './said.ts';
 import type { Evidence, Utterance } from './transcript.ts';
@@ -14,15 +14,26 @@ export type Ground =
   | { readonly kind: 'insight'; readonly name: 'intent' | 'sentiment'; readonly value: string | null };
 
 export interface Verdict {
-  readonly holds: boolean;
+  /** Undefined where it is not known; `reason` says why. */
+  readonly holds: boolean | undefined;
   readonly grounds: readonly Ground[];
+  readonly reason?: string | undefined;
 }
 
 /** Everything that conditions look at. */
 export interface Findings {
+  /** Of channels that were understood. */
   readonly utterances: readonly Utterance[];
+  /** Why the words of a role, or of everybody, are not known; undefined where they are. */
+  readonly wordsUnknown: (role: string | undefined) => string | undefined;
+  /** Why intent and sentiment are not known; undefined where the platform had enough to tell them. */
+  readonly insightsUnknown: string | undefined;
+  /** Why nothing was measured; undefined where it was. */
+  readonly unmeasured: string | undefined;
   readonly measures: TalkMeasures;
   readonly fields: readonly ExtractedField[];
+  /** Whose words a field is looked for in; everybody's when undefined. */
+  readonly fieldBy: (name: string) => string | undefined;
   /** What the bot's dialog set in the call. */
   readonly variables: Readonly<Record<string, string>>;
   readonly intent: string | undefined;
@@ -32,24 +43,31 @@ export interface Findings {
 /** More places than this prove nothing more. */
 const MOST_WORDS = 3;
 
-/** Decides one condition of a profile. A number that does not exist meets no bound. */
+/** Decides one condition of a profile. What is not known is neither so nor not so: three values, as in SQL. */
 export function judge(condition: Condition, findings: Findings): Verdict {
   const { said, measure, field, variable, intent, sentiment, all, any, not } = condition;
   if (said !== undefined) {
     const places = findSaid(findings.utterances, said, findings.measures.totalS);
-    return { holds: places.length > 0, grounds: places.slice(0, MOST_WORDS).map((place) => ({ kind: 'words', ...place })) };
+    if (places.length === 0) return unlessUnknown(findings.wordsUnknown(said.by), { holds: false, grounds: [] });
+    return { holds: true, grounds: places.slice(0, MOST_WORDS).map((place) => ({ kind: 'words', ...place })) };
   }
   if (measure !== undefined) {
     const { name, of, least = -Infinity, most = Infinity } = measure;
-    const value = measureNamed(findings.measures, name, of);
+    const value = findings.unmeasured === undefined ? measureNamed(findings.measures, name, of) : undefined;
     const ground: Ground = { kind: 'measure', name, ...(of === undefined ? {} : { of }), value: value ?? null };
-    return { holds: value !== undefined && value >= least && value <= most, grounds: [ground] };
+    const reason =
+      findings.unmeasured ?? (value === undefined ? `there is no ${name}${of === undefined ? '' : ` of ${of}`}` : undefined);
+    return unlessUnknown(reason, { holds: value !== undefined && value >= least && value <= most, grounds: [ground] });
   }
   if (field !== undefined) {
     const found = findings.fields.find(({ name }) => name === field.name);
     const holds = found !== undefined && (field.is === undefined || found.value === field.is);
     const words = (found?.evidence ?? []).map((place): Ground => ({ kind: 'words', ...place }));
-    return { holds, grounds: [{ kind: 'field', name: field.name, value: found?.value ?? null }, ...words] };
+    const grounds: Ground[] = [{ kind: 'field', name: field.name, value: found?.value ?? null }, ...words];
+    return unlessUnknown(found === undefined ? findings.wordsUnknown(findings.fieldBy(field.name)) : undefined, {
+      holds,
+      grounds,
+    });
   }
   if (variable !== undefined) {
     const value = Object.hasOwn(findings.variables, variable.name) ? findings.variables[variable.name] : undefined;
@@ -57,54 +75,67 @@ export function judge(condition: Condition, findings: Findings): Verdict {
     return { holds, grounds: [{ kind: 'variable', name: variable.name, value: value ?? null }] };
   }
   if (intent !== undefined)
-    return {
+    return unlessUnknown(findings.insightsUnknown, {
       holds: findings.intent === intent,
       grounds: [{ kind: 'insight', name: 'intent', value: findings.intent ?? null }],
-    };
+    });
   if (sentiment !== undefined)
-    return {
+    return unlessUnknown(findings.insightsUnknown, {
       holds: findings.sentiment === sentiment,
       grounds: [{ kind: 'insight', name: 'sentiment', value: findings.sentiment ?? null }],
-    };
+    });
   if (all !== undefined) {
     const verdicts = all.map((each) => judge(each, findings));
-    return { holds: verdicts.every(({ holds }) => holds), grounds: verdicts.flatMap(({ grounds }) => grounds) };
+    const open = verdicts.find(({ holds }) => holds === undefined);
+    const grounds = verdicts.flatMap((verdict) => verdict.grounds);
+    if (verdicts.some(({ holds }) => holds === false)) return { holds: false, grounds };
+    return unlessUnknown(open?.reason, { holds: true, grounds });
   }
   if (any !== undefined) {
     const verdicts = any.map((each) => judge(each, findings));
-    const holding = verdicts.filter(({ holds }) => holds);
-    return { holds: holding.length > 0, grounds: (holding.length > 0 ? holding : verdicts).flatMap(({ grounds }) => grounds) };
+    const holding = verdicts.filter(({ holds }) => holds === true);
+    if (holding.length > 0) return { holds: true, grounds: holding.flatMap(({ grounds }) => grounds) };
+    const open = verdicts.find(({ holds }) => holds === undefined);
+    return unlessUnknown(open?.reason, { holds: false, grounds: verdicts.flatMap(({ grounds }) => grounds) });
   }
   if (not !== undefined) {
     const verdict = judge(not, findings);
-    return { ...verdict, holds: !verdict.holds };
+    return verdict.holds === undefined ? verdict : { ...verdict, holds: !verdict.holds };
   }
   throw new TypeError('a condition without a key');
 }
 
+function unlessUnknown(reason: string | undefined, verdict: Verdict): Verdict {
+  return reason === undefined ? verdict : { ...verdict, holds: undefined, reason };
+}
+
 /** A number of the whole recording, or of one role; undefined where there is none. */
 export function measureNamed(measures: TalkMeasures, name: MeasureName, of?: string): number | undefined {
-  const role = of === undefined ? undefined : measures.roles.find((each) => each.role === of);
+  const known = measures.roles.filter((each) => each.role !== UNKNOWN_ROLE);
+  const role = of === undefined ? undefined : known.find((each) => each.role === of);
   if (of !== undefined && role === undefined) return undefined;
   const most = (read: (each: RoleMeasures) => number | undefined): number | undefined => {
-    const values = (role === undefined ? measures.roles : [role]).map(read).filter((value) => value !== undefined);
+    const values = (role === undefined ? known : [role]).map(read).filter((value) => value !== undefined);
     return values.length === 0 ? undefined : Math.max(...values);
   };
   switch (name) {
     case 'totalS':
-    case 'overlapS':
     case 'silenceS':
     case 'longestSilenceS':
       return measures[name];
     case 'speechS':
       return role?.speechS ?? measures.speechS;
-    case 'overlaps':
     case 'silences':
-      return measures[name].length;
+      return measures.silences.length;
+    // Where nobody was told apart from anybody, nobody is known to have spoken over another.
+    case 'overlapS':
+      return known.length < 2 ? undefined : measures.overlapS;
+    case 'overlaps':
+      return known.length < 2 ? undefined : measures.overlaps.length;
     case 'interruptions':
-      return role?.interruptions ?? measures.interruptions.length;
+      return known.length < 2 ? undefined : (role?.interruptions ?? measures.interruptions.length);
     case 'talkRatio':
-      return (role ?? measures.roles[0])?.talkRatio;
+      return known.length < 2 ? undefined : (role ?? known[0])?.talkRatio;
     case 'longestMonologueS':
       return most((each) => each.longestMonologueS);
     case 'replyGapP50S':

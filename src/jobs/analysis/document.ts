@@ -99,13 +99,25 @@ export const analysisFindings = z.object({
           id: z.string(),
           question: z.string(),
           weight: z.number(),
-          result: z.enum(['pass', 'fail', 'not-applicable']),
+          /** `unknown`: it could not be decided, for this `reason`, and counts for nothing. */
+          result: z.enum(['pass', 'fail', 'not-applicable', 'unknown']),
+          reason: z.string().optional(),
           grounds: z.array(ground),
         }),
       ),
     })
     .optional(),
-  disposition: z.object({ value: z.string(), label: z.string().optional(), grounds: z.array(ground) }).optional(),
+  /** `value` is null where it could not be decided, for this `reason`. */
+  disposition: z
+    .object({
+      value: z.string().nullable(),
+      label: z.string().optional(),
+      reason: z.string().optional(),
+      grounds: z.array(ground),
+    })
+    .optional(),
+  /** What was asked for and is not known, such as `intent`, `score` or `field:day`, and why. */
+  unknown: z.array(z.object({ what: z.string(), reason: z.string() })).default([]),
   /** What was hidden, never what it was. */
   redaction: z.object({
     hidden: z.array(z.object({ kind: z.string(), channel: z.int(), startS: seconds, endS: seconds })),
@@ -143,8 +155,8 @@ export const recordingAnalysis = analysisFindings.extend({
     }),
   ),
   durations: z.object({ totalS: seconds }),
-  /** The first role's share of all speech, 0 to 1; 0 when nobody spoke. */
-  talkRatio: z.number(),
+  /** The first role's share of all speech, 0 to 1; null when it is not known, as `unknown` says. */
+  talkRatio: z.number().nullable(),
 });
 
 export type AnalysisFindings = z.output<typeof analysisFindings>;

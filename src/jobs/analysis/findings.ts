@@ -3,17 +3,20 @@ import type { IdentifiedSpeaker, TranscriptAnalysis, TranscriptionResult } from 
 import type { Findings } from './conditions.ts';
 import { type AnalysisFindings, analysisFindings } from './document.ts';
 import { extractByRules } from './fields.ts';
-import { measureTalk, type Talker } from './measures.ts';
+import { measureTalk, type Talker, type TalkMeasures } from './measures.ts';
 import type { FieldModel } from './model-fields.ts';
 import type { LoadedProfile } from './profile-file.ts';
 import { Redactor } from './redaction/redact.ts';
 import { type ChannelTranscript, utterancesOf } from './transcript.ts';
+import { notUnderstood, roleUnknown, tooLittleForInsights, type Unknown, understandingOf } from './understanding.ts';
 import { disposed, scored } from './verdicts.ts';
 
 /** What was heard of a recording, before anything is made of it. */
 export interface Heard {
   readonly channels: readonly ChannelTranscript[];
   readonly talkers: readonly Talker[];
+  /** Speech measured on each channel, in seconds; undefined where the sound was not measured. */
+  readonly speechS: readonly (number | undefined)[];
   readonly measuredFrom: AnalysisFindings['measuredFrom'];
   readonly totalS: number;
   /** Roles of the labels in `channels`. */
@@ -39,14 +42,20 @@ export interface FindingsParts {
 }
 
 /**
- * Makes of what was heard what the profile asks for. Redaction comes first: fields, checklist and model see what is kept.
+ * Makes of what was heard what the profile asks for. Redaction comes first: fields, checklist and model see what is kept. What was
+ * not understood proves nothing, and what cannot be told for that reason is named under `unknown`.
  * @throws AnalysisModelError; the signal's reason when aborted
  */
 export async function findingsOf(
   heard: Heard,
   { loaded, model, recordedAtMs }: FindingsParts,
   signal: AbortSignal,
-): Promise<{ readonly findings: AnalysisFindings; readonly channels: readonly ChannelTranscript[] }> {
+): Promise<{
+  readonly findings: AnalysisFindings;
+  readonly channels: readonly ChannelTranscript[];
+  /** The first role's share of all speech; null where it is not known. */
+  readonly talkRatio: number | null;
+}> {
   const { profile, hash } = loaded;
   const redactor = new Redactor(profile.redaction);
   const redacted = heard.channels.map((channel, index) => {
@@ -54,37 +63,75 @@ export async function findingsOf(
   });
   const channels = redacted.map(({ transcript }) => transcript);
   const roleOf = new Map(heard.speakers.map(({ label, role }) => [label, role]));
-  const utterances = utterancesOf(channels, (label) => roleOf.get(label));
-  const insights = hiddenInsights(heard, redactor);
+  const unclear = channels.map((channel, index) => {
+    const { role, source } = channel;
+    const understood = understandingOf(channel, heard.speechS[index]);
+    return { role, source, understood, reason: source === 'ledger' ? undefined : notUnderstood(understood) };
+  });
+  const wordsUnknown = roleUnknown(unclear, new Set(roleOf.values()), profile.channels.roles);
+  const utterances = utterancesOf(channels, (label) => roleOf.get(label)).filter(
+    ({ channel }) => unclear[channel]?.reason === undefined,
+  );
+  const recognised = unclear.flatMap(({ source, understood }) => (source === 'ledger' ? [] : [understood]));
+  const basis = profile.insights.of === 'everybody' ? recognised : recognised.slice(0, 1);
+  const unmeasured = heard.measuredFrom === 'nothing' ? 'there is no recording' : undefined;
+  const insightsUnknown = unmeasured ?? tooLittleForInsights(basis);
+  const insights = insightsUnknown === undefined ? hiddenInsights(heard, redactor) : {};
   const measures = measureTalk(heard.talkers, heard.totalS, profile.measures);
 
   const today = dayInZone(recordedAtMs, profile.timeZone);
   const problems = [...heard.problems];
   const ruled = profile.fields.flatMap((field) => extractByRules(field, utterances, today, problems) ?? []);
   const modelled = profile.fields.filter(({ from }) => from === 'model');
-  const filled = await model?.extract(modelled, utterances, heard.languages[0] ?? profile.language, signal);
+  const filled =
+    utterances.length === 0
+      ? undefined
+      : await model?.extract(modelled, utterances, heard.languages[0] ?? profile.language, signal);
   const found = [...ruled, ...(filled?.fields ?? [])];
   const fields = profile.fields.flatMap(({ name }) => found.filter((field) => field.name === name));
 
-  const { intent, sentiment } = insights;
+  const { intent, sentiment }: { intent?: string | undefined; sentiment?: string | undefined } = insights;
   const variables = Object.fromEntries(
     Object.entries(heard.collected?.variables ?? {}).map(([name, value]) => [name, redactor.text(value)]),
   );
-  const findings: Findings = { utterances, measures, fields, variables, intent, sentiment };
+  const fieldBy = (name: string): string | undefined => profile.fields.find((field) => field.name === name)?.by;
+  const findings: Findings = {
+    utterances,
+    wordsUnknown,
+    insightsUnknown,
+    unmeasured,
+    measures,
+    fields,
+    fieldBy,
+    variables,
+    intent,
+    sentiment,
+  };
   const quality = profile.checklist.length === 0 ? undefined : scored(profile.checklist, findings);
   const disposition = disposed(profile.disposition, findings);
+  const talk = unmeasured === undefined ? talkRatioOf(measures, profile.channels.roles[0]) : { ratio: null, reason: unmeasured };
+  const lost = profile.fields.filter(({ name }) => !fields.some((field) => field.name === name));
+  const unknown: Unknown[] = [
+    ...(talk.reason === undefined ? [] : [{ what: 'talk-ratio', reason: talk.reason }]),
+    ...unknownInsights(profile, heard, insights, insightsUnknown),
+    ...lost.flatMap(({ name, by }) => {
+      const reason = wordsUnknown(by);
+      return reason === undefined ? [] : [{ what: `field:${name}`, reason }];
+    }),
+    ...(quality?.unknown === undefined ? [] : [{ what: 'score', reason: quality.unknown }]),
+    ...(disposition?.reason === undefined ? [] : [{ what: 'disposition', reason: disposition.reason }]),
+  ];
   const document = {
     profile: { name: profile.name, hash },
     measures,
     measuredFrom: heard.measuredFrom,
     insights,
     fields,
-    missing: profile.fields
-      .filter(({ required, name }) => required && !fields.some((field) => field.name === name))
-      .map(({ name }) => name),
+    missing: lost.filter(({ required, by }) => required && wordsUnknown(by) === undefined).map(({ name }) => name),
     ...(heard.collected === undefined ? {} : { variables, notes: heard.collected.notes.map((note) => redactor.text(note)) }),
     quality,
     disposition,
+    unknown,
     redaction: { hidden: redacted.flatMap(({ hidden }) => hidden) },
     speakers: heard.speakers.map(({ label, role, profile: known }) => ({
       label,
@@ -93,10 +140,43 @@ export async function findingsOf(
       confidence: known?.confidence,
     })),
     languages: heard.languages,
-    problems: [...problems, ...(filled?.problems ?? [])],
+    problems: [
+      ...problems,
+      ...unclear.flatMap(({ role, reason }) => (reason === undefined ? [] : [`${role}: ${reason}`])),
+      ...(filled?.problems ?? []),
+    ],
   };
   // As JSON says it: what is undefined is not there.
-  return { findings: analysisFindings.parse(JSON.parse(JSON.stringify(document))), channels };
+  return { findings: analysisFindings.parse(JSON.parse(JSON.stringify(document))), channels, talkRatio: talk.ratio };
+}
+
+function talkRatioOf(
+  { roles, speechS }: TalkMeasures,
+  first: string,
+): { readonly ratio: number | null; readonly reason?: string | undefined } {
+  const own = roles.find(({ role }) => role === first);
+  if (speechS === 0) return { ratio: null, reason: 'nobody spoke' };
+  if (own === undefined) return { ratio: null, reason: `nobody was told apart as ${first}` };
+  return roles.length < 2 ? { ratio: null, reason: 'one voice alone was told apart' } : { ratio: own.talkRatio };
+}
+
+/** Insights that were asked for and are not there. */
+function unknownInsights(
+  { insights: asked }: LoadedProfile['profile'],
+  { emotion }: Heard,
+  given: Partial<ReturnType<typeof hiddenInsights>>,
+  reason: string | undefined,
+): Unknown[] {
+  const wanted = {
+    intent: asked.intent !== false,
+    sentiment: asked.sentiment,
+    summary: asked.summary !== false,
+    keyTerms: asked.keyTerms !== false,
+    emotion: emotion !== undefined,
+  };
+  return (['intent', 'sentiment', 'summary', 'keyTerms', 'emotion'] as const)
+    .filter((name) => wanted[name] && given[name] === undefined)
+    .map((what) => ({ what, reason: reason ?? 'the platform gave none' }));
 }
 
 function hiddenInsights({ insights, emotion }: Heard, redactor: Redactor) {

@@ -4,6 +4,8 @@ import type { Stretch } from '../post-call/speech-time.ts';
 import type { AnalyseRecordingParts } from './analyse-recording.ts';
 import { RecordingRefusedError } from './errors.ts';
 import type { Heard } from './findings.ts';
+import { lengthOf, UNKNOWN_ROLE } from './measures.ts';
+import { monoRoles } from './profile.ts';
 import { insightOptions, wantsInsights } from './recognition-options.ts';
 import { type ChannelSound, recogniseChannel, type RecognisedChannel } from './recognise.ts';
 import { speakerRoles, talkersOf } from './speaker-roles.ts';
@@ -96,6 +98,7 @@ async function hearSeparately(
     channels: recognised.map(({ transcript }) => transcript),
     channelCount: sound.channels,
     talkers: profile.channels.roles.map((role, index) => ({ role, stretches: sound.speech[index] ?? [] })),
+    speechS: profile.channels.roles.map((_, index) => lengthOf(sound.speech[index] ?? [])),
     measuredFrom: 'sound',
     totalS: sound.totalS,
     speakers: recognised.flatMap(({ answer, transcript: { role } }) => {
@@ -115,7 +118,8 @@ async function hearTogether(
   sound: SeparatedRecording | undefined,
   signal: AbortSignal,
 ): Promise<HeardRecording> {
-  const { speakers, roles } = profile.channels.mono;
+  const { speakers } = profile.channels.mono;
+  const roles = monoRoles(profile.channels);
   const isWav = container === 'wav';
   const pieces = isWav ? await splitRecording(path, join(folder, 'whole'), signal) : [{ path, startS: 0 }];
   const speech: readonly Stretch[] | undefined = sound?.speech[0];
@@ -134,13 +138,16 @@ async function hearTogether(
       ? turns
       : transcript.segments.flatMap((each) => (each.speaker === undefined ? [] : [{ ...each, speaker: each.speaker }]));
   const together = speakers > 1;
+  // That somebody speaks is known all the same.
+  const nobodyKnown = together && labelled.length === 0 && speech !== undefined;
   const who = together ? speakerRoles(labelled, answer.speakersIdentified ?? [], profile) : [];
-  const alone = [{ role: channel.role, stretches: speech ?? transcript.segments }];
+  const alone = [{ role: together ? UNKNOWN_ROLE : channel.role, stretches: speech ?? transcript.segments }];
   return {
     channels: [transcript],
     channelCount: sound?.channels,
-    talkers: together ? talkersOf(labelled, who, profile.channels.roles) : alone,
-    measuredFrom: together || speech === undefined ? 'recogniser' : 'sound',
+    talkers: together && !nobodyKnown ? talkersOf(labelled, who, profile.channels.roles) : alone,
+    speechS: [speech === undefined ? undefined : lengthOf(speech)],
+    measuredFrom: (together && !nobodyKnown) || speech === undefined ? 'recogniser' : 'sound',
     totalS,
     speakers: who,
     insights: answer.analysis,

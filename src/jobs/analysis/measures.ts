@@ -35,6 +35,9 @@ export interface TalkMeasures {
   readonly interruptions: readonly { readonly atS: number; readonly by: string; readonly of: string }[];
 }
 
+/** Of speech on a shared channel where nobody was told apart. */
+export const UNKNOWN_ROLE = 'unknown';
+
 /** The floor is not lost to a word of assent, nor while thinking. */
 const ASSENT_S = 1;
 const THINKING_S = 2;
@@ -179,7 +182,8 @@ function replyGaps(talkers: readonly Talker[], role: string, turns: readonly Tur
   });
 }
 
-function lengthOf(stretches: readonly Stretch[]): number {
+/** Seconds of all stretches together. */
+export function lengthOf(stretches: readonly Stretch[]): number {
   return stretches.reduce((sum, { startS, endS }) => sum + endS - startS, 0);
 }
 

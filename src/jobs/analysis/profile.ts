@@ -33,13 +33,18 @@ const channels = z.strictObject({
     .strictObject({
       /** Told apart by their voices; 1 turns that off. */
       speakers: z.int().min(1).max(20).default(2),
-      /** Roles in the order in which people are first heard: who answers a call speaks first. */
-      roles: z.array(role).max(20).default(['agent', 'customer']),
+      /** Roles in the order in which people are first heard; those of `roles`, the second one first, when absent: see `monoRoles`. */
+      roles: z.array(role).max(20).optional(),
     })
     .prefault({}),
   /** What to do with a file that ends before its header says. */
   truncated: z.enum(['refuse', 'analyse']).default('refuse'),
 });
+
+/** Roles on a shared channel in the order in which people are first heard. Who answers a call speaks first, and is the second role. */
+export function monoRoles({ roles: [first, second], mono }: z.output<typeof channels>): readonly string[] {
+  return mono.roles ?? [second, first];
+}
 
 const speakers = z.strictObject({
   /** Names speakers by their registered profiles. */
@@ -213,7 +218,7 @@ export const analysisProfile = z
       for (const role of rolesIn(condition)) if (!roles.has(role)) issue(`there is no role ${role}`, ...path);
     };
     const { channels, speakers } = profile;
-    const roles = new Set([...channels.roles, ...channels.mono.roles, ...Object.values(speakers.roles)]);
+    const roles = new Set([...channels.roles, ...monoRoles(channels), ...Object.values(speakers.roles)]);
     for (const [index, { by }] of profile.fields.entries())
       if (by !== undefined && !roles.has(by)) issue(`there is no role ${by}`, 'fields', index, 'by');
     for (const [index, { applies, pass }] of profile.checklist.entries()) {

@@ -1,7 +1,7 @@
 import type { IdentifiedSpeaker } from '../../speech/asr/transcription-result.ts';
 import type { Stretch } from '../post-call/speech-time.ts';
 import { type Talker, union } from './measures.ts';
-import type { AnalysisProfile } from './profile.ts';
+import { type AnalysisProfile, monoRoles } from './profile.ts';
 
 type Turn = Stretch & { readonly speaker: string };
 
@@ -25,7 +25,7 @@ export function speakerRoles(
     const profile = identified.find(({ speaker }) => speaker === label);
     return { label, profile, role: profile?.name === undefined ? undefined : speakers.roles[profile.name] };
   });
-  const left = channels.mono.roles.filter((role) => known.every((each) => each.role !== role));
+  const left = monoRoles(channels).filter((role) => known.every((each) => each.role !== role));
   return known.map(({ label, profile, role }, index) => ({
     label,
     profile,

@@ -45,8 +45,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   const audible = parts.plain === undefined ? call : await parts.plain(call);
   const { heard, callerSpeechS, botSpeechS } = await hearCall(parts, audible, prepared, signal);
   const recordedAtMs = call.recordingStartedAtMs ?? call.startedAtMs;
-  const { findings, channels } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
-  const speechS = callerSpeechS + botSpeechS;
+  const { findings, channels, talkRatio } = await findingsOf(heard, { ...prepared, recordedAtMs }, signal);
   const [caller, bot] = channels;
   const analysis = callAnalysis.parse(
     // As JSON says it: what is undefined is not there.
@@ -59,7 +58,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
           { ...bot, role: 'bot', words: undefined },
         ],
         durations: { totalS: heard.totalS, callerSpeechS, botSpeechS },
-        talkRatio: speechS === 0 ? 0 : callerSpeechS / speechS,
+        talkRatio,
         ...findings,
       }),
     ),
@@ -75,7 +74,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
     version: ANALYSIS_VERSION,
     profile: key,
     createdAtMs: parts.clock.wallMs(),
-    disposition: analysis.disposition?.value,
+    disposition: analysis.disposition?.value ?? undefined,
     score: analysis.quality?.score ?? undefined,
     searchText: analysis.channels.map(({ text }) => text).join('\n'),
     document: analysis,
@@ -140,6 +139,7 @@ function unrecorded(call: CallRecord, [callerRole, botRole]: readonly [string, s
         channel(botRole, 'ledger', heardSegments(call, totalS)),
       ],
       talkers: [],
+      speechS: [0, 0],
       measuredFrom: 'nothing',
       totalS: 0,
       speakers: [],
@@ -147,8 +147,13 @@ function unrecorded(call: CallRecord, [callerRole, botRole]: readonly [string, s
       emotion: undefined,
       languages: [],
       problems: ['no recording: the words are those of the live call, and nothing was measured'],
+      collected: collectedIn(call),
     },
   };
+}
+
+function collectedIn({ variables = {}, notes = [] }: CallRecord): Heard['collected'] {
+  return { variables, notes };
 }
 
 async function hearCall(
@@ -184,6 +189,7 @@ async function hearCall(
           { role: callerRole, stretches: callerSpeech },
           { role: botRole, stretches: botSpeech },
         ],
+        speechS: [secondsOf(callerSpeech), secondsOf(botSpeech)],
         measuredFrom: 'sound',
         totalS: sound.totalS,
         speakers: [],
@@ -191,7 +197,7 @@ async function hearCall(
         emotion: said.answer.emotionSummary,
         languages: said.answer.detectedLanguage === undefined ? [] : [said.answer.detectedLanguage],
         problems: [],
-        collected: { variables: call.variables ?? {}, notes: call.notes ?? [] },
+        collected: collectedIn(call),
       },
     };
   };

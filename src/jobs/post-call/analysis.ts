@@ -15,8 +15,8 @@ export const callAnalysis = z.object({
   ]),
   /** Seconds; speech is measured from the audio's level. */
   durations: z.object({ totalS: z.number(), callerSpeechS: z.number(), botSpeechS: z.number() }),
-  /** The caller's share of all speech, 0 to 1; 0 when nobody spoke. */
-  talkRatio: z.number(),
+  /** The caller's share of all speech, 0 to 1; null when nobody spoke. */
+  talkRatio: z.number().nullable(),
   ...analysisFindings.partial().shape,
 });
 

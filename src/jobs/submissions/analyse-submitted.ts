@@ -123,7 +123,7 @@ async function outcomeOf(
     sha256,
     bytes,
     profileKey: key,
-    disposition: disposition?.value,
+    disposition: disposition?.value ?? undefined,
     score: quality?.score ?? undefined,
     document,
   };

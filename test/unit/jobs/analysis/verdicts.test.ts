@@ -23,13 +23,17 @@ const findings: Findings = {
     { silenceMs: 1000, overlapMs: 200, interruptionMs: 500 },
   ),
   fields: [{ name: 'order', value: '55', from: 'rules', evidence: [] }],
+  fieldBy: () => undefined,
+  wordsUnknown: () => undefined,
+  insightsUnknown: undefined,
+  unmeasured: undefined,
   variables: { booking: 'B7' },
   intent: 'refund',
   sentiment: 'negative',
 };
 
 describe('judge', () => {
-  test.each<[string, Condition, boolean]>([
+  test.each<[string, Condition, boolean | undefined]>([
     ['words by anybody', { said: { phrases: ['REFUND'] } }, true],
     ['words by the right side', { said: { phrases: ['refund'], by: 'agent' } }, false],
     ['whole words only', { said: { phrases: ['fund'] } }, false],
@@ -39,7 +43,8 @@ describe('judge', () => {
     ['words too early', { said: { phrases: ['good morning'], lastS: 3 } }, false],
     ['a measure within bounds', { measure: { name: 'talkRatio', of: 'customer', least: 0.5, most: 0.5 } }, true],
     ['a measure out of bounds', { measure: { name: 'silences', most: 0 } }, false],
-    ['a measure that does not exist', { measure: { name: 'replyGapP95S', of: 'nobody', least: 0 } }, false],
+    ['a measure that does not exist', { measure: { name: 'replyGapP95S', of: 'nobody', least: 0 } }, undefined],
+    ['the opposite of what is not known', { not: { measure: { name: 'replyGapP95S', of: 'nobody' } } }, undefined],
     ['a field', { field: { name: 'order' } }, true],
     ["a field's value", { field: { name: 'order', is: '56' } }, false],
     ['a variable of the bot', { variable: { name: 'booking' } }, true],
@@ -53,6 +58,28 @@ describe('judge', () => {
     ['not', { not: { intent: 'refund' } }, false],
   ])('decides %s', (_note, condition, holds) => {
     expect(judge(condition, findings).holds).toBe(holds);
+  });
+
+  test.each<[string, Condition, boolean | undefined]>([
+    ['words that nobody understood', { said: { phrases: ['refund'], by: 'customer' } }, undefined],
+    ['their absence', { not: { said: { phrases: ['refund'] } } }, undefined],
+    ['words of the other side', { said: { phrases: ['good morning'], by: 'agent' } }, true],
+    ['a field that was not found', { field: { name: 'other' } }, undefined],
+    ['an intent', { intent: 'refund' }, undefined],
+    ['a mood', { sentiment: 'negative' }, undefined],
+    ['all, one of which is not so', { all: [{ intent: 'refund' }, { measure: { name: 'silences', most: 0 } }] }, false],
+    ['all, one of which is open', { all: [{ intent: 'refund' }, { measure: { name: 'totalS' } }] }, undefined],
+    ['any, one of which is so', { any: [{ intent: 'refund' }, { measure: { name: 'totalS' } }] }, true],
+    ['any, one of which is open', { any: [{ intent: 'refund' }, { measure: { name: 'silences', most: 0 } }] }, undefined],
+  ])('leaves open what is not known of %s', (_note, condition, holds) => {
+    const reason = 'nothing was understood';
+    const unclear: Findings = {
+      ...findings,
+      utterances: utterances.filter(({ role }) => role === 'agent'),
+      wordsUnknown: (role) => (role === 'agent' ? undefined : reason),
+      insightsUnknown: reason,
+    };
+    expect(judge(condition, unclear)).toMatchObject({ holds, ...(holds === undefined ? { reason } : {}) });
   });
 
   it('shows the words, with their times, that decided', () => {
