@@ -53,8 +53,12 @@ export interface RecognitionEngine {
 export interface RecognitionOptions {
   readonly language: string;
   readonly rateHz: number;
-  /** Shift what is likely, never what is possible: a phrase outside the vocabulary has no effect. */
+  /** Shift what is likely; the built-in recogniser learns how those outside its vocabulary sound. */
   readonly boostPhrases: readonly string[];
+  /** Can be heard as boosted ones can, and are no likelier than others. */
+  readonly listedPhrases?: readonly string[];
+  /** How long a commit waits for phrases that are being learnt: 3 s when absent. */
+  readonly learningWaitMs?: number;
   /** How strongly they shift it: 10 when absent, 0 for not at all. */
   readonly boostWeight?: number | undefined;
 }

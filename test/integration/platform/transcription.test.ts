@@ -203,6 +203,22 @@ describe('batch transcription', () => {
     expect(nothing.headers.get('x-warnings')).toBeNull();
   });
 
+  it.each([
+    [{ medical: 'true' }, 'has no medical terms'],
+    [{ profanity: 'true' }, 'has no profane words'],
+    [{ boost_phrases: 'कल||metformin' }, '1 of 2 phrases'],
+    [{ boost_phrases: Array.from({ length: 60 }, (_, index) => `name ${index}`).join('||') }, 'first 50 of 60 phrases'],
+    [{ keyterm_keywords: JSON.stringify(['x'.repeat(61)]) }, '1 of 1 phrases'],
+  ])('warns of word lists that cannot be heard: %j', async (fields, part) => {
+    const { body } = await transcribe(test, {
+      file: wav(['alpha']),
+      language_code: 'en',
+      response_format: 'verbose_json',
+      ...fields,
+    });
+    expect(body).toMatchObject({ text: 'alpha', warnings: [expect.stringContaining(part)] });
+  });
+
   it('does not select by model, and ignores fields of other clients [62] [84]', async () => {
     const extra = { temperature: '0', prompt: 'x', 'timestamp_granularities[]': 'word' };
     for (const model of ['zero-indic', 'whisper-1', '']) {

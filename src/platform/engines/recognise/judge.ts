@@ -7,6 +7,8 @@ export interface Judgement {
   readonly accepted: boolean;
   /** 0 to 1, one half at the border of acceptance. */
   readonly confidence: number;
+  /** Of each word by itself, on the same scale. */
+  readonly wordConfidences: readonly number[];
   /** Log likelihood that the words lose to the best states, over all frames. */
   readonly lost: number;
   /** What may be lost for each frame of words. */
@@ -36,12 +38,14 @@ export function judge(model: AcousticModel, frames: Float32Array, hypothesis: Hy
   const end = hypothesis.words.at(-1)!.endFrame;
   const count = frames.length / FEATURES;
   let [all, looked, inWords, lookedInWords] = [0, 0, 0, 0];
+  const best = new Float64Array(count);
   for (let frame = 0; frame < count; frame += STRIDE) {
     let most = -Infinity;
     for (let state = 0; state < model.states.count; state += 1) {
       const score = logLikelihood(model.states, state, frames, frame, most);
       if (score > most) most = score;
     }
+    best.fill(most, frame, frame + STRIDE);
     all += most;
     looked += 1;
     if (frame < first || frame >= end) continue;
@@ -51,5 +55,12 @@ export function judge(model: AcousticModel, frames: Float32Array, hypothesis: Hy
   const lost = (all / Math.max(1, looked)) * count - hypothesis.score;
   const gap = lost / Math.max(MIN_FRAMES, end - first);
   const allowed = MAX_GAP + GAP_SHARE * (inWords / Math.max(1, lookedInWords) - USUAL_BEST);
-  return { accepted: gap < allowed, confidence: 1 / (1 + Math.exp((gap - allowed) / SOFTNESS)), lost, allowed };
+  const confidenceAt = (frameGap: number): number => 1 / (1 + Math.exp((frameGap - allowed) / SOFTNESS));
+  const wordConfidences = hypothesis.words.map(({ startFrame, endFrame, score }, index) => {
+    const before = hypothesis.words[index - 1];
+    // The silence before a word is in its score.
+    const fit = best.subarray(before?.endFrame ?? 0, endFrame).reduce((sum, each) => sum + each, 0);
+    return confidenceAt((fit - (score - (before?.score ?? 0))) / Math.max(MIN_FRAMES, endFrame - startFrame));
+  });
+  return { accepted: gap < allowed, confidence: confidenceAt(gap), wordConfidences, lost, allowed };
 }

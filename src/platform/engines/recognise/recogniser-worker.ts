@@ -31,6 +31,11 @@ function handle(message: ToWorker): void {
       sessions.set(stream, session);
       return;
     }
+    case 'extend': {
+      const phrases = message.models.map((model) => decodeModel(model, FEATURES));
+      sessions.get(stream)?.extend(message.language, phrases);
+      return;
+    }
     case 'push':
       sessions.get(stream)?.push(message.pcm);
       return;

@@ -13,11 +13,15 @@ import type {
   RecognitionStream,
 } from '../port.ts';
 import { ensureModels } from './model-cache.ts';
+import { canBeLearnt, MOST_LEARNT_PHRASES } from './learnable.ts';
+import { type LearntPhrase, PhraseLearner } from './phrase-learner.ts';
 import type { FromWorker, ToWorker } from './worker-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
 const START_DEADLINE_MS = 20_000;
 const COMMIT_DEADLINE_MS = 15_000;
+/** A commit waits so long for phrases that are being learnt; then it is answered without them, and later ones with them. */
+const LEARNING_WAIT_MS = 3_000;
 
 /**
  * Starts the embedded recogniser: learns (or loads) every vocabulary and opens one worker thread for all streams.
@@ -34,6 +38,7 @@ export async function startRecogniser(options: {
   const recogniser = new Recogniser({
     languages: models.map(({ language }) => language),
     startThread: () => startWorker(import.meta.url, 'recogniser-worker', { languages: models }),
+    learner: new PhraseLearner(() => startWorker(import.meta.url, 'learn-phrases-worker', {}), logger),
     clock,
     logger,
   });
@@ -46,6 +51,8 @@ export interface RecogniserOptions {
   readonly languages: readonly string[];
   /** Starts a thread that speaks the worker protocol. */
   readonly startThread: () => Worker;
+  /** Learns phrases that are not in the vocabulary; without it boosting shifts known words alone. */
+  readonly learner?: PhraseLearner | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -54,6 +61,7 @@ export interface RecogniserOptions {
 export class Recogniser implements RecognitionEngine {
   readonly languages: readonly string[];
   readonly #startThread: () => Worker;
+  readonly #learner: PhraseLearner | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #streams = new Map<number, Stream>();
@@ -63,8 +71,9 @@ export class Recogniser implements RecognitionEngine {
   #restart: Timer | undefined;
   #closed = false;
 
-  constructor({ languages, startThread, clock, logger }: RecogniserOptions) {
+  constructor({ languages, startThread, learner, clock, logger }: RecogniserOptions) {
     this.#startThread = startThread;
+    this.#learner = learner;
     this.languages = languages;
     this.#clock = clock;
     this.#logger = logger;
@@ -86,7 +95,7 @@ export class Recogniser implements RecognitionEngine {
   }
 
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream {
-    const { language, rateHz, boostPhrases, boostWeight } = options;
+    const { language, rateHz, boostPhrases, boostWeight, listedPhrases = [] } = options;
     if (language !== 'auto' && !this.languages.includes(language)) {
       throw new UnknownLanguageError(`no vocabulary for this language`, { facts: { language: language.slice(0, 20) } });
     }
@@ -98,6 +107,7 @@ export class Recogniser implements RecognitionEngine {
       listener,
       this.#clock,
       () => this.#streams.delete(id),
+      options.learningWaitMs ?? LEARNING_WAIT_MS,
     );
     if (worker === undefined) {
       stream.fail('the recogniser is not running');
@@ -105,6 +115,14 @@ export class Recogniser implements RecognitionEngine {
     }
     this.#streams.set(id, stream);
     worker.postMessage({ type: 'open', stream: id, language, rateHz, boostPhrases, boostWeight } satisfies ToWorker, []);
+    const learner = this.#learner;
+    if (learner === undefined) return stream;
+    const wanted = [...new Set([...boostPhrases, ...listedPhrases])].slice(0, MOST_LEARNT_PHRASES);
+    for (const heard of language === 'auto' ? this.languages : [language]) {
+      const phrases = wanted.filter((phrase) => canBeLearnt(heard, phrase));
+      if (phrases.length === 0) continue;
+      stream.extend(heard, Promise.all(phrases.map((phrase) => learner.learn(heard, phrase))));
+    }
     return stream;
   }
 
@@ -130,6 +148,7 @@ export class Recogniser implements RecognitionEngine {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     this.#restart?.cancel();
+    this.#learner?.[Symbol.dispose]();
     await this.#worker?.terminate();
   }
 }
@@ -146,7 +165,12 @@ class Stream implements RecognitionStream {
   readonly #listener: (event: RecognitionEngineEvent) => void;
   readonly #clock: Clock;
   readonly #forget: () => void;
+  readonly #learningWaitMs: number;
   readonly #commits: PendingCommit[] = [];
+  /** Languages whose phrases are being learnt, and what waits for them. */
+  #learning = 0;
+  readonly #held: ToWorker[] = [];
+  readonly #deadlines: Timer[] = [];
   /** Why nothing more comes, once that is so. */
   #over: string | undefined;
 
@@ -156,25 +180,54 @@ class Stream implements RecognitionStream {
     listener: (event: RecognitionEngineEvent) => void,
     clock: Clock,
     forget: () => void,
+    learningWaitMs: number,
   ) {
     this.#id = id;
     this.#post = post;
     this.#listener = listener;
     this.#clock = clock;
     this.#forget = forget;
+    this.#learningWaitMs = learningWaitMs;
+  }
+
+  /** Audio goes on while phrases are learnt; a commit, and all that comes after it, waits for them. */
+  extend(language: string, learnt: Promise<readonly (LearntPhrase | undefined)[]>): void {
+    this.#learning += 1;
+    let waiting = true;
+    const release = (): void => {
+      if (!waiting || this.#over !== undefined) return;
+      waiting = false;
+      deadline.cancel();
+      this.#learning -= 1;
+      if (this.#learning === 0) for (const message of this.#held.splice(0)) this.#post(message);
+    };
+    const deadline = this.#clock.after(this.#learningWaitMs, release);
+    this.#deadlines.push(deadline);
+    void learnt.then((phrases) => {
+      const models = phrases.flatMap((phrase) => phrase?.model ?? []);
+      if (models.length > 0 && this.#over === undefined) this.#post({ type: 'extend', stream: this.#id, language, models });
+      release();
+    });
+  }
+
+  #send(message: ToWorker): void {
+    if (this.#learning > 0 && (message.type === 'commit' || this.#held.length > 0)) this.#held.push(message);
+    else this.#post(message);
   }
 
   push(pcm: Int16Array): void {
-    // The message is a copy.
-    if (this.#over === undefined) this.#post({ type: 'push', stream: this.#id, pcm });
+    // The message is a copy; one that is held is not.
+    if (this.#over === undefined) this.#send({ type: 'push', stream: this.#id, pcm: this.#held.length > 0 ? pcm.slice() : pcm });
   }
 
   commit(): Promise<readonly RecognitionResult[]> {
     if (this.#over !== undefined) return Promise.reject(new RecognitionUnavailableError(this.#over));
     return new Promise((resolve, reject) => {
-      const deadline = this.#clock.after(COMMIT_DEADLINE_MS, () => this.#leave('the recogniser does not answer'));
+      const deadline = this.#clock.after(COMMIT_DEADLINE_MS + (this.#learning > 0 ? this.#learningWaitMs : 0), () =>
+        this.#leave('the recogniser does not answer'),
+      );
       this.#commits.push({ resolve, reject, deadline });
-      this.#post({ type: 'commit', stream: this.#id });
+      this.#send({ type: 'commit', stream: this.#id });
     });
   }
 
@@ -211,6 +264,8 @@ class Stream implements RecognitionStream {
   /** The thread has no session of it, or none any more. */
   fail(reason: string): void {
     this.#over ??= reason;
+    this.#held.length = 0;
+    for (const deadline of this.#deadlines.splice(0)) deadline.cancel();
     this.#forget();
     for (const commit of this.#commits.splice(0)) {
       commit.deadline.cancel();

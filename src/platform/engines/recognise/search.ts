@@ -6,6 +6,8 @@ export interface FoundWord {
   readonly word: number;
   readonly startFrame: number;
   readonly endFrame: number;
+  /** Log likelihood of the path up to the word's end. */
+  readonly score: number;
 }
 
 export interface Hypothesis {
@@ -24,6 +26,7 @@ interface WordEnd {
   readonly word: number;
   readonly startFrame: number;
   readonly endFrame: number;
+  readonly score: number;
   readonly before: number;
 }
 
@@ -160,9 +163,10 @@ export class Search {
         this.#nextScores[node] = -Infinity;
         continue;
       }
+      const score = this.#nextScores[node]!;
       const { word, at, count } = this.#arcs[arc]!;
       const last = at + count - 1;
-      const end = { word, startFrame: this.#starts[last]!, endFrame: this.#frame, before: this.#befores[last]! };
+      const end = { word, startFrame: this.#starts[last]!, endFrame: this.#frame, score, before: this.#befores[last]! };
       this.#nextBefores[node] = this.#ends.push(end) - 1;
     }
     [this.#nodeScores, this.#nextScores] = [this.#nextScores, this.#nodeScores];
@@ -212,8 +216,8 @@ export class Search {
   #trace(from: number): FoundWord[] {
     const words: FoundWord[] = [];
     for (let at = from; at >= 0;) {
-      const { word, startFrame, endFrame, before } = this.#ends[at]!;
-      words.push({ word, startFrame, endFrame });
+      const { before, ...word } = this.#ends[at]!;
+      words.push(word);
       at = before;
     }
     return words.reverse();

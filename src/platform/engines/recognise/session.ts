@@ -1,5 +1,7 @@
 import { Resampler } from '../../../audio/resample.ts';
 import type { RecognitionResult } from '../port.ts';
+import type { AcousticModel } from './acoustic-model.ts';
+import { extendEar } from './extend-ear.ts';
 import { features, normaliserOf } from './features.ts';
 import { MAX_GAP } from './judge.ts';
 import { BANDS, FRAME_S, HOP, MelBank, RATE_HZ, Spectrum, WINDOW } from './mel.ts';
@@ -55,8 +57,9 @@ interface Utterances {
 
 /** One stream of audio: finds speech in it, follows it, understands it. All of it synchronous. */
 export class Session {
-  readonly #ears: readonly Ear[];
-  readonly #bonuses: readonly ((word: number) => number)[];
+  readonly #options: SessionOptions;
+  #ears: readonly Ear[];
+  #bonuses: readonly ((word: number) => number)[];
   readonly #emit: (event: SessionEvent) => void;
   readonly #resampler: Resampler | undefined;
   readonly #spectrum = new Spectrum();
@@ -76,10 +79,22 @@ export class Session {
   #partials = 0;
 
   constructor(options: SessionOptions, emit: (event: SessionEvent) => void) {
+    this.#options = options;
     this.#ears = options.ears;
-    this.#bonuses = options.ears.map((ear) => boostOf(ear, options.boostPhrases, options.boostWeight));
+    this.#bonuses = this.#bonusesOf(options.ears);
     this.#emit = emit;
     this.#resampler = options.rateHz === RATE_HZ ? undefined : new Resampler(options.rateHz, RATE_HZ);
+  }
+
+  #bonusesOf(ears: readonly Ear[]): ((word: number) => number)[] {
+    return ears.map((ear) => boostOf(ear, this.#options.boostPhrases, this.#options.boostWeight));
+  }
+
+  /** From here on phrases can be heard that are not in the language's vocabulary. */
+  extend(language: string, phrases: readonly AcousticModel[]): void {
+    this.#ears = this.#ears.map((ear) => (ear.language === language ? extendEar(ear, phrases) : ear));
+    this.#bonuses = this.#bonusesOf(this.#ears);
+    this.#searches = [];
   }
 
   push(pcm: Int16Array): void {

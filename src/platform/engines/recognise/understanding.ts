@@ -85,7 +85,7 @@ export function textOf(ear: Ear, hypothesis: Hypothesis): string {
 
 /** Words that were modelled as one share its time by their length. */
 function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, startS: number): RecognisedWord[] {
-  return hypothesis.words.flatMap(({ word, startFrame, endFrame }) => {
+  return hypothesis.words.flatMap(({ word, startFrame, endFrame }, index) => {
     const parts = shownWord(ear.model.words[word]!).split(' ');
     const letters = parts.reduce((sum, part) => sum + part.length, 0);
     const from = startS + startFrame * FRAME_S;
@@ -96,7 +96,7 @@ function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, star
         word: part,
         startS: from + (lengthS * before) / letters,
         endS: from + (lengthS * (before + part.length)) / letters,
-        confidence: judgement.confidence,
+        confidence: judgement.wordConfidences[index] ?? judgement.confidence,
       };
       before += part.length;
       return timed;

@@ -16,6 +16,8 @@ export type ToWorker =
       boostPhrases: readonly string[];
       boostWeight?: number | undefined;
     }
+  /** Phrases that were learnt for the stream, by language; from here on they can be heard. */
+  | { type: 'extend'; stream: number; language: string; models: readonly Uint8Array[] }
   | { type: 'push'; stream: number; pcm: Int16Array }
   | { type: 'commit'; stream: number }
   | { type: 'close'; stream: number };

@@ -9,6 +9,9 @@ export interface HearingOptions {
   readonly rateHz: number;
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
+  /** The caller's own names, which can be heard as boosted ones can and are no likelier than others. */
+  readonly listedPhrases?: readonly string[];
+  readonly learningWaitMs?: number;
 }
 
 /**
@@ -20,13 +23,13 @@ export function openHearing(
   options: HearingOptions,
   listener: (event: RecognitionEngineEvent) => void,
 ): RecognitionStream {
-  const { language, rateHz, boostPhrases } = options;
-  if (language.type === 'auto') return engine.open({ language: 'auto', rateHz, boostPhrases }, listener);
+  const { language, boostWeight: weight, ...rest } = options;
+  if (language.type === 'auto') return engine.open({ language: 'auto', ...rest }, listener);
   const { code } = language.language;
   // ASR doc, boost_weight: bias strength for Indian-language audio, ignored for English and for auto.
-  const boostWeight = code !== 'en' && indicLanguages.has(code) ? options.boostWeight : undefined;
-  if (engine.languages.includes(code)) return engine.open({ language: code, rateHz, boostPhrases, boostWeight }, listener);
-  return deafStream(code, rateHz);
+  const boostWeight = code !== 'en' && indicLanguages.has(code) ? weight : undefined;
+  if (engine.languages.includes(code)) return engine.open({ language: code, ...rest, boostWeight }, listener);
+  return deafStream(code, rest.rateHz);
 }
 
 /** What a client is told when the engine fails: none of the engine's own words, which belong in the log. */

@@ -110,7 +110,7 @@ export function serveRealtimeSocket(options: RealtimeSocketOptions): void {
     state = { name: 'streaming', session, freeSlot };
     initTimer.cancel();
     timers.push(clock.after(limits.sessionMs, () => fail(`The connection reached its maximum of ${limits.sessionMs / 1000} s`)));
-    const warnings = recognitionWarnings(options.engine, init.language);
+    const warnings = recognitionWarnings(options.engine, init.language, init);
     send({
       type: 'ready',
       session_id: id,

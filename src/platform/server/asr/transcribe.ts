@@ -8,11 +8,15 @@ import type { DecodedAudio } from './wav-stream.ts';
 /** Audio is converted to 16 kHz mono (ASR doc, batch transcription). */
 export const recognitionRateHz = 16_000;
 
+/** Nobody is on the line: a recording waits until its phrases are learnt. */
+const learningWaitMs = 90_000;
+
 export interface TranscribeOptions {
   readonly engine: RecognitionEngine;
   readonly language: LanguageChoice;
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
+  readonly listedPhrases?: readonly string[];
   readonly signal: AbortSignal;
   /** Is given every stretch of speech too, at 16 kHz. */
   readonly hearSpeech?: ((segment: SpeechSegment) => void) | undefined;
@@ -26,8 +30,9 @@ export async function transcribe(audio: DecodedAudio, options: TranscribeOptions
   const keep = (result: RecognitionResult): void => {
     if (result.text !== '') heard.push(places.inRecording(result));
   };
-  const { language, boostPhrases, boostWeight } = options;
-  const stream = openHearing(options.engine, { language, rateHz: recognitionRateHz, boostPhrases, boostWeight }, (event) => {
+  const { language, boostPhrases, boostWeight, listedPhrases = [] } = options;
+  const asked = { language, rateHz: recognitionRateHz, boostPhrases, boostWeight, listedPhrases, learningWaitMs };
+  const stream = openHearing(options.engine, asked, (event) => {
     if (event.type === 'segment') keep(event.result);
   });
   const recognise = async (segment: SpeechSegment): Promise<void> => {

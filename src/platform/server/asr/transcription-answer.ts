@@ -61,7 +61,7 @@ export async function answerTranscription(
   const { language, boostPhrases, boostWeight } = asked;
   const { durationSeconds } = audio;
   const startedMs = clock.nowMs();
-  const warnings = recognitionWarnings(engines.recognition, language);
+  const warnings = recognitionWarnings(engines.recognition, language, asked);
   // The short answer has no room for features, but emotion (ASR doc, parameters response_format and emotion).
   const speakers = asked.verbose ? asked.numSpeakers : undefined;
   const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
@@ -71,6 +71,7 @@ export async function answerTranscription(
     language,
     boostPhrases,
     boostWeight,
+    listedPhrases: asked.glossary,
     signal,
     hearSpeech:
       track &&

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { RecognitionEngine } from '../../engines/port.ts';
-import { findLanguage, type LanguageChoice } from '../../languages.ts';
+import { canBeLearnt, MOST_LEARNT_PHRASES } from '../../engines/recognise/learnable.ts';
+import { findLanguage, type Language, type LanguageChoice } from '../../languages.ts';
 
 /** How a language is recognised: by a closed vocabulary, by a model of the user's own, or not at all. */
 export type LanguageRecognition = 'closed-vocabulary' | 'own-model' | 'none';
@@ -10,12 +11,51 @@ export function recognitionOf(engine: RecognitionEngine, code: string): Language
   return engine.languages.includes(code) ? 'closed-vocabulary' : 'none';
 }
 
+/** What of a request bears on the warnings. */
+export interface WarnedRequest {
+  readonly boostPhrases?: readonly string[];
+  /** The caller's own names. */
+  readonly glossary?: readonly string[];
+  readonly medical?: boolean;
+  readonly profanity?: boolean;
+}
+
 /** @returns what a request asks for and will not get, in English sentences for whoever sent it; empty when there is nothing */
-export function recognitionWarnings(engine: RecognitionEngine, language: LanguageChoice): string[] {
-  if (language.type === 'auto' || recognitionOf(engine, language.language.code) !== 'none') return [];
-  const { code, name } = language.language;
+export function recognitionWarnings(engine: RecognitionEngine, language: LanguageChoice, asked: WarnedRequest = {}): string[] {
+  const recognition = language.type === 'auto' ? 'closed-vocabulary' : recognitionOf(engine, language.language.code);
+  const phrases = new Set([...(asked.boostPhrases ?? []), ...(asked.glossary ?? [])]);
+  switch (recognition) {
+    case 'none':
+      return language.type === 'auto' ? [] : [noRecogniser(engine, language.language)];
+    case 'own-model':
+      return (asked.boostPhrases ?? []).length > 0 ? ['boost_phrases has no effect on a recognition model of your own'] : [];
+    case 'closed-vocabulary':
+      return closedVocabularyWarnings(language, phrases, asked);
+  }
+}
+
+function noRecogniser(engine: RecognitionEngine, { code, name }: Language): string {
   const known = engine.languages.map((other) => `${findLanguage(other)?.name ?? other} (${other})`).join(', ');
-  return [`No recogniser for ${name} (${code}): speech in it comes back as empty text. Recognised are ${known}`];
+  return `No recogniser for ${name} (${code}): speech in it comes back as empty text. Recognised are ${known}`;
+}
+
+function closedVocabularyWarnings(language: LanguageChoice, phrases: ReadonlySet<string>, asked: WarnedRequest): string[] {
+  const code = language.type === 'auto' ? 'hi' : language.language.code;
+  const learnable = [...phrases].filter((phrase) => canBeLearnt(code, phrase)).length;
+  return [
+    ...(learnable < phrases.size
+      ? [
+          `${phrases.size - learnable} of ${phrases.size} phrases to listen for cannot be spoken in this language or have over 60 letters, and cannot be heard`,
+        ]
+      : []),
+    ...(phrases.size > MOST_LEARNT_PHRASES
+      ? [`Only the first ${MOST_LEARNT_PHRASES} of ${phrases.size} phrases to listen for are learnt`]
+      : []),
+    ...(asked.medical === true
+      ? ['medical corrects spellings only: the closed vocabulary has no medical terms. Name those to listen for in boost_phrases']
+      : []),
+    ...(asked.profanity === true ? ['profanity has nothing to mask: the closed vocabulary has no profane words'] : []),
+  ];
 }
 
 /** Puts warnings into the header X-Warnings as a JSON array in ASCII: the short answer has no room for them (ASR doc, resources). */

@@ -177,6 +177,29 @@ describe('the recogniser', () => {
     });
   });
 
+  test.each([
+    ['en', ['Doctor Kowalski', 'metformin'], 'yes metformin'],
+    ['en', ['Doctor Kowalski', 'metformin'], 'Doctor Kowalski'],
+    ['hi', ['मधुमेह'], 'मधुमेह'],
+  ] as const)(
+    'hears a boosted phrase that is not in the vocabulary, and not without boosting (%s): %j',
+    async (language, boost, text) => {
+      const pcm = await caller(language, text);
+      const heard = await Promise.all(
+        [boost, []].map(async (boostPhrases) => {
+          const options = { language, rateHz: 8_000, boostPhrases, learningWaitMs: 60_000 };
+          const stream = engines.recognition.open(options, () => undefined);
+          stream.push(pcm);
+          const answers = answersOf(await stream.commit());
+          stream.close();
+          return answers.map((answer) => answer.text).join(' ') === text;
+        }),
+      );
+      expect(heard).toEqual([true, false]);
+    },
+    90_000,
+  );
+
   it('ends an utterance by itself after long silence, and starts afresh', async () => {
     const spoken = await caller('en', 'Tuesday at half past ten');
     const pcm = new Int16Array(spoken.length + 24_000);

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { VocabularyError } from '../../../../src/platform/engines/errors.ts';
-import { answersOf } from '../../../../src/platform/engines/port.ts';
+import { answersOf, type RecognitionResult } from '../../../../src/platform/engines/port.ts';
 import { FEATURES, features, normaliserOf } from '../../../../src/platform/engines/recognise/features.ts';
 import { readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
 import { BANDS, HOP, MelBank, melFrames } from '../../../../src/platform/engines/recognise/mel.ts';
@@ -23,7 +23,8 @@ const sounds: Record<string, number[]> = {
   green: [1_600, 500, 2_600],
   blue: [2_400, 1_200, 600],
   // In no grammar.
-  gold: [3_000, 3_300, 2_900],
+  gold: [1_200, 1_900, 300],
+  mumble: [3_000, 3_300, 2_900],
 };
 const random = seededRandom(4);
 
@@ -120,8 +121,8 @@ describe('a session', () => {
   test.each([0.2, 0.3, 0.5, 0.7, 1])('answers two utterances of one turn one by one, %s s apart', (gapS) => {
     const turns: [string[][], string][] = [
       [[['red'], ['blue', 'blue']], 'red | blue blue'],
-      [[['red', 'green'], ['gold']], 'red green'],
-      [[['gold'], ['green']], 'green'],
+      [[['red', 'green'], ['mumble']], 'red green'],
+      [[['mumble'], ['green']], 'green'],
     ];
     for (const [said, heard] of turns) {
       const [first, second] = said.map((words) => speak(words, 120, 900).slice(3_200, -4_000));
@@ -132,6 +133,28 @@ describe('a session', () => {
       const texts = answersOf(session.commit()).map(({ text }) => text);
       expect(texts.join(' | ')).toBe(heard);
     }
+  });
+
+  it('hears a phrase outside the vocabulary once it was learnt, alone and beside a sentence, each word with its own score', () => {
+    const utterances: TrainingUtterance[] = [95, 120, 160].map((pitch) => {
+      const mel = melFrames(speak(['gold'], pitch, 900), [new MelBank()])[0]!;
+      const from = Math.round(3_200 / HOP);
+      return { frames: features(mel, normaliserOf(mel)), twins: [], words: [0], active: { from, to: from + 22 } };
+    });
+    const phrase = trainModel(['gold'], utterances);
+    const heard = (words: readonly string[], extended: boolean): RecognitionResult => {
+      const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: ['gold'] }, () => undefined);
+      if (extended) session.extend('en', [phrase]);
+      session.push(speak(words, 130, 880));
+      return session.commit()[0]!;
+    };
+    for (const words of [['gold'], ['red', 'gold'], ['gold', 'red', 'green'], ['red', 'green']]) {
+      expect(heard(words, true).text).toBe(words.join(' '));
+      expect(heard(words, false).text === words.join(' ')).toBe(!words.includes('gold'));
+    }
+    const scores = heard(['gold', 'red', 'green'], true).words.map(({ confidence }) => confidence);
+    expect(new Set(scores).size).toBe(3);
+    for (const score of scores) expect(score >= 0 && score <= 1).toBe(true);
   });
 
   it('leaves a sentence with a pause in it whole', () => {
