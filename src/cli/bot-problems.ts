@@ -80,15 +80,16 @@ function modelWarnings(bot: Bot): Problem[] {
 /** The problems of a bot's dialog, and the names in it. */
 async function readDialog(bot: Bot): Promise<{ problems: readonly Problem[]; names: readonly Named[] }> {
   const { dialog } = bot;
-  const key = 'dialog.file';
+  const key = dialog.kind === 'llm' ? 'dialog.toolsFile' : 'dialog.file';
   const where = whereIn(bot, key);
   try {
     if (dialog.kind === 'flow') {
       const { flow, whereOf } = await flowOf(bot, dialog);
       return { problems: [], names: namesInFlow(flow, whereOf) };
     }
-    if (dialog.kind === 'module') {
-      const path = resolve(bot.folder, dialog.file);
+    const file = dialog.kind === 'module' ? dialog.file : dialog.kind === 'llm' ? dialog.toolsFile : undefined;
+    if (file !== undefined) {
+      const path = resolve(bot.folder, file);
       await access(path);
       const syntax = await moduleSyntax(path);
       return { problems: syntax === undefined ? [] : [{ key, ...syntax }], names: [] };

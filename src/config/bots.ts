@@ -94,6 +94,8 @@ const dialogSettings = z.discriminatedUnion('kind', [
     /** All waits of a turn together, for the model and its tools. */
     turnTimeoutMs: wait(500, 300_000, 30_000),
     tools: z.array(toolSettings).max(32).default([]),
+    /** A JavaScript or TypeScript file that exports tools of its own: they run in the gateway's process. */
+    toolsFile: z.string().min(1).max(500).optional(),
     /** Whom the model may connect a caller to, by a name it is told. */
     transfers: z.record(z.string().min(1).max(64), transferTarget).default({}),
   }),
@@ -175,7 +177,8 @@ export const botSettings = z
   })
   .superRefine((bot, context) => {
     const { dialog } = bot;
-    const acts = dialog.kind === 'relay' || (dialog.kind === 'llm' && dialog.tools.length > 0);
+    const acts =
+      dialog.kind === 'relay' || (dialog.kind === 'llm' && (dialog.tools.length > 0 || dialog.toolsFile !== undefined));
     if (bot.askEarly && acts) {
       context.addIssue({
         code: 'custom',

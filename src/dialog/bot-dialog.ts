@@ -6,6 +6,7 @@ import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
 import { httpHooks } from './http/http-hook.ts';
+import { loadCodeTools } from './llm/code-tools.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module/module-hook.ts';
@@ -44,8 +45,10 @@ export async function loadBotDialog(bot: Bot, clock: Clock): Promise<BotDialog> 
         relayHooks({ ...dialog, secret: bot.dialogSecret, noInput: phrasesOf(bot).noInput }, clock),
         dialog.greeting,
       );
-    case 'llm':
-      return codeDecides(llmHooks({ ...dialog, secret: bot.dialogSecret }, clock), dialog.greeting);
+    case 'llm': {
+      const codeTools = dialog.toolsFile === undefined ? [] : await loadCodeTools(resolve(bot.folder, dialog.toolsFile));
+      return codeDecides(llmHooks({ ...dialog, codeTools, secret: bot.dialogSecret }, clock), dialog.greeting);
+    }
     case 'module':
       return codeDecides(readingBack(await loadModuleHooks(resolve(bot.folder, dialog.file)), clock, bot.timeZone));
   }

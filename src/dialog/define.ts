@@ -1,4 +1,5 @@
-import type { DialogAction, DialogTurn } from './port.ts';
+import { z } from 'zod';
+import type { CallFacts, DialogAction, DialogTurn } from './port.ts';
 
 /**
  * A bot written as a function: called once a turn, what it yields is spoken as it comes. A text alone is said.
@@ -16,4 +17,52 @@ export type BotFunction = (turn: DialogTurn, signal: AbortSignal) => AsyncGenera
  */
 export function defineBot(respond: BotFunction): BotFunction {
   return respond;
+}
+
+/** What a tool knows of the call that it is used in. */
+export interface ToolContext {
+  readonly call: CallFacts;
+  readonly variables: Readonly<Record<string, string>>;
+  /** The same for the same arguments in every attempt at a turn, and for nothing else. */
+  readonly idempotencyKey: string;
+  /** Aborts when the answer is no longer wanted, or takes longer than the bot's `timeoutMs`. */
+  readonly signal: AbortSignal;
+}
+
+export interface ToolDefinition<Schema extends z.ZodObject> {
+  /** Letters, digits, _ and -, at most 64. */
+  readonly name: string;
+  /** What the model is told of it. */
+  readonly description: string;
+  /** A zod object, made with the `z` of `offhook/bot`: what the model gives is checked against it. */
+  readonly parameters: Schema;
+  /** @returns a text, or a value that is told as JSON. What it throws is told to the model as an error. */
+  readonly run: (args: z.output<Schema>, context: ToolContext) => unknown;
+}
+
+/** Of the registry of symbols, since a file may import another copy of this package. */
+const TOOL = Symbol.for('offhook.tool');
+
+/**
+ * A tool that a language model may use, for a file that a bot names as its `toolsFile`.
+ *
+ *     export const freeSlots = defineTool({
+ *       name: 'free_slots',
+ *       description: 'The free times of a day',
+ *       parameters: z.object({ day: z.iso.date() }),
+ *       run: ({ day }) => calendar.freeTimes(day),
+ *     });
+ *
+ * @throws TypeError for a name that models do not take
+ */
+export function defineTool<Schema extends z.ZodObject>(tool: ToolDefinition<Schema>): ToolDefinition<Schema> {
+  if (!/^[a-zA-Z0-9_-]{1,64}$/u.test(tool.name)) {
+    throw new TypeError(`"${tool.name}" is no name of a tool: letters, digits, _ and -, at most 64`);
+  }
+  return Object.assign(tool, { [TOOL]: true });
+}
+
+/** Whether a value was made by `defineTool`. */
+export function isTool(value: unknown): value is ToolDefinition<z.ZodObject> {
+  return typeof value === 'object' && value !== null && TOOL in value;
 }

@@ -11,6 +11,7 @@ import { CALL_TOOLS, callAction, isCallTool, type Tool, transferTools } from './
 import { messagesFor, type Message } from './messages.ts';
 import { type ModelLimits, ModelRequest } from './model-request.ts';
 import { ModelStream, type ToolCall } from './model-stream.ts';
+import { callCodeTool, type CodeTool, parametersOf } from './code-tools.ts';
 import { callWebTool, type WebTool } from './web-tool.ts';
 
 export interface LlmHookSettings {
@@ -28,6 +29,8 @@ export interface LlmHookSettings {
   /** All waits of a turn together, for the model and its tools. */
   readonly turnTimeoutMs: number;
   readonly tools: readonly WebTool[];
+  /** Tools in the gateway's process. */
+  readonly codeTools?: readonly CodeTool[];
   readonly transfers: Readonly<Record<string, string>>;
 }
 
@@ -161,20 +164,34 @@ export class LlmHook implements DialogHook {
       if (error instanceof SyntaxError || error instanceof ZodError) return { answer: 'error: the arguments cannot be used' };
       throw error;
     }
-    const tool = this.#settings.tools.find(({ name }) => name === call.name);
-    if (tool === undefined) return { answer: `error: there is no tool named ${call.name}` };
-    const { secret, timeoutMs } = this.#settings;
-    const answer = await callWebTool(tool, args, turn, { clock: this.#clock, secret, timeoutMs, signal });
+    const answer = await this.#useOwn(call.name, args, turn, signal);
+    if (answer === undefined) return { answer: `error: there is no tool named ${call.name}` };
     this.#notes.push(`${call.name}(${call.args}): ${answer.slice(0, MOST_NOTE_CHARACTERS)}`);
     if (this.#notes.length > MOST_NOTES) this.#notes.shift();
     return { answer };
   }
 
+  /** @returns undefined when the bot has no such tool */
+  async #useOwn(name: string, args: unknown, turn: DialogTurn, signal: AbortSignal): Promise<string | undefined> {
+    const { secret, timeoutMs, tools, codeTools = [] } = this.#settings;
+    const deps = { clock: this.#clock, timeoutMs, signal };
+    const webTool = tools.find((tool) => tool.name === name);
+    if (webTool !== undefined) return callWebTool(webTool, args, turn, { ...deps, secret });
+    const codeTool = codeTools.find((tool) => tool.name === name);
+    return codeTool === undefined ? undefined : callCodeTool(codeTool, args, turn, deps);
+  }
+
   #tools(): Tool[] {
-    const own = this.#settings.tools.map(({ name, description, parameters }): Tool => {
-      return { type: 'function', function: { name, description, parameters: { ...parameters } } };
-    });
-    return [...CALL_TOOLS, ...transferTools(Object.keys(this.#settings.transfers)), ...own];
+    const { tools, codeTools = [], transfers } = this.#settings;
+    const own = [
+      ...tools.map(({ name, description, parameters }) => ({ name, description, parameters: { ...parameters } })),
+      ...codeTools.map((tool) => ({ name: tool.name, description: tool.description, parameters: parametersOf(tool) })),
+    ];
+    return [
+      ...CALL_TOOLS,
+      ...transferTools(Object.keys(transfers)),
+      ...own.map((each): Tool => ({ type: 'function', function: each })),
+    ];
   }
 }
 

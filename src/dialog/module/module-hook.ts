@@ -27,21 +27,25 @@ type DialogModule = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<un
  * @throws DialogModuleError when it cannot be loaded or exports something else
  */
 export async function loadModuleHooks(path: string): Promise<DialogHookFactory> {
-  let exported: unknown;
-  try {
-    exported = await importModule(path);
-  } catch (error) {
-    const syntax = error instanceof SyntaxError ? await moduleSyntax(path) : undefined;
-    const { where, message } = syntax ?? { where: placeIn(error, path) ?? path, message: errorText(error) };
-    throw new DialogModuleError(`${where} cannot be loaded: ${message}`, { cause: error });
-  }
-  const functions = Object.values(exported ?? {}).filter((value) => typeof value === 'function');
+  const functions = Object.values(await loadExports(path)).filter((value) => typeof value === 'function');
   const generators = functions.filter(isAsyncGenerator);
   if (generators.length !== 1 || functions.length !== 1) {
     throw new DialogModuleError(`${path} must export one async generator function (async function*) and no other function`);
   }
   const respond = generators[0]!;
   return { create: () => new ModuleHook(respond, path) };
+}
+
+/** What a JavaScript or TypeScript file exports, by name. @throws DialogModuleError, with the line, when it cannot be loaded */
+export async function loadExports(path: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const exported = await importModule(path);
+    return typeof exported === 'object' && exported !== null ? { ...exported } : {};
+  } catch (error) {
+    const syntax = error instanceof SyntaxError ? await moduleSyntax(path) : undefined;
+    const { where, message } = syntax ?? { where: placeIn(error, path) ?? path, message: errorText(error) };
+    throw new DialogModuleError(`${where} cannot be loaded: ${message}`, { cause: error });
+  }
 }
 
 /** Imports a JavaScript or TypeScript file; TypeScript is compiled on the way where Node cannot strip types by itself (before 22.18). */

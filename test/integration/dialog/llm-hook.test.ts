@@ -1,6 +1,10 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
+import { loadCodeTools } from '../../../src/dialog/llm/code-tools.ts';
 import { llmHooks, type LlmHookSettings } from '../../../src/dialog/llm/llm-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
@@ -327,4 +331,52 @@ it('adds up the waits of a turn, tools among them', async () => {
   await expect(actionsOf(hook, turnOf(spoken('hi')))).rejects.toThrow('the model took 400 ms for one turn, all waits together');
   const second = JSON.parse(server.asked[2]?.body ?? '') as Request;
   expect(second.messages.at(-1)?.content).toBe('error: the tool said nothing for 150 ms');
+});
+
+it('runs tools that are functions, and tells the model what they return, refuse or throw', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-tools-'));
+  const path = join(folder, 'tools.ts');
+  const face = new URL('../../../src/dialog/index.ts', import.meta.url).pathname;
+  writeFileSync(
+    path,
+    `import { defineTool, z } from '${face}';
+     export const slots = defineTool({
+       name: 'free_slots',
+       description: 'The free times of a day',
+       parameters: z.object({ day: z.enum(['Monday', 'Sunday']) }),
+       run: ({ day }, { call }: { call: { from: string } }) => {
+         if (day === 'Sunday') throw new Error('closed on Sundays');
+         return { for: call.from, times: ['10:30'] };
+       },
+     });`,
+  );
+  const wishes = ['{"day":"Monday"}', '{"day":"Sunday"}', '{"day":"soon"}'];
+  await using server = new BotServer((response) => {
+    const wish = wishes.shift();
+    stream(response, wish === undefined ? words('Done.') : [toolCall('free_slots', wish)]);
+  });
+  const hook = hookAt(await server.listen(), { codeTools: await loadCodeTools(path) });
+  await actionsOf(hook, turnOf(spoken('when are you free')));
+  const { messages, tools } = JSON.parse(server.asked.at(-1)!.body) as Request;
+  expect(tools.map((tool) => tool.function)).toContainEqual(
+    expect.objectContaining({ name: 'free_slots', parameters: expect.objectContaining({ required: ['day'] }) }),
+  );
+  expect(messages.filter(({ role }) => role === 'tool').map(({ content }) => content)).toEqual([
+    JSON.stringify({ for: CALL.from, times: ['10:30'] }),
+    'error: closed on Sundays',
+    expect.stringMatching(/^error: .*expected one of "Monday"\|"Sunday"/u),
+  ]);
+});
+
+it('refuses a file without tools, and a tool with the name of a built-in one', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-tools-'));
+  const face = new URL('../../../src/dialog/index.ts', import.meta.url).pathname;
+  writeFileSync(join(folder, 'none.ts'), 'export const slots = 5;');
+  writeFileSync(
+    join(folder, 'taken.ts'),
+    `import { defineTool, z } from '${face}';
+     export const tool = defineTool({ name: 'hang_up', description: '-', parameters: z.object({}), run: () => '' });`,
+  );
+  await expect(loadCodeTools(join(folder, 'none.ts'))).rejects.toThrow('exports no tool');
+  await expect(loadCodeTools(join(folder, 'taken.ts'))).rejects.toThrow('"hang_up", which is the name of another tool');
 });

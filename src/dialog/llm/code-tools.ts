@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { errorText } from '../../kernel/errors.ts';
+import { isTool, type ToolDefinition } from '../define.ts';
+import { DialogModuleError, loadExports } from '../module/module-hook.ts';
+import type { DialogTurn } from '../port.ts';
+import { Patience } from '../wire/patience.ts';
+import { isCallTool } from './call-tools.ts';
+
+export type CodeTool = ToolDefinition<z.ZodObject>;
+
+const MOST_CHARACTERS = 8_000;
+
+/**
+ * Loads the tools that a JavaScript or TypeScript file exports, made by `defineTool`.
+ * @param path absolute path of the file
+ * @throws DialogModuleError when it cannot be loaded, exports no tool, or a tool has the name of a built-in one
+ */
+export async function loadCodeTools(path: string): Promise<readonly CodeTool[]> {
+  const found = [...new Set(Object.values(await loadExports(path)))].filter(isTool);
+  if (found.length === 0) throw new DialogModuleError(`${path} exports no tool: export what defineTool returns`);
+  const names = found.map(({ name }) => name);
+  const wrong = names.find((name, index) => isCallTool(name) || names.indexOf(name) !== index);
+  if (wrong !== undefined) throw new DialogModuleError(`${path} has a tool "${wrong}", which is the name of another tool`);
+  return found;
+}
+
+/** JSON Schema of a tool's arguments, as a model is told it. */
+export function parametersOf(tool: CodeTool): Record<string, unknown> {
+  const { $schema: _dialect, ...schema } = z.toJSONSchema(tool.parameters, { io: 'input', unrepresentable: 'any' });
+  return schema;
+}
+
+/**
+ * Runs a tool. Never rejects but for the signal: a tool that fails, or takes longer than `timeoutMs`, is told to the model as a
+ * text, so that it can say so to the caller.
+ * @returns what is told to the model, at most 8,000 characters
+ */
+export async function callCodeTool(
+  tool: CodeTool,
+  args: unknown,
+  { call, variables, idempotencyKey }: DialogTurn,
+  { clock, timeoutMs, signal }: { readonly clock: Clock; readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<string> {
+  const parsed = tool.parameters.safeParse(args);
+  if (!parsed.success) return `error: ${z.prettifyError(parsed.error)}`.slice(0, MOST_CHARACTERS);
+  const hash = createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 16);
+  using patience = new Patience(clock, timeoutMs, 'the tool');
+  const either = AbortSignal.any([signal, patience.signal]);
+  const context = { call, variables, idempotencyKey: `${idempotencyKey}.${tool.name}.${hash}`, signal: either };
+  try {
+    const answer: unknown = await Promise.race([Promise.resolve(tool.run(parsed.data, context)), rejected(either)]);
+    const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? 'done');
+    return text.slice(0, MOST_CHARACTERS);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return `error: ${errorText(patience.signal.aborted ? patience.signal.reason : error)}`.slice(0, MOST_CHARACTERS);
+  }
+}
+
+function rejected(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason as Error);
+    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+  });
+}
