@@ -49,8 +49,8 @@ const action = z.union([z.string(), actionSchema]);
 const hookAnswer = z.union([action, z.array(action), z.object({ actions: z.array(action) })]);
 
 /** A bot's file, with the flow that may stand in it. */
-const [, ...otherKinds] = botSettings.shape.dialog.options;
-const flowKind = z.strictObject({ kind: z.literal('flow'), file: z.string().optional(), flow: flowDocument.optional() });
+const [flowSettings, ...otherKinds] = botSettings.shape.dialog.options;
+const flowKind = flowSettings.extend({ flow: flowDocument.optional() });
 const botDocument = botSettings.safeExtend({ dialog: z.discriminatedUnion('kind', [flowKind, ...otherKinds]) });
 
 /**

@@ -327,10 +327,10 @@ it('adds up the waits of a turn, tools among them', async () => {
   });
   const url = await server.listen();
   const tools = [{ name: 'slow', description: 'Slow', parameters: { type: 'object' }, url: `${url}/slow` }];
-  const hook = hookAt(url, { tools, timeoutMs: 150, turnTimeoutMs: 400 });
-  await expect(actionsOf(hook, turnOf(spoken('hi')))).rejects.toThrow('the model took 400 ms for one turn, all waits together');
+  const hook = hookAt(url, { tools, timeoutMs: 1_000, turnTimeoutMs: 2_500 });
+  await expect(actionsOf(hook, turnOf(spoken('hi')))).rejects.toThrow('the model took 2500 ms for one turn, all waits together');
   const second = JSON.parse(server.asked[2]?.body ?? '') as Request;
-  expect(second.messages.at(-1)?.content).toBe('error: the tool said nothing for 150 ms');
+  expect(second.messages.at(-1)?.content).toBe('error: the tool said nothing for 1000 ms');
 });
 
 it('runs tools that are functions, and tells the model what they return, refuse or throw', async () => {
