@@ -178,24 +178,22 @@ describe('the recogniser', () => {
   });
 
   test.each([
-    ['en', ['Doctor Kowalski', 'metformin'], 'yes metformin'],
-    ['en', ['Doctor Kowalski', 'metformin'], 'Doctor Kowalski'],
-    ['hi', ['मधुमेह'], 'मधुमेह'],
+    ['en', 'Kowalski', 'yes Kowalski'],
+    ['hi', 'मधुमेह', 'मधुमेह'],
   ] as const)(
-    'hears a boosted phrase that is not in the vocabulary, and not without boosting (%s): %j',
-    async (language, boost, text) => {
+    'hears a boosted phrase that is not in the vocabulary, and not without boosting (%s): %s',
+    async (language, phrase, text) => {
       const pcm = await caller(language, text);
-      const heard = await Promise.all(
-        [boost, []].map(async (boostPhrases) => {
-          const options = { language, rateHz: 8_000, boostPhrases, learningWaitMs: 60_000 };
-          const stream = engines.recognition.open(options, () => undefined);
-          stream.push(pcm);
-          const answers = answersOf(await stream.commit());
-          stream.close();
-          return answers.map((answer) => answer.text).join(' ') === text;
-        }),
-      );
-      expect(heard).toEqual([true, false]);
+      const heard = async (boostPhrases: readonly string[]): Promise<string> => {
+        const stream = engines.recognition.open({ language, rateHz: 8_000, boostPhrases }, () => undefined);
+        stream.push(pcm);
+        const answers = answersOf(await stream.commit());
+        stream.close();
+        return answers.map((answer) => answer.text).join(' ');
+      };
+      // A turn waits three seconds for what is being learnt; a later one hears it.
+      await expect.poll(() => heard([phrase]), { timeout: 80_000 }).toBe(text);
+      expect(await heard([])).not.toBe(text);
     },
     90_000,
   );
