@@ -17,7 +17,7 @@ import { lastJson, runOffhook } from './run-offhook.ts';
 
 const service = z.looseObject({
   command: z.array(z.string()).default([]),
-  environment: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+  environment: z.record(z.string(), z.coerce.string()).default({}),
   volumes: z.array(z.string()).default([]),
 });
 const { services } = z
@@ -68,7 +68,7 @@ it.runIf(tools.postgres !== undefined && tools.redis !== undefined)(
       const image = { OFFHOOK_DATA_DIR: '/data' };
       const entries = Object.entries({ ...image, ...environment }).map(([key, value]) => [
         key,
-        String(value).startsWith('${OFFHOOK_PUBLIC_URL') ? url : here(String(value)),
+        value.startsWith('${OFFHOOK_PUBLIC_URL') ? url : here(value),
       ]);
       const loopback = { OFFHOOK_PORT: new URL(url).port, OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
       return { ...plainEnvironment(), ...platform, ...loopback, ...Object.fromEntries(entries) };

@@ -11,15 +11,21 @@ export class RawCarrier {
   readonly streamSid = `MZ${randomBytes(16).toString('hex')}`;
   readonly #url: string;
   readonly #authToken: string;
+  #status = 'ringing';
 
   constructor(gateway: { readonly url: string; readonly authToken: string }) {
     this.#url = gateway.url;
     this.#authToken = gateway.authToken;
   }
 
-  /** Asks for the call's answer document. @returns the address of its stream; undefined when it opens none */
+  /**
+   * Asks for the call's answer document: of a ringing call first, then of one in progress, as after a redirect.
+   * @returns the address of its stream; undefined when it opens none
+   */
   async answer(): Promise<string | undefined> {
-    return /<Stream url="([^"]+)">/u.exec(await this.#post('/carriers/twilio/voice', 'ringing'))?.[1];
+    const document = await this.#post('/carriers/twilio/voice', this.#status);
+    this.#status = 'in-progress';
+    return /<Stream url="([^"]+)">/u.exec(document)?.[1];
   }
 
   /** The carrier's own word that the call is over. */

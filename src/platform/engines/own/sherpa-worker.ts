@@ -32,6 +32,9 @@ function handle(message: ToWorker): void {
       if (session !== undefined) send({ type: 'committed', stream, results: [session.commit()] });
       return;
     }
+    case 'extend':
+      // These models hear any words: nothing is learnt for them.
+      return;
     case 'close':
       sessions.delete(stream);
       return;

@@ -25,7 +25,7 @@ function looksAt(words: readonly string[], read: (tokens: readonly string[]) => 
 /** How many characters are brought into one spelling. */
 function charactersOf(run: () => unknown): number {
   let characters = 0;
-  const { normalize } = String.prototype;
+  const normalize = Object.getOwnPropertyDescriptor(String.prototype, 'normalize')?.value as (form?: string) => string;
   vi.spyOn(String.prototype, 'normalize').mockImplementation(function (this: string, form?: string) {
     characters += this.length;
     return normalize.call(this, form);
