@@ -180,6 +180,7 @@ describe.each([
     expect(await store.privacy.erase(tenantId, 'gone', 77)).toEqual({
       tenantId,
       callId: 'gone',
+      startedAtMs: record.startedAtMs,
       recordingPath: record.recordingPath,
       recordingSidecarPath: record.recordingSidecarPath,
       recordingObject: undefined,

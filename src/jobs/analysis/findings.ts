@@ -76,7 +76,7 @@ export async function findingsOf(
   const basis = profile.insights.of === 'everybody' ? recognised : recognised.slice(0, 1);
   const unmeasured = heard.measuredFrom === 'nothing' ? 'there is no recording' : undefined;
   const insightsUnknown = unmeasured ?? tooLittleForInsights(basis);
-  const insights = insightsUnknown === undefined ? hiddenInsights(heard, redactor) : {};
+  const insights = insightsUnknown === undefined ? hiddenInsights(heard, redactor, intentChoices(profile)) : {};
   const measures = measureTalk(heard.talkers, heard.totalS, profile.measures);
 
   const today = dayInZone(recordedAtMs, profile.timeZone);
@@ -163,10 +163,11 @@ function talkRatioOf(
 /** Insights that were asked for and are not there. */
 function unknownInsights(
   { insights: asked }: LoadedProfile['profile'],
-  { emotion }: Heard,
+  { emotion, insights: heard }: Heard,
   given: Partial<ReturnType<typeof hiddenInsights>>,
   reason: string | undefined,
 ): Unknown[] {
+  const heldNoChoice = asked.intent !== false && asked.intent.choices !== undefined && heard?.intent !== undefined;
   const wanted = {
     intent: asked.intent !== false,
     sentiment: asked.sentiment,
@@ -176,16 +177,23 @@ function unknownInsights(
   };
   return (['intent', 'sentiment', 'summary', 'keyTerms', 'emotion'] as const)
     .filter((name) => wanted[name] && given[name] === undefined)
-    .map((what) => ({ what, reason: reason ?? 'the platform gave none' }));
+    .map((what) => ({
+      what,
+      reason: reason ?? (what === 'intent' && heldNoChoice ? 'none of its choices fits' : 'the platform gave none'),
+    }));
 }
 
-function hiddenInsights({ insights, emotion }: Heard, redactor: Redactor) {
+function intentChoices({ insights: { intent } }: LoadedProfile['profile']): readonly string[] | undefined {
+  return intent === false ? undefined : intent.choices;
+}
+
+function hiddenInsights({ insights, emotion }: Heard, redactor: Redactor, choices: readonly string[] | undefined) {
   const { summary, sentiment, intent, keyterms, normalizedText } = insights ?? {};
   const hide = (text: string): string => redactor.text(text);
   return {
     summary: summary === undefined ? undefined : hide(summary),
     sentiment,
-    intent,
+    intent: intent === undefined || choices?.includes(intent) !== false ? intent : undefined,
     keyTerms: keyterms?.map(hide),
     normalizedText: normalizedText === undefined ? undefined : hide(normalizedText),
     emotion: emotion === undefined ? undefined : { dominant: emotion.dominant, distribution: emotion.distribution },

@@ -32,6 +32,9 @@ export function recognitionOptions(profile: AnalysisProfile, { speakers, insight
   };
 }
 
+/** A platform that has to choose takes the first choice where none fits: this one is added, and means that none does. */
+export const NO_CHOICE = 'other';
+
 /** Of the insights only those that were asked for: they come sooner than all of them (ASR doc, `enable_*`). */
 export function insightOptions({ insights }: AnalysisProfile): TranscriptionOptions {
   const { summary, sentiment, intent, keyTerms } = insights;
@@ -40,7 +43,7 @@ export function insightOptions({ insights }: AnalysisProfile): TranscriptionOpti
     ...(summary === false ? {} : { summary: true }),
     ...(summary === false || summary.maxLength === undefined ? {} : { summaryMaxLength: summary.maxLength }),
     ...(intent === false ? {} : { intent: true }),
-    ...(intent === false || intent.choices === undefined ? {} : { intentChoices: intent.choices }),
+    ...(intent === false || intent.choices === undefined ? {} : { intentChoices: [...new Set([...intent.choices, NO_CHOICE])] }),
     ...(keyTerms === false ? {} : { keyterms: true }),
     ...(keyTerms === false || keyTerms.keywords === undefined ? {} : { keytermKeywords: keyTerms.keywords }),
   };

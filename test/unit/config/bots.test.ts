@@ -75,7 +75,7 @@ describe('loadBots', () => {
       'no secret',
       'url: "https://a.test", secretEnv: DESK_SECRET',
       {},
-      undefined,
+      'https://a.test',
       /dialog\.server\.secretEnv.*neither DESK_SECRET/,
     ],
   ])("finds a flow's server by %s", (_note, server, env, url, problem) => {

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, test } from 'vitest';
 import { findingsOf, type Heard } from '../../../../src/jobs/analysis/findings.ts';
 import { monoRoles } from '../../../../src/jobs/analysis/profile.ts';
-import { loadProfile } from '../../../../src/jobs/analysis/profile-file.ts';
+import { loadProfile, parseProfile } from '../../../../src/jobs/analysis/profile-file.ts';
+import { insightOptions } from '../../../../src/jobs/analysis/recognition-options.ts';
 import { speakerRoles, talkersOf } from '../../../../src/jobs/analysis/speaker-roles.ts';
 import type { ChannelTranscript } from '../../../../src/jobs/analysis/transcript.ts';
 
@@ -119,4 +120,17 @@ test.each<[string, string, number | undefined, string | undefined]>([
   const { findings } = await analysed('default', stereo(caller, channel('bot', 'hello')));
   expect(findings.insights.intent).toBe(intent);
   expect(findings.unknown.some(({ what }) => what === 'intent')).toBe(intent === undefined);
+});
+
+test.each([
+  { given: 'refund', intent: 'refund', reason: undefined },
+  { given: 'other', intent: undefined, reason: 'none of its choices fits' },
+])('takes the answer $given of a platform that had to choose for the intent $intent', async ({ given, intent, reason }) => {
+  const loaded = parseProfile('name: shop\ninsights: { intent: { choices: [refund, delivery] } }\n', 'shop.yaml', {});
+  expect(insightOptions(loaded.profile).intentChoices).toEqual(['refund', 'delivery', 'other']);
+  const said = channel('caller', 'I would like to know whether you are open on Sundays at all', 0.9);
+  const heard = { ...stereo(said, channel('bot', 'hello', 0.9)), insights: { ...GUESSED, intent: given } };
+  const { findings } = await findingsOf(heard, { loaded, model: undefined, recordedAtMs: 0 }, signal);
+  expect(findings.insights.intent).toBe(intent);
+  expect(findings.unknown.find(({ what }) => what === 'intent')?.reason).toBe(reason);
 });
