@@ -51,7 +51,8 @@ it('runs a bot that was written for ConversationRelay as it is, from setup to ha
 it('gives the caller the floor where such a bot answers a key, or the start of the call, with nothing', async () => {
   const hook = relayHooks(settings({ greeting: undefined, timeoutMs: 500 }), systemClock).create({
     ...CALL,
-    carrierCallId: CALL_SID,
+    // Of a call of its own: the bot forgets the one before when it hears of its end.
+    carrierCallId: 'CAfedcba9876543210fedcba9876543210',
   });
   expect(await actionsOf(hook, turnOf({ kind: 'start' }, 0))).toEqual([]);
   expect(await actionsOf(hook, turnOf({ kind: 'keyed', digits: '1' }, 1))).toEqual([]);
