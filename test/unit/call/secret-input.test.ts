@@ -87,6 +87,8 @@ it('keeps card numbers, passwords and tokens that a bot sets or notes out of the
     yield { type: 'set', variables: { token, code: '804715', card: CARD, day: '2026-01-06', forgotten: 'yes' } };
     yield { type: 'set', variables: { forgotten: '', phone: '+4915112345678' } };
     yield { type: 'note', text: 'paid with 4111 1111 1111 1111, code 804 715, order 18047159' };
+    // A call's id in which figures happen to have the form of a card number.
+    yield { type: 'note', text: 'key call_d2ce4111111111111111c7428957b2a5.2.book.45dc, card 4111111111111111' };
     yield { type: 'say', text: 'Thank you.' };
     yield { type: 'gather', maxDigits: 1 };
   });
@@ -106,7 +108,10 @@ it('keeps card numbers, passwords and tokens that a bot sets or notes out of the
     day: '2026-01-06',
     phone: '+4915112345678',
   });
-  expect(notes).toEqual(['paid with ************1111, code *******, order 18047159']);
+  expect(notes).toEqual([
+    'paid with ************1111, code *******, order 18047159',
+    'key call_d2ce4111111111111111c7428957b2a5.2.book.45dc, card ************1111',
+  ]);
 });
 
 it('keeps a card number secret whose caller says a word before, while the question is still being made', async () => {
