@@ -45,7 +45,6 @@ export function addPlatformCommand(program: Command): void {
               cacheFolder,
               vocabularyFolder: platform.vocabularyFolder,
               modelsFolder: platform.modelsFolder,
-              pocketsphinx: platform.pocketsphinx,
               clock: systemClock,
               logger,
             }),

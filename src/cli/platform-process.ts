@@ -27,8 +27,6 @@ export interface PlatformProcessOptions {
   readonly vocabularyFolder: string;
   /** The user's own models; none when absent. */
   readonly modelsFolder?: string | undefined;
-  /** Whether Debian's pocketsphinx hears English too; off when absent. */
-  readonly pocketsphinx?: 'off' | 'on' | 'auto' | undefined;
   /** Hosts that a transcription may fetch from although they are not public, with commas between. */
   readonly audioHosts?: string | undefined;
   /** Faults for testing, as people write them; none when absent. */
@@ -187,13 +185,12 @@ class Supervisor implements PlatformProcess {
 
   #spawn(): ChildProcess {
     const { command, port, profile, dataDir, vocabularyFolder, modelsFolder, audioHosts, faults } = this.#options;
-    const { logLevel = 'warn', pocketsphinx } = this.#options;
+    const { logLevel = 'warn' } = this.#options;
     const stdio = ['pipe', 'pipe', 'inherit'] as const;
     if (command !== undefined) return spawn(command[0], command.slice(1), { stdio: [...stdio] });
     const entry = entryFile(import.meta.url, '../platform/entry');
     const settings = ['--port', String(port), '--profile', profile, '--data-dir', dataDir, '--vocabulary', vocabularyFolder];
     if (modelsFolder !== undefined) settings.push('--models', modelsFolder);
-    if (pocketsphinx !== undefined) settings.push('--pocketsphinx', pocketsphinx);
     if (faults !== undefined) settings.push('--faults', faults);
     if (audioHosts !== undefined) settings.push('--audio-hosts', audioHosts);
     const args = [...entry.execArgv, entry.path, '--json', '--exit-with-parent', '--log-level', logLevel, ...settings];

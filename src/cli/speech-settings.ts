@@ -44,7 +44,6 @@ export async function speechSource(
     dataDir,
     vocabularyFolder: platform.vocabularyFolder,
     modelsFolder: platform.modelsFolder,
-    pocketsphinx: platform.pocketsphinx,
     audioHosts: platform.audioHosts,
     faults: platform.faults,
     startTimeoutMs: platform.startTimeoutMs,

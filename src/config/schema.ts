@@ -111,10 +111,6 @@ export const settingsSchema = z.object({
     modelsFolder: z.string().min(1).optional().register(settingFacts, {
       description: 'Folder of your own speech models, recognition/<language>/, voices/<language>/ and speakers/ below it',
     }),
-    pocketsphinx: z.enum(['off', 'auto', 'on']).default('off').register(settingFacts, {
-      description:
-        "Whether Debian's pocketsphinx hears English that was not understood again; auto: where it is installed, on: it must be",
-    }),
     audioHosts: z.string().min(1).optional().register(settingFacts, {
       description: 'Hosts, name or name:port with commas between, that a transcription url may name on this machine or over http',
     }),

@@ -41,15 +41,6 @@ export function requireTool(name: string): string | undefined {
   return undefined;
 }
 
-/** Whether a Debian package's files are there that a test needs; what `requireTool` does for programs. */
-export function requirePackage(name: string, file: string): boolean {
-  if (existsSync(file)) return true;
-  if (process.env.OFFHOOK_TEST_REQUIRE_ALL === '1') throw new Error(`${name} is required and not installed`);
-  if (!told.has(name)) process.stdout.write(`skipped: ${name} is not installed\n`);
-  told.add(name);
-  return false;
-}
-
 /**
  * A Python with this package from PyPI, in an environment of its own that later runs find again; undefined, with one line,
  * where Python or PyPI is out of reach: what `requireTool` does for programs.

@@ -4,7 +4,6 @@ import { openModels } from './own/open-models.ts';
 import { withOwnRecognition } from './own/own-recogniser.ts';
 import { ownSpeakers } from './own/own-speakers.ts';
 import { withOwnVoices } from './own/own-voices.ts';
-import { type PocketsphinxUse, withPocketsphinx } from './pocketsphinx/with-pocketsphinx.ts';
 import type { RecognitionEngine, SynthesisEngine } from './port.ts';
 import { startRecogniser } from './recognise/recogniser.ts';
 import { builtInSpeakers } from './speaker/built-in-speakers.ts';
@@ -15,26 +14,23 @@ import { startSynthesizer } from './synth/synthesizer.ts';
  * The embedded platform's engines, ready to use. The first start learns the vocabularies (some CPU seconds) and keeps
  * what it learnt in `cacheFolder`.
  * @param options.vocabularyFolder holds `vocabulary.<lang>.yaml`, one a language
- * @throws SynthesisUnavailableError, VocabularyError, RecognitionUnavailableError, OwnModelError, PocketsphinxError
+ * @throws SynthesisUnavailableError, VocabularyError, RecognitionUnavailableError, OwnModelError
  */
 export async function createEngines(options: {
   readonly cacheFolder: string;
   readonly vocabularyFolder: string;
   /** The user's own models; none when absent. */
   readonly modelsFolder?: string | undefined;
-  /** Whether Debian's pocketsphinx hears English too; off when absent. */
-  readonly pocketsphinx?: PocketsphinxUse | undefined;
   readonly clock: Clock;
   readonly logger?: Logger;
 }): Promise<{ synthesis: SynthesisEngine; recognition: RecognitionEngine; speakers: SpeakerEngine }> {
-  const { cacheFolder, vocabularyFolder, modelsFolder, pocketsphinx: use = 'off', clock, logger = silentLogger } = options;
+  const { cacheFolder, vocabularyFolder, modelsFolder, clock, logger = silentLogger } = options;
   // First, so that what is missing is said before anything is started.
   const own = modelsFolder === undefined ? undefined : await openModels(modelsFolder, clock, logger);
   let synthesis: SynthesisEngine = await startSynthesizer({ clock, logger });
   let recognition: RecognitionEngine | undefined;
   try {
     recognition = await startRecogniser({ cacheFolder, vocabularyFolder, clock, logger });
-    recognition = await withPocketsphinx(recognition, { use, cacheFolder, vocabularyFolder, clock, logger });
     if (own !== undefined) {
       synthesis = await withOwnVoices(synthesis, own);
       recognition = await withOwnRecognition(recognition, own);

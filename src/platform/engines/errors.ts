@@ -38,9 +38,3 @@ export class VocabularyError extends OffhookError {
   readonly code = 'OFFHOOK_VOCABULARY';
   readonly retryable = false;
 }
-
-/** Debian's pocketsphinx is asked for and cannot be used: the library, the model or koffi is missing, or refuses. */
-export class PocketsphinxError extends OffhookError {
-  readonly code = 'OFFHOOK_POCKETSPHINX';
-  readonly retryable = false;
-}
