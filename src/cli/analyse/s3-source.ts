@@ -1,19 +1,13 @@
-import { createHash } from 'node:crypto';
-import { AwsClient } from 'aws4fetch';
 import type { Environment } from '../../config/env.ts';
+import { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { atMost } from '../../kernel/at-most.ts';
-import { OffhookError } from '../../kernel/errors.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
-import { readWhole } from '../../kernel/read-text.ts';
-import { UsageError } from '../speech/usage.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
+import { inTag, S3Client, type S3Answer, type S3Request } from '../../store/objects/s3-client.ts';
+import { UsageError } from '../speech/usage.ts';
 import { FetchError } from './fetch-error.ts';
 import type { BrokenItem, Item, Place } from './items.ts';
-import { type StallLimit, stallLimit } from './stall-limit.ts';
-
-/** Of a request without a body. */
-const EMPTY_SHA256 = createHash('sha256').digest('hex');
 
 /** For the head of an answer, and for each next piece of its body. */
 const STALL_MS = 60_000;
@@ -65,20 +59,21 @@ export class S3Source {
    * when aborted
    */
   async download({ bucket, key }: S3Place, path: string, maxBytes: number, signal: AbortSignal): Promise<void> {
-    using limit = stallLimit(this.#clock, STALL_MS, signal);
-    const response = await this.#get(bucket, `/${key.split('/').map(encodeURIComponent).join('/')}`, limit, signal);
-    if (response.status === 404) throw new RecordingRefusedError('missing', 'there is no such object');
-    if (!response.ok || response.body === null) throw refused(response.status);
-    const tooLarge = (): Error => new RecordingRefusedError('too-large', `the object is over ${maxBytes} bytes`);
-    await pourIntoFile(bodyOf(response.body, limit, signal), path, { through: (parts) => atMost(parts, maxBytes, tooLarge) });
+    const object: S3Request = { method: 'GET', path: `${bucket}/${key}`, expected: [200, 404] };
+    const copy = async ({ status, parts }: S3Answer): Promise<void> => {
+      if (status === 404) throw new RecordingRefusedError('missing', 'there is no such object');
+      const tooLarge = (): Error => new RecordingRefusedError('too-large', `the object is over ${maxBytes} bytes`);
+      await pourIntoFile(parts(), path, { through: (content) => atMost(content, maxBytes, tooLarge) });
+    };
+    await this.#send(object, copy, signal);
   }
 
   async *#list(bucket: string, prefix: string, signal: AbortSignal): AsyncIterable<ListedObject> {
     let next: string | undefined;
     do {
-      const query = new URLSearchParams({ 'list-type': '2', 'encoding-type': 'url', prefix });
-      if (next !== undefined) query.set('continuation-token', next);
-      const text = await this.#page(bucket, `?${query.toString().replaceAll('+', '%20')}`, signal);
+      const query = { 'list-type': '2', 'encoding-type': 'url', prefix, ...(next && { 'continuation-token': next }) };
+      const page: S3Request = { method: 'GET', path: bucket, query, expected: [200] };
+      const text = (await this.#send(page, ({ whole }) => whole(MOST_LIST_BYTES), signal)).toString('utf8');
       yield* objectsIn(text);
       const before = next;
       const goesOn = /<IsTruncated>true<\/IsTruncated>/u.test(text);
@@ -88,45 +83,31 @@ export class S3Source {
     } while (next !== undefined);
   }
 
-  async #page(bucket: string, query: string, signal: AbortSignal): Promise<string> {
-    using limit = stallLimit(this.#clock, STALL_MS, signal);
-    const response = await this.#get(bucket, query, limit, signal);
-    if (!response.ok) throw refused(response.status);
+  async #send<T>(request: S3Request, read: (answer: S3Answer) => Promise<T>, signal: AbortSignal): Promise<T> {
     try {
-      return (await readWhole(response, MOST_LIST_BYTES)).toString('utf8');
+      return await this.#client().send(request, read, signal);
     } catch (error) {
-      throw broken(error, limit, signal);
+      signal.throwIfAborted();
+      throw error;
     }
   }
 
-  /** @param limit what stops the request, its body included; `signal` is the caller's own */
-  async #get(bucket: string, rest: string, limit: StallLimit, signal: AbortSignal): Promise<Response> {
-    const { client, base } = this.#client();
-    const headers = { 'x-amz-content-sha256': EMPTY_SHA256 };
-    const signed = await client.sign(`${base}/${bucket}${rest}`, { method: 'GET', headers });
-    try {
-      const response = await fetch(signed.url, { headers: signed.headers, redirect: 'error', signal: limit.signal });
-      limit.came();
-      return response;
-    } catch (error) {
-      throw broken(error, limit, signal);
-    }
-  }
-
-  #client(): { readonly client: AwsClient; readonly base: string } {
+  #client(): S3Client {
     const env = this.#env;
     const accessKeyId = env['AWS_ACCESS_KEY_ID'];
     const secretAccessKey = env['AWS_SECRET_ACCESS_KEY'];
     if (!accessKeyId || !secretAccessKey)
       throw new UsageError('set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to read from s3://');
-    const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
     const sessionToken = env['AWS_SESSION_TOKEN'];
-    const base = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'] ?? `https://s3.${region}.amazonaws.com`;
-    const token = sessionToken === undefined ? {} : { sessionToken };
-    return {
-      client: new AwsClient({ accessKeyId, secretAccessKey, ...token, region, service: 's3' }),
-      base: base.replace(/\/+$/u, ''),
+    const region = env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION'] ?? 'us-east-1';
+    const access = {
+      endpoint: env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'] ?? `https://s3.${region}.amazonaws.com`,
+      region,
+      accessKeyId: new Secret(accessKeyId),
+      secretAccessKey: new Secret(secretAccessKey),
+      sessionToken: sessionToken === undefined ? undefined : new Secret(sessionToken),
     };
+    return new S3Client(access, this.#clock, STALL_MS, (text, retryable, { cause }) => new FetchError(text, retryable, cause));
   }
 }
 
@@ -134,26 +115,6 @@ interface ListedObject {
   readonly key: string;
   readonly tag: string;
   readonly modifiedMs: number | undefined;
-}
-
-async function* bodyOf(body: ReadableStream<Uint8Array>, limit: StallLimit, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const part of body) {
-      limit.came();
-      yield part;
-    }
-  } catch (error) {
-    throw broken(error, limit, signal);
-  }
-}
-
-/** @returns what to throw for a request that broke; @throws the signal's reason when it was aborted */
-function broken(error: unknown, { isOver }: StallLimit, signal: AbortSignal): OffhookError {
-  signal.throwIfAborted();
-  if (error instanceof OffhookError) return error;
-  if (isOver) return new FetchError(`the object store sent nothing for ${STALL_MS / 1000} s`, true, error);
-  if (error instanceof RangeError) return new FetchError(`the object store's list is no list: ${error.message}`, false, error);
-  return new FetchError('the object store cannot be reached, or hung up', true, error);
 }
 
 /** @throws FetchError for a key that is not in percent encoding */
@@ -177,14 +138,6 @@ function decoded(key: string): string {
   }
 }
 
-function inTag(xml: string, tag: string): string | undefined {
-  return new RegExp(`<${tag}>([^<]*)</${tag}>`, 'u').exec(xml)?.[1];
-}
-
 function plain(text: string | undefined): string | undefined {
   return text?.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('"', '');
-}
-
-function refused(status: number): FetchError {
-  return new FetchError(`the object store answered ${status}`, status === 429 || status >= 500);
 }

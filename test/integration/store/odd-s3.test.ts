@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -75,6 +75,23 @@ describe('a bucket that recordings are read from', () => {
       return isOver;
     });
     await refused;
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('lets a slow object go on for as long as pieces of it come', async () => {
+    let answer: ServerResponse | undefined;
+    const url = await serving((_request, response) => (answer = response));
+    const clock = new ManualClock();
+    const path = join(folder, 'slow.wav');
+    const done = sourceOn(url, clock).download({ kind: 's3', bucket: 'calls', key: 'slow.wav' }, path, 1e9, signal);
+    await until('the request to arrive', () => answer !== undefined);
+    for (let pieces = 1; pieces <= 3; pieces += 1) {
+      answer?.write('RIFF');
+      await until('the piece to arrive', async () => (await stat(path).catch(() => undefined))?.size === pieces * 4);
+      clock.advance(59_999);
+    }
+    answer?.end();
+    await done;
     expect(clock.pendingTimers).toBe(0);
   });
 
