@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { noise, seededRandom, sine } from '../../../src/audio/tone.ts';
-import { Segmenter, type SpeechSegment } from '../../../src/platform/server/asr/segmenter.ts';
 import { SpeechActivity } from '../../../src/platform/server/asr/speech-activity.ts';
+import { Segmenter, type SpeechSegment } from '../../../src/platform/server/asr/transcribe.ts';
 import { joinSamples } from '../../../src/audio/join-samples.ts';
 import { Chunker } from '../../../src/platform/server/tts/chunker.ts';
 import { SilenceTrim } from '../../../src/platform/server/tts/silence-trim.ts';

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hashKeywords } from '../../../src/platform/server/asr/hash-keywords.ts';
-import { maskPieces, maskText } from '../../../src/platform/server/asr/masking.ts';
-import { profanity } from '../../../src/platform/server/asr/profanity.ts';
+import { hashKeywords, maskPieces, maskText, profanity } from '../../../src/platform/server/asr/masking.ts';
 
 describe('hash_keywords', () => {
   it.each([

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findLanguage, languages, unsupportedLanguage } from '../../../src/platform/languages.ts';
-import { splitBoostPhrases } from '../../../src/platform/server/asr/boost-phrases.ts';
-import { readInitFrame } from '../../../src/platform/server/asr/init-frame.ts';
-import { deltaOf } from '../../../src/platform/server/asr/realtime-events.ts';
+import { splitBoostPhrases } from '../../../src/platform/server/asr/hearing.ts';
+import { readInitFrame } from '../../../src/platform/server/asr/realtime-messages.ts';
+import { deltaOf } from '../../../src/platform/server/asr/realtime-protocol.ts';
 import { MintRate } from '../../../src/platform/server/auth/mint-rate.ts';
 import { behaviourOf, finalDelayMs } from '../../../src/platform/server/behaviour.ts';
 import { closeReason } from '../../../src/platform/server/close-reason.ts';

@@ -3,22 +3,22 @@ import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { languagesBody } from '../asr/asr-service.ts';
-import { readTranscriptionJson } from '../asr/json-body.ts';
 import type { AudioIntake } from '../asr/open-audio.ts';
+import { serveRecognitionSocket } from '../asr/recognition-socket.ts';
 import { serveTranscription } from '../asr/serve-transcription.ts';
 import type { TranscriptionEngines } from '../asr/transcription-answer.ts';
-import { readTranscriptionForm } from '../asr/transcription-form.ts';
+import { readTranscriptionForm, readTranscriptionJson } from '../asr/transcription-form.ts';
 import { sendWarnings } from '../asr/warnings.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
-import { bearerOf } from '../auth/bearer.ts';
+import { bearerOf, keyGate } from '../auth/gate.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
+import { detailText, type Refusal } from '../refusal.ts';
 import { Slots } from '../slots.ts';
 import { addSocketRoutes } from '../socket-routes.ts';
 import { addSpeakerQueries, addSpeakerRoutes } from '../speakers/speaker-routes.ts';
 import type { SpeakerStore } from '../speakers/speaker-store.ts';
-import { serveAltSocket } from './alt-socket.ts';
-import { KeyGate } from './key-gate.ts';
+import { altProtocol } from './alt-protocol.ts';
 
 export interface AltServiceOptions {
   readonly keys: ApiKeys;
@@ -37,7 +37,7 @@ export interface AltServiceOptions {
 export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): void {
   const { keys, engines, intake, clock, speakers, logger, faults } = options;
   const { limits } = intake;
-  const gate = new KeyGate(keys, 'Authorization: Bearer <API_KEY>', bearerOf);
+  const gate = keyGate(keys, 'Authorization: Bearer <API_KEY>', bearerOf);
   const slots = new Slots(limits.concurrentPerKey);
   const onRequest = [gate.open, occupySlot(gate, slots, limits.concurrentPerKey)];
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
@@ -67,8 +67,23 @@ export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): 
     // The key may come in the handshake frame as well.
     admit: async ({ request }) => {
       const headerKey = bearerOf(request.headers);
-      const engine = engines.recognition;
-      return (socket) => serveAltSocket({ socket, headerKey, keys, slots, limits, faults, clock, logger, engine });
+      return (socket) => {
+        const protocol = altProtocol({ keys, headerKey });
+        serveRecognitionSocket({ socket, protocol, slots, limits, faults, clock, logger, engine: engines.recognition });
+      };
     },
   });
+}
+
+const errorCodes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  404: 'not_found',
+  405: 'not_found',
+  429: 'rate_limited',
+};
+
+/** How Variant B says no (ASR doc, errors: success false and an error object of code and message). */
+export function altErrorBody(refusal: Refusal): unknown {
+  const code = errorCodes[refusal.status] ?? (refusal.status >= 500 ? 'internal_error' : 'invalid_request');
+  return { success: false, error: { code, message: detailText(refusal.detail) } };
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import type { RecognitionEngine } from '../../engines/port.ts';
 import { languages } from '../../languages.ts';
-import { admit, bearerOf, Gate } from '../auth/bearer.ts';
+import { admit, bearerOf, tokenGate } from '../auth/gate.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -15,7 +15,8 @@ import { addSocketRoutes } from '../socket-routes.ts';
 import { addSpeakerRoutes } from '../speakers/speaker-routes.ts';
 import type { SpeakerStore } from '../speakers/speaker-store.ts';
 import type { AudioIntake } from './open-audio.ts';
-import { serveRealtimeSocket } from './realtime-socket.ts';
+import { realtimeProtocol } from './realtime-protocol.ts';
+import { serveRecognitionSocket } from './recognition-socket.ts';
 import { serveTranscription } from './serve-transcription.ts';
 import type { TranscriptionEngines } from './transcription-answer.ts';
 import { readTranscriptionForm } from './transcription-form.ts';
@@ -59,7 +60,7 @@ export function languagesBody(engine: RecognitionEngine): unknown {
 /** The primary recognition service (ASR doc): health, languages, batch transcription, realtime. */
 export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): void {
   const { tokens, engines, clock, limits, intake } = options;
-  const gate = new Gate(tokens, 'asr');
+  const gate = tokenGate(tokens, 'asr');
   const slots = new Slots(limits.concurrentPerKey);
   void app.register(multipart);
 
@@ -87,7 +88,10 @@ export function addAsrRoutes(app: FastifyInstance, options: AsrServiceOptions): 
     admit: async ({ request }) => {
       const { authorization } = request.headers;
       const holder = authorization === undefined ? undefined : await admit(tokens, 'asr', bearerOf(request.headers));
-      return (socket) => serveRealtimeSocket({ ...options, engine: engines.recognition, holder, socket, slots });
+      return (socket) => {
+        const protocol = realtimeProtocol({ ...options, holder });
+        serveRecognitionSocket({ ...options, engine: engines.recognition, protocol, socket, slots });
+      };
     },
   });
 }

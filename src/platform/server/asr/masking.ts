@@ -54,7 +54,7 @@ const inWord = String.raw`[\p{L}\p{M}\p{N}_\u200c\u200d]`;
 /** Signs that writers leave out: the nukta below a letter, and joiners. */
 const optionalSigns = String.raw`\u093c\u09bc\u0a3c\u0abc\u0b3c\u200b-\u200d`;
 
-export interface WordPatternOptions {
+interface WordPatternOptions {
   /** Whether blanks and hyphens may stand inside a word, as when a recogniser splits it. */
   readonly split: boolean;
 }
@@ -64,7 +64,7 @@ export interface WordPatternOptions {
  * neither begins nor ends inside another word.
  * @returns undefined when there is nothing to look for
  */
-export function wordPattern(phrase: string, { split }: WordPatternOptions): RegExp | undefined {
+function wordPattern(phrase: string, { split }: WordPatternOptions): RegExp | undefined {
   const words = phrase
     .normalize('NFC')
     .replaceAll(new RegExp(`[${optionalSigns}]`, 'gu'), '')
@@ -87,7 +87,7 @@ function escaped(character: string): string {
 }
 
 /** Every place where one of the patterns matches, overlapping ones too. */
-export function allSpans(text: string, patterns: readonly RegExp[]): Span[] {
+function allSpans(text: string, patterns: readonly RegExp[]): Span[] {
   const spans: Span[] = [];
   for (const pattern of patterns) {
     pattern.lastIndex = 0;
@@ -99,3 +99,51 @@ export function allSpans(text: string, patterns: readonly RegExp[]): Span[] {
   }
   return spans;
 }
+
+/**
+ * Redacts the caller's terms, each replaced with four asterisks: in any case, also when the recogniser split a word of
+ * it, whole words only (ASR doc, parameter hash_keywords).
+ */
+export function hashKeywords(keywords: readonly string[]): Mask {
+  const terms = keywords.flatMap((keyword) => {
+    const pattern = wordPattern(keyword, { split: true });
+    return pattern === undefined ? [] : [{ pattern, letters: lettersOf(keyword) }];
+  });
+  return {
+    spans: (text) => {
+      // A pattern costs much more than this, and most of a thousand terms are not said.
+      const said = lettersOf(text);
+      const likely = terms.filter(({ letters }) => said.includes(letters));
+      return allSpans(
+        text,
+        likely.map(({ pattern }) => pattern),
+      );
+    },
+    cover: () => '****',
+  };
+}
+
+/** The text in one case without anything that a match may pass over. */
+function lettersOf(text: string): string {
+  const letters = text.normalize('NFC').replaceAll(/[\s\p{P}\p{M}\u200b-\u200d]/gu, '');
+  // Three times, so that every pair of letters that differ in case alone becomes one (ß and ẞ, σ and ς).
+  return letters.toLowerCase().toUpperCase().toLowerCase();
+}
+
+/** Words that nobody wants read out, with their usual endings. Mild ones and words with a decent second meaning are left. */
+const english = `fuck fucks fucked fucker fuckers fucking motherfucker motherfuckers motherfucking shit shits shitty shitting
+  bullshit asshole assholes arsehole arseholes dickhead dickheads bitch bitches bastard bastards cunt cunts whore whores slut
+  sluts wanker wankers`;
+const hindi = `चूतिया चूतिये चुतिया चूतियापा मादरचोद बहनचोद बहेनचोद भेनचोद भोसड़ी भोसड़ीके भोसड़ीवाले हरामी हरामज़ादा हरामज़ादे
+  हरामज़ादी कमीना कमीने कमीनी रंडी गांडू गाण्डू गांड लौड़ा लौड़े चोदू`;
+const hindiInLatin = `chutiya chutiye chutiyapa madarchod maderchod behenchod bhenchod bahenchod bhosdi bhosdike harami haramzada
+  haramzade haramzadi kamina kamine randi gandu lauda laude`;
+
+const patterns = `${english} ${hindi} ${hindiInLatin}`.split(/\s+/).flatMap((word) => wordPattern(word, { split: false }) ?? []);
+const letters = new Intl.Segmenter();
+
+/** Hides profane words of English and Hindi, an asterisk for each letter (ASR doc, parameter profanity). */
+export const profanity: Mask = {
+  spans: (text) => allSpans(text, patterns),
+  cover: (hidden) => '*'.repeat([...letters.segment(hidden)].length),
+};

@@ -1,5 +1,6 @@
 import type { Replacement } from '../../engines/analyse/glossary.ts';
 import type { RecognisedWord, RecognitionResult } from '../../engines/port.ts';
+import { codeswitch } from '../../engines/script/codeswitch.ts';
 
 /** Says which words in a row become another text; left to right, none overlapping. */
 export type Rewriter = (words: readonly string[]) => readonly Replacement[];
@@ -17,6 +18,12 @@ export function rewriteResult(result: RecognitionResult, rewriter: Rewriter): Re
 export function rewriteText(text: string, rewriter: Rewriter): string {
   const words = text.split(/\s+/).filter((word) => word !== '');
   return spliced(words, rewriter(words), (_, replaced) => [replaced]).join(' ');
+}
+
+/** The code-switch pass over a final (ASR doc, codeswitch), with a capital at the start of a text in Latin script. */
+export function refineText(text: string): string {
+  const tidy = rewriteText(text.normalize('NFC'), codeswitch);
+  return tidy.replace(/^[a-z]/, (first) => first.toUpperCase());
 }
 
 /** The words of a replacement share the time of those they replace by their lengths, and the least confidence. */

@@ -9,15 +9,13 @@ import { transliterate } from '../../engines/script/transliterate.ts';
 import type { SpeakerProfiles } from '../../engines/speaker/profiles.ts';
 import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
 import { SpeechTape } from '../../engines/speaker/speech-tape.ts';
-import { hashKeywords } from './hash-keywords.ts';
-import { maskPieces } from './masking.ts';
-import { profanity } from './profanity.ts';
+import { hashKeywords, maskPieces, profanity } from './masking.ts';
+import type { DecodedAudio } from './open-audio.ts';
 import { rewriteResult } from './rewrite-words.ts';
 import { bySpeaker } from './spoken-segments.ts';
 import { recognitionRateHz, transcribe } from './transcribe.ts';
 import type { TranscriptionRequest } from './transcription-fields.ts';
 import { changeTexts, type VerboseTranscription, verboseTranscription, type WireAnalysis } from './transcription-result.ts';
-import type { DecodedAudio } from './wav-stream.ts';
 import { recognitionWarnings } from './warnings.ts';
 import { segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wire-voices.ts';
 

@@ -4,7 +4,7 @@ import { type OutputScript, outputScripts } from '../../engines/script/translite
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
 import { flagRule, readFlag } from '../read-flag.ts';
 import { type FieldProblem, Refusal } from '../refusal.ts';
-import { splitBoostPhrases } from './boost-phrases.ts';
+import { splitBoostPhrases } from './hearing.ts';
 
 /** What a batch transcription is asked for, checked (ASR doc, parameters). */
 export interface TranscriptionRequest {

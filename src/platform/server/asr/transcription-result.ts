@@ -2,8 +2,7 @@ import type { RecognitionResult } from '../../engines/port.ts';
 import type { Emotion } from '../../engines/speaker/emotion.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
 import type { SpokenSegment } from './spoken-segments.ts';
-import { milli, share } from './wire-numbers.ts';
-import { speakerLabel, type WireEmotion, type WireIdentified, type WireSpeakers } from './wire-voices.ts';
+import { milli, share, speakerLabel, type WireEmotion, type WireIdentified, type WireSpeakers } from './wire-voices.ts';
 
 const maxAlternatives = 5;
 

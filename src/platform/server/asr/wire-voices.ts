@@ -4,7 +4,6 @@ import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speake
 import { identifySpeaker } from '../../engines/speaker/identify.ts';
 import type { SpeakerProfile } from '../../engines/speaker/profiles.ts';
 import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
-import { milli, share } from './wire-numbers.ts';
 
 /** What diarization adds to a verbose answer (ASR doc, verbose transcription result). */
 export interface WireSpeakers {
@@ -99,4 +98,14 @@ function percentages(ranked: readonly (readonly [Emotion, number])[]): Partial<R
   const hundredths = ranked.map(([label, seconds]) => [label, Math.round((10_000 * seconds) / total)] as const);
   const rest = 10_000 - hundredths.reduce((sum, [, part]) => sum + part, 0);
   return Object.fromEntries(hundredths.map(([label, part], index) => [label, (part + (index === 0 ? rest : 0)) / 100]));
+}
+
+/** Seconds rounded to the millisecond. */
+export function milli(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
+
+/** A confidence between 0 and 1, to three places. */
+export function share(confidence: number): number {
+  return Math.round(Math.min(1, Math.max(0, confidence)) * 1000) / 1000;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
 import { Refusal } from '../refusal.ts';
 import type { ApiKeys } from './api-keys.ts';
-import { bearerOf } from './bearer.ts';
+import { bearerOf } from './gate.ts';
 import { MintRate } from './mint-rate.ts';
 import type { Tokens } from './tokens.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { altCommandSchema, altHandshakeSchema } from '../alt/alt-handshake.ts';
-import type { AltEvent } from '../alt/alt-events.ts';
-import { initFrameSchema } from '../asr/init-frame.ts';
-import type { RealtimeEvent } from '../asr/realtime-events.ts';
+import { altCommandSchema, altHandshakeSchema } from '../alt/alt-messages.ts';
+import type { AltEvent } from '../alt/alt-protocol.ts';
+import { initFrameSchema } from '../asr/realtime-messages.ts';
+import type { RealtimeEvent } from '../asr/realtime-protocol.ts';
 import { speechFormats } from '../tts/audio-formats.ts';
 import type { SocketInterface } from './asyncapi.ts';
 import { type JsonSchema, withFields } from './json-schema.ts';

@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify';
 import { extname } from 'node:path';
 import type { Clock } from '../../../kernel/clock.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
-import { KeyGate } from '../alt/key-gate.ts';
 import { type AudioIntake, openAudio } from '../asr/open-audio.ts';
 import { answerTranscription, type TranscriptionEngines } from '../asr/transcription-answer.ts';
 import { readTranscriptionFields } from '../asr/transcription-fields.ts';
 import { readUploadForm } from '../asr/upload-form.ts';
 import { sendWarnings } from '../asr/warnings.ts';
 import type { ApiKeys } from '../auth/api-keys.ts';
+import { keyGate } from '../auth/gate.ts';
 import { withDeadline } from '../deadline.ts';
 import { clientSignal, occupySlot } from '../occupancy.ts';
 import { flagRule, readFlag } from '../read-flag.ts';
@@ -33,7 +33,7 @@ export interface MedServiceOptions {
 /** The medical batch service (ASR doc, POST /transcribe): health, and one file at a time. */
 export function addMedRoutes(app: FastifyInstance, options: MedServiceOptions): void {
   const { engines, intake, clock } = options;
-  const gate = new KeyGate(options.keys, 'X-API-Key: <API_KEY>', (headers) => {
+  const gate = keyGate(options.keys, 'X-API-Key: <API_KEY>', (headers) => {
     const secret = headers['x-api-key'];
     return typeof secret === 'string' ? secret.trim() : undefined;
   });

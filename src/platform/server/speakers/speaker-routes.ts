@@ -7,7 +7,7 @@ import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
 import { type AudioIntake, openAudio } from '../asr/open-audio.ts';
 import { recognitionRateHz } from '../asr/transcribe.ts';
 import { readUploadForm, type UploadForm } from '../asr/upload-form.ts';
-import type { DecodedAudio } from '../asr/wav-stream.ts';
+import type { DecodedAudio } from '../asr/open-audio.ts';
 import { withDeadline } from '../deadline.ts';
 import { joinSamples } from '../../../audio/join-samples.ts';
 import { clientSignal } from '../occupancy.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { LatexReader } from '../../engines/latex/latex-reader.ts';
 import type { SynthesisEngine } from '../../engines/port.ts';
-import { admit, bearerOf, Gate } from '../auth/bearer.ts';
+import { admit, bearerOf, tokenGate } from '../auth/gate.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import { withDeadline } from '../deadline.ts';
 import type { FaultDice } from '../faults/fault-dice.ts';
@@ -32,7 +32,7 @@ export interface TtsServiceOptions {
 export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): void {
   const { tokens, engine, clock, limits, compat } = options;
   const { voices } = engine;
-  const gate = new Gate(tokens, 'tts');
+  const gate = tokenGate(tokens, 'tts');
   const latex = new LatexReader(clock);
   app.addHook('onClose', () => latex[Symbol.asyncDispose]());
   const slots = new Slots(limits.concurrentPerKey);

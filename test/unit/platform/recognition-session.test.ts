@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { encodeAudio } from '../../../src/audio/codec.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import type { RecognitionEngineEvent, RecognitionResult } from '../../../src/platform/engines/port.ts';
-import { type InitFrame, readInitFrame } from '../../../src/platform/server/asr/init-frame.ts';
-import type { RealtimeEvent } from '../../../src/platform/server/asr/realtime-events.ts';
-import { RealtimeSession } from '../../../src/platform/server/asr/realtime-session.ts';
+import { type InitFrame, readInitFrame } from '../../../src/platform/server/asr/realtime-messages.ts';
+import { type RealtimeEvent, realtimeRules } from '../../../src/platform/server/asr/realtime-protocol.ts';
+import { RecognitionSession } from '../../../src/platform/server/asr/recognition-session.ts';
 import { type Behaviour, behaviourOf, type ProfileName } from '../../../src/platform/server/behaviour.ts';
 import { noFaults } from '../../../src/platform/server/faults/fault-dice.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
@@ -36,10 +36,10 @@ function start(profile: ProfileName, knobs: Partial<Behaviour> = {}, fields: obj
   let listener: (event: RecognitionEngineEvent) => void = () => undefined;
   let pushed = 0;
   let closed = false;
-  const session = new RealtimeSession({
-    init: initOf(fields),
-    compat: false,
-    behaviour: behaviourOf(profile, knobs),
+  const init = initOf(fields);
+  const session = new RecognitionSession<RealtimeEvent>({
+    hearing: { ...init, rateHz: init.sampleRateHz },
+    rules: realtimeRules(init, { compat: false, behaviour: behaviourOf(profile, knobs) }),
     faults: noFaults,
     clock,
     engine: {

@@ -1,7 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Refusal } from '../refusal.ts';
+import type { ApiKeys } from './api-keys.ts';
 import type { TokenClaims, Tokens, TokenService } from './tokens.ts';
+
+interface KeyOwner {
+  readonly keyId: string;
+}
 
 /** The credential of `Authorization: Bearer …`; undefined when absent or of another shape. */
 export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
@@ -28,26 +33,42 @@ function unauthorised(detail: string): Refusal {
   return new Refusal(401, detail, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-/** Lets a request in before its body is read, and remembers whose it is. */
+/** Lets requests in before their body is read, so that a refused upload is not read, and remembers whose they are. */
 export class Gate {
-  readonly #tokens: Tokens;
-  readonly #service: TokenService;
-  readonly #claims = new WeakMap<FastifyRequest, TokenClaims>();
+  readonly #check: (headers: IncomingHttpHeaders) => Promise<KeyOwner>;
+  readonly #owners = new WeakMap<FastifyRequest, KeyOwner>();
 
-  constructor(tokens: Tokens, service: TokenService) {
-    this.#tokens = tokens;
-    this.#service = service;
+  /** @param check throws a Refusal for a credential that is refused */
+  constructor(check: (headers: IncomingHttpHeaders) => Promise<KeyOwner>) {
+    this.#check = check;
   }
 
-  /** For `onRequest`, so that a refused upload is not read. */
+  /** For `onRequest`. */
   readonly open = async (request: FastifyRequest): Promise<void> => {
-    this.#claims.set(request, await admit(this.#tokens, this.#service, bearerOf(request.headers)));
+    this.#owners.set(request, await this.#check(request.headers));
   };
 
   /** @throws TypeError when the route lacks the `open` hook */
-  claimsOf(request: FastifyRequest): TokenClaims {
-    const claims = this.#claims.get(request);
-    if (claims === undefined) throw new TypeError('the route is not behind the gate');
-    return claims;
+  claimsOf(request: FastifyRequest): KeyOwner {
+    const owner = this.#owners.get(request);
+    if (owner === undefined) throw new TypeError('the route is not behind the gate');
+    return owner;
   }
+}
+
+/** Takes access tokens for a service. */
+export function tokenGate(tokens: Tokens, service: TokenService): Gate {
+  return new Gate((headers) => admit(tokens, service, bearerOf(headers)));
+}
+
+/**
+ * Takes API keys.
+ * @param header how the key is sent, for the refusal
+ */
+export function keyGate(keys: ApiKeys, header: string, secretOf: (headers: IncomingHttpHeaders) => string | undefined): Gate {
+  return new Gate(async (headers) => {
+    const key = keys.find(secretOf(headers) ?? '');
+    if (key?.status !== 'active') throw unauthorised(`An API key is required: ${header}`);
+    return { keyId: key.id };
+  });
 }

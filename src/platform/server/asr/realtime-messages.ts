@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
 import { flagRule } from '../read-flag.ts';
-import { splitBoostPhrases } from './boost-phrases.ts';
+import { splitBoostPhrases } from './hearing.ts';
+import type { ClientMessage } from './recognition-socket.ts';
 
 /** What a recognition socket is told to do (ASR doc, streaming step 2). */
 export interface InitFrame {
@@ -90,4 +91,27 @@ export function readInitFrame(text: string, compat = false): InitResult {
 function endpointSilenceOf(raw: unknown): number | undefined {
   const asked = tuningSchema.parse(raw).endpoint_silence_ms ?? undefined;
   return asked === undefined ? undefined : Math.max(endpointSilence.least, Math.min(endpointSilence.most, asked));
+}
+
+const typeSchema = z.object({ type: z.string() });
+
+/** A text frame after `ready`. @param compat also takes the commands in any case and as JSON */
+export function readRealtimeCommand(text: string, compat: boolean): ClientMessage {
+  const word = compat ? (jsonType(text) ?? text.trim().toLowerCase()) : text;
+  return word === 'commit' || word === 'end' ? { type: word } : { type: 'refused', reason: unknownText(text) };
+}
+
+/** The refusal of a text frame that is no command; it repeats no more of the frame than its type. */
+function unknownText(text: string): string {
+  const type = jsonType(text);
+  if (type === undefined) return 'Text frames after ready must be commit or end';
+  return `Unknown message type ${JSON.stringify(type.slice(0, 40))}: text frames after ready are commit or end`;
+}
+
+function jsonType(text: string): string | undefined {
+  try {
+    return typeSchema.parse(JSON.parse(text)).type;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,0 +1,153 @@
+import { z } from 'zod';
+import { encodeAudio } from '../../../audio/codec.ts';
+import { Resampler } from '../../../audio/resample.ts';
+import { decodeWavSamples, readWavLayout, WavError, type WavSampleFormat, wavSampleBytes } from '../../../audio/wav.ts';
+import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
+import { downmix } from '../asr/open-audio.ts';
+import type { ClientMessage } from '../asr/recognition-socket.ts';
+
+/** How samples come in a Variant B socket's frames. */
+export type AltSampleType = 'int16' | 'float32' | 'ulaw' | 'alaw';
+
+/** The first message of a Variant B socket (reference, fact 11). */
+export interface AltHandshake {
+  readonly apiKey: string | undefined;
+  readonly language: LanguageChoice;
+  readonly sampleRateHz: number;
+  readonly sampleType: AltSampleType;
+  /** Silence that ends a segment. */
+  readonly silenceMs: number;
+  readonly sessionId: string | undefined;
+}
+
+export type AltHandshakeResult =
+  | { readonly type: 'handshake'; readonly handshake: AltHandshake }
+  /** Repeats no key. */
+  | { readonly type: 'refused'; readonly reason: string };
+
+const defaultSilenceMs = 700;
+
+const sampleType = z.enum(['int16', 'float32', 'ulaw', 'mulaw', 'alaw']);
+export const altHandshakeSchema = z.object({
+  type: z.literal('init').nullish(),
+  api_key: z.string().nullish(),
+  language: z.string().nullish(),
+  language_code: z.string().nullish(),
+  sample_rate: z.int().min(8000).max(48_000).nullish(),
+  dtype: sampleType.nullish(),
+  silence_threshold_sec: z.number().min(0.1).max(10).nullish(),
+  session_id: z.string().max(200).nullish(),
+});
+
+/** @param text the first text frame, as received. `dtype` is int16 unless said otherwise (D) */
+export function readAltHandshake(text: string): AltHandshakeResult {
+  const raw = parseJson(text);
+  const result = altHandshakeSchema.safeParse(raw);
+  if (!result.success) {
+    const issue = result.error.issues[0];
+    const field = issue?.path.join('.') ?? '';
+    return {
+      type: 'refused',
+      reason: field === '' ? 'The first message must be a JSON object' : `${field}: ${issue?.message ?? 'malformed'}`,
+    };
+  }
+  const frame = result.data;
+  const word = frame.language ?? frame.language_code ?? undefined;
+  const language = chooseLanguage(word);
+  if (language === undefined) return { type: 'refused', reason: unsupportedLanguage(word ?? '') };
+  return {
+    type: 'handshake',
+    handshake: {
+      apiKey: frame.api_key ?? undefined,
+      language,
+      sampleRateHz: frame.sample_rate ?? 16_000,
+      sampleType: sampleTypeOf(frame.dtype ?? 'int16'),
+      silenceMs: Math.round((frame.silence_threshold_sec ?? defaultSilenceMs / 1000) * 1000),
+      sessionId: frame.session_id ?? undefined,
+    },
+  };
+}
+
+export const altCommandSchema = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('end') }),
+  z.object({ type: z.literal('frame'), audio: z.base64(), dtype: sampleType.nullish() }),
+]);
+
+const formats: Readonly<Record<AltSampleType, WavSampleFormat>> = {
+  int16: 'pcm16',
+  float32: 'float32',
+  ulaw: 'mulaw',
+  alaw: 'alaw',
+};
+
+/** Reads what follows the handshake on one socket. A WAV file's header says how to read the samples behind it. */
+export class AltReader {
+  readonly #rateHz: number;
+  #format: WavSampleFormat;
+  #channels = 1;
+  #resampler: Resampler | undefined;
+  #pending: Uint8Array = new Uint8Array(0);
+  #begun = false;
+
+  constructor({ sampleType: type, sampleRateHz }: AltHandshake) {
+    this.#format = formats[type];
+    this.#rateHz = sampleRateHz;
+  }
+
+  /** Samples, split anywhere; nothing is the end. */
+  readBytes(bytes: Uint8Array): ClientMessage {
+    return bytes.length === 0 ? { type: 'end' } : this.#audio(bytes);
+  }
+
+  /** Bare `END`, `{"type":"end"}`, or a frame of audio in base64. */
+  readText(text: string): ClientMessage {
+    if (text.trim() === 'END') return { type: 'end' };
+    const result = altCommandSchema.safeParse(parseJson(text));
+    if (!result.success) return { type: 'refused', reason: 'Messages after ready are audio, END, or JSON of type frame or end' };
+    if (result.data.type === 'end') return { type: 'end' };
+    const { audio, dtype } = result.data;
+    if (dtype != null) this.#format = formats[sampleTypeOf(dtype)];
+    return this.#audio(Buffer.from(audio, 'base64'));
+  }
+
+  #audio(bytes: Uint8Array): ClientMessage {
+    try {
+      return { type: 'audio', bytes: encodeAudio('pcm16', this.#samples(bytes)) };
+    } catch (error) {
+      // A header that begins like one of WAV and is none, or is not whole in the first bytes.
+      if (error instanceof WavError) return { type: 'refused', reason: error.message };
+      throw error;
+    }
+  }
+
+  #samples(bytes: Uint8Array): Int16Array {
+    let data = bytes;
+    if (!this.#begun && bytes.length >= 12 && Buffer.from(bytes.subarray(0, 4)).toString('latin1') === 'RIFF') {
+      // Of the file only the start has come: its length is not known.
+      const layout = readWavLayout(bytes, Number.MAX_SAFE_INTEGER);
+      this.#format = layout.format;
+      this.#channels = layout.channels;
+      if (layout.rateHz !== this.#rateHz) this.#resampler = new Resampler(layout.rateHz, this.#rateHz);
+      data = bytes.subarray(layout.dataOffset);
+    }
+    this.#begun = true;
+    const width = wavSampleBytes(this.#format) * this.#channels;
+    const joined = Buffer.concat([this.#pending, data]);
+    const whole = joined.length - (joined.length % width);
+    this.#pending = joined.subarray(whole);
+    const pcm = downmix(decodeWavSamples(this.#format, joined.subarray(0, whole)), this.#channels);
+    return this.#resampler === undefined ? pcm : this.#resampler.process(pcm);
+  }
+}
+
+function sampleTypeOf(word: z.infer<typeof sampleType>): AltSampleType {
+  return word === 'mulaw' ? 'ulaw' : word;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,183 @@
+import type { RecognitionResult } from '../../engines/port.ts';
+import { maxWaitingTurns, type SessionTimes, type TurnRules } from '../asr/recognition-session.ts';
+import type { RecognitionProtocol, SocketProblem } from '../asr/recognition-socket.ts';
+import type { ApiKeys } from '../auth/api-keys.ts';
+import { type AltHandshake, AltReader, readAltHandshake } from './alt-messages.ts';
+
+/** What a Variant B socket sends (reference, 1.2, generation 1). Seconds and milliseconds are of the session's audio. */
+export type AltEvent =
+  | { readonly type: 'ready'; readonly session_id: string; readonly warnings?: readonly string[] }
+  | { readonly type: 'speech_start' | 'speech_end'; readonly segment_id: number; readonly offset_ms: number }
+  | (AltText & { readonly type: 'partial'; readonly is_final: false })
+  | (AltText & { readonly type: 'final_segment'; readonly is_final: true; readonly silence_duration_ms: number })
+  /** The whole connection's text, once. */
+  | {
+      readonly type: 'final';
+      readonly text: string;
+      readonly language: string;
+      readonly is_final: true;
+      readonly audio_duration_sec: number;
+      readonly inference_time_ms: number;
+      readonly connection_duration_sec: number;
+    }
+  | { readonly type: 'end_of_transcript' }
+  | {
+      readonly type: 'done';
+      readonly total_segments: number;
+      readonly total_audio_duration_sec: number;
+      readonly connection_duration_sec: number;
+    }
+  | { readonly type: 'error'; readonly code: AltErrorCode; readonly message: string };
+
+interface AltText {
+  readonly text: string;
+  readonly language: string;
+  readonly segment_id: number;
+  readonly audio_duration_sec: number;
+  readonly latency_ms: number;
+  readonly offset_ms: number;
+  readonly duration_ms: number;
+}
+
+type AltErrorCode = 'CAPACITY_FULL' | 'PROTOCOL_ERROR' | 'AUTH_FAILED' | 'TIMEOUT' | 'INTERNAL_ERROR';
+
+/** The platform ends every turn, a segment, at a silence; the session's whole text follows at its end. */
+function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
+  const texts: string[] = [];
+  let language = handshake.language.type === 'language' ? handshake.language.language.code : 'en';
+  let segment = 0;
+  let segmentAtMs = 0;
+  let inferenceMs = 0;
+  const speech = (type: 'speech_start' | 'speech_end', atMs: number): AltEvent => ({
+    type,
+    segment_id: segment,
+    offset_ms: atMs,
+  });
+  /** A segment's utterances are sent as one. */
+  const joined = (utterances: readonly RecognitionResult[]) => {
+    const [first, last] = [utterances[0], utterances.at(-1)];
+    if (first === undefined || last === undefined || last.text === '') return undefined;
+    const durationMs = Math.max(0, Math.round((last.endS - first.startS) * 1000));
+    return { text: utterances.map(({ text }) => text).join(' '), language: last.language, durationMs };
+  };
+  return {
+    endpointSilenceMs: handshake.silenceMs,
+    emptyFinalEveryMs: undefined,
+    partialEveryMs: 0,
+    repeatPartialMs: undefined,
+    crowded: { text: `More than ${maxWaitingTurns} segments are waiting to be recognised`, countsUnsent: false },
+    fault: { text: 'Injected fault: this segment fails', on: ['silence', 'end'] },
+    speechStarted: ({ audioMs }) => {
+      segmentAtMs = audioMs;
+      return speech('speech_start', audioMs);
+    },
+    speechEnded: (atMs) => speech('speech_end', atMs),
+    partial: (text, _before, { audioMs }) => ({
+      type: 'partial',
+      text,
+      language,
+      segment_id: segment,
+      is_final: false,
+      audio_duration_sec: audioMs / 1000,
+      latency_ms: 0,
+      offset_ms: segmentAtMs,
+      duration_ms: Math.max(0, audioMs - segmentAtMs),
+    }),
+    endTurn: (_by, times) => {
+      const [number, atMs, silentMs, askedMs] = [segment++, segmentAtMs, times.silentMs, times.elapsedMs];
+      return (utterances) => {
+        const latencyMs = times.elapsedMs - askedMs;
+        inferenceMs += latencyMs;
+        const understood = joined(utterances);
+        if (understood === undefined) return [];
+        const { text, durationMs } = understood;
+        language = understood.language;
+        texts.push(text);
+        const event: AltEvent = {
+          type: 'final_segment',
+          text,
+          language,
+          segment_id: number,
+          is_final: true,
+          audio_duration_sec: times.audioMs / 1000,
+          latency_ms: Math.round(latencyMs),
+          offset_ms: atMs,
+          duration_ms: durationMs,
+          silence_duration_ms: silentMs,
+        };
+        return [{ text, delayMs: 0, events: () => [event] }];
+      };
+    },
+    end: ({ audioMs, elapsedMs }: SessionTimes) => {
+      const connectionSeconds = Math.round(elapsedMs) / 1000;
+      return [
+        {
+          type: 'final',
+          text: texts.join(' '),
+          language: texts.length === 0 ? 'und' : language,
+          is_final: true,
+          audio_duration_sec: audioMs / 1000,
+          inference_time_ms: Math.round(inferenceMs),
+          connection_duration_sec: connectionSeconds,
+        },
+        { type: 'end_of_transcript' },
+        {
+          type: 'done',
+          total_segments: texts.length,
+          total_audio_duration_sec: audioMs / 1000,
+          connection_duration_sec: connectionSeconds,
+        },
+      ];
+    },
+  };
+}
+
+/** What a problem is called here, and the close code (reference, fact 15: codes of their own for a key). */
+const errors: Readonly<Record<SocketProblem['type'], { readonly code: AltErrorCode; readonly closeCode: number }>> = {
+  protocol: { code: 'PROTOCOL_ERROR', closeCode: 1008 },
+  'key-refused': { code: 'AUTH_FAILED', closeCode: 4001 },
+  'no-balance': { code: 'AUTH_FAILED', closeCode: 4002 },
+  capacity: { code: 'CAPACITY_FULL', closeCode: 1008 },
+  timeout: { code: 'TIMEOUT', closeCode: 1008 },
+  internal: { code: 'INTERNAL_ERROR', closeCode: 1008 },
+};
+
+export interface AltProtocolOptions {
+  readonly keys: ApiKeys;
+  /** The key of the upgrade's Authorization header. */
+  readonly headerKey: string | undefined;
+}
+
+/** Variant B (ASR doc, /ws; handshake and events from reference, facts 11 and 1.2). */
+export function altProtocol({ keys, headerKey }: AltProtocolOptions): RecognitionProtocol<AltEvent> {
+  return {
+    words: { message: 'message', opening: 'handshake' },
+    open: (text) => {
+      const read = readAltHandshake(text);
+      if (read.type === 'refused') return { type: 'protocol', text: read.reason };
+      const { handshake } = read;
+      const reader = new AltReader(handshake);
+      return {
+        hearing: { language: handshake.language, rateHz: handshake.sampleRateHz, boostPhrases: [], boostWeight: 0 },
+        rules: () => altRules(handshake),
+        owner: () => {
+          const key = keys.find(headerKey ?? handshake.apiKey ?? '');
+          if (key?.status === 'active') return key.id;
+          const type = key?.status === 'no-balance' ? 'no-balance' : 'key-refused';
+          return { type, text: 'An active API key is required' };
+        },
+        ready: (sessionId, warnings) => ({
+          type: 'ready',
+          session_id: handshake.sessionId ?? sessionId,
+          ...(warnings.length === 0 ? {} : { warnings }),
+        }),
+        readBytes: (bytes) => reader.readBytes(bytes),
+        readText: (message) => reader.readText(message),
+      };
+    },
+    error: ({ type, text: message }) => {
+      const { code, closeCode } = errors[type];
+      return { event: { type: 'error', code, message }, closeCode };
+    },
+  };
+}
