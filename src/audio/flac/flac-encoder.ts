@@ -7,8 +7,10 @@ import { mostSubframeBits, writeSubframe } from './subframe.ts';
 export const FLAC_BLOCK = 4096;
 /** `fLaC` and the one metadata block (RFC 9639, sections 6 to 8.2). */
 export const FLAC_HEAD_BYTES = 42;
+/** `fLaC`, the last metadata block, of type 0 and 34 bytes, and `FLAC_BLOCK` as the blocks' least and most samples. */
+export const FLAC_START = Buffer.from('664c61438000002210001000', 'hex');
 const MOST_HEADER_BYTES = 16;
-/** Codes of the rates that a frame can name by itself (RFC 9639, section 9.1.2); of others the head tells. */
+/** A frame names these rates by a code (RFC 9639, section 9.1.2), others in 16 bits of Hz; of higher ones the head tells. */
 const RATE_CODES: Readonly<Record<number, number>> = {
   8000: 4,
   16_000: 5,
@@ -18,6 +20,8 @@ const RATE_CODES: Readonly<Record<number, number>> = {
   44_100: 9,
   48_000: 10,
 };
+const RATE_IN_HZ = 13;
+const MOST_RATE_IN_HZ = 65_535;
 
 /**
  * Turns 16-bit sound into FLAC frames, block by block, channels apart: two people on two channels share nothing. The head
@@ -50,7 +54,7 @@ export class FlacEncoder {
     const length = interleaved.length / this.#channels;
     const writer = this.#writer;
     writer.clear();
-    writeHeader(writer, { length, number: this.#frames, rateCode: RATE_CODES[this.#rateHz] ?? 0, channels: this.#channels });
+    writeHeader(writer, { length, number: this.#frames, rateHz: this.#rateHz, channels: this.#channels });
     const samples = this.#samples.subarray(0, length);
     for (let channel = 0; channel < this.#channels; channel += 1) {
       for (let at = 0; at < length; at += 1) samples[at] = interleaved[at * this.#channels + channel]!;
@@ -71,12 +75,7 @@ export class FlacEncoder {
   /** The head of all that was given; nothing can be given after it. */
   head(): Uint8Array<ArrayBuffer> {
     const writer = new BitWriter(FLAC_HEAD_BYTES);
-    for (const byte of Buffer.from('fLaC', 'latin1')) writer.write(byte, 8);
-    // The last metadata block, of type 0, 34 bytes long.
-    writer.write(0x80, 8);
-    writer.write(34, 24);
-    writer.write(FLAC_BLOCK, 16);
-    writer.write(FLAC_BLOCK, 16);
+    for (const byte of FLAC_START) writer.write(byte, 8);
     writer.write(this.#smallest, 24);
     writer.write(this.#largest, 24);
     writer.write(this.#rateHz, 20);
@@ -92,13 +91,14 @@ export class FlacEncoder {
 interface FrameHeader {
   readonly length: number;
   readonly number: number;
-  readonly rateCode: number;
+  readonly rateHz: number;
   readonly channels: number;
 }
 
 /** RFC 9639, section 9.1: blocks of one length, 16 bits a sample. */
-function writeHeader(writer: BitWriter, { length, number, rateCode, channels }: FrameHeader): void {
+function writeHeader(writer: BitWriter, { length, number, rateHz, channels }: FrameHeader): void {
   const isWhole = length === FLAC_BLOCK;
+  const rateCode = RATE_CODES[rateHz] ?? (rateHz <= MOST_RATE_IN_HZ ? RATE_IN_HZ : 0);
   writer.write(0xfff8, 16);
   writer.write(isWhole ? 12 : 7, 4);
   writer.write(rateCode, 4);
@@ -107,6 +107,7 @@ function writeHeader(writer: BitWriter, { length, number, rateCode, channels }: 
   writer.write(0, 1);
   for (const byte of Buffer.from(codedNumber(number))) writer.write(byte, 8);
   if (!isWhole) writer.write(length - 1, 16);
+  if (rateCode === RATE_IN_HZ) writer.write(rateHz, 16);
   writer.write(crc8(writer.written), 8);
 }
 

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { decodeAudio, encodeAudio } from '../../audio/codec.ts';
 import { CompressedAudioError } from '../../audio/compressed-audio-error.ts';
-import { readFlacFrame, readFlacHead } from '../../audio/flac/flac-decoder.ts';
-import { FLAC_BLOCK, FLAC_HEAD_BYTES, FlacEncoder } from '../../audio/flac/flac-encoder.ts';
+import { FLAC_BLOCK, FLAC_HEAD_BYTES, FLAC_START, FlacEncoder } from '../../audio/flac/flac-encoder.ts';
 import { type ByteSource, FileBytes } from '../../audio/media/byte-source.ts';
+import { type FlacHead, flacBlocks, readFlacHead } from '../../audio/media/flac-decoder.ts';
+import { MediaUnreadableError } from '../../audio/media/errors.ts';
 import { readOpus } from '../../audio/opus/opus-decoder.ts';
 import { OPUS_RATES, OpusEncoder, opusFrame } from '../../audio/opus/opus-encoder.ts';
 import type { CompressedFormat } from '../../audio/recording-format.ts';
@@ -27,12 +28,12 @@ const WAV_HEADER_BYTES = 44;
  * made of FLAC is held against its checksum, and so is what will be. Blocks its thread.
  * @throws CompressedAudioError, WavError, MediaUnreadableError, or the file system's error
  */
-export function codeFile({ type, format, inputPath, outputPath }: FileCoding): void {
+export async function codeFile({ type, format, inputPath, outputPath }: FileCoding): Promise<void> {
   using input = new FileBytes(inputPath);
   using output = new FileOutput(outputPath);
   if (type === 'restore') {
-    if (format === 'flac') restoreFlac(input, output);
-    else restoreOpus(input, output);
+    if (format === 'flac') await restoreFlac(input, output);
+    else await restoreOpus(input, output);
   } else {
     const layout = readWavLayout(input.read(0, HEAD_BYTES), input.sizeBytes);
     if (layout.format !== 'pcm16') throw new CompressedAudioError('only recordings of 16 bits are compressed');
@@ -42,7 +43,7 @@ export function codeFile({ type, format, inputPath, outputPath }: FileCoding): v
   output.flush();
   if (type === 'compress' && format === 'flac') {
     using written = new FileBytes(outputPath);
-    for (const _samples of flacPieces(written)) continue;
+    for await (const _samples of flacPieces(written)) continue;
   }
 }
 
@@ -65,20 +66,25 @@ function compressOpus(input: ByteSource, layout: WavLayout, output: FileOutput):
   output.write(encoder.end());
 }
 
-function restoreFlac(input: ByteSource, output: FileOutput): void {
-  const { rateHz, channels } = readFlacHead(input.read(0, FLAC_HEAD_BYTES));
-  restore(flacPieces(input), rateHz, channels, output);
+function restoreFlac(input: ByteSource, output: FileOutput): Promise<void> {
+  const { rateHz, channels } = ownFlacHead(input);
+  return restore(flacPieces(input), rateHz, channels, output);
 }
 
-function restoreOpus(input: ByteSource, output: FileOutput): void {
+function restoreOpus(input: ByteSource, output: FileOutput): Promise<void> {
   const { rateHz, channels, pieces } = readOpus(input);
-  restore(pieces, rateHz, channels, output);
+  return restore(pieces, rateHz, channels, output);
 }
 
-function restore(pieces: Iterable<Int16Array>, rateHz: number, channels: number, output: FileOutput): void {
+async function restore(
+  pieces: Iterable<Int16Array> | AsyncIterable<Int16Array>,
+  rateHz: number,
+  channels: number,
+  output: FileOutput,
+): Promise<void> {
   output.write(new Uint8Array(WAV_HEADER_BYTES));
   let dataBytes = 0;
-  for (const samples of pieces) {
+  for await (const samples of pieces) {
     output.write(encodeAudio('pcm16', samples));
     dataBytes += samples.byteLength;
   }
@@ -94,17 +100,32 @@ function* wavPieces(input: ByteSource, { dataOffset, dataBytes, channels }: WavL
   }
 }
 
+/** @throws CompressedAudioError for a file that `FlacEncoder` did not write: one block of metadata, 16 bits, blocks of one length */
+function ownFlacHead(input: ByteSource): FlacHead {
+  const start = Buffer.from(input.read(0, FLAC_START.length));
+  const head = start.equals(FLAC_START) && input.sizeBytes >= FLAC_HEAD_BYTES ? readFlacHead(input) : undefined;
+  if (head === undefined || head.sampleBits !== 16 || head.rateHz === 0)
+    throw new CompressedAudioError('not a FLAC file of the kind that is written here');
+  return head;
+}
+
 /** @throws CompressedAudioError at the end too, when it is not what the head promises */
-function* flacPieces(input: ByteSource): Generator<Int16Array> {
-  const head = readFlacHead(input.read(0, FLAC_HEAD_BYTES));
+async function* flacPieces(input: ByteSource): AsyncGenerator<Int16Array> {
+  const head = ownFlacHead(input);
   const md5 = createHash('md5');
   let values = 0;
-  for (let at = FLAC_HEAD_BYTES; at < input.sizeBytes;) {
-    const { samples, bytes } = readFlacFrame(input.read(at, head.largestFrameBytes), head);
-    md5.update(encodeAudio('pcm16', samples));
-    values += samples.length;
-    at += bytes;
-    yield samples;
+  try {
+    for await (const { channels, samples } of flacBlocks(input)) {
+      const interleaved = new Int16Array(samples * channels.length);
+      for (const [side, channel] of channels.entries())
+        for (let at = 0; at < samples; at += 1) interleaved[at * channels.length + side] = Math.round(channel[at]! * 32_767);
+      md5.update(encodeAudio('pcm16', interleaved));
+      values += interleaved.length;
+      yield interleaved;
+    }
+  } catch (error) {
+    if (error instanceof MediaUnreadableError) throw new CompressedAudioError('the FLAC file is damaged', { cause: error });
+    throw error;
   }
   if (values !== head.samples * head.channels || !md5.digest().equals(head.md5))
     throw new CompressedAudioError('the FLAC file does not hold what its head promises');

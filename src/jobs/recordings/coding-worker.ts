@@ -16,11 +16,11 @@ const coding = z.object({
 });
 
 // One file a thread: the Opus coders of one thread share a memory.
-parentPort?.postMessage(outcome(), []);
+parentPort?.postMessage(await outcome(), []);
 
-function outcome(): CodingResult {
+async function outcome(): Promise<CodingResult> {
   try {
-    codeFile(coding.parse(workerData));
+    await codeFile(coding.parse(workerData));
     return { type: 'done' };
   } catch (error) {
     const isOfTheFile = [CompressedAudioError, WavError, MediaUnreadableError].some((kind) => error instanceof kind);

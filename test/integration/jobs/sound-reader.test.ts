@@ -25,7 +25,7 @@ describe('recordings where there is no ffmpeg', () => {
     const [wavPath, path, back] = ['call.wav', `call.${format}`, 'back.wav'].map((name) => join(folder.path, name));
     const header = wavHeader({ rateHz: 8000, channels: 2, dataBytes: 32_000, encoding: 'pcm16' });
     await writeFile(wavPath!, Buffer.concat([header, Buffer.from(samples.buffer)]));
-    codeFile({ type: 'compress', format, inputPath: wavPath!, outputPath: path! });
+    await codeFile({ type: 'compress', format, inputPath: wavPath!, outputPath: path! });
     expect(sound.containerOf(await readFile(path!))).toBe(container);
     expect(await sound.decode(path!, container, back!, AbortSignal.timeout(30_000))).toBe(true);
     const { rateHz, samples: channels } = parseWav(await readFile(back!));

@@ -26,10 +26,10 @@ function record(frames: number, headerSays = frames * 4): Buffer {
 describe('codeFile', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.each([0, 1, 4095, 4096, 40_000])('gives a recording of %i samples back as it was, from FLAC', (frames) => {
+  test.each([0, 1, 4095, 4096, 40_000])('gives a recording of %i samples back as it was, from FLAC', async (frames) => {
     const file = record(frames);
-    codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
-    codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });
+    await codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
+    await codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });
     expect(readFileSync(back).equals(file)).toBe(true);
     expect(statSync(coded).mode & 0o777).toBe(0o600);
     if (frames > 10_000) expect(statSync(coded).size).toBeLessThan(file.length / 2);
@@ -37,10 +37,10 @@ describe('codeFile', () => {
 
   test.each([0, 1, 161, 40_000])(
     'gives a recording of %i samples back as long as it was, each side on its own, from Opus',
-    (frames) => {
+    async (frames) => {
       const file = record(frames);
-      codeFile({ type: 'compress', format: 'opus', inputPath: wav, outputPath: coded });
-      codeFile({ type: 'restore', format: 'opus', inputPath: coded, outputPath: back });
+      await codeFile({ type: 'compress', format: 'opus', inputPath: wav, outputPath: coded });
+      await codeFile({ type: 'restore', format: 'opus', inputPath: coded, outputPath: back });
       expect(statSync(back).size).toBe(file.length);
       if (frames < 10_000) return;
       expect(statSync(coded).size).toBeLessThan(file.length / 6);
@@ -51,33 +51,47 @@ describe('codeFile', () => {
     },
   );
 
-  it('takes what is there of a recording whose process died before its header was written', () => {
+  it('restores a FLAC recording of a rate that has no code', async () => {
+    const file = record(5000);
+    file.writeUInt32LE(12_000, 24);
+    file.writeUInt32LE(48_000, 28);
+    writeFileSync(wav, file);
+    await codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
+    await codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });
+    expect(readFileSync(back).equals(file)).toBe(true);
+  });
+
+  it('takes what is there of a recording whose process died before its header was written', async () => {
     record(5000, 0);
-    codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
-    codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });
+    await codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
+    await codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });
     expect(readFileSync(back).subarray(44).equals(readFileSync(wav).subarray(44))).toBe(true);
   });
 
-  it('puts nothing damaged back: a FLAC file that was changed anywhere is refused', () => {
+  it('puts nothing damaged back: a FLAC file that was changed anywhere is refused', async () => {
     record(9000);
-    codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
+    await codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
     const whole = readFileSync(coded);
     for (const spoil of [30, 60, whole.length - 1]) {
       const file = Buffer.from(whole);
       file[spoil]! ^= 4;
       writeFileSync(coded, file);
-      const restore = (): void => codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });
-      expect(restore).toThrow(CompressedAudioError);
+      const restored = codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });
+      await expect(restored).rejects.toThrow(CompressedAudioError);
     }
     writeFileSync(coded, whole.subarray(0, whole.length / 2));
-    expect(() => codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back })).toThrow(CompressedAudioError);
+    await expect(codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back })).rejects.toThrow(
+      CompressedAudioError,
+    );
   });
 
-  it('refuses what is no recording', () => {
+  it('refuses what is no recording', async () => {
     writeFileSync(wav, 'not a recording');
-    expect(() => codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded })).toThrow(WavError);
+    await expect(codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded })).rejects.toThrow(WavError);
     const mulaw = wavHeader({ rateHz: 8000, channels: 1, dataBytes: 100, encoding: 'mulaw' });
     writeFileSync(wav, Buffer.concat([mulaw, Buffer.alloc(100)]));
-    expect(() => codeFile({ type: 'compress', format: 'opus', inputPath: wav, outputPath: coded })).toThrow(CompressedAudioError);
+    await expect(codeFile({ type: 'compress', format: 'opus', inputPath: wav, outputPath: coded })).rejects.toThrow(
+      CompressedAudioError,
+    );
   });
 });
