@@ -4,12 +4,12 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway } from '../src/app.ts';
+import { startGateway } from '../src/gateway/app.ts';
 import { noise, seededRandom } from '../src/audio/tone.ts';
 import { loadVoiceActivity } from '../src/audio/voice-activity.ts';
-import { compareCalls } from '../src/call/replay/compare.ts';
-import { readFixture, writeFixture } from '../src/call/replay/fixture-file.ts';
-import { replayCall } from '../src/call/replay/replay-call.ts';
+import { compareCalls } from '../src/replay/compare.ts';
+import { readFixture, writeFixture } from '../src/replay/fixture-file.ts';
+import { replayCall } from '../src/replay/replay-call.ts';
 import { requireConfiguration } from '../src/cli/configuration.ts';
 import { speechSource } from '../src/cli/speech-settings.ts';
 import { readDevSecrets } from '../src/config/dev-secrets.ts';
@@ -22,7 +22,7 @@ import { dialTwilio } from '../src/sim/twilio-carrier.ts';
 import type { StreamOptions } from '../src/sim/twilio-stream.ts';
 import { CallerVoice } from '../src/sim/voice.ts';
 import { SentenceCutter } from '../src/speech/tts/sentences.ts';
-import { acceptedPath, keptCall, keptCallsFolder } from '../test/unit/call/replay/kept-calls.ts';
+import { acceptedPath, keptCall, keptCallsFolder } from '../test/unit/replay/kept-calls.ts';
 
 interface Scene {
   readonly name: string;

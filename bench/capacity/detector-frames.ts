@@ -6,7 +6,7 @@ import {
   openContest,
   stepContest,
   type VoiceFrame,
-} from '../../src/call/interruption.ts';
+} from '../../src/call/turn/interruption.ts';
 import { FRAME_MS } from './sounds.ts';
 
 /** Speech may go on in the detector's ear for so many frames after its end, or end so many before it. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway } from '../../src/app.ts';
+import { startGateway } from '../../src/gateway/app.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
 import { readDevSecrets } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';

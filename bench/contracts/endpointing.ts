@@ -1,5 +1,6 @@
 // When a dictated answer would have been taken for ended: a clock in steps of 20 ms, and a recogniser that is always right.
-import { contractSilenceMs, readAnswer } from '../../src/dialog/port-contracts.ts';
+import { contractSilenceMs } from '../../src/language/contract/endpointing.ts';
+import { readAnswer } from '../../src/language/contract/read-answer.ts';
 import type { Dictated, Draw, Group, SpokenLanguage } from './dictation.ts';
 
 const TICK_MS = 20;

@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../src/call/call-record.ts';
+import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { CallNews } from '../../src/call/services.ts';
 import { encodeMulaw } from '../../src/audio/g711.ts';
 import { joinSamples } from '../../src/audio/join-samples.ts';

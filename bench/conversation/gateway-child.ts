@@ -3,8 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { startGateway } from '../../src/app.ts';
-import type { CallRecord } from '../../src/call/call-record.ts';
+import { startGateway } from '../../src/gateway/app.ts';
+import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { CallNews } from '../../src/call/services.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
 import { readDevSecrets } from '../../src/config/dev-secrets.ts';

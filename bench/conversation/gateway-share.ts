@@ -1,5 +1,5 @@
-import type { CallRecord } from '../../src/call/call-record.ts';
-import type { TimelineEvent } from '../../src/call/timeline.ts';
+import type { CallRecord } from '../../src/call/log/call-record.ts';
+import type { TimelineEvent } from '../../src/call/log/timeline.ts';
 
 /** Silence that ends a turn, by default. */
 const ENDPOINTING_MS = 640;

@@ -1,4 +1,4 @@
-import type { CallRecord } from '../../src/call/call-record.ts';
+import type { CallRecord } from '../../src/call/log/call-record.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { joinSamples } from '../../src/audio/join-samples.ts';
 import type { StreamOptions } from '../../src/sim/twilio-stream.ts';

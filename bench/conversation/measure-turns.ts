@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { CallRecord } from '../../src/call/call-record.ts';
+import type { CallRecord } from '../../src/call/log/call-record.ts';
 import { rmsLevelDb } from '../../src/audio/level.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';

@@ -1,10 +1,10 @@
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
 import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
-import { FusedDetector } from '../../src/call/neural/fused-detector.ts';
-import { loadRnnoise } from '../../src/call/neural/rnnoise-model.ts';
-import type { FrameWriter } from '../../src/call/neural/shared-frames.ts';
-import { SpeechJudge } from '../../src/call/neural/speech-judge.ts';
+import { FusedDetector } from '../../src/call/inbound/neural/fused-detector.ts';
+import { loadRnnoise } from '../../src/call/inbound/neural/rnnoise-model.ts';
+import type { FrameWriter } from '../../src/call/inbound/neural/shared-frames.ts';
+import { SpeechJudge } from '../../src/call/inbound/neural/speech-judge.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 
 const FRAME = 160;

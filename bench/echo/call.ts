@@ -1,8 +1,8 @@
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
-import type { VoiceDetector } from '../../src/call/ear.ts';
-import { EchoGuard } from '../../src/call/echo/echo-guard.ts';
-import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../src/call/turn.ts';
-import type { TurnEvent, TurnState } from '../../src/call/turn-state.ts';
+import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
+import { EchoGuard } from '../../src/call/inbound/echo/echo-guard.ts';
+import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../src/call/turn/turn.ts';
+import type { TurnEvent, TurnState } from '../../src/call/turn/turn-state.ts';
 import { echoOf, type EchoPath } from './path.ts';
 import type { Speech } from './speech.ts';
 

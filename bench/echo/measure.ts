@@ -3,10 +3,10 @@
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
-import type { VoiceDetector } from '../../src/call/ear.ts';
-import { detectorOf } from '../../src/call/neural/detector-of.ts';
-import { inlineJudge } from '../../src/call/neural/inline-judge.ts';
-import { loadRnnoise } from '../../src/call/neural/rnnoise-model.ts';
+import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
+import { detectorOf } from '../../src/call/inbound/neural/detector-of.ts';
+import { inlineJudge } from '../../src/call/inbound/neural/inline-judge.ts';
+import { loadRnnoise } from '../../src/call/inbound/neural/rnnoise-model.ts';
 import { rateOf, summarise } from '../conversation/statistics.ts';
 import { type CallOutcome, type CallPlan, runCall } from './call.ts';
 import type { EchoPath } from './path.ts';

@@ -4,7 +4,7 @@ import { link, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { startGateway } from '../../src/app.ts';
+import { startGateway } from '../../src/gateway/app.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
 import { readDevSecrets } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transcriberOn } from '../../src/backlog.ts';
+import { transcriberOn } from '../../src/gateway/backlog.ts';
 import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
 import { analyseCall } from '../../src/jobs/post-call/analyse-call.ts';
 import { systemClock } from '../../src/kernel/clock.ts';

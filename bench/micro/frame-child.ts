@@ -1,10 +1,10 @@
 import { decodeMulaw, decodeMulawInto } from '../../src/audio/g711.ts';
 import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
-import { EchoGuard } from '../../src/call/echo/echo-guard.ts';
-import { EchoSearch, HISTORY_SAMPLES, SEGMENT_SAMPLES } from '../../src/call/echo/echo-search.ts';
-import { Recording } from '../../src/call/recording.ts';
-import { stepTurn, DEFAULT_TURN_SETTINGS, initialTurn } from '../../src/call/turn.ts';
-import type { TurnState } from '../../src/call/turn-state.ts';
+import { EchoGuard } from '../../src/call/inbound/echo/echo-guard.ts';
+import { EchoSearch, HISTORY_SAMPLES, SEGMENT_SAMPLES } from '../../src/call/inbound/echo/echo-search.ts';
+import { Recording } from '../../src/call/recording/recording.ts';
+import { stepTurn, DEFAULT_TURN_SETTINGS, initialTurn } from '../../src/call/turn/turn.ts';
+import type { TurnState } from '../../src/call/turn/turn-state.ts';
 import { JsonReader } from '../../src/carriers/json-reader.ts';
 import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';
 import { RealtimeProtocol } from '../../src/speech/asr/realtime-protocol.ts';

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
 import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
-import { EvenLoudness } from '../../src/call/loudness.ts';
-import { DEFAULT_LEAD } from '../../src/call/playout-lead.ts';
-import { SecretVault } from '../../src/call/secret-vault.ts';
+import { EvenLoudness } from '../../src/call/outbound/loudness.ts';
+import { DEFAULT_LEAD } from '../../src/call/outbound/playout-lead.ts';
+import { SecretVault } from '../../src/call/control/secret-vault.ts';
 import { CallSession } from '../../src/call/session.ts';
 import type { CallServices } from '../../src/call/services.ts';
 import { acceptMediaSocket } from '../../src/carriers/media-socket.ts';

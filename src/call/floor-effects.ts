@@ -1,6 +1,6 @@
-import type { CallBook } from './call-book.ts';
+import type { CallLog } from './log/call-log.ts';
 import type { Media } from './media.ts';
-import type { TurnEffect } from './turn-state.ts';
+import type { TurnEffect } from './turn/turn-state.ts';
 
 const FLOOR_EFFECTS = ['hold', 'resume', 'clear', 'restore', 'cancel-reply', 'silence'] as const;
 
@@ -12,7 +12,7 @@ export function isFloorEffect(effect: TurnEffect): effect is FloorEffect {
 }
 
 /** Has the line stop, go on or forget, and writes it down. */
-export function carryOutFloor(effect: FloorEffect, { line, voice, recording }: Media, book: CallBook, nowMs: number): void {
+export function carryOutFloor(effect: FloorEffect, { line, voice, recording }: Media, book: CallLog, nowMs: number): void {
   switch (effect.type) {
     case 'hold':
       line.playout.hold();

@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import type { Attachment } from '../carriers/port.ts';
 import { soundName } from '../dialog/port-sounds.ts';
-import { BotVoice } from './bot-voice.ts';
-import { Ear } from './ear.ts';
-import { EchoGuard } from './echo/echo-guard.ts';
-import { Line } from './line.ts';
-import { detectorOf } from './neural/detector-of.ts';
-import { Recording } from './recording.ts';
+import { BotVoice } from './outbound/bot-voice.ts';
+import { InboundAudio } from './inbound/inbound-audio.ts';
+import { EchoGuard } from './inbound/echo/echo-guard.ts';
+import { OutboundAudio } from './outbound/outbound-audio.ts';
+import { detectorOf } from './inbound/neural/detector-of.ts';
+import { Recording } from './recording/recording.ts';
 import type { CallIdentity, CallServices } from './services.ts';
-import type { Timeline } from './timeline.ts';
-import type { TurnEvent } from './turn-state.ts';
+import type { Timeline } from './log/timeline.ts';
+import type { TurnEvent } from './turn/turn-state.ts';
 
 /** The parts of a call that exist once its first socket has started; they outlive that socket. */
 export interface Media {
-  readonly line: Line;
-  readonly ear: Ear;
+  readonly line: OutboundAudio;
+  readonly ear: InboundAudio;
   readonly voice: BotVoice;
   readonly recording: Recording | undefined;
   /** Ends everything but the recording, which has still to be written. */
@@ -42,10 +42,10 @@ export function openMedia(
   const path = join(recordingsFolder, day, `${callId}.wav`);
   const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, recordingFiles, aheadMs);
   const echo = new EchoGuard();
-  const line = new Line(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
+  const line = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),
   );
-  const ear = new Ear(detectorOf(bot, services), recording, echo, (event) => listener.feed(event));
+  const ear = new InboundAudio(detectorOf(bot, services), recording, echo, (event) => listener.feed(event));
   const voice = new BotVoice(bot, services, line, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),
     soundMissing: (source, error) =>

@@ -5,14 +5,14 @@ import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Recogniser, Synthesizer } from '../speech/port.ts';
-import type { CallRecord } from './call-record.ts';
-import type { DetectorParts } from './neural/detector-of.ts';
-import type { PlayoutLead } from './playout-lead.ts';
-import type { RecordingFiles } from './recording-file.ts';
-import type { SecretVault } from './secret-vault.ts';
-import type { Sounds } from './sounds/port.ts';
+import type { CallRecord } from './log/call-record.ts';
+import type { DetectorParts } from './inbound/neural/detector-of.ts';
+import type { PlayoutLead } from './outbound/playout-lead.ts';
+import type { RecordingFiles } from './recording/recording-file.ts';
+import type { SecretVault } from './control/secret-vault.ts';
+import type { Sounds } from './outbound/sounds/port.ts';
 import type { Ticker } from './ticker.ts';
-import type { TurnMachine } from './turn-machine.ts';
+import type { TurnMachine } from './turn/turn-machine.ts';
 
 /** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
 export type CallNews =

@@ -1,23 +1,23 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
 import { steadyClock, type Timer } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
-import { isQuestion } from './backchannel.ts';
-import { CallBook, type CallStanding } from './call-book.ts';
-import { CarrierDesk } from './carrier-desk.ts';
-import type { CallRecord } from './call-record.ts';
-import { DialogDesk, type DialogFloor } from './dialog-desk.ts';
-import { Farewell } from './farewell.ts';
+import { isQuestion } from './turn/backchannel.ts';
+import { CallLog, type CallStanding } from './log/call-log.ts';
+import { CarrierControl } from './control/carrier-control.ts';
+import type { CallRecord } from './log/call-record.ts';
+import { DialogDriver, type DialogFloor } from './control/dialog-driver.ts';
+import { HangupPolicy } from './control/hangup-policy.ts';
 import { carryOutFloor, isFloorEffect } from './floor-effects.ts';
-import { ListeningPost } from './listening-post.ts';
+import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
-import { SecretInput } from './secret-input.ts';
+import { SecretInput } from './control/secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
-import { SilenceWatch } from './silence-watch.ts';
-import { type CallOrder, Supervision } from './supervision.ts';
-import { callerHasFloor, nothingIsSaid } from './turn.ts';
-import { TurnLoop } from './turn-loop.ts';
-import { TURN_MACHINE } from './turn-machine.ts';
-import type { AskedInput, TurnEffect, TurnEvent, TurnState } from './turn-state.ts';
+import { StallDetector } from './outbound/stall-detector.ts';
+import { type CallOrder, Supervision } from './control/supervision.ts';
+import { callerHasFloor, nothingIsSaid } from './turn/turn.ts';
+import { TurnLoop } from './turn/turn-loop.ts';
+import { TURN_MACHINE } from './turn/turn-machine.ts';
+import type { AskedInput, TurnEffect, TurnEvent, TurnState } from './turn/turn-state.ts';
 
 /** One call: wires line, ear, turn machine and dialog together, and carries the machine's effects out; no rule is its own. */
 export class CallSession {
@@ -28,15 +28,15 @@ export class CallSession {
   readonly #services: CallServices;
   readonly #timing: CallTiming;
   readonly #turns: TurnLoop;
-  readonly #book: CallBook;
-  readonly #dialog: DialogDesk;
-  readonly #carrier: CarrierDesk;
+  readonly #book: CallLog;
+  readonly #dialog: DialogDriver;
+  readonly #carrier: CarrierControl;
   #resolveEnded: (record: CallRecord) => void = () => undefined;
   #attachment: Attachment | undefined;
   #media: Media | undefined;
-  readonly #listening: ListeningPost;
-  readonly #farewell: Farewell;
-  readonly #stall: SilenceWatch;
+  readonly #listening: RecogniserHandover;
+  readonly #farewell: HangupPolicy;
+  readonly #stall: StallDetector;
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   #waitForLine: Timer | undefined;
@@ -51,17 +51,17 @@ export class CallSession {
     this.#turns = new TurnLoop(services.machine ?? TURN_MACHINE, identity.bot, (effect) => {
       if (this.#media !== undefined) this.#carryOut(effect, this.#media);
     });
-    this.#stall = new SilenceWatch(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
+    this.#stall = new StallDetector(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
     this.#secret = new SecretInput(services.vault, identity.bot.name);
-    this.#book = new CallBook(identity, services, this.#secret);
-    this.#dialog = new DialogDesk(identity, services, this.#book, this.#dialogFloor());
+    this.#book = new CallLog(identity, services, this.#secret);
+    this.#dialog = new DialogDriver(identity, services, this.#book, this.#dialogFloor());
     // Nothing is ended at the carrier, where the caller speaks with somebody else now.
     const transferred = (): void => this.#waitForEnd(timing.stopGraceMs, () => this.#finish('transferred'));
     const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
-    this.#carrier = new CarrierDesk(identity, services, this.#book, carrierFloor);
-    this.#listening = new ListeningPost(services, (event) => this.#guarded(() => this.#onRecognition(event)));
+    this.#carrier = new CarrierControl(identity, services, this.#book, carrierFloor);
+    this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     const farewellFloor = { isTaken: () => callerHasFloor(this.#turns.state), hangUp: (reason: string) => this.hangUp(reason) };
-    this.#farewell = new Farewell(services.clock, timing.hangupAfterMarkMs, farewellFloor);
+    this.#farewell = new HangupPolicy(services.clock, timing.hangupAfterMarkMs, farewellFloor);
     this.#supervision = new Supervision(identity, services, this.#book, {
       media: () => this.#media,
       turn: () => this.#turns.state,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import { audioHostsOf, transcriberOn } from '../backlog.ts';
+import { audioHostsOf, transcriberOn } from '../gateway/backlog.ts';
 import { readEnvironment } from '../config/env.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { findSound } from '../call/sounds/sound-place.ts';
+import { findSound } from '../call/outbound/sounds/sound-place.ts';
 import type { Bot } from '../config/bots.ts';
 import { nearest } from '../config/nearest.ts';
 import { type Problem, shown } from '../config/problem.ts';

@@ -1,7 +1,7 @@
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { openRecords, type Records } from '../records.ts';
+import { openRecords, type Records } from '../gateway/records.ts';
 import { requireConfiguration } from './configuration.ts';
 import { EXIT, printNote } from './output.ts';
 

@@ -4,7 +4,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { errorText, errorTextWithCause } from '../kernel/errors.ts';
 import { stayAwake } from '../kernel/stay-awake.ts';
 import { errorsOf, problemText } from '../config/problem.ts';
-import type { Gateway } from '../app.ts';
+import type { Gateway } from '../gateway/app.ts';
 import { readConfiguration, readGatewayConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote } from './output.ts';
 import { type RunningGateway, runningGateways } from './running-gateways.ts';

@@ -2,9 +2,9 @@ import { fork } from 'node:child_process';
 import { isatty } from 'node:tty';
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
-import { startGateway } from '../app.ts';
+import { startGateway } from '../gateway/app.ts';
 import { readEnvironment } from '../config/env.ts';
-import { type FrontOptions, startFront } from '../front.ts';
+import { type FrontOptions, startFront } from '../gateway/front.ts';
 import { sparingEnvironment } from '../kernel/allocator.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
@@ -99,7 +99,7 @@ function startProcesses(
   processes: number,
   platform: FrontOptions['platform'],
 ): ReturnType<typeof startFront> {
-  const { path, execArgv } = entryFile(import.meta.url, '../media-entry');
+  const { path, execArgv } = entryFile(import.meta.url, '../gateway/media-entry');
   return startFront({
     ...options,
     processes,

@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
 import { type Command, InvalidArgumentError } from 'commander';
-import { openBacklog } from '../backlog.ts';
+import { openBacklog } from '../gateway/backlog.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
 import { type QueueName, QUEUES } from '../jobs/catalog.ts';
 import { systemClock } from '../kernel/clock.ts';

@@ -1,5 +1,5 @@
 import { CarrierControlError } from '../carriers/errors.ts';
-import { OrderRefusedError } from '../call/supervision.ts';
+import { OrderRefusedError } from '../call/control/supervision.ts';
 import { OffhookError } from '../kernel/errors.ts';
 
 /** A media process did not do what it was asked: it is gone, did not come up, or failed inside. Its own log lines say why. */

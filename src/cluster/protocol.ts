@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { liveCall } from '../call/live-call.ts';
+import { liveCall } from '../call/log/live-call.ts';
 import { metricsSnapshot, REFUSAL_CAUSES } from '../observability/metrics.ts';
 
 /*

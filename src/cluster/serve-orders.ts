@@ -1,5 +1,5 @@
-import type { CallRegistry } from '../call/call-registry.ts';
-import { liveCallsOf } from '../call/live-call.ts';
+import type { CallRegistry } from '../call/admission/call-registry.ts';
+import { liveCallsOf } from '../call/log/live-call.ts';
 import type { ExpectedMedia } from '../http/expected-media.ts';
 import type { CallIntake } from '../http/intake.ts';
 import type { MediaServingDeps } from '../http/serve-media-socket.ts';

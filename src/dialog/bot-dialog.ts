@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Bot, phrasesOf } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { readingBack } from './contract/read-back-hook.ts';
+import { readingBack } from './read-back-hook.ts';
 import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
@@ -11,7 +11,7 @@ import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module/module-hook.ts';
 import type { DialogHookFactory } from './port.ts';
-import { languageOf } from './understand/language.ts';
+import { languageOf } from '../language/understand/language.ts';
 
 /** What a bot's `dialog` setting comes to. */
 export interface BotDialog {

@@ -1,5 +1,5 @@
-import type { AnswerContract } from './contract/contract.ts';
-import type { AnswerReading } from './contract/reading.ts';
+import type { AnswerContract } from '../language/contract/contract.ts';
+import type { AnswerReading } from '../language/contract/reading.ts';
 
 /** The seam where users plug in what the bot says. */
 

@@ -1,4 +1,4 @@
-import type { CallAnswer } from '../call/call-registry.ts';
+import type { CallAnswer } from '../call/admission/call-registry.ts';
 import type { Attachment, InboundCall } from '../carriers/port.ts';
 
 /** What carriers' routes need of whoever runs the calls. */

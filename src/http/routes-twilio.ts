@@ -11,7 +11,7 @@ import type { RefusalCause } from '../observability/metrics.ts';
 import { sleep } from '../kernel/abort.ts';
 import { within } from '../kernel/within.ts';
 import type { MediaExpectations } from './media-elsewhere.ts';
-import type { CallAnswer } from '../call/call-registry.ts';
+import type { CallAnswer } from '../call/admission/call-registry.ts';
 import type { CallIntake } from './intake.ts';
 import { RequestRefused } from './problem.ts';
 import { socketAddress } from './public-addresses.ts';

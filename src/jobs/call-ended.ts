@@ -9,7 +9,7 @@ import type { Deliver, OutboxPump } from './outbox-pump.ts';
 import type { JobQueue, JsonValue } from './port.ts';
 import { POST_CALL, postCallJobId } from './post-call/job.ts';
 import { callEnded, callStarted, turnCompleted } from './webhooks/call-events.ts';
-import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 import { type WebhookEvent, webhookEvent } from './webhooks/webhook-event.ts';
 
 const ENDED = 'call-ended';
@@ -44,7 +44,7 @@ export interface DeliverEndedParts {
   readonly store: Store;
   readonly queue: JobQueue;
   /** Who hears of calls; nobody when absent. */
-  readonly desk?: WebhookDesk | undefined;
+  readonly desk?: WebhookDispatcher | undefined;
   /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
   readonly sealLater?: ((record: CallRecord) => Promise<void>) | undefined;
 }
@@ -99,7 +99,7 @@ export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: 
 }
 
 /** What was told while the call went is known already, and what could not be is told now. */
-async function tellAll(desk: WebhookDesk, record: CallRecord): Promise<void> {
+async function tellAll(desk: WebhookDispatcher, record: CallRecord): Promise<void> {
   await desk.announce(callStarted(record));
   if (desk.isWanted('turn.completed', record.tenantId)) {
     for (const { index } of record.turns) {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
-import type { CallJournal } from '../call/call-journal.ts';
-import type { CallRecord } from '../call/call-record.ts';
+import type { CallJournal } from '../call/log/call-journal.ts';
+import type { CallRecord } from '../call/log/call-record.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { keepEndedCall } from './call-ended.ts';
@@ -11,8 +11,8 @@ import type { Outbox } from './outbox.ts';
 import type { OutboxPump } from './outbox-pump.ts';
 import { LiveTeller } from './live-teller.ts';
 import { storedCall } from './stored-call.ts';
-import { UnkeptEnds } from './unkept-ends.ts';
-import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+import { PendingCallEnds } from './pending-call-ends.ts';
+import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 import { writeFileAtomic } from '../kernel/temporary.ts';
 
 export interface Keeping {
@@ -20,7 +20,7 @@ export interface Keeping {
   /** Who brings the outbox to the store, perhaps in another process. */
   readonly pump: Pick<OutboxPump, 'wake'> | undefined;
   /** Who hears of live calls; nobody when absent. */
-  readonly desk?: Pick<WebhookDesk, 'isWanted'> | undefined;
+  readonly desk?: Pick<WebhookDispatcher, 'isWanted'> | undefined;
   /** Whether nothing of what was said stays in plain files after the call. */
   readonly seals?: boolean;
   /** What the recordings of a bot are turned into after the call; they stay as they are when absent. */
@@ -31,7 +31,7 @@ export interface Keeping {
 export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolder: string, logger: Logger, clock: Clock) {
   const { outbox, pump, seals = false, formatOf } = keeping;
   const teller = new LiveTeller(keeping, logger);
-  const unkept = new UnkeptEnds(clock, logger);
+  const unkept = new PendingCallEnds(clock, logger);
   const revisions = new Map<string, number>();
   const next = (record: CallRecord): number => {
     const revision = (revisions.get(record.id) ?? 0) + 1;

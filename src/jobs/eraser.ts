@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { readJournal } from '../call/journal-file.ts';
+import { readJournal } from '../call/log/journal-file.ts';
 import { plainNumber } from '../config/bots.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { CALL_ID } from '../kernel/ids.ts';

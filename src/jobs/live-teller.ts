@@ -4,7 +4,7 @@ import { keepEvent } from './call-ended.ts';
 import type { Outbox } from './outbox.ts';
 import type { OutboxPump } from './outbox-pump.ts';
 import { callStarted, turnCompleted } from './webhooks/call-events.ts';
-import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 import type { WebhookEvent } from './webhooks/webhook-event.ts';
 
 /**
@@ -14,7 +14,7 @@ import type { WebhookEvent } from './webhooks/webhook-event.ts';
 export class LiveTeller {
   readonly #outbox: Pick<Outbox, 'append'>;
   readonly #pump: Pick<OutboxPump, 'wake'> | undefined;
-  readonly #desk: Pick<WebhookDesk, 'isWanted'> | undefined;
+  readonly #desk: Pick<WebhookDispatcher, 'isWanted'> | undefined;
   readonly #logger: Logger;
   /** Turns of each live call that were told of. */
   readonly #told = new Map<string, number>();
@@ -23,7 +23,7 @@ export class LiveTeller {
     parts: {
       readonly outbox: Pick<Outbox, 'append'>;
       readonly pump: Pick<OutboxPump, 'wake'> | undefined;
-      readonly desk?: Pick<WebhookDesk, 'isWanted'> | undefined;
+      readonly desk?: Pick<WebhookDispatcher, 'isWanted'> | undefined;
     },
     logger: Logger,
   ) {

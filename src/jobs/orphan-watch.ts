@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import type { CallJournal } from '../call/call-journal.ts';
-import { outcomeOf } from '../call/outcome.ts';
+import type { CallJournal } from '../call/log/call-journal.ts';
+import { outcomeOf } from '../call/log/outcome.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -11,7 +11,7 @@ import type { RecordingCoder } from './recordings/recording-coder.ts';
 import { type AnalyseCallParts, analyseCall } from './post-call/analyse-call.ts';
 import { ANALYSIS_VERSION, type PostCallSubject, postCallSubject } from './post-call/job.ts';
 import { analysisEnded } from './webhooks/call-events.ts';
-import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 
 export interface PostCallParts extends AnalyseCallParts {
   /** Where recordings are when they are not plain files any more; absent where they always are. */
@@ -19,7 +19,7 @@ export interface PostCallParts extends AnalyseCallParts {
   /** What compresses recordings and restores them; absent where they are always WAV. */
   readonly coder?: Pick<RecordingCoder, 'code'> | undefined;
   /** Who hears of analyses. */
-  readonly desk?: WebhookDesk | undefined;
+  readonly desk?: WebhookDispatcher | undefined;
 }
 
 /**

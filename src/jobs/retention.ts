@@ -1,4 +1,4 @@
-import { deleteExpiredFixtures } from '../call/replay/fixture-file.ts';
+import { deleteExpiredFixtures } from '../replay/fixture-file.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Store } from '../store/port.ts';

@@ -1,6 +1,6 @@
 import type { RecordingFormat } from '../audio/recording-format.ts';
-import type { CallRecord } from '../call/call-record.ts';
-import type { TimelineEvent } from '../call/timeline.ts';
+import type { CallRecord } from '../call/log/call-record.ts';
+import type { TimelineEvent } from '../call/log/timeline.ts';
 import type { NewCallRecord } from '../store/record.ts';
 
 /**

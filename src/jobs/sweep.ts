@@ -6,12 +6,12 @@ import type { JobQueue } from './port.ts';
 import { POST_CALL, postCallJobId, recordingJobId } from './post-call/job.ts';
 import { announceSubmission } from './submissions/announce.ts';
 import { askForSubmission } from './submissions/job.ts';
-import type { WebhookDesk } from './webhooks/webhook-desk.ts';
+import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 
 export interface SweepParts {
   readonly store: Store;
   readonly queue: JobQueue;
-  readonly desk: WebhookDesk;
+  readonly desk: WebhookDispatcher;
   readonly clock: Clock;
   /** What has been waiting for less than this is not lost yet, in ms; 60,000 when absent. */
   readonly settledMs?: number;

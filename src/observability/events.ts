@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from './logger.ts';
 import type { CallOutcome, LatencyStage, Metrics, RefusalCause, SpeechService } from './metrics.ts';
-import { throttleLines } from './sparing.ts';
+import { throttleLines } from './log-throttle.ts';
 
 /** Milliseconds by stage; a stage that did not happen is left out. */
 export type TurnLatency = Readonly<Partial<Record<LatencyStage, number>>>;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { writeFixture } from '../../src/call/replay/fixture-file.ts';
-import { keptCall } from '../unit/call/replay/kept-calls.ts';
+import { writeFixture } from '../../src/replay/fixture-file.ts';
+import { keptCall } from '../unit/replay/kept-calls.ts';
 import { lastJson, runOffhook } from './run-offhook.ts';
 
 // Each starts a process, which compiles the program first when it has changed.

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseWav } from '../../src/audio/wav.ts';
-import { startGateway } from '../../src/app.ts';
+import { startGateway } from '../../src/gateway/app.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/kernel/clock.ts';

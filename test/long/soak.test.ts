@@ -5,7 +5,7 @@ import { seededRandom } from '../../src/audio/tone.ts';
 import { POST_CALL } from '../../src/jobs/post-call/job.ts';
 import { type CallerStep, ScriptedCaller } from '../../src/sim/caller.ts';
 import { cough } from '../../src/sim/cough.ts';
-import type { CallRecord } from '../../src/call/call-record.ts';
+import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { SimulatedCall } from '../../src/sim/twilio-carrier.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/gateway/gateway-bench.ts';

@@ -19,7 +19,7 @@ import { openQueue } from '../../src/jobs/queue.ts';
 import { analyseSubmittedJob } from '../../src/jobs/submissions/analyse-submitted.ts';
 import { ANALYSES } from '../../src/jobs/submissions/job.ts';
 import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
-import { WebhookDesk } from '../../src/jobs/webhooks/webhook-desk.ts';
+import { WebhookDispatcher } from '../../src/jobs/webhooks/webhook-dispatcher.ts';
 import { limitBodyTime } from '../../src/kernel/body-time.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
@@ -53,7 +53,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     allowPrivate: true,
     tenantId: 'default',
   };
-  const desk = new WebhookDesk({ endpoints: [endpoint], store, queue, clock: systemClock });
+  const desk = new WebhookDispatcher({ endpoints: [endpoint], store, queue, clock: systemClock });
   const objects = diskObjects(join(folder.path, 'objects'));
   const uploads = new Uploads(store, objects);
   const files = new Map<string, Uint8Array>();

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { openRecords } from '../../src/records.ts';
+import { openRecords } from '../../src/gateway/records.ts';
 
 /** A worker as `offhook worker` starts it, but for a platform that answers at once, and a sweep each second. */
 const config = loadConfig({ env: readEnvironment(), files: [] });

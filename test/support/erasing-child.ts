@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { wavHeader } from '../../src/audio/wav.ts';
-import { CallJournal } from '../../src/call/call-journal.ts';
-import { reserveFixture } from '../../src/call/replay/fixture-file.ts';
+import { CallJournal } from '../../src/call/log/call-journal.ts';
+import { reserveFixture } from '../../src/replay/fixture-file.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/call-ended.ts';
@@ -14,7 +14,7 @@ import { deliverRecordings, keepRecording } from '../../src/jobs/sealing.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { writeFileAtomic } from '../../src/kernel/temporary.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import { openRecords } from '../../src/records.ts';
+import { openRecords } from '../../src/gateway/records.ts';
 import { callRecordOf } from './call-records.ts';
 
 /** A gateway's way of keeping calls, one call after the other on four lines, until it is killed. Words and number are arguments. */

@@ -1,5 +1,5 @@
 // The gateway that `offhook bench` measures: the user's own settings and bots, alone in its process, with a data folder of its own.
-import type { Gateway } from '../../app.ts';
+import type { Gateway } from '../../gateway/app.ts';
 import { startMeasuredGateway } from './measured-gateway.ts';
 import type { gatewayReport, target } from './messages.ts';
 import { obeyOrders } from './orders.ts';

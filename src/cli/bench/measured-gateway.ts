@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { startGateway, type Gateway } from '../../app.ts';
+import { startGateway, type Gateway } from '../../gateway/app.ts';
 import { readDevSecrets } from '../../config/dev-secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../observability/logger.ts';

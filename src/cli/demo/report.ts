@@ -1,4 +1,4 @@
-import type { CallRecord, TurnRecord } from '../../call/call-record.ts';
+import type { CallRecord, TurnRecord } from '../../call/log/call-record.ts';
 import type { StepReport } from '../../sim/caller.ts';
 import type { Scenario } from './scenario.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startGateway } from '../../app.ts';
-import type { CallRecord } from '../../call/call-record.ts';
+import { startGateway } from '../../gateway/app.ts';
+import type { CallRecord } from '../../call/log/call-record.ts';
 import type { CallNews } from '../../call/services.ts';
 import { readDevSecrets } from '../../config/dev-secrets.ts';
 import type { Settings } from '../../config/schema.ts';

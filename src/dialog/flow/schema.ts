@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { checkKind, codePattern } from '../contract/contract.ts';
-import { WEEKDAYS } from '../understand/calendar-day.ts';
-import type { ClockTime } from '../understand/clock-time.ts';
-import { LANGUAGES } from '../understand/language.ts';
+import { checkKind, codePattern } from '../../language/contract/contract.ts';
+import { WEEKDAYS } from '../../language/understand/calendar-day.ts';
+import type { ClockTime } from '../../language/understand/clock-time.ts';
+import { LANGUAGES } from '../../language/understand/language.ts';
 import { keysToPress, soundSource, transferTarget } from '../../config/bots.ts';
 import { strictGroup } from './strict-group.ts';
 

@@ -1,7 +1,7 @@
-import { contractHints } from '../contract/hints.ts';
-import type { AnswerContract } from '../contract/contract.ts';
-import { mostKeys } from '../contract/keys.ts';
-import type { Language } from '../understand/language.ts';
+import { contractHints } from '../../language/contract/hints.ts';
+import type { AnswerContract } from '../../language/contract/contract.ts';
+import { mostKeys } from '../../language/contract/keys.ts';
+import type { Language } from '../../language/understand/language.ts';
 import type { Slot } from './schema.ts';
 
 /** Slots that are read and said by an answer contract. */

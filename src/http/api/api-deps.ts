@@ -5,7 +5,7 @@ import type { Store } from '../../store/port.ts';
 import type { Recordings } from '../../store/recordings.ts';
 import type { Uploads } from '../../store/uploads.ts';
 import type { ApiKeys } from './api-keys.ts';
-import type { LiveDesk } from './live-desk.ts';
+import type { LiveCallOrders } from './live-call-orders.ts';
 
 export interface ApiDeps {
   readonly keys: ApiKeys;
@@ -18,5 +18,5 @@ export interface ApiDeps {
   readonly uploadFolder: string;
   readonly clock: Clock;
   /** Absent where there are no live calls. */
-  readonly live?: LiveDesk;
+  readonly live?: LiveCallOrders;
 }

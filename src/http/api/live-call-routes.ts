@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { LiveCall } from '../../call/live-call.ts';
-import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/supervision.ts';
+import type { LiveCall } from '../../call/log/live-call.ts';
+import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/control/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
 import type { AuditEvent } from '../../jobs/audit-log.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
@@ -9,7 +9,7 @@ import type { ApiDeps } from './api-deps.ts';
 import type { ApiKey } from './api-keys.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';
 import { liveCallView, liveView } from './live-call-views.ts';
-import type { LiveDesk } from './live-desk.ts';
+import type { LiveCallOrders } from './live-call-orders.ts';
 
 const nothing = z.strictObject({});
 const callId = z.strictObject({ callId: z.string().regex(CALL_ID) });
@@ -92,7 +92,7 @@ export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
 }
 
 /** @throws RequestRefused saying where the call is, if it is anywhere */
-async function found(live: LiveDesk, { calls }: ApiDeps['store'], key: Asker, id: string): Promise<LiveCall> {
+async function found(live: LiveCallOrders, { calls }: ApiDeps['store'], key: Asker, id: string): Promise<LiveCall> {
   const call = await live.calls.find(id);
   if (call?.tenantId === key.tenantId) return call;
   const journal = ownedBy.safeParse(await live.elsewhere(id));
@@ -107,7 +107,7 @@ function nameOf(order: CallOrder): string {
 }
 
 /** Nobody is kept from ending a call by an audit log that cannot be written; the call's own timeline has it, too. */
-async function audited<Done>(live: LiveDesk, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<Done>): Promise<Done> {
+async function audited<Done>(live: LiveCallOrders, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<Done>): Promise<Done> {
   const add = (outcome: AuditEvent['outcome']): Promise<void> =>
     live.audit
       .add({ ...event, outcome })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { liveCall, type LiveCall } from '../../call/live-call.ts';
+import { liveCall, type LiveCall } from '../../call/log/live-call.ts';
 import type { Principal } from './api-route.ts';
 import { anyCallView, isoTime, numbersFor } from './call-views.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { calendarDay } from '../../dialog/understand/calendar-day.ts';
-import { tokenise } from '../../dialog/understand/tokens.ts';
+import { calendarDay } from '../../language/understand/calendar-day.ts';
+import { tokenise } from '../../language/understand/tokens.ts';
 import type { ProfileField } from './profile.ts';
 
 export type FieldValue = string | number | boolean;

@@ -1,4 +1,4 @@
-import { tokenise } from '../../dialog/understand/tokens.ts';
+import { tokenise } from '../../language/understand/tokens.ts';
 
 /** A word as `tokenise` makes it, with the characters of the text that it stands for. */
 export interface SpannedToken {

@@ -14,7 +14,7 @@ import type { JobHandler, JobQueue } from '../port.ts';
 import { isFinal } from '../post-call-job.ts';
 import { profileKey } from '../post-call/analyse-call.ts';
 import type { BatchTranscriber } from '../post-call/transcriber.ts';
-import type { WebhookDesk } from '../webhooks/webhook-desk.ts';
+import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import { announceSubmission } from './announce.ts';
 import { removeUpload } from './remove-uploads.ts';
 import { askForRecording, type SubmissionSubject, submissionSubject } from './job.ts';
@@ -39,7 +39,7 @@ export interface AnalyseSubmittedParts {
   readonly uploads: Uploads;
   readonly fetcher: RecordingFetcher;
   readonly queue: Pick<JobQueue, 'enqueue'>;
-  readonly desk: Pick<WebhookDesk, 'announce'>;
+  readonly desk: Pick<WebhookDispatcher, 'announce'>;
   readonly profiles: ProfileBook;
   readonly transcriber: BatchTranscriber;
   readonly sound: SoundReader;

@@ -2,12 +2,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/port.ts';
 import type { Submission } from '../../store/submissions.ts';
 import type { WebhookEvent } from '../webhooks/webhook-event.ts';
-import type { WebhookDesk } from '../webhooks/webhook-desk.ts';
+import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import { refOf, stateOf } from './job.ts';
 
 interface AnnounceParts {
   readonly store: Pick<Store, 'submissions'>;
-  readonly desk: Pick<WebhookDesk, 'announce'>;
+  readonly desk: Pick<WebhookDispatcher, 'announce'>;
   readonly clock: Clock;
 }
 

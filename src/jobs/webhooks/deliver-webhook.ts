@@ -5,13 +5,13 @@ import type { Store } from '../../store/port.ts';
 import { JobSubjectError, WebhookFailedError, WebhookRefusedError } from '../errors.ts';
 import type { JobHandler } from '../port.ts';
 import { postWebhook } from './post-webhook.ts';
-import type { WebhookDesk } from './webhook-desk.ts';
+import type { WebhookDispatcher } from './webhook-dispatcher.ts';
 
 const subject = z.object({ tenantId: z.string().min(1), id: z.string().min(1) });
 
 export interface DeliverParts {
   readonly store: Pick<Store, 'webhooks'>;
-  readonly desk: WebhookDesk;
+  readonly desk: WebhookDispatcher;
   readonly clock: Clock;
   readonly timeoutMs: number;
 }

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sine } from '../../../src/audio/tone.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { SoundError } from '../../../src/call/sounds/errors.ts';
-import { SoundLibrary } from '../../../src/call/sounds/sound-library.ts';
+import { SoundError } from '../../../src/call/outbound/sounds/errors.ts';
+import { SoundLibrary } from '../../../src/call/outbound/sounds/sound-library.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const WAV = wavFile(sine(440, 1_000, 16_000), 16_000);

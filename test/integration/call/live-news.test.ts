@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { followCall, LiveNews } from '../../../src/call/live-news.ts';
+import { followCall, LiveNews } from '../../../src/call/log/live-news.ts';
 import type { CallNews } from '../../../src/call/services.ts';
 import { eventually } from '../gateway/eventually.ts';
 

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noise, seededRandom } from '../../../src/audio/tone.ts';
-import { FusedDetector } from '../../../src/call/neural/fused-detector.ts';
-import type { FrameWriter } from '../../../src/call/neural/shared-frames.ts';
-import { SpeechJudge } from '../../../src/call/neural/speech-judge.ts';
+import { FusedDetector } from '../../../src/call/inbound/neural/fused-detector.ts';
+import type { FrameWriter } from '../../../src/call/inbound/neural/shared-frames.ts';
+import { SpeechJudge } from '../../../src/call/inbound/neural/speech-judge.ts';
 import { startWorker } from '../../../src/kernel/entry-file.ts';
 import { eventually } from '../gateway/eventually.ts';
 
@@ -73,7 +73,7 @@ describe('a judge', () => {
   let judge: SpeechJudge & Told;
   let thread: Worker | undefined;
   beforeAll(async () => {
-    const judgeFile = new URL('../../../src/call/neural/speech-judge.ts', import.meta.url).href;
+    const judgeFile = new URL('../../../src/call/inbound/neural/speech-judge.ts', import.meta.url).href;
     judge = makeJudge({ lines: 2, start: (data) => (thread = startWorker(judgeFile, 'judge-worker', data)) });
     await judge.settled;
   });

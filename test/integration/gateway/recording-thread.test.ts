@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parseWav } from '../../../src/audio/wav.ts';
-import { RecordingThread } from '../../../src/call/recording-thread.ts';
+import { RecordingThread } from '../../../src/call/recording/recording-thread.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { eventually } from './eventually.ts';
 

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws';
 import type { Attachment, InboundCall, MediaEvent } from '../../../src/carriers/port.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
-import type { CallAnswer } from '../../../src/call/call-registry.ts';
+import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
 import type { CallIntake } from '../../../src/http/intake.ts';
 import type { Readiness } from '../../../src/http/routes-health.ts';
 import { type HttpServerDeps, createHttpServer } from '../../../src/http/server.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { transcriberOn } from '../../../src/backlog.ts';
+import { transcriberOn } from '../../../src/gateway/backlog.ts';
 import { ItemFetcher } from '../../../src/cli/analyse/fetch-item.ts';
 import type { Item, Place } from '../../../src/cli/analyse/items.ts';
 import { Manifest } from '../../../src/cli/analyse/manifest.ts';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../src/audio/tone.ts';
-import { CallJournal } from '../../../src/call/call-journal.ts';
+import { CallJournal } from '../../../src/call/log/call-journal.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { endOrphans } from '../../../src/jobs/orphan-watch.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { openRecords } from '../../../src/records.ts';
+import { openRecords } from '../../../src/gateway/records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
 

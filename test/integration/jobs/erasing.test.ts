@@ -13,7 +13,7 @@ import { deliverRecordings, keepRecording } from '../../../src/jobs/sealing.ts';
 import { callStarted } from '../../../src/jobs/webhooks/call-events.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { openRecords, type Records } from '../../../src/records.ts';
+import { openRecords, type Records } from '../../../src/gateway/records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { startRedis } from '../../support/redis-server.ts';

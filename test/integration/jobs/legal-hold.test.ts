@@ -6,7 +6,7 @@ import { AUDIT_FILE } from '../../../src/jobs/audit-log.ts';
 import { LegalHolds } from '../../../src/jobs/legal-hold.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { openRecords } from '../../../src/records.ts';
+import { openRecords } from '../../../src/gateway/records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 

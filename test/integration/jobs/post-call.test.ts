@@ -13,7 +13,7 @@ import type { JobQueue } from '../../../src/jobs/port.ts';
 import { openQueue } from '../../../src/jobs/queue.ts';
 import { JobSubjectError } from '../../../src/jobs/errors.ts';
 import { sweep } from '../../../src/jobs/sweep.ts';
-import { WebhookDesk } from '../../../src/jobs/webhooks/webhook-desk.ts';
+import { WebhookDispatcher } from '../../../src/jobs/webhooks/webhook-dispatcher.ts';
 import { startWorker } from '../../../src/jobs/worker.ts';
 import { OffhookError } from '../../../src/kernel/errors.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -173,7 +173,12 @@ describe('after a call', () => {
     }
     const stateOf = async () => (await store.calls.get('default', 'killed'))?.keeping.analysisState;
     expect(await stateOf()).toBe('pending');
-    await sweep({ store, queue, desk: new WebhookDesk({ endpoints: [], store, queue, clock: systemClock }), clock: systemClock });
+    await sweep({
+      store,
+      queue,
+      desk: new WebhookDispatcher({ endpoints: [], store, queue, clock: systemClock }),
+      clock: systemClock,
+    });
     expect(await stateOf()).toBe('failed');
   });
 

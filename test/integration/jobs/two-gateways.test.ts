@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { CallJournal } from '../../../src/call/call-journal.ts';
+import { CallJournal } from '../../../src/call/log/call-journal.ts';
 import { DrainLease } from '../../../src/jobs/drain-lease.ts';
 import { OrphanWatch } from '../../../src/jobs/orphan-watch.ts';
 import { Outbox } from '../../../src/jobs/outbox.ts';

@@ -13,7 +13,7 @@ import { POST_CALL } from '../../../src/jobs/post-call/job.ts';
 import { openQueue } from '../../../src/jobs/queue.ts';
 import { sweep } from '../../../src/jobs/sweep.ts';
 import { deliverWebhook } from '../../../src/jobs/webhooks/deliver-webhook.ts';
-import { WebhookDesk } from '../../../src/jobs/webhooks/webhook-desk.ts';
+import { WebhookDispatcher } from '../../../src/jobs/webhooks/webhook-dispatcher.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import type { Store } from '../../../src/store/port.ts';
@@ -32,7 +32,7 @@ describe('webhooks', () => {
   let all: WebhookReceiver;
   let ends: WebhookReceiver;
   let worded: WebhookReceiver;
-  let desk: WebhookDesk;
+  let desk: WebhookDispatcher;
   let outbox: Outbox;
   let pump: OutboxPump;
 
@@ -65,7 +65,7 @@ describe('webhooks', () => {
       endpoint('inside', all.url, { allowPrivate: false, tenantId: 'guarded' }),
       endpoint('named', all.url.replace('127.0.0.1', 'localhost'), { allowPrivate: false, tenantId: 'guarded' }),
     ];
-    desk = new WebhookDesk({ endpoints, store, queue, clock: systemClock });
+    desk = new WebhookDispatcher({ endpoints, store, queue, clock: systemClock });
     outbox = await Outbox.open(join(folder.path, 'outbox'), () => Date.now());
     pump = new OutboxPump({
       outbox,
@@ -176,7 +176,7 @@ describe('webhooks', () => {
 
   it('come of what the store holds after the queue forgot everything', async () => {
     const forgetful: JobQueue = Object.assign(Object.create(queue) as JobQueue, { enqueue: async () => {} });
-    const amnesiac = new WebhookDesk({
+    const amnesiac = new WebhookDispatcher({
       endpoints: [endpoint('ends', ends.url, { events: ['call.ended'] })],
       store,
       queue: forgetful,

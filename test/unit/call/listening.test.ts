@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
-import { ListeningPost } from '../../../src/call/listening-post.ts';
+import { RecogniserHandover } from '../../../src/call/inbound/recogniser-handover.ts';
 import { CallBench } from './call-bench.ts';
 
 /** Asks for a day after the greeting, and for nothing in particular after that. */
@@ -70,7 +70,10 @@ it('gives the recogniser 100 ms at a time, and what there is of them before a co
     end: async () => undefined,
     abort: () => undefined,
   };
-  const post = new ListeningPost({ recogniser: { open: () => session }, spareRecognition: () => undefined }, () => undefined);
+  const post = new RecogniserHandover(
+    { recogniser: { open: () => session }, spareRecognition: () => undefined },
+    () => undefined,
+  );
   post.open('en');
   for (let frame = 0; frame < 12; frame += 1) post.send(new Int16Array(160));
   expect(given).toEqual([100, 100]);

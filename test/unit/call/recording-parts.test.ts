@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SampleClock } from '../../../src/call/sample-clock.ts';
-import { StereoWindow } from '../../../src/call/stereo-window.ts';
+import { SampleClock } from '../../../src/call/recording/sample-clock.ts';
+import { StereoWindow } from '../../../src/call/recording/stereo-window.ts';
 
 describe('the stereo window', () => {
   it('interleaves caller and bot where they stand, with silence where nothing was put', () => {

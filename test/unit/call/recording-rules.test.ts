@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseWav } from '../../../src/audio/wav.ts';
-import { type KeepRule, Recording } from '../../../src/call/recording.ts';
-import { directRecordingFiles } from '../../../src/call/recording-file.ts';
+import { type KeepRule, Recording } from '../../../src/call/recording/recording.ts';
+import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 const FRAME_MS = 20;

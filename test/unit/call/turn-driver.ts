@@ -1,5 +1,5 @@
-import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../../src/call/turn.ts';
-import type { TurnEffect, TurnEvent, TurnSettings, TurnState } from '../../../src/call/turn-state.ts';
+import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../../src/call/turn/turn.ts';
+import type { TurnEffect, TurnEvent, TurnSettings, TurnState } from '../../../src/call/turn/turn-state.ts';
 
 /** Drives the turn machine on a time of its own, 20 ms frames at a time, and keeps what it did. */
 export class TurnDriver {

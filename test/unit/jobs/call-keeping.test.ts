@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { CallRecord } from '../../../src/call/call-record.ts';
+import type { CallRecord } from '../../../src/call/log/call-record.ts';
 import { keepCall } from '../../../src/jobs/call-keeping.ts';
 import { endOrphans } from '../../../src/jobs/orphan-watch.ts';
 import { storedCall } from '../../../src/jobs/stored-call.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { JournalFile } from '../../../src/call/journal-file.ts';
+import { JournalFile } from '../../../src/call/log/journal-file.ts';
 import { Eraser, type EraserParts } from '../../../src/jobs/eraser.ts';
 import { Outbox } from '../../../src/jobs/outbox.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';

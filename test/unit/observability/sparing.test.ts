@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { warnSparingly } from '../../../src/observability/sparing.ts';
+import { warnThrottled } from '../../../src/observability/log-throttle.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 it('tells of each problem once in ten seconds, and of how many it did not', () => {
   const clock = new ManualClock();
   const lines: unknown[] = [];
-  const warn = warnSparingly({ ...silentLogger, warn: (fields) => void lines.push(fields) }, clock, 'connection');
+  const warn = warnThrottled({ ...silentLogger, warn: (fields) => void lines.push(fields) }, clock, 'connection');
   const [away, full] = [new Error('away'), new Error('full')];
   for (let second = 0; second < 21; second += 1) {
     for (let time = 0; time < 40; time += 1) warn(away);

@@ -1,10 +1,10 @@
-import { readAnswer } from '../../../../src/dialog/contract/read-answer.ts';
-import type { AnswerContext } from '../../../../src/dialog/contract/reading.ts';
-import type { AnswerContract } from '../../../../src/dialog/contract/contract.ts';
-import { sayAnswer } from '../../../../src/dialog/contract/say-answer.ts';
-import { amountAt } from '../../../../src/dialog/understand/amounts.ts';
-import { sayInteger } from '../../../../src/dialog/understand/say-integer.ts';
-import { tokenise } from '../../../../src/dialog/understand/tokens.ts';
+import { readAnswer } from '../../../../src/language/contract/read-answer.ts';
+import type { AnswerContext } from '../../../../src/language/contract/reading.ts';
+import type { AnswerContract } from '../../../../src/language/contract/contract.ts';
+import { sayAnswer } from '../../../../src/language/contract/say-answer.ts';
+import { amountAt } from '../../../../src/language/understand/amounts.ts';
+import { sayInteger } from '../../../../src/language/understand/say-integer.ts';
+import { tokenise } from '../../../../src/language/understand/tokens.ts';
 import type { Row } from './row.ts';
 
 function contractOf(kind: Exclude<Row['kind'], 'integer'>, value: string): AnswerContract {

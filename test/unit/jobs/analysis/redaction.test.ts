@@ -4,7 +4,7 @@ import { passesLuhn, passesVerhoeff } from '../../../../src/jobs/analysis/redact
 import { findPersonal } from '../../../../src/jobs/analysis/redaction/personal.ts';
 import { Redactor } from '../../../../src/jobs/analysis/redaction/redact.ts';
 import { PERSONAL_KINDS } from '../../../../src/jobs/analysis/profile.ts';
-import { sayNumber } from '../../../../src/dialog/understand/numbers.ts';
+import { sayNumber } from '../../../../src/language/understand/numbers.ts';
 
 const redactor = new Redactor({ keywords: ['Lakeside Clinic'], personal: PERSONAL_KINDS });
 const digits = (length: number) => fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length });

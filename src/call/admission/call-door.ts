@@ -1,0 +1,73 @@
+import type { InboundCall } from '../../carriers/port.ts';
+import { type Bot, findBot, phrasesOf } from '../../config/bots.ts';
+import type { RefusalCause } from '../../observability/metrics.ts';
+import { roomFor } from './admission.ts';
+
+/** A promise of the speech platform to serve one more call; taken when the call is answered, before `start`. */
+export interface SpeechReservation {
+  release(): void;
+}
+
+export interface DoorOptions<Reservation extends SpeechReservation> {
+  readonly bots: readonly Bot[];
+  /** Live calls at once. */
+  readonly maximum: number;
+  /** Whether new calls are refused because the event loop is late. */
+  readonly shedding: () => boolean;
+  /** Undefined when no slot is free, or none of that key where one is named. */
+  readonly reserveSpeech: (lane?: number) => Reservation | undefined;
+  /** Whether the speech platform answers; a call is not half-served. */
+  readonly speechIsUp: () => boolean;
+}
+
+/** The caller hears `say` in the carrier's own voice, then the call ends. `cause` is counted, `reason` is for the log. */
+export interface CallRefusal {
+  readonly kind: 'refuse';
+  readonly say: string;
+  readonly language: string;
+  readonly cause: RefusalCause;
+  readonly reason: string;
+}
+
+/**
+ * Lets a call in or says why not. Nothing is half-served: the slot at the speech platform is held when this returns.
+ * @param at the calls that are alive, the key whose slot the call is to have (any when absent), and why no call is taken now
+ */
+export function admit<Reservation extends SpeechReservation>(
+  options: DoorOptions<Reservation>,
+  inbound: InboundCall,
+  at: { readonly active: number; readonly lane?: number | undefined; readonly closed?: 'stopping' | 'process' | undefined },
+): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
+  const { bots, shedding, speechIsUp, reserveSpeech } = options;
+  const ourNumber = inbound.direction === 'outbound' ? inbound.from : inbound.to;
+  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: ourNumber });
+  if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
+  if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
+  const room = roomFor(options, { active: at.active, shedding: shedding() });
+  if (room !== 'room') return refusal(bot, 'overflow', room);
+  if (!speechIsUp()) return refusal(bot, 'apology', 'speech-down');
+  const reservation = reserveSpeech(at.lane);
+  return reservation === undefined ? refusal(bot, 'overflow', 'speech-slots') : { kind: 'admit', bot, reservation };
+}
+
+const reasons = {
+  'no-bot': 'no bot answers this number',
+  calls: 'the most calls at once are running',
+  'loop-lag': 'the event loop is late',
+  'speech-down': 'the speech platform is down',
+  'speech-slots': 'no recognition slot is free',
+  lease: 'another process owns this call',
+  process: 'no process is there to take it',
+  stopping: 'the gateway is stopping',
+} as const satisfies Partial<Record<RefusalCause, string>>;
+
+/** What a caller hears who is not let in. @param bot whose words it is said in; undefined where there is none */
+export function refusal(
+  bot: Bot | undefined,
+  phrase: 'nobody' | 'overflow' | 'apology' | 'shutdown',
+  cause: keyof typeof reasons,
+): CallRefusal {
+  const phrases = bot === undefined ? undefined : phrasesOf(bot);
+  const say = phrases?.[phrase] ?? 'Sorry, this number is not in service. Goodbye.';
+  return { kind: 'refuse', say, language: bot?.language ?? 'en', cause, reason: reasons[cause] };
+}

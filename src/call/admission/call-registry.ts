@@ -1,0 +1,193 @@
+import type { Attachment, InboundCall } from '../../carriers/port.ts';
+import type { DialogHookFactory } from '../../dialog/port.ts';
+import { newId } from '../../kernel/ids.ts';
+import { admit, type CallRefusal, type DoorOptions, refusal, type SpeechReservation } from './call-door.ts';
+import type { CallRecord } from '../log/call-record.ts';
+import { CallSession } from '../session.ts';
+import type { CallIdentity, CallServices, CallTiming } from '../services.ts';
+import type { CallOrder } from '../control/supervision.ts';
+
+/** Stands around a call that is kept for replay: everything that reaches the call goes through it. */
+export interface CallTap {
+  /** What the call is given in place of its own. */
+  readonly identity: CallIdentity;
+  readonly services: CallServices;
+  attach(attachment: Attachment, attach: (attachment: Attachment) => void): void;
+  told(what: 'carrier-ended' | 'shut-down', reason: string, tell: () => void): void;
+  /** @param obey has the call do it */
+  ordered(order: CallOrder, obey: () => Promise<void>): Promise<void>;
+}
+
+export interface CallRegistryOptions extends DoorOptions<SpeechReservation> {
+  readonly dialogs: ReadonlyMap<string, DialogHookFactory>;
+  readonly timing: CallTiming;
+  readonly tenantId: string;
+  /** Marks this process as the owner of a call; false when another one is. */
+  readonly lease: (callId: string) => boolean;
+  /** Keeps a call as a fixture; undefined for one that is not to be kept. */
+  readonly record?: (identity: CallIdentity, services: CallServices, timing: CallTiming) => CallTap | undefined;
+  /** A call is over, its record kept, and its place free. */
+  readonly onOver?: ((carrierCallId: string) => void) | undefined;
+}
+
+export type CallAnswer =
+  | {
+      readonly kind: 'accept';
+      readonly callId: string;
+      /** New for every answer, also when a call that is alive is answered again. */
+      readonly attachmentId: string;
+    }
+  /** A repeated webhook of a call whose media socket is open: nobody else gets one. */
+  | { readonly kind: 'attached' }
+  | CallRefusal;
+
+/** The calls of this process: admits them, finds them again by the carrier's id, and sees each one to its end. */
+export class CallRegistry {
+  readonly #options: CallRegistryOptions;
+  readonly #services: CallServices;
+  readonly #byId = new Map<string, CallSession>();
+  readonly #byCarrierId = new Map<string, CallSession>();
+  readonly #recorders = new Map<string, CallTap>();
+  /** Attachments that were promised and have not come, by call. */
+  readonly #promised = new Map<string, number>();
+  #draining = false;
+
+  constructor(options: CallRegistryOptions, services: CallServices) {
+    this.#options = options;
+    this.#services = services;
+  }
+
+  get active(): number {
+    return this.#byId.size;
+  }
+
+  get calls(): readonly CallSession[] {
+    return [...this.#byId.values()];
+  }
+
+  /** Whether the calls of this process are ending for good: no other one is taken. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /**
+   * Admits a verified call or says why not; a call that is alive gets another attachment.
+   * @param lane the key of the speech platform that the call's slot belongs to; chosen here when absent
+   * @throws what the disk throws at a lease; nothing is held then
+   */
+  answer(inbound: InboundCall, lane?: number): CallAnswer {
+    const again = this.again(inbound);
+    if (again !== undefined) return again;
+    const closed = this.#draining ? 'stopping' : undefined;
+    const admission = admit(this.#options, inbound, { active: this.active, lane, closed });
+    if (admission.kind === 'refuse') return admission;
+    const { bot, reservation } = admission;
+    const dialog = this.#options.dialogs.get(bot.name);
+    try {
+      const callId = newId('call');
+      if (dialog !== undefined && this.#options.lease(callId)) {
+        this.#begin({ callId, tenantId: this.#options.tenantId, inbound, bot, dialog }, reservation);
+        return this.#accept(callId);
+      }
+    } catch (error) {
+      // A disk that refuses the lease must not cost a slot with every call.
+      reservation.release();
+      throw error;
+    }
+    reservation.release();
+    return refusal(bot, 'apology', 'lease');
+  }
+
+  /**
+   * Another attachment for a call that is alive; undefined where there is none. A repeated webhook gets none while a socket is
+   * attached: after a redirect the carrier has stopped that one.
+   */
+  again({ carrierCallId, isRepeat }: Pick<InboundCall, 'carrierCallId' | 'isRepeat'>): CallAnswer | undefined {
+    const alive = this.#byCarrierId.get(carrierCallId);
+    if (alive === undefined) return undefined;
+    return isRepeat === true && alive.attached ? { kind: 'attached' } : this.#accept(alive.id);
+  }
+
+  attach(callId: string, attachment: Attachment): void {
+    this.#keepPromise(callId);
+    const session = this.#byId.get(callId);
+    const recorder = this.#recorders.get(callId);
+    if (session === undefined) attachment.close('the call is over');
+    else if (recorder === undefined) session.attach(attachment);
+    else recorder.attach(attachment, (recorded) => session.attach(recorded));
+  }
+
+  /** No media will come for a promised attachment; a call that has none at all is over. */
+  abandon(callId: string, reason: string): void {
+    this.#keepPromise(callId);
+    const session = this.#byId.get(callId);
+    if (session !== undefined && !session.attached && (this.#promised.get(callId) ?? 0) === 0)
+      this.#tell(session, 'carrier-ended', reason);
+  }
+
+  /** The carrier says that a call is over. */
+  carrierEnded(carrierCallId: string, reason: string): void {
+    const session = this.#byCarrierId.get(carrierCallId);
+    if (session !== undefined) this.#tell(session, 'carrier-ended', reason);
+  }
+
+  /**
+   * Has a live call of this process do what somebody outside it wants.
+   * @param by who that is, for the record
+   * @throws OrderRefusedError, CarrierControlError
+   */
+  order(session: CallSession, order: CallOrder, by: string): Promise<void> {
+    const obey = (): Promise<void> => session.order(order, by);
+    return this.#recorders.get(session.id)?.ordered(order, obey) ?? obey();
+  }
+
+  /** Takes no other call, and waits until those there are have ended. */
+  async drain(): Promise<readonly CallRecord[]> {
+    this.#draining = true;
+    return Promise.all(this.calls.map((call) => call.ended));
+  }
+
+  /** Takes no other call, says goodbye to every one there is, and waits for their ends. */
+  shutDown(): Promise<readonly CallRecord[]> {
+    const drained = this.drain();
+    for (const call of this.calls) this.#tell(call, 'shut-down', 'shutdown');
+    return drained;
+  }
+
+  /** Tells a call what happened outside it. */
+  #tell(session: CallSession, what: 'carrier-ended' | 'shut-down', reason: string): void {
+    const tell = (): void => (what === 'shut-down' ? session.apologise(reason, 'shutdown') : session.carrierEnded(reason));
+    const recorder = this.#recorders.get(session.id);
+    if (recorder === undefined) tell();
+    else recorder.told(what, reason, tell);
+  }
+
+  #begin(identity: CallIdentity, reservation: SpeechReservation): void {
+    const { callId, inbound } = identity;
+    const recorder = this.#options.record?.(identity, this.#services, this.#options.timing);
+    if (recorder !== undefined) this.#recorders.set(callId, recorder);
+    const { services } = recorder ?? { services: this.#services };
+    const session = new CallSession(recorder?.identity ?? identity, services, this.#options.timing);
+    this.#byId.set(callId, session);
+    this.#byCarrierId.set(inbound.carrierCallId, session);
+    void session.ended.then(() => {
+      reservation.release();
+      this.#byId.delete(callId);
+      this.#recorders.delete(callId);
+      this.#byCarrierId.delete(inbound.carrierCallId);
+      this.#promised.delete(callId);
+      this.#options.onOver?.(inbound.carrierCallId);
+    });
+  }
+
+  #accept(callId: string): CallAnswer {
+    this.#promised.set(callId, (this.#promised.get(callId) ?? 0) + 1);
+    return { kind: 'accept', callId, attachmentId: newId('att') };
+  }
+
+  #keepPromise(callId: string): void {
+    const promised = this.#promised.get(callId) ?? 0;
+    if (promised > 1) this.#promised.set(callId, promised - 1);
+    else this.#promised.delete(callId);
+  }
+}

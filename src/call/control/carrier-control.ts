@@ -1,0 +1,173 @@
+import { sleep } from '../../kernel/abort.ts';
+import { dtmf } from '../../audio/tone.ts';
+import { encodeAudio } from '../../audio/codec.ts';
+import type { AudioFormat } from '../../audio/format.ts';
+import { joinSamples } from '../../audio/join-samples.ts';
+import type { Attachment, CallControl } from '../../carriers/port.ts';
+import type { CallLog } from '../log/call-log.ts';
+import type { OutboundAudio } from '../outbound/outbound-audio.ts';
+import type { CallIdentity, CallServices } from '../services.ts';
+
+/** What a desk may do to its call. */
+export interface CarrierFloor {
+  /** The carrier has taken the caller over: only its stop is still to come. */
+  transferred(): void;
+  transferFailed(): void;
+}
+
+/** Length of one tone and of the pause behind it, as telephone systems are sure to hear them. */
+const TONE_MS = 120;
+const PAUSE_MS = 80;
+/** The pause that a `w` among the keys stands for. */
+const WAIT_MS = 500;
+/** A carrier that plays keys takes the call away and brings it back; so long for each key, and for the way. */
+const REATTACH_KEY_MS = 1_000;
+const REATTACH_WAY_MS = 10_000;
+
+/** What a call asks of its carrier beside its media: to end, to connect somebody else, to press keys. */
+export class CarrierControl {
+  readonly #identity: CallIdentity;
+  readonly #services: CallServices;
+  readonly #book: CallLog;
+  readonly #floor: CarrierFloor;
+  readonly #ending = new AbortController();
+  /** To be pressed once the reply was heard. */
+  #keys = '';
+  #keysUntilMs = Number.NEGATIVE_INFINITY;
+  /** Ends the wait for a call that the carrier took away to press keys. */
+  #back = new AbortController();
+  #keysSent = 0;
+
+  constructor(identity: CallIdentity, services: CallServices, book: CallLog, floor: CarrierFloor) {
+    this.#identity = identity;
+    this.#services = services;
+    this.#book = book;
+    this.#floor = floor;
+  }
+
+  /** How long a socket that is gone now may stay away since the carrier is pressing keys; 0 where it is not. */
+  get awayMs(): number {
+    return Math.max(0, this.#keysUntilMs - this.#services.clock.nowMs());
+  }
+
+  /** The socket is back: the keys have been pressed. */
+  reattached(): void {
+    this.#keysUntilMs = Number.NEGATIVE_INFINITY;
+    this.#back.abort();
+  }
+
+  /** @param digits behind those that are to be pressed already */
+  pressAfterThis(digits: string): void {
+    this.#keys += digits;
+  }
+
+  /** What was to be pressed after this reply is not. */
+  forgetKeys(): void {
+    this.#keys = '';
+  }
+
+  /** A call without a socket may go on at the carrier, with a caller in silence. Never throws: most such calls are gone there too. */
+  endCall(): void {
+    this.#control()
+      ?.hangUp(this.#carrierCallId, new AbortController().signal)
+      .catch((error: unknown) =>
+        this.#services.logger.info(
+          { callId: this.#identity.callId, error },
+          'a call without a socket could not be ended at the carrier',
+        ),
+      );
+  }
+
+  /** Connects the caller to somebody else: the carrier then ends the stream. */
+  async transfer(to: string): Promise<void> {
+    try {
+      await this.#requiredControl().transfer(this.#carrierCallId, to, this.#ending.signal);
+    } catch (error) {
+      if (this.#ending.signal.aborted) return;
+      this.#book.actFailed('transfer', error);
+      this.#floor.transferFailed();
+      return;
+    }
+    if (!this.#ending.signal.aborted) this.#floor.transferred();
+  }
+
+  /**
+   * The reply was heard: presses its keys at the other end, in the way this carrier has. Once handed over they are never sent
+   * again: who is at the other end might get them twice. Never rejects; what failed is in the book, and the conversation goes on.
+   * @returns when they are pressed, or can no longer be: a carrier that takes the call away for it may never do so
+   */
+  async pressKeys(attachment: Attachment | undefined, line: OutboundAudio): Promise<void> {
+    const digits = this.#keys;
+    this.#keys = '';
+    if (digits === '') return;
+    try {
+      await this.#press(digits, attachment, line);
+    } catch (error) {
+      this.reattached();
+      if (!this.#ending.signal.aborted) this.#book.actFailed('digits', error);
+      return;
+    }
+    this.#book.digitsSent(digits.replaceAll('w', '').length);
+    await sleep(this.#services.clock, this.awayMs, AbortSignal.any([this.#back.signal, this.#ending.signal])).catch(
+      () => undefined,
+    );
+  }
+
+  /** The call is over: nothing more is asked, and nothing that was asked is waited for. */
+  close(): void {
+    this.#ending.abort(new Error('the call is over'));
+  }
+
+  async #press(digits: string, attachment: Attachment | undefined, line: OutboundAudio): Promise<void> {
+    if (attachment === undefined) throw new Error('the call has no socket now');
+    const { signal } = this.#ending;
+    switch (attachment.capabilities.dtmfOut) {
+      case 'message':
+        if (attachment.sendDigits === undefined) throw new Error(`the carrier ${attachment.carrier} takes no keys on its socket`);
+        return attachment.sendDigits(digits);
+      case 'reattach':
+        this.#keysUntilMs = this.#services.clock.nowMs() + digits.length * REATTACH_KEY_MS + REATTACH_WAY_MS;
+        this.#back = new AbortController();
+        return this.#requiredControl().sendDigits(this.#carrierCallId, digits, signal);
+      case 'rest':
+        return this.#requiredControl().sendDigits(this.#carrierCallId, digits, signal);
+      case 'inband': {
+        const unitId = `keys-${(this.#keysSent += 1)}`;
+        const { clock } = this.#services;
+        line.begin({ unitId, turnIndex: this.#book.conversation.current, text: '' });
+        line.push(unitId, tones(digits, attachment.started.format), clock.nowMs());
+        line.end(unitId, clock.nowMs());
+        return sleep(clock, keysMs(digits), signal);
+      }
+      case 'none':
+        throw new Error(`the carrier ${attachment.carrier} cannot press keys`);
+    }
+  }
+
+  get #carrierCallId(): string {
+    return this.#identity.inbound.carrierCallId;
+  }
+
+  #control(): CallControl | undefined {
+    return this.#services.controlOf(this.#identity.inbound.carrier);
+  }
+
+  #requiredControl(): CallControl {
+    const control = this.#control();
+    if (control === undefined) throw new Error(`no account of the carrier ${this.#identity.inbound.carrier} is configured`);
+    return control;
+  }
+}
+
+function keysMs(digits: string): number {
+  return Array.from(digits).reduce((sum, key) => sum + (key === 'w' ? WAIT_MS : TONE_MS + PAUSE_MS), 0);
+}
+
+/** The keys as sound, in the carrier's format. */
+function tones(digits: string, format: AudioFormat): Uint8Array {
+  const parts = Array.from(digits, (key) => {
+    const silence = (ms: number): Int16Array => new Int16Array((ms * format.rateHz) / 1000);
+    return key === 'w' ? [silence(WAIT_MS)] : [dtmf(key, TONE_MS, format.rateHz), silence(PAUSE_MS)];
+  }).flat();
+  return encodeAudio(format.encoding, joinSamples(parts));
+}

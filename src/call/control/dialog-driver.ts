@@ -1,0 +1,245 @@
+import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../../dialog/port.ts';
+import { answerContext } from '../../language/contract/context.ts';
+import { contractHints } from '../../language/contract/hints.ts';
+import { mostKeys } from '../../language/contract/keys.ts';
+import { readAnswer } from '../../language/contract/read-answer.ts';
+import type { CallLog } from '../log/call-log.ts';
+import { disposeDialog, runDialog } from './dialog-runner.ts';
+import { EarlyAnswer } from '../turn/early-answer.ts';
+import type { Media } from '../media.ts';
+import type { CallIdentity, CallServices } from '../services.ts';
+import { sameWords } from '../turn/transcript.ts';
+import type { AskedInput, Expectation, ExpectedValue } from '../turn/turn-state.ts';
+
+/** A dialog that failed this often in a row is given up, with an apology. */
+const MOST_FAILURES = 3;
+/** Callers are told that so little time is left. */
+const LAST_MINUTE_MS = 60_000;
+
+/** What a dialog may do to its call beyond speaking. */
+export interface DialogFloor {
+  /** @param expectation undefined where silence was answered, and nothing asked for anew */
+  expect(expectation: Expectation | undefined): void;
+  changeLanguage(language: string, voice: string | undefined): void;
+  /** The caller agrees that this call's sound is kept, or does not any more. */
+  keepRecording(on: boolean): void;
+  hangUpAfterThis(reason: string): void;
+  transferAfterThis(to: string): void;
+  pressAfterThis(digits: string): void;
+  /** The dialog's answer is complete. @param hints what the caller is expected to say */
+  listenFor(hints: readonly string[]): void;
+  /** The dialog had no answer: the caller is asked to say it again, or whether they are there where they said nothing. */
+  sayAgain(phrase: 'sayAgain' | 'noInput'): void;
+  /** The dialog has failed too often, or before it had said anything. */
+  giveUp(): void;
+}
+
+/** Asks the bot's dialog and carries its answers out. */
+export class DialogDriver {
+  readonly #identity: CallIdentity;
+  readonly #services: CallServices;
+  readonly #book: CallLog;
+  readonly #floor: DialogFloor;
+  readonly #hook: DialogHook;
+  #failures = 0;
+  /** The answer that the dialog was asked for last; `spoken` once something of it can be heard. */
+  #answer: { readonly kind: AskedInput['kind']; spoken: boolean; readonly end: () => void } | undefined;
+  /** The values that turns were asked for, by turn: that of a turn which may be asked again, and that of the next one. */
+  readonly #expected = new Map<number, ExpectedValue>();
+  #hints: readonly string[] = [];
+  /** Whether the running answer has said what the next turn is to be. */
+  #gathered = false;
+  #warning: 'none' | 'due' | 'given' = 'none';
+  #early: EarlyAnswer | undefined;
+  #earlyAnswers = 0;
+
+  constructor(identity: CallIdentity, services: CallServices, book: CallLog, floor: DialogFloor) {
+    this.#identity = identity;
+    this.#services = services;
+    this.#book = book;
+    this.#floor = floor;
+    this.#hook = identity.dialog.create(this.#facts(identity.bot.language));
+  }
+
+  /** Has an answer made to words that the caller may not have finished; nothing of it is heard, or done, until `ask`. */
+  askEarly(text: string, turn: number, media: Media): void {
+    this.#early?.discard();
+    this.#earlyAnswers += 1;
+    const asked = this.#turn({ kind: 'spoken', text }, turn, media);
+    const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
+    this.#early = new EarlyAnswer(turn, text, (signal) => this.#hook.respond(early, signal));
+    this.#book.askedEarly(turn);
+  }
+
+  /** A turn came and went without this dialog: what it asked for is the next one's. */
+  kept(turn: number): void {
+    const expected = this.#expected.get(turn);
+    if (expected !== undefined) this.#expected.set(turn + 1, expected);
+  }
+
+  /** When the call nears its longest duration, the next reply begins with saying so, once. */
+  timeLeft(leftMs: number): void {
+    const isShort = leftMs <= LAST_MINUTE_MS && this.#identity.bot.maxDurationMs > 2 * LAST_MINUTE_MS;
+    if (isShort && this.#warning === 'none') this.#warning = 'due';
+  }
+
+  /** Gives up the running reply and asks for another. */
+  ask(input: AskedInput, turn: number, media: Media): void {
+    const { voice } = media;
+    this.#journal(media);
+    const reply = voice.start(turn);
+    this.#book.asked(turn, input);
+    this.#hints = [];
+    this.#gathered = false;
+    // An attempt that was given up has asked for nothing.
+    for (const of of this.#expected.keys()) if (of !== turn) this.#expected.delete(of);
+    if (input.kind === 'no-input') this.kept(turn);
+    if (this.#warning === 'due') {
+      this.#warning = 'given';
+      voice.preface(reply, 'timeIsShort');
+    }
+    const dialogTurn = this.#turn(input, turn, media);
+    const early = this.#earlyFor(input, turn);
+    const end = (): void => {
+      voice.flush();
+      reply.close();
+    };
+    const answer = { kind: input.kind, spoken: false, end };
+    this.#answer = answer;
+    const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);
+    let collected = false;
+    void runDialog(respond, reply, {
+      say: (action) => {
+        this.#failures = 0;
+        answer.spoken = true;
+        if (action.type === 'say') voice.say(reply, action);
+        else voice.play(reply, action);
+      },
+      act: (action) => {
+        this.#act(action, turn, voice.language);
+        collected ||= action.type === 'set';
+        // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
+        if (action.type === 'note') this.#journal(media);
+      },
+      answered: () => this.#book.answered(turn),
+      complete: (isEmpty) => {
+        if (isEmpty) this.#book.dialogEmpty(turn);
+        voice.flush();
+        if (collected) this.#journal(media);
+        if (input.kind === 'no-input' && !this.#gathered) this.#forget(turn + 1);
+        this.#floor.listenFor(this.#hints);
+      },
+      failed: (error) => this.failed(error),
+    });
+  }
+
+  /** Silence was answered, and nothing asked for anew. */
+  #forget(turn: number): void {
+    this.#expected.delete(turn);
+    this.#floor.expect(undefined);
+  }
+
+  /**
+   * The dialog had no answer. A caller who spoke is asked to say it again; after some tries the call is given up. One who was not
+   * greeted has nothing to say again: the call is given up at once, or goes on from as much of the greeting as there is.
+   */
+  failed(error: unknown): void {
+    this.#book.dialogFailed(error);
+    this.#failures += 1;
+    const { kind, spoken, end } = this.#answer ?? { kind: 'spoken', spoken: false, end: () => undefined };
+    const greets = kind === 'start';
+    if (this.#failures >= MOST_FAILURES || (greets && !spoken)) this.#floor.giveUp();
+    else if (greets) end();
+    else this.#floor.sayAgain(kind === 'no-input' ? 'noInput' : 'sayAgain');
+  }
+
+  /** Lets the dialog clean up. Never rejects. */
+  async dispose(): Promise<void> {
+    this.#early?.discard();
+    await disposeDialog(this.#hook, this.#identity.callId, this.#services);
+  }
+
+  /** Keeps the call as it stands, for whoever ends it when this process cannot. */
+  #journal({ voice, line, recording }: Media): void {
+    this.#services.journal(this.#book.record('in-progress', voice.language, line, recording));
+  }
+
+  #act(action: Exclude<DialogAction, AudibleAction>, turn: number, language: string): void {
+    switch (action.type) {
+      case 'gather':
+        return this.#gather(action, turn + 1, language);
+      case 'set':
+        return this.#book.set(action.variables);
+      case 'language':
+        return this.#floor.changeLanguage(action.language, action.voice);
+      case 'note':
+        return this.#book.note(action.text);
+      case 'bot':
+        // Where there are several bots, their dialogs take it: see `switchingBots`.
+        throw new RangeError('the call cannot go on as another bot');
+      case 'recording':
+        return this.#floor.keepRecording(action.on);
+      case 'hangup':
+        return this.#floor.hangUpAfterThis(action.reason);
+      case 'transfer':
+        return this.#floor.transferAfterThis(action.to);
+      case 'digits':
+        return this.#floor.pressAfterThis(action.digits);
+    }
+  }
+
+  #turn(input: AskedInput, turn: number, { voice, line }: Media): DialogTurn {
+    return {
+      call: this.#facts(voice.language),
+      index: turn,
+      input: this.#input(input, turn, voice.language),
+      history: this.#book.conversation.history(line.ledger, turn),
+      variables: this.#book.variables,
+      idempotencyKey: `${this.#identity.callId}.${turn}`,
+    };
+  }
+
+  #gather(gather: DialogAction & { type: 'gather' }, turn: number, language: string): void {
+    const { contract, hints, ...rest } = gather;
+    const context = answerContext(language, this.#services.clock.wallMs(), this.#identity.bot.timeZone);
+    const expected = contract === undefined ? undefined : { contract, context };
+    this.#gathered = true;
+    if (expected === undefined) this.#expected.delete(turn);
+    else this.#expected.set(turn, expected);
+    this.#hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
+    const most = contract === undefined ? undefined : mostKeys(contract);
+    this.#floor.expect({
+      ...rest,
+      ...(most === undefined || rest.maxDigits !== undefined ? {} : { maxDigits: most }),
+      ...(expected === undefined ? {} : { value: expected }),
+    });
+  }
+
+  /** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
+  #input(input: AskedInput, turn: number, language: string): TurnInput {
+    const expected = this.#expected.get(turn);
+    const read = (text: string, keys: string) =>
+      expected === undefined ? {} : { answer: readAnswer(expected.contract, expected.context, text, keys) };
+    if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
+    if (input.kind !== 'keyed') return input;
+    const { digits, reading } = input;
+    return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };
+  }
+
+  /** The answer that was made early, where these were the words. */
+  #earlyFor(input: AskedInput, turn: number): EarlyAnswer | undefined {
+    const early = this.#early;
+    this.#early = undefined;
+    if (early === undefined) return undefined;
+    const hit = early.turn === turn && input.kind === 'spoken' && input.keys === undefined && sameWords(early.text, input.text);
+    this.#book.earlyAnswer(turn, hit);
+    if (!hit) early.discard();
+    return hit ? early : undefined;
+  }
+
+  #facts(language: string): CallFacts {
+    const { callId, bot, inbound } = this.#identity;
+    const { carrierCallId, from, to, direction } = inbound;
+    return { callId, carrierCallId, botName: bot.name, from, to, direction, language };
+  }
+}

@@ -1,0 +1,187 @@
+import { phrasesOf } from '../../config/bots.ts';
+import { OffhookError } from '../../kernel/errors.ts';
+import type { Interruptible } from '../../dialog/port.ts';
+import type { CallLog } from '../log/call-log.ts';
+import type { HangupPolicy } from './hangup-policy.ts';
+import type { Media } from '../media.ts';
+import type { CallIdentity, CallServices } from '../services.ts';
+import { nothingIsSaid } from '../turn/turn.ts';
+import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
+
+/** What somebody who looks after a live call may have it do. */
+export type CallOrder =
+  | { readonly type: 'hang-up' }
+  /** `to`: a number in E.164 form, or a `sip:` address. */
+  | { readonly type: 'transfer'; readonly to: string }
+  /** Spoken with the bot's voice as soon as the caller is not speaking, behind what the bot is saying. */
+  | { readonly type: 'say'; readonly text: string; readonly interruptible?: Interruptible | undefined }
+  /**
+   * A muted bot is silent and does nothing: the caller's turns are heard and kept, and the dialog is not asked. After `forMs`
+   * in which nobody had anything said it gets its voice back, and asks the caller to say it again.
+   */
+  | { readonly type: 'mute'; readonly on: boolean; readonly forMs?: number | undefined };
+
+/** The call cannot do what it is ordered to, and goes on as it was. */
+export class OrderRefusedError extends OffhookError {
+  readonly code = 'OFFHOOK_ORDER_REFUSED';
+  readonly retryable = false;
+}
+
+/** What supervision may do to its call. */
+export interface SupervisedFloor {
+  /** Undefined before the first socket. */
+  media(): Media | undefined;
+  turn(): TurnState;
+  readonly farewell: HangupPolicy;
+  /** What the bot meant to press after this reply is not pressed. */
+  forgetKeys(): void;
+  feed(event: TurnEvent): void;
+  hangUp(reason: string): void;
+  /** The carrier has taken the caller over. */
+  transferred(): void;
+}
+
+/** Texts that may wait for the caller to stop speaking. */
+const MOST_WAITING = 20;
+/** A bot is muted for so long where nobody says for how long: whoever muted it may be gone, and the caller waits in silence. */
+export const MUTE_LIMIT_MS = 300_000;
+/** Who gives the bot its voice back then. */
+const TIME_LIMIT = 'time-limit';
+
+/** Orders from outside a call: each one is written to its timeline, with who gave it. */
+export class Supervision {
+  readonly #identity: CallIdentity;
+  readonly #services: CallServices;
+  readonly #book: CallLog;
+  readonly #floor: SupervisedFloor;
+  readonly #ending = new AbortController();
+  readonly #waiting: (CallOrder & { type: 'say' })[] = [];
+
+  /** While somebody has muted the bot: for how long they wanted it, and when that is over. */
+  #muted: { readonly forMs: number; readonly untilMs: number } | undefined;
+  /** The carrier was asked to take the caller over. */
+  #connecting = false;
+
+  constructor(identity: CallIdentity, services: CallServices, book: CallLog, floor: SupervisedFloor) {
+    this.#identity = identity;
+    this.#services = services;
+    this.#book = book;
+    this.#floor = floor;
+  }
+
+  /** When a muted bot gets its voice back by itself. */
+  get mutedUntilWallMs(): number | undefined {
+    const { clock } = this.#services;
+    return this.#muted === undefined ? undefined : clock.wallMs() + this.#muted.untilMs - clock.nowMs();
+  }
+
+  /**
+   * Resolves when it is done; a text when it is queued.
+   * @param by who orders it, for the record
+   * @throws OrderRefusedError
+   * @throws CarrierControlError when the carrier does not take the caller over
+   */
+  async obey(order: CallOrder, by: string): Promise<void> {
+    if (this.#ending.signal.aborted) throw new OrderRefusedError('The call is over.');
+    if (order.type !== 'hang-up') this.#mustBeTalking();
+    switch (order.type) {
+      case 'hang-up':
+        this.#book.ordered('hang-up', by);
+        return this.#floor.hangUp('operator-hangup');
+      case 'transfer':
+        return this.#transfer(order.to, by);
+      case 'say':
+        if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too much waits to be said already.');
+        this.#book.ordered('say', by);
+        this.#waiting.push(order);
+        // The caller is not left alone: the silence begins anew.
+        if (this.#muted !== undefined) this.#muteFor(this.#muted.forMs);
+        return this.tick();
+      case 'mute': {
+        const { on, forMs = MUTE_LIMIT_MS } = order;
+        this.#book.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
+        if (on) this.#muteFor(forMs);
+        else this.#muted = undefined;
+        return this.#mute(on);
+      }
+    }
+  }
+
+  /** Says what waits, once the caller does not speak; a bot that was muted for long enough speaks again. */
+  tick(): void {
+    if (this.#muted !== undefined && this.#services.clock.nowMs() >= this.#muted.untilMs) this.#speakAgain();
+    const next = this.#waiting[0];
+    if (next === undefined) return;
+    const media = this.#floor.media();
+    const turn = this.#floor.turn();
+    if (media === undefined || this.#floor.farewell.last || this.#connecting) return;
+    const { phase } = turn;
+    const contested = phase.name === 'bot-speaking' && phase.contest !== undefined;
+    if (contested || !nothingIsSaid(turn)) return;
+    this.#waiting.shift();
+    const policy = next.interruptible ?? this.#identity.bot.interruption.allow;
+    if (phase.name === 'listening') this.#floor.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
+    media.voice.interject(next.text, this.#book.conversation.current, policy);
+  }
+
+  /** The call is over: nothing waits any more. */
+  close(): void {
+    this.#waiting.length = 0;
+    this.#ending.abort(new Error('the call is over'));
+  }
+
+  #mustBeTalking(): void {
+    if (this.#floor.media() === undefined) throw new OrderRefusedError('The call has no sound yet.');
+    if (this.#floor.farewell.last) throw new OrderRefusedError('The bot is saying its last words.');
+  }
+
+  #muteFor(forMs: number): void {
+    this.#muted = { forMs, untilMs: this.#services.clock.nowMs() + forMs };
+  }
+
+  /** Whoever muted the bot has forgotten the caller: what they last said, in all that time, nobody has answered. */
+  #speakAgain(): void {
+    if (this.#connecting || this.#floor.farewell.last) return;
+    this.#muted = undefined;
+    this.#book.ordered('unmute', TIME_LIMIT);
+    this.#mute(false);
+    const media = this.#floor.media();
+    // A caller who is speaking just then is answered as always.
+    if (media === undefined || this.#waiting.length > 0 || !nothingIsSaid(this.#floor.turn())) return;
+    this.#waiting.push({ type: 'say', text: phrasesOf(this.#identity.bot, media.voice.language).sayAgain });
+  }
+
+  #mute(on: boolean): void {
+    if (on && !this.#connecting) {
+      // What the bot meant to do after this reply is not done.
+      this.#floor.farewell.answered();
+      this.#floor.forgetKeys();
+    }
+    this.#floor.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on });
+  }
+
+  /** The bot is silent while the carrier decides; where it refuses, the call goes on as it was. */
+  async #transfer(to: string, by: string): Promise<void> {
+    const { carrier, carrierCallId } = this.#identity.inbound;
+    const control = this.#services.controlOf(carrier);
+    if (control === undefined) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
+    this.#book.ordered('transfer', by);
+    const wasMuted = this.#floor.turn().muted;
+    this.#mute(true);
+    // A carrier may end the stream before it says that it has the caller.
+    this.#floor.farewell.afterThis('transferred');
+    this.#connecting = true;
+    try {
+      await control.transfer(carrierCallId, to, this.#ending.signal);
+    } catch (error) {
+      // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
+      if (this.#ending.signal.aborted) return;
+      this.#connecting = false;
+      this.#book.actFailed('transfer', error);
+      this.#floor.farewell.answered();
+      if (!wasMuted) this.#mute(false);
+      throw error;
+    }
+    if (!this.#ending.signal.aborted) this.#floor.transferred();
+  }
+}

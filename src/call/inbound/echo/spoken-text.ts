@@ -1,0 +1,56 @@
+import { plainWords } from '../../turn/transcript.ts';
+
+/** Words of a long text that a recogniser may have misheard over an echo: a quarter. */
+const LEAST_SHARE = 0.75;
+/** Up to this many words, all of them must have been spoken, one after the other. */
+const FEW_WORDS = 3;
+/** Delay of the echo and of its recognition: sentences that ended longer ago are not in a transcript of now. */
+const KEPT_MS = 10_000;
+
+interface Spoken {
+  readonly unitId: string;
+  readonly words: readonly string[];
+  untilMs: number;
+}
+
+/** What the bot has been saying lately, to compare with what the recogniser hears. */
+export class SpokenText {
+  #sentences: Spoken[] = [];
+
+  /** Part of a sentence goes out. @param untilMs when it will have been played */
+  sounds(unitId: string, text: string, untilMs: number): void {
+    const last = this.#sentences.at(-1);
+    if (last?.unitId === unitId) last.untilMs = untilMs;
+    else {
+      this.#sentences = this.#sentences.filter((sentence) => sentence.untilMs > untilMs - KEPT_MS);
+      this.#sentences.push({ unitId, words: wordsOf(text), untilMs });
+    }
+  }
+
+  /** Whether these recognised words are, in their order, words of what was being said until `nowMs`. */
+  contains(text: string, nowMs: number): boolean {
+    const heard = wordsOf(text);
+    const said = this.#sentences.filter(({ untilMs }) => untilMs > nowMs - KEPT_MS).flatMap(({ words }) => words);
+    if (heard.length === 0) return false;
+    if (heard.length <= FEW_WORDS) return ` ${said.join(' ')} `.includes(` ${heard.join(' ')} `);
+    return commonWords(heard, said) >= LEAST_SHARE * heard.length;
+  }
+}
+
+function wordsOf(text: string): readonly string[] {
+  return plainWords(text)
+    .split(' ')
+    .filter((word) => word !== '');
+}
+
+/** Length of the longest sequence of words that occurs in both, in order. */
+function commonWords(a: readonly string[], b: readonly string[]): number {
+  let above = Array.from({ length: b.length + 1 }, () => 0);
+  for (const word of a) {
+    const row = [0];
+    for (const [index, other] of b.entries())
+      row.push(word === other ? above[index]! + 1 : Math.max(above[index + 1]!, row[index]!));
+    above = row;
+  }
+  return above[b.length]!;
+}

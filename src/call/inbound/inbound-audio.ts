@@ -1,0 +1,128 @@
+import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../../audio/format.ts';
+import { LentSamples } from '../../audio/lent-samples.ts';
+import { SampleBatch } from '../../audio/sample-batch.ts';
+import type { RecognitionEvent } from '../../speech/port.ts';
+import type { EchoGuard } from './echo/echo-guard.ts';
+import { FrameTime } from './frame-time.ts';
+import { LineGaps } from './line-gaps.ts';
+import type { Recording } from '../recording/recording.ts';
+import type { TurnEvent } from '../turn/turn-state.ts';
+
+/** Judges one 20 ms frame of 8 kHz PCM; implemented by `audio/voice-activity`. */
+export interface VoiceDetector {
+  /** @returns valid until the next frame */
+  process(frame: Int16Array): { readonly voiced: boolean; readonly speechLike: number };
+  /** Gives back what the detector holds; nothing is processed after it. */
+  close(): void;
+}
+
+export interface Moment {
+  readonly nowMs: number;
+  readonly wallMs: number;
+}
+
+/** The message being heard, on whichever line. */
+/** Nobody says as much between two finals: of a longer text of the recogniser the end counts. */
+const MOST_SEGMENT_CHARACTERS = 2_000;
+const heard = new LentSamples();
+
+/**
+ * The caller's side of the line: carrier audio goes to the recording and the recogniser, and comes out as 20 ms voice
+ * frames and words for the turn machine.
+ */
+export class InboundAudio {
+  readonly #detector: VoiceDetector;
+  readonly #recording: Recording | undefined;
+  readonly #echo: EchoGuard;
+  readonly #sink: (event: TurnEvent) => void;
+  readonly #gaps = new LineGaps();
+  readonly #time = new FrameTime();
+  readonly #frame = new SampleBatch(FRAME_SAMPLES_8K);
+  /** Date of the last frame that was judged. */
+  #judgedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(detector: VoiceDetector, recording: Recording | undefined, echo: EchoGuard, sink: (event: TurnEvent) => void) {
+    this.#detector = detector;
+    this.#recording = recording;
+    this.#echo = echo;
+    this.#sink = sink;
+  }
+
+  /** @param payload caller audio in the carrier's format, at 8 kHz; not kept */
+  hear(
+    format: AudioFormat,
+    payload: Uint8Array,
+    timestampMs: number | undefined,
+    at: Moment & { readonly silent: boolean },
+    recogniser: { send(pcm: Int16Array): void },
+  ): void {
+    const { nowMs, wallMs } = at;
+    const pcm = heard.decode(format.encoding, payload);
+    if (at.silent) pcm.fill(0);
+    this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
+    this.#echo.arrived(pcm.length, timestampMs, nowMs);
+    // What was said after lost frames should be recognised where it was said.
+    const durationMs = (pcm.length * FRAME_MS) / FRAME_SAMPLES_8K;
+    const missingMs = this.#gaps.before(timestampMs, durationMs, nowMs);
+    if (missingMs > 0) recogniser.send(new Int16Array((missingMs * FRAME_SAMPLES_8K) / FRAME_MS));
+    recogniser.send(pcm);
+    const endMs = this.#time.endOf(timestampMs, durationMs, nowMs);
+    if (this.#frame.length === 0 && pcm.length === FRAME_SAMPLES_8K) this.#judge(pcm, endMs, nowMs);
+    else this.#cut(pcm, endMs, nowMs);
+  }
+
+  /** Messages of another length than a frame's are put together. */
+  #cut(pcm: Int16Array, endMs: number, cameMs: number): void {
+    const frames = Math.floor((this.#frame.length + pcm.length) / FRAME_SAMPLES_8K);
+    let frameMs = endMs - (frames - 1) * FRAME_MS;
+    for (let from = 0; from < pcm.length;) {
+      from += this.#frame.add(pcm, from);
+      if (this.#frame.room > 0) break;
+      this.#judge(this.#frame.take(), frameMs, cameMs);
+      frameMs += FRAME_MS;
+    }
+  }
+
+  #judge(frame: Int16Array, endMs: number, cameMs: number): void {
+    const { voiced: sounds, speechLike } = this.#detector.process(frame);
+    const echo = this.#echo.explains(frame, sounds);
+    this.#judgedMs = Math.max(this.#judgedMs, endMs);
+    this.#sink({ type: 'frame', frame: { atMs: this.#judgedMs, cameMs, voiced: sounds && !echo, speechLike } });
+  }
+
+  close(): void {
+    this.#detector.close();
+  }
+
+  /** Turns a recogniser event into a turn event, where it is one. */
+  words(event: RecognitionEvent, nowMs: number): void {
+    switch (event.type) {
+      case 'partial':
+        this.#sink({ type: 'partial', atMs: nowMs, seg: event.seg, text: this.#said(event.text, nowMs) });
+        break;
+      case 'final':
+      case 'final-refined': {
+        const endOfUtterance = event.type === 'final' ? event.endOfUtterance : undefined;
+        this.#sink({ type: 'final', atMs: nowMs, seg: event.seg, text: this.#said(event.text, nowMs), endOfUtterance });
+        break;
+      }
+      case 'ready':
+      case 'reconnecting':
+      case 'audio-lost':
+      case 'closed':
+        break;
+    }
+  }
+
+  /** The words that are the caller's: none, when the recogniser heard the bot. */
+  #said(whole: string, nowMs: number): string {
+    const text = bounded(whole);
+    return this.#echo.repeats(text, nowMs) ? '' : text;
+  }
+}
+
+function bounded(text: string): string {
+  if (text.length <= MOST_SEGMENT_CHARACTERS) return text;
+  const end = text.slice(-MOST_SEGMENT_CHARACTERS);
+  return end.slice(end.indexOf(' ') + 1);
+}

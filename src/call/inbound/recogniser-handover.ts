@@ -1,0 +1,142 @@
+import { SampleBatch } from '../../audio/sample-batch.ts';
+import { RECOGNITION_BATCH_MS, type Recogniser, type RecognitionEvent, type RecognitionSession } from '../../speech/port.ts';
+
+const RATE_HZ = 8000;
+/** A session takes this many phrases (ASR doc, streaming rule 2). */
+const MOST_PHRASES = 10;
+
+/** A place for one more recogniser session than the call has reserved. */
+export interface SpareSlot {
+  release(): void;
+}
+
+interface ListeningServices {
+  readonly recogniser: Recogniser;
+  /** A slot beside the one this call holds, or undefined when calls need them all. */
+  readonly spareRecognition: () => SpareSlot | undefined;
+}
+
+/** A session that is being opened to take over from the running one. */
+interface Successor {
+  session: RecognitionSession | undefined;
+  readonly slot: SpareSlot;
+}
+
+/**
+ * The recogniser session of the moment. One that is replaced, as when the language changes, falls silent, and the segments
+ * of the next are numbered on from it: to the turn machine a call has one row of segments.
+ */
+export class RecogniserHandover {
+  readonly #recogniser: Recogniser;
+  readonly #spareSlot: () => SpareSlot | undefined;
+  readonly #listener: (event: RecognitionEvent) => void;
+  readonly #batch = new SampleBatch((RECOGNITION_BATCH_MS * RATE_HZ) / 1000);
+  #language = '';
+  #session: RecognitionSession | undefined;
+  #successor: Successor | undefined;
+  #phrases: readonly string[] = [];
+  /** Identity of the running session, known before `open` has returned it. */
+  #mine: unknown;
+  /** Number of the running session's segment 0. */
+  #base = 0;
+  #next = 0;
+
+  constructor({ recogniser, spareRecognition }: ListeningServices, listener: (event: RecognitionEvent) => void) {
+    this.#recogniser = recogniser;
+    this.#spareSlot = spareRecognition;
+    this.#listener = listener;
+  }
+
+  /** Opens a session at once, in place of the running one. */
+  open(language: string): void {
+    this.#dropSuccessor();
+    this.#language = language;
+    this.#phrases = [];
+    const before = this.#session;
+    const mine = {};
+    this.#takeOver(mine);
+    // An event may come before `open` has returned.
+    this.#session = this.#recogniser.open({ language, sampleRateHz: RATE_HZ }, (event) => this.#hear(mine, event));
+    before?.abort();
+  }
+
+  /**
+   * Biases recognition toward these phrases, which a session can only be given when it opens: one is opened beside the
+   * running one, and takes over once it is ready, if nothing is being said then. Without a spare slot nothing changes.
+   */
+  listenFor(hints: readonly string[], nothingIsSaid: () => boolean): void {
+    const phrases = hints.slice(0, MOST_PHRASES);
+    if (this.#session === undefined || phrases.join('\n') === this.#phrases.join('\n')) return;
+    this.#dropSuccessor();
+    const slot = this.#spareSlot();
+    if (slot === undefined) return;
+    const successor: Successor = { session: undefined, slot };
+    this.#successor = successor;
+    const options = { language: this.#language, sampleRateHz: RATE_HZ, boostPhrases: phrases };
+    successor.session = this.#recogniser.open(options, (event) => {
+      if (successor !== this.#successor) {
+        this.#hear(successor, event);
+        return;
+      }
+      if (event.type === 'ready' && nothingIsSaid()) this.#succeed(successor, phrases);
+      else if (event.type === 'ready' || event.type === 'closed') this.#dropSuccessor();
+    });
+  }
+
+  /** @param pcm 16-bit mono samples at 8 kHz */
+  send(pcm: Int16Array): void {
+    for (let from = 0; from < pcm.length;) {
+      from += this.#batch.add(pcm, from);
+      if (this.#batch.room === 0) this.#flush();
+    }
+  }
+
+  commit(): void {
+    this.#flush();
+    this.#session?.commit();
+  }
+
+  close(): void {
+    this.#dropSuccessor();
+    this.#session?.abort();
+  }
+
+  #flush(): void {
+    const pcm = this.#batch.take();
+    if (pcm.length > 0) this.#session?.send(pcm);
+  }
+
+  #succeed(successor: Successor, phrases: readonly string[]): void {
+    const before = this.#session;
+    this.#successor = undefined;
+    this.#phrases = phrases;
+    this.#takeOver(successor);
+    this.#session = successor.session;
+    before?.abort();
+    // The reserved slot is the successor's now; the spare one was the predecessor's, which is gone.
+    successor.slot.release();
+  }
+
+  #dropSuccessor(): void {
+    const successor = this.#successor;
+    this.#successor = undefined;
+    successor?.session?.abort();
+    successor?.slot.release();
+  }
+
+  #takeOver(mine: unknown): void {
+    this.#mine = mine;
+    this.#base = this.#next;
+  }
+
+  #hear(mine: unknown, event: RecognitionEvent): void {
+    if (mine !== this.#mine) return;
+    if (!('seg' in event)) {
+      this.#listener(event);
+      return;
+    }
+    const seg = this.#base + event.seg;
+    this.#next = Math.max(this.#next, seg + 1);
+    this.#listener({ ...event, seg });
+  }
+}

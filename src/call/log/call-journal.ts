@@ -1,0 +1,213 @@
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
+import { hasCode } from '../../kernel/error-code.ts';
+import { pidNamespace, processStart } from '../../kernel/process-start.ts';
+import { JournalFile, readJournal } from './journal-file.ts';
+
+/** What a dead process left behind of a call; whoever takes it over parses the document. */
+export interface OrphanedCall {
+  readonly callId: string;
+  readonly document: unknown;
+}
+
+/** How a journal looks at the processes of this machine. */
+export interface ProcessView {
+  readonly startOf: (pid: number) => string;
+  readonly namespace: string;
+  readonly clock: Clock;
+}
+
+/** How often leases are touched, and after how long without it the owner of one counts as dead that cannot be looked at. */
+const TOUCH_MS = 5_000;
+const SILENT_MS = 20_000;
+
+/**
+ * The state of each live call on disk, one file a call, to which it is written at each turn, beside a lease that names the
+ * owning process by its number and its start: after a crash of the machine, or in a container that was started again, another
+ * process soon has the number alone. The owner in another container cannot be looked at, and counts as alive while it touches
+ * its leases. What a dead process leaves behind is found and ended by another (`OrphanWatch`).
+ */
+export class CallJournal {
+  readonly #folder: string;
+  readonly #pid: number;
+  readonly #leases = new Set<string>();
+  readonly #files = new Map<string, JournalFile>();
+  readonly #onError: (callId: string, error: unknown) => void;
+  readonly #view: ProcessView;
+  #touching: Timer | undefined;
+  /** What its leases say. */
+  readonly #name: string;
+
+  constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void, view: Partial<ProcessView> = {}) {
+    this.#folder = folder;
+    this.#pid = pid;
+    this.#onError = onError;
+    this.#view = { startOf: processStart, namespace: pidNamespace(), clock: systemClock, ...view };
+    const { startOf, namespace } = this.#view;
+    const start = startOf(pid);
+    this.#name = start === '' ? `${pid}` : `${pid} ${start} ${namespace}`.trimEnd();
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#touchLater();
+  }
+
+  /**
+   * Makes this process the owner of a call; false when a living process is. Where the disk refuses, a call goes on all the same,
+   * and nothing of it is journalled until the disk takes its lease: a journal without one would be an orphan to other processes.
+   */
+  lease(callId: string): boolean {
+    try {
+      return this.#take(callId);
+    } catch (error) {
+      this.#onError(callId, error);
+      return true;
+    }
+  }
+
+  /** @throws what the disk throws; nothing is left behind then */
+  #take(callId: string): boolean {
+    const path = this.#path(callId, 'lease');
+    for (const retry of [true, false]) {
+      try {
+        const file = openSync(path, 'wx', 0o600);
+        try {
+          writeSync(file, this.#name);
+        } catch (error) {
+          rmSync(path, { force: true });
+          throw error;
+        } finally {
+          closeSync(file);
+        }
+        this.#leases.add(callId);
+        return true;
+      } catch (error) {
+        if (!hasCode(error, 'EEXIST')) throw error;
+        const owner = readFileSync(path, 'utf8');
+        if (!retry || this.#leases.has(callId) || this.#isElsewhere(callId, owner)) return false;
+        rmSync(path, { force: true });
+      }
+    }
+    return false;
+  }
+
+  /** Keeps the call as it stands. */
+  keep(callId: string, document: object): void {
+    if (!this.#leases.has(callId)) this.lease(callId);
+    if (this.#leases.has(callId)) this.#fileOf(callId).keep(document);
+  }
+
+  /** Forgets a call that has ended and whose record is safe elsewhere. */
+  async forget(callId: string): Promise<void> {
+    const file = this.#files.get(callId);
+    this.#files.delete(callId);
+    this.#leases.delete(callId);
+    await file?.abandon();
+    await rm(this.#path(callId, 'json.new'), { force: true });
+    // In this order: a journal without a lease would be an orphan to whoever looks for them meanwhile.
+    await rm(this.#path(callId, 'json'), { force: true });
+    await rm(this.#path(callId, 'lease'), { force: true });
+  }
+
+  /** Keeps an orphan's journal that nobody can read for a person to look at, beside the others; it is handed out no more. */
+  async setAside(callId: string): Promise<void> {
+    await rename(this.#path(callId, 'json'), this.#path(callId, 'json.unreadable'));
+    await this.forget(callId);
+  }
+
+  /** The calls that dead processes left behind, each handed out once: their leases are taken over. */
+  async orphans(): Promise<readonly OrphanedCall[]> {
+    const names = (await readdir(this.#folder)).filter((name) => /\.json(?:\.new)?$/u.test(name));
+    const found: OrphanedCall[] = [];
+    for (const callId of new Set(names.map((name) => name.replace(/\.json(?:\.new)?$/u, '')))) {
+      if (this.#files.has(callId) || !this.lease(callId) || !this.#leases.has(callId)) continue;
+      // Its owner may have forgotten it since the names were read.
+      if (!existsSync(this.#path(callId, 'json'))) await this.#adoptFirstState(callId);
+      if (existsSync(this.#path(callId, 'json'))) found.push({ callId, document: await this.#read(`${callId}.json`) });
+      else await this.forget(callId);
+    }
+    return found;
+  }
+
+  /** The first state of a call whose process died before it stood in its place; what is not whole says nothing of the call. */
+  async #adoptFirstState(callId: string): Promise<void> {
+    const path = this.#path(callId, 'json.new');
+    const isWhole = await readJournal(path).then(
+      () => true,
+      () => false,
+    );
+    if (isWhole) await rename(path, this.#path(callId, 'json'));
+  }
+
+  /** The journal of a call that another living process has; undefined for any other call. */
+  async elsewhere(callId: string): Promise<unknown> {
+    if (this.#leases.has(callId)) return undefined;
+    const lease = await readFile(this.#path(callId, 'lease'), 'utf8').catch(() => undefined);
+    if (lease === undefined || !this.#isElsewhere(callId, lease)) return undefined;
+    return this.#read(`${callId}.json`);
+  }
+
+  /** Closes its files; those of calls that were not forgotten stay for the next start to find. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#touching?.cancel();
+    await Promise.all([...this.#files.values()].map((file) => file.close()));
+    this.#files.clear();
+  }
+
+  /** Whether a lease is of another process that is alive. */
+  #isElsewhere(callId: string, lease: string): boolean {
+    const [number = '', start = '', namespace = ''] = lease.split(' ');
+    const pid = Number(number);
+    const [, ownStart = '', ownNamespace = ''] = this.#name.split(' ');
+    const bootOf = (began: string): string => began.split('.')[0] ?? '';
+    if (namespace !== '' && (namespace !== ownNamespace || bootOf(start) !== bootOf(ownStart))) return this.#isTouched(callId);
+    // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
+    if (pid === this.#pid || !isAlive(pid)) return false;
+    const startNow = start === '' ? '' : this.#view.startOf(pid);
+    // Where the system does not say when a process started, the number has to do.
+    return startNow === '' || startNow === start;
+  }
+
+  #isTouched(callId: string): boolean {
+    const lease = statSync(this.#path(callId, 'lease'), { throwIfNoEntry: false });
+    return lease !== undefined && this.#view.clock.wallMs() - lease.mtimeMs < SILENT_MS;
+  }
+
+  /** A process in another container sees by this that ours is alive. */
+  #touchLater(): void {
+    this.#touching = this.#view.clock.after(TOUCH_MS, () => {
+      const seconds = this.#view.clock.wallMs() / 1000;
+      for (const callId of this.#leases) void utimes(this.#path(callId, 'lease'), seconds, seconds).catch(() => undefined);
+      this.#touchLater();
+    });
+  }
+
+  async #read(name: string): Promise<unknown> {
+    try {
+      return await readJournal(join(this.#folder, name));
+    } catch (error) {
+      this.#onError(name, error);
+      return undefined;
+    }
+  }
+
+  #fileOf(callId: string): JournalFile {
+    const file = this.#files.get(callId) ?? new JournalFile(this.#path(callId, 'json'), (error) => this.#onError(callId, error));
+    this.#files.set(callId, file);
+    return file;
+  }
+
+  #path(callId: string, kind: string): string {
+    return join(this.#folder, `${callId}.${kind}`);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+}

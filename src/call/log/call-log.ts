@@ -1,0 +1,330 @@
+import type { Attachment } from '../../carriers/port.ts';
+import { errorText } from '../../kernel/errors.ts';
+import type { RecognitionEvent } from '../../speech/port.ts';
+import type { AttachmentRecord, CallRecord, InterruptionRecord } from './call-record.ts';
+import { callerText, Conversation } from './conversation.ts';
+import { HeardLedger } from '../outbound/heard-ledger.ts';
+import type { OutboundAudio } from '../outbound/outbound-audio.ts';
+import { outcomeOf, stageLatencies } from './outcome.ts';
+import type { Recording } from '../recording/recording.ts';
+import type { SecretInput } from '../control/secret-input.ts';
+import type { CallIdentity, CallNews, CallServices } from '../services.ts';
+import { Timeline } from './timeline.ts';
+import type { AskedInput, TurnEffect } from '../turn/turn-state.ts';
+
+const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
+
+/** A live call at a glance. */
+export interface CallStanding {
+  readonly startedAtWallMs: number;
+  readonly turns: number;
+  /** Of the last turn; what the bot means to say, heard or not. */
+  readonly callerText: string;
+  readonly botText: string;
+}
+
+/**
+ * What is known of one call while it goes, and who is told: each thing that happens is written once to the timeline and
+ * passed on to the log, the metrics and whoever watches. The record is built from here.
+ */
+export class CallLog {
+  readonly conversation = new Conversation();
+  readonly timeline = new Timeline();
+  readonly #identity: CallIdentity;
+  readonly #services: CallServices;
+  readonly #hide: (text: string) => string;
+  readonly #startedAtWallMs: number;
+  #attachments: AttachmentRecord[] = [];
+  readonly #interruptions: InterruptionRecord[] = [];
+  readonly #firstFrames = new Set<number>();
+  readonly #reported = new Set<number>();
+  /** As the bot has set them, and as they are kept. */
+  #variables: Readonly<Record<string, string>> = {};
+  readonly #keptVariables = new Map<string, string>();
+  readonly #notes: string[] = [];
+  #falseAlarms = 0;
+
+  /** @param secrets what of the call nothing may keep */
+  constructor(identity: CallIdentity, services: CallServices, secrets?: Pick<SecretInput, 'hideInRecord'>) {
+    this.#identity = identity;
+    this.#services = services;
+    this.#hide = (text) => secrets?.hideInRecord(text) ?? text;
+    this.#startedAtWallMs = services.clock.wallMs();
+  }
+
+  get #callId(): string {
+    return this.#identity.callId;
+  }
+
+  #nowMs(): number {
+    return this.#services.clock.nowMs();
+  }
+
+  /** What the bot remembers of this call. */
+  get variables(): Readonly<Record<string, string>> {
+    return this.#variables;
+  }
+
+  /** The bot remembers these; in the record they are without what nothing may keep, and without empty ones. */
+  set(variables: Readonly<Record<string, string>>): void {
+    this.#variables = { ...this.#variables, ...variables };
+    for (const [name, value] of Object.entries(variables)) {
+      if (value === '') this.#keptVariables.delete(this.#hide(name));
+      else this.#keptVariables.set(this.#hide(name), this.#hide(value));
+    }
+  }
+
+  note(text: string): void {
+    this.#notes.push(this.#hide(text));
+  }
+
+  /** Whoever watches a call must not be able to end it. */
+  #tell(news: CallNews): void {
+    try {
+      this.#services.news(news);
+    } catch (error) {
+      this.#services.logger.warn({ callId: this.#callId, error }, 'someone who watches a call failed');
+    }
+  }
+
+  started(): void {
+    const { carrier } = this.#identity.inbound;
+    this.#services.events.callStarted({ carrier, callId: this.#callId, active: this.#services.activeCalls() });
+    const { bot, inbound } = this.#identity;
+    this.#tell({ type: 'started', callId: this.#callId, carrierCallId: inbound.carrierCallId, botName: bot.name });
+  }
+
+  attached(attachment: Attachment): void {
+    const { id, started } = attachment;
+    const attachedAtWallMs = this.#services.clock.wallMs();
+    this.#attachments.push({ id, streamId: started.streamId, attachedAtWallMs, detachedAtWallMs: undefined, reason: undefined });
+    this.timeline.add({ type: 'attached', atMs: this.#nowMs(), detail: id });
+  }
+
+  detached(attachment: Attachment, code: number, reason: string): void {
+    const { carrier, id } = attachment;
+    const detachedAtWallMs = this.#services.clock.wallMs();
+    this.#attachments = this.#attachments.map((record) => (record.id === id ? { ...record, detachedAtWallMs, reason } : record));
+    this.timeline.add({ type: 'detached', atMs: this.#nowMs(), detail: reason });
+    this.#services.events.detached({ carrier, callId: this.#callId, attachmentId: id, code, reason });
+  }
+
+  recogniser(event: RecognitionEvent): void {
+    const atMs = this.#nowMs();
+    switch (event.type) {
+      case 'partial':
+        this.#tell({ type: 'partial', callId: this.#callId, text: event.text });
+        return;
+      case 'final':
+      case 'final-refined':
+        this.timeline.add({ type: 'final', atMs, turn: this.conversation.current + 1, seg: event.seg });
+        return;
+      case 'reconnecting':
+      case 'audio-lost':
+        this.timeline.add({ type: 'recogniser', atMs, detail: `${event.type}: ${event.reason}` });
+        return;
+      case 'ready':
+      case 'closed':
+        return;
+    }
+  }
+
+  digit(digit: string): void {
+    this.timeline.add({ type: 'digit', atMs: this.#nowMs(), turn: this.conversation.current });
+    this.#tell({ type: 'digit', callId: this.#callId, digit });
+  }
+
+  committed(effect: TurnEffect & { type: 'commit' }): void {
+    const { lastVoicedMs, reason } = effect;
+    this.timeline.add({
+      type: 'caller-committed',
+      atMs: this.#nowMs(),
+      turn: this.conversation.current + 1,
+      lastVoicedMs,
+      reason,
+    });
+  }
+
+  asked(turn: number, input: AskedInput): void {
+    this.timeline.add({ type: 'dialog-asked', atMs: this.#nowMs(), turn, kind: input.kind });
+    this.#tell({ type: 'turn', callId: this.#callId, turn, kind: input.kind, callerText: callerText(input) });
+  }
+
+  /** The dialog was asked before the caller's turn was over. */
+  askedEarly(turn: number): void {
+    this.timeline.add({ type: 'asked-early', atMs: this.#nowMs(), turn });
+  }
+
+  /** @param hit whether the answer that was made early is used */
+  earlyAnswer(turn: number, hit: boolean): void {
+    this.timeline.add({ type: 'early-answer', atMs: this.#nowMs(), turn, hit });
+    this.#services.events.earlyAnswer({ callId: this.#callId, turn, hit });
+  }
+
+  answered(turn: number): void {
+    this.timeline.add({ type: 'dialog-answered', atMs: this.#nowMs(), turn });
+  }
+
+  /** The first audio of a sentence of a reply went out. */
+  replyStarted(turn: number, line: OutboundAudio, unitId: string, atMs: number): void {
+    this.#tell({ type: 'saying', callId: this.#callId, turn, text: line.ledger.textOf(unitId) ?? '' });
+    if (this.#firstFrames.has(turn)) return;
+    this.#firstFrames.add(turn);
+    this.timeline.add({ type: 'first-frame', atMs, turn });
+    const latency = this.conversation.record(turn, line.ledger, this.timeline)?.latency;
+    this.#tell({ type: 'reply', callId: this.#callId, turn, totalMs: latency?.total });
+  }
+
+  replyPlayed(turn: number, atMs: number): void {
+    this.timeline.add({ type: 'bot-finished', atMs, turn });
+  }
+
+  /** Nothing more of this turn's reply will be heard; reported once. */
+  turnOver(turn: number, line: OutboundAudio): void {
+    const record = this.conversation.record(turn, line.ledger, this.timeline);
+    if (record === undefined || this.#reported.has(turn)) return;
+    this.#reported.add(turn);
+    this.#tell({ type: 'heard', callId: this.#callId, turn, text: record.botText, heard: record.botHeardText });
+    this.#services.events.turnCompleted({
+      callId: this.#callId,
+      index: turn,
+      inputKind: record.input.kind,
+      latencyMs: stageLatencies(record.latency),
+      text: record.callerText,
+    });
+  }
+
+  /** Who has the floor was put in question, or decided. */
+  floor(what: 'hold' | 'resume' | 'restore', by: string): void {
+    if (what !== 'hold') this.#falseAlarms += 1;
+    if (what === 'restore') this.#interruptions.pop();
+    this.timeline.add({ type: what, atMs: this.#nowMs(), turn: this.conversation.current });
+    this.#tell({ type: 'floor', callId: this.#callId, what, by });
+  }
+
+  /** @param atMs position of the caller's first voiced frame in the recording */
+  interrupted(effect: TurnEffect & { type: 'clear' }, atMs: number | undefined): void {
+    const turn = this.conversation.current;
+    const { by, onsetMs } = effect;
+    this.#interruptions.push({ turn, by, onsetToClearMs: this.#nowMs() - onsetMs, atMs });
+    this.timeline.add({ type: 'clear', atMs: this.#nowMs(), turn, onsetMs, by });
+    this.#services.events.interrupted({ callId: this.#callId, turn, kind: 'cleared', cause: by, heardMs: 0 });
+    this.#tell({ type: 'floor', callId: this.#callId, what: 'clear', by });
+  }
+
+  /** A wait that the caller would have heard as silence is covered. */
+  filler(waitingFor: string): void {
+    const turn = this.conversation.current;
+    this.timeline.add({ type: 'filler', atMs: this.#nowMs(), turn, waitingFor });
+    this.#services.logger.info({ callId: this.#callId, turn, waitingFor }, 'a caller waits');
+  }
+
+  dialogFailed(error: unknown): void {
+    const turn = this.conversation.current;
+    this.#services.events.dialogFailed({ callId: this.#callId, turn, error });
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: ${errorText(error)}` });
+  }
+
+  /** The dialog answered a turn with nothing, and the caller hears nothing. */
+  dialogEmpty(turn: number): void {
+    this.#services.events.dialogEmpty({ callId: this.#callId, turn });
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `dialog: nothing was said or done in turn ${turn}` });
+  }
+
+  /** Somebody outside the call had it do something. @param forMs how long it lasts, where it ends by itself */
+  ordered(order: string, by: string, forMs?: number): void {
+    const turn = Math.max(0, this.conversation.current);
+    this.timeline.add({ type: 'ordered', atMs: this.#nowMs(), turn, order, by, ...(forMs === undefined ? {} : { forMs }) });
+  }
+
+  /** The carrier would not do what it was asked. */
+  actFailed(what: 'transfer' | 'digits', error: unknown): void {
+    this.#services.logger.error({ callId: this.#callId, what, error }, 'a carrier did not do what it was asked');
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `${what}: ${errorText(error)}` });
+  }
+
+  /** Keys were handed over to the carrier; whether the other end took them nobody says. */
+  digitsSent(count: number): void {
+    this.timeline.add({ type: 'digits-sent', atMs: this.#nowMs(), turn: this.conversation.current, count });
+  }
+
+  speechFailed(service: 'asr' | 'tts', error: unknown): void {
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'OFFHOOK_SPEECH';
+    this.#services.events.speechFailed({ callId: this.#callId, service, code, error });
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `${service}: ${errorText(error)}` });
+  }
+
+  ended(record: CallRecord): void {
+    const { carrier, durationMs, endReason } = record;
+    const outcome = outcomeOf(endReason);
+    const turns = record.turns.length;
+    for (const [cause, count] of Object.entries({
+      source: record.playout.starvedBySource,
+      gateway: record.playout.starvedByGateway,
+    })) {
+      if (count > 0) this.#services.events.underruns({ callId: this.#callId, cause, count });
+    }
+    this.#services.events.callEnded({
+      carrier,
+      callId: this.#callId,
+      outcome,
+      reason: endReason,
+      durationMs,
+      turns,
+      // This one is over, and counted still.
+      active: Math.max(0, this.#services.activeCalls() - 1),
+    });
+    this.#tell({ type: 'ended', callId: this.#callId, reason: endReason });
+  }
+
+  /** What was written before is kept; the rest of the call is missing from its recording. */
+  #recordingFailed(cause: string): void {
+    this.#services.logger.error({ callId: this.#callId, cause }, 'the recording of a call is not whole');
+    this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
+  }
+
+  standing(line: OutboundAudio | undefined): CallStanding {
+    const { current } = this.conversation;
+    const last = line === undefined ? undefined : this.conversation.record(current, line.ledger, this.timeline);
+    const { callerText: said = '', botText = '' } = last ?? {};
+    return { startedAtWallMs: this.#startedAtWallMs, turns: current + 1, callerText: said, botText };
+  }
+
+  /** The record as it stands. @param reason why the call ended, or `in-progress` */
+  record(reason: string, language: string, line: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
+    const { inbound, bot, tenantId } = this.#identity;
+    const ledger = line?.ledger ?? new HeardLedger({ encoding: 'mulaw', rateHz: 8000 });
+    const endedAtWallMs = this.#services.clock.wallMs();
+    if (recording?.failure !== undefined && reason !== 'in-progress') this.#recordingFailed(recording.failure);
+    return {
+      version: 1,
+      id: this.#callId,
+      tenantId,
+      botName: bot.name,
+      carrier: inbound.carrier,
+      carrierCallId: inbound.carrierCallId,
+      from: inbound.from,
+      to: inbound.to,
+      direction: inbound.direction,
+      language,
+      startedAtWallMs: this.#startedAtWallMs,
+      endedAtWallMs,
+      durationMs: endedAtWallMs - this.#startedAtWallMs,
+      endReason: reason,
+      digits: this.conversation.digits,
+      turns: this.conversation.records(ledger, this.timeline),
+      interruptions: [...this.#interruptions],
+      falseAlarms: this.#falseAlarms,
+      sentences: ledger.sentences(),
+      attachments: this.#attachments,
+      variables: Object.fromEntries(this.#keptVariables),
+      notes: [...this.#notes],
+      // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
+      recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
+      recordingFailure: recording?.failure,
+      recordingGaps: recording?.gaps ?? [],
+      playout: line === undefined ? NO_PLAYOUT : { ...line.playout.counters, ...line.playout.measures.summary },
+      timeline: this.timeline.events,
+    };
+  }
+}

@@ -1,0 +1,69 @@
+import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measures.ts';
+import type { HeardSentence } from '../outbound/heard-ledger.ts';
+import type { RecordingGap } from '../recording/recording.ts';
+import type { TimelineEvent, TurnLatency } from './timeline.ts';
+import type { AskedInput } from '../turn/turn-state.ts';
+
+/** One exchange: what the caller did, and the reply to it. The greeting is turn 0. */
+export interface TurnRecord {
+  readonly index: number;
+  readonly input: AskedInput;
+  /** Joined finals; for keys, the digits. Empty for the greeting and for no input. */
+  readonly callerText: string;
+  /** What the bot was to say, and what of it was heard; a half-heard word ends in a dash. */
+  readonly botText: string;
+  readonly botHeardText: string;
+  /** Whether the caller cut the reply short. */
+  readonly interrupted: boolean;
+  readonly latency: TurnLatency;
+  readonly startedAtWallMs: number;
+}
+
+export interface AttachmentRecord {
+  readonly id: string;
+  readonly streamId: string;
+  readonly attachedAtWallMs: number;
+  readonly detachedAtWallMs: number | undefined;
+  readonly reason: string | undefined;
+}
+
+export interface InterruptionRecord {
+  readonly turn: number;
+  readonly by: string;
+  /** From the first voiced frame of the caller to the clear on the wire. */
+  readonly onsetToClearMs: number;
+  /** Position in the recording of the first voiced frame, in ms. */
+  readonly atMs: number | undefined;
+}
+
+/** Everything that is kept of a call when it has ended; version 1. */
+export interface CallRecord {
+  readonly version: 1;
+  readonly id: string;
+  readonly tenantId: string;
+  readonly botName: string;
+  readonly carrier: string;
+  readonly carrierCallId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly language: string;
+  readonly startedAtWallMs: number;
+  readonly endedAtWallMs: number;
+  readonly durationMs: number;
+  readonly endReason: string;
+  readonly digits: string;
+  readonly turns: readonly TurnRecord[];
+  readonly interruptions: readonly InterruptionRecord[];
+  /** Contests that were decided for the bot: coughs, knocks, noise. */
+  readonly falseAlarms: number;
+  readonly sentences: readonly HeardSentence[];
+  readonly attachments: readonly AttachmentRecord[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly notes: readonly string[];
+  readonly recordingPath: string | undefined;
+  readonly recordingFailure: string | undefined;
+  readonly recordingGaps: readonly RecordingGap[];
+  readonly playout: Readonly<PlayoutCounters> & PlayoutSummary;
+  readonly timeline: readonly TimelineEvent[];
+}

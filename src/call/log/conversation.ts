@@ -1,0 +1,104 @@
+import type { HistoryEntry } from '../../dialog/port.ts';
+import type { TurnRecord } from './call-record.ts';
+import type { HeardLedger } from '../outbound/heard-ledger.ts';
+import { type Timeline, turnLatency } from './timeline.ts';
+import type { AskedInput } from '../turn/turn-state.ts';
+
+interface Exchange {
+  readonly index: number;
+  input: AskedInput;
+  readonly startedAtWallMs: number;
+}
+
+/** The turns of a call so far. Turn 0 is the greeting; a turn that is asked again keeps its index. */
+export class Conversation {
+  readonly #exchanges: Exchange[] = [];
+  digits = '';
+
+  /** Index of the running turn; −1 before the greeting. */
+  get current(): number {
+    return this.#exchanges.length - 1;
+  }
+
+  /** Opens the next turn. */
+  open(input: AskedInput, wallMs: number): number {
+    this.#exchanges.push({ index: this.#exchanges.length, input, startedAtWallMs: wallMs });
+    this.digits += keysOf(input);
+    return this.current;
+  }
+
+  /** Puts better words into the running turn. */
+  amend(input: AskedInput): void {
+    const exchange = this.#exchanges.at(-1);
+    if (exchange !== undefined) exchange.input = input;
+  }
+
+  /** The caller went on speaking before anything was answered: the turn is taken back and will be opened again. */
+  takeBack(): void {
+    const taken = this.#exchanges.pop();
+    const keys = taken === undefined ? '' : keysOf(taken.input);
+    this.digits = this.digits.slice(0, this.digits.length - keys.length);
+  }
+
+  /** What both sides said before this turn, the bot's side as it was heard. */
+  history(ledger: HeardLedger, turn: number): readonly HistoryEntry[] {
+    return this.#exchanges.slice(0, turn).flatMap(({ index, input }) => {
+      const entries: HistoryEntry[] = [
+        { role: 'caller', text: callerText(input) },
+        { role: 'bot', text: ledger.heardText(index) },
+      ];
+      return entries.filter(({ text }) => text !== '');
+    });
+  }
+
+  records(ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn'>): readonly TurnRecord[] {
+    return this.#exchanges.map(({ index, input, startedAtWallMs }) =>
+      this.#record(index, input, startedAtWallMs, ledger, timeline),
+    );
+  }
+
+  /** The record of one turn as it stands, or undefined when there is no such turn. */
+  record(index: number, ledger: HeardLedger, timeline: Pick<Timeline, 'ofTurn'>): TurnRecord | undefined {
+    const exchange = this.#exchanges[index];
+    if (exchange === undefined) return undefined;
+    return this.#record(index, exchange.input, exchange.startedAtWallMs, ledger, timeline);
+  }
+
+  #record(
+    index: number,
+    input: AskedInput,
+    startedAtWallMs: number,
+    ledger: HeardLedger,
+    timeline: Pick<Timeline, 'ofTurn'>,
+  ): TurnRecord {
+    return {
+      index,
+      input,
+      callerText: callerText(input),
+      botText: ledger.sentText(index),
+      botHeardText: ledger.heardText(index),
+      interrupted: ledger.wasCut(index),
+      latency: turnLatency(timeline.ofTurn(index), index),
+      startedAtWallMs,
+    };
+  }
+}
+
+/** The keys of an answer. */
+function keysOf(input: AskedInput): string {
+  if (input.kind === 'keyed') return input.digits;
+  return input.kind === 'spoken' ? (input.keys ?? '') : '';
+}
+
+/** What the caller said or keyed; empty where it was nothing. */
+export function callerText(input: AskedInput): string {
+  switch (input.kind) {
+    case 'spoken':
+      return input.keys === undefined ? input.text : `${input.text} ${input.keys}`;
+    case 'keyed':
+      return input.digits;
+    case 'start':
+    case 'no-input':
+      return '';
+  }
+}

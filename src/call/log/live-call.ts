@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { CallRegistry } from '../admission/call-registry.ts';
+import type { CallSession } from '../session.ts';
+import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
+
+/** A live call at a glance, as data, so that another process can be told of it. */
+export const liveCall = z.object({
+  id: z.string(),
+  tenantId: z.string(),
+  bot: z.string(),
+  carrier: z.string(),
+  from: z.string(),
+  to: z.string(),
+  direction: z.enum(['inbound', 'outbound']),
+  startedAtWallMs: z.number(),
+  /** Who has the floor; `connecting` before the first sound, and while the carrier's socket is gone. */
+  phase: z.enum(['connecting', 'listening', 'caller-speaking', 'settling', 'keying', 'thinking', 'bot-speaking']),
+  muted: z.boolean(),
+  /** When a muted bot gets its voice back by itself. */
+  mutedUntilWallMs: z.number().optional(),
+  turns: z.int(),
+  /** Of the last turn. */
+  callerText: z.string(),
+  botText: z.string(),
+});
+
+export type LiveCall = z.infer<typeof liveCall>;
+
+/** The live calls of a gateway, wherever they are, and what can be done to them. */
+export interface LiveCalls {
+  /** Oldest first. */
+  list(): Promise<readonly LiveCall[]>;
+  find(callId: string): Promise<LiveCall | undefined>;
+  /**
+   * Has a call do what somebody outside it wants.
+   * @param by who that is, for the record
+   * @returns the call as it stands then
+   * @throws OrderRefusedError, CarrierControlError
+   */
+  order(callId: string, order: CallOrder, by: string): Promise<LiveCall>;
+}
+
+/** The live calls of this process. */
+export function liveCallsOf(registry: Pick<CallRegistry, 'calls' | 'order'>): LiveCalls {
+  const sessionOf = (callId: string): CallSession | undefined => registry.calls.find(({ id }) => id === callId);
+  return {
+    list: async () => registry.calls.map(seen),
+    async find(callId) {
+      const session = sessionOf(callId);
+      return session === undefined ? undefined : seen(session);
+    },
+    async order(callId, order, by) {
+      const session = sessionOf(callId);
+      if (session === undefined) throw new OrderRefusedError('The call is over.');
+      await registry.order(session, order, by);
+      return seen(session);
+    },
+  };
+}
+
+function seen({ id, identity: { tenantId, bot, inbound }, attached, standing }: CallSession): LiveCall {
+  const { turn, mutedUntilWallMs, startedAtWallMs, turns, callerText, botText } = standing;
+  const { carrier, from, to, direction } = inbound;
+  const about = { id, tenantId, bot: bot.name, carrier, from, to, direction, startedAtWallMs };
+  const phase = attached ? turn.phase.name : 'connecting';
+  return { ...about, phase, muted: turn.muted, mutedUntilWallMs, turns, callerText, botText };
+}

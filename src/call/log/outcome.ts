@@ -1,0 +1,37 @@
+import type { CallOutcome, LatencyStage } from '../../observability/metrics.ts';
+import type { TurnLatency } from './timeline.ts';
+
+/** The small set of outcomes that metrics count, from the reason a call's record keeps. */
+export function outcomeOf(endReason: string): CallOutcome {
+  switch (endReason) {
+    case 'caller-hangup':
+      return 'caller-hangup';
+    case 'carrier-lost':
+      return 'lost';
+    case 'max-duration':
+      return 'time-limit';
+    case 'shutdown':
+      return 'shutdown';
+    case 'speech-unavailable':
+    case 'dialog-failed':
+    case 'transfer-failed':
+    case 'internal-error':
+    case 'process-died':
+      return 'failed';
+    default:
+      return 'bot-hangup';
+  }
+}
+
+/** A turn's latencies under the names that metrics use; stages that did not happen are left out. */
+export function stageLatencies(latency: TurnLatency): Partial<Record<LatencyStage, number>> {
+  const stages: readonly (readonly [LatencyStage, number | undefined])[] = [
+    ['endpointing', latency.endpointing],
+    ['asr-final', latency.asrFinal],
+    ['dialog', latency.dialog],
+    ['tts-first-byte', latency.ttsFirstByte],
+    ['first-frame', latency.firstFrame],
+    ['total', latency.total],
+  ];
+  return Object.fromEntries(stages.filter(([, valueMs]) => valueMs !== undefined));
+}

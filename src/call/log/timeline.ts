@@ -1,0 +1,107 @@
+import { TurnIndex } from './turn-index.ts';
+
+/** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
+export type TimelineEvent =
+  | { readonly type: 'attached' | 'detached'; readonly atMs: number; readonly detail: string }
+  | {
+      readonly type: 'caller-committed';
+      readonly atMs: number;
+      readonly turn: number;
+      readonly lastVoicedMs: number;
+      readonly reason: string;
+    }
+  | { readonly type: 'final'; readonly atMs: number; readonly turn: number; readonly seg: number }
+  | { readonly type: 'asked-early'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'early-answer'; readonly atMs: number; readonly turn: number; readonly hit: boolean }
+  | { readonly type: 'dialog-asked'; readonly atMs: number; readonly turn: number; readonly kind: string }
+  | { readonly type: 'dialog-answered'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'tts-asked'; readonly atMs: number; readonly turn: number; readonly unitId: string }
+  | { readonly type: 'tts-first-byte'; readonly atMs: number; readonly turn: number; readonly unitId: string }
+  | { readonly type: 'first-frame'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'bot-finished'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'hold' | 'resume' | 'restore'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'clear'; readonly atMs: number; readonly turn: number; readonly onsetMs: number; readonly by: string }
+  | { readonly type: 'digit'; readonly atMs: number; readonly turn: number }
+  | { readonly type: 'digits-sent'; readonly atMs: number; readonly turn: number; readonly count: number }
+  | { readonly type: 'filler'; readonly atMs: number; readonly turn: number; readonly waitingFor: string }
+  | {
+      readonly type: 'ordered';
+      readonly atMs: number;
+      readonly turn: number;
+      readonly order: string;
+      readonly by: string;
+      /** After which it ends by itself. */
+      readonly forMs?: number;
+    }
+  | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }
+  | { readonly type: 'problem'; readonly atMs: number; readonly detail: string };
+
+/** How long the caller waited, by stage, in ms. Undefined where the stage did not happen. */
+export interface TurnLatency {
+  /** From the caller's last voiced sample to the commit. */
+  readonly endpointing: number | undefined;
+  /** From the commit to the words the dialog was asked with: the recogniser's settling time. */
+  readonly asrFinal: number | undefined;
+  readonly dialog: number | undefined;
+  readonly ttsFirstByte: number | undefined;
+  readonly firstFrame: number | undefined;
+  /** From the caller's last voiced sample to the first frame of the reply. */
+  readonly total: number | undefined;
+}
+
+/** Why a commit ends no turn: what was said was listening, or waiting. */
+const NO_TURN: ReadonlySet<string> = new Set(['backchannel', 'waiting']);
+
+/** Derives a turn's latencies from the timeline; the turn is the one whose reply is measured. */
+export function turnLatency(events: readonly TimelineEvent[], turn: number): TurnLatency {
+  const mine = events.filter((event) => 'turn' in event && event.turn === turn);
+  const committed = mine.filter((event) => event.type === 'caller-committed' && !NO_TURN.has(event.reason)).at(-1);
+  const asked = mine.filter((event) => event.type === 'dialog-asked').at(-1);
+  const afterAsked = mine.filter((event) => asked !== undefined && event.atMs >= asked.atMs);
+  const first = (type: TimelineEvent['type']) => afterAsked.find((event) => event.type === type);
+  const answered = first('dialog-answered');
+  const ttsAsked = first('tts-asked');
+  const ttsFirstByte = first('tts-first-byte');
+  const firstFrame = first('first-frame');
+  const lastVoicedMs = committed?.type === 'caller-committed' ? committed.lastVoicedMs : undefined;
+  return {
+    endpointing: between(lastVoicedMs, committed?.atMs),
+    asrFinal: between(committed?.atMs, committed === undefined ? undefined : asked?.atMs),
+    dialog: between(asked?.atMs, answered?.atMs),
+    ttsFirstByte: between(ttsAsked?.atMs, ttsFirstByte?.atMs),
+    firstFrame: between(ttsFirstByte?.atMs, firstFrame?.atMs),
+    total: between(lastVoicedMs ?? asked?.atMs, firstFrame?.atMs),
+  };
+}
+
+function between(fromMs: number | undefined, toMs: number | undefined): number | undefined {
+  if (fromMs === undefined || toMs === undefined) return undefined;
+  return Math.round((toMs - fromMs) * 10) / 10;
+}
+
+const MOST_EVENTS = 20_000;
+
+/** The events of one call, oldest first; bounded, the excess is counted. */
+export class Timeline {
+  readonly #events: TimelineEvent[] = [];
+  readonly #byTurn = new TurnIndex<TimelineEvent>();
+  dropped = 0;
+
+  add(event: TimelineEvent): void {
+    if (this.#events.length >= MOST_EVENTS) {
+      this.dropped += 1;
+      return;
+    }
+    this.#events.push(event);
+    if ('turn' in event) this.#byTurn.add(event.turn, event);
+  }
+
+  /** The events of one turn, oldest first. */
+  ofTurn(turn: number): readonly TimelineEvent[] {
+    return this.#byTurn.of(turn);
+  }
+
+  get events(): readonly TimelineEvent[] {
+    return this.#events;
+  }
+}

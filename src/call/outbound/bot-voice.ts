@@ -1,0 +1,184 @@
+import { isDeepStrictEqual } from 'node:util';
+import { phrasesOf, type Bot } from '../../config/bots.ts';
+import type { PhraseSet } from '../../config/bot-phrases.ts';
+import type { DialogAction, Interruptible } from '../../dialog/port.ts';
+import { soundLabel } from '../../dialog/port-sounds.ts';
+import type { OutboundAudio } from './outbound-audio.ts';
+import type { CallServices, SentenceCutter } from '../services.ts';
+import { speakable } from './speakable.ts';
+import { Reply, type Utterance } from './speaker.ts';
+import type { Timeline } from '../log/timeline.ts';
+
+/** What is said outside any turn counts for none. */
+const NO_TURN = -1;
+
+export interface VoiceListener {
+  readonly synthesisFailed: (error: unknown) => void;
+  readonly soundMissing: (source: string, error: unknown) => void;
+}
+
+/** What the bot says and how: the language and voice of the moment, and the one reply that is being spoken. */
+export class BotVoice {
+  language: string;
+  #voice: string;
+  readonly #bot: Bot;
+  readonly #services: CallServices;
+  readonly #line: OutboundAudio;
+  readonly #timeline: Timeline;
+  readonly #listener: VoiceListener;
+  #reply: Reply | undefined;
+  #replies = 0;
+  /** The text that is being said in parts. */
+  #open: { readonly reply: Reply; readonly cutter: SentenceCutter; readonly style: Omit<Utterance, 'text'> } | undefined;
+
+  constructor(bot: Bot, services: CallServices, line: OutboundAudio, timeline: Timeline, listener: VoiceListener) {
+    this.language = bot.language;
+    this.#voice = bot.voice;
+    this.#bot = bot;
+    this.#services = services;
+    this.#line = line;
+    this.#timeline = timeline;
+    this.#listener = listener;
+  }
+
+  /** The reply being made or played; undefined while the bot has nothing to say. */
+  get reply(): Reply | undefined {
+    return this.#reply;
+  }
+
+  /** All of the reply has been made and played. */
+  get played(): boolean {
+    return this.#reply !== undefined && !this.#reply.aborted && this.#reply.done && this.#line.playout.idle;
+  }
+
+  /** A reply is being made or played, or was cut and can go on. */
+  get speaking(): boolean {
+    return this.#reply !== undefined && !this.#reply.aborted;
+  }
+
+  /** Starts what the dialog has to say, in place of the running reply and of what an interruption took back of it. */
+  start(turnIndex: number): Reply {
+    return this.#start(turnIndex, true);
+  }
+
+  #start(turnIndex: number, isOfDialog: boolean): Reply {
+    this.#reply?.abort();
+    this.#line.playout.discardCut();
+    // A hold was about what was being said; nobody would ever lift it from the next reply.
+    this.#line.playout.release();
+    this.#reply = this.#newReply(turnIndex, isOfDialog, this.#listener.synthesisFailed);
+    return this.#reply;
+  }
+
+  say(reply: Reply, action: DialogAction & { type: 'say' }): void {
+    const interruptible = action.interruptible ?? this.#bot.interruption.allow;
+    const language = action.language ?? this.language;
+    const voice = action.voice ?? this.#voice;
+    const style = { voice, language, speed: this.#bot.speed, interruptible };
+    const open = this.#open;
+    if (open !== undefined && (open.reply !== reply || !isDeepStrictEqual(open.style, style))) this.flush();
+    const cutter = this.#open?.cutter ?? this.#services.createCutter();
+    this.#open = { reply, cutter, style };
+    this.#speak(cutter.push(action.text));
+    if (action.more !== true) this.flush();
+  }
+
+  play(reply: Reply, { source, text = '', loop = 1, preemptible = false, ...action }: DialogAction & { type: 'play' }): void {
+    this.flush();
+    const interruptible = action.interruptible ?? this.#bot.interruption.allow;
+    const words = speakable(text);
+    const { language } = this;
+    const instead = { text: words, voice: this.#voice, language, speed: this.#bot.speed, interruptible };
+    reply.play({
+      source,
+      label: words === '' ? soundLabel(source) : words,
+      loop,
+      preemptible,
+      interruptible,
+      instead: words === '' ? undefined : instead,
+    });
+  }
+
+  /** The text that was being said has ended, whatever it was said to go on with. */
+  flush(): void {
+    if (this.#open !== undefined) this.#speak(this.#open.cutter.flush());
+    this.#open = undefined;
+  }
+
+  #speak(sentences: readonly string[]): void {
+    if (this.#open !== undefined) speakAll(this.#open.reply, this.#open.style, sentences);
+  }
+
+  /** Says one of the bot's ready-made sentences as part of a reply. */
+  preface(reply: Reply, name: keyof PhraseSet, interruptible: Interruptible = this.#bot.interruption.allow): void {
+    this.say(reply, { type: 'say', text: phrasesOf(this.#bot, this.language)[name], interruptible });
+  }
+
+  /** Says one of the bot's ready-made sentences as the whole reply. */
+  phrase(name: keyof PhraseSet, turnIndex: number, interruptible: Interruptible): void {
+    const reply = this.#start(turnIndex, false);
+    this.preface(reply, name, interruptible);
+    reply.close();
+  }
+
+  /** Says words that are not the dialog's, behind what is being said now; with nothing being said, as a reply of their own. */
+  interject(text: string, turnIndex: number, interruptible: Interruptible): void {
+    const running = this.speaking ? this.#reply : undefined;
+    const reply = running ?? this.#start(turnIndex, false);
+    this.#sayWhole(reply, text, interruptible);
+    if (running === undefined) reply.close();
+  }
+
+  /** Words that belong to no text of the dialog's: what that says in parts is not ended by them. */
+  #sayWhole(reply: Reply, text: string, interruptible: Interruptible): void {
+    const cutter = this.#services.createCutter();
+    const style = { voice: this.#voice, language: this.language, speed: this.#bot.speed, interruptible };
+    speakAll(reply, style, [...cutter.push(text), ...cutter.flush()]);
+  }
+
+  /** Covers a wait with a short sentence that belongs to no turn; the reply follows behind it. */
+  filler(): void {
+    const filler = this.#newReply(NO_TURN, false, () => undefined);
+    this.#sayWhole(filler, phrasesOf(this.#bot, this.language).oneMoment, 'always');
+    filler.close();
+  }
+
+  switchTo(language: string, voice: string | undefined): void {
+    this.language = language;
+    this.#voice = voice ?? this.#voice;
+  }
+
+  /** The reply was played to its end. */
+  finished(): void {
+    this.#line.playout.release();
+    this.#reply = undefined;
+  }
+
+  /** Nobody wants the reply any more. */
+  abort(): void {
+    this.#reply?.abort();
+  }
+
+  #newReply(turnIndex: number, isOfDialog: boolean, onFailure: (error: unknown) => void): Reply {
+    const { synthesizer, sounds, clock } = this.#services;
+    const { soundMissing: onMissing } = this.#listener;
+    const { folder } = this.#bot;
+    this.#replies += 1;
+    const unitPrefix = `${this.#replies}-`;
+    const makers = { synthesizer, sound: (source: string, signal: AbortSignal) => sounds.play(folder, source, signal) };
+    return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
+  }
+}
+
+/** Has a reply say what can be heard of these sentences. */
+function speakAll(reply: Reply, style: Omit<Utterance, 'text'>, sentences: readonly string[]): void {
+  for (const sentence of sentences) {
+    const text = speakable(sentence);
+    if (text !== '') reply.say(utterance(style, text));
+  }
+}
+
+/** Written out: a spread gives each object a hidden class of its own where the style came to be in many ways. */
+function utterance({ voice, language, speed, interruptible }: Omit<Utterance, 'text'>, text: string): Utterance {
+  return { text, voice, language, speed, interruptible };
+}

@@ -1,0 +1,208 @@
+import { durationMs, type AudioFormat } from '../../audio/format.ts';
+import { TurnIndex } from '../log/turn-index.ts';
+
+/** How far into a sentence the caller can have heard, in milliseconds of its audio. */
+export interface HeardInterval {
+  /** Proven by a mark that came back. */
+  readonly sureMs: number;
+  /** By the playout clock. */
+  readonly likelyMs: number;
+}
+
+export interface Sentence {
+  readonly unitId: string;
+  readonly turnIndex: number;
+  readonly text: string;
+}
+
+export interface HeardSentence extends Sentence {
+  readonly heard: HeardInterval;
+  /** Whole words before the cut; the whole text when it was played to its end. */
+  readonly heardText: string;
+  /** The word that the cut went through, if any. */
+  readonly halfHeardWord: string | undefined;
+  readonly unheardText: string;
+  readonly timing: 'estimated';
+  /** A word may lie so much earlier or later than it is taken to; 95 of 100 are nearer. */
+  readonly errorMs: number;
+  /** Where the words of a sentence that was cut lie, in ms of its audio; absent where nothing was cut. */
+  readonly words?: readonly HeardWord[];
+}
+
+export interface HeardWord {
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+interface Entry {
+  readonly sentence: Sentence;
+  audioBytes: number;
+  complete: boolean;
+  /** What was made is not all of it, and no more will be. */
+  broken: boolean;
+  outcome: 'queued' | 'played' | 'cut';
+  heard: HeardInterval;
+}
+
+/** Speaking rate assumed while a sentence's length is not known yet. */
+const CHARACTERS_PER_SECOND = 14;
+/** Taking letters as equally long is wrong by so much of the sentence; 95 of 100 words of three voices, English and Hindi, by less. */
+const LETTER_ERROR = 0.09;
+/** The assumed rate is wrong by so much, likewise. */
+const RATE_ERROR = 0.37;
+
+/**
+ * What the bot said and how much of it was heard. Append-only: an interruption writes a cut, and a sentence that goes on
+ * after a cut is marked played when it has been.
+ */
+export class HeardLedger {
+  readonly #format: AudioFormat;
+  readonly #entries = new Map<string, Entry>();
+  readonly #byTurn = new TurnIndex<Entry>();
+
+  constructor(format: AudioFormat) {
+    this.#format = format;
+  }
+
+  queued(sentence: Sentence): void {
+    const { unitId, turnIndex } = sentence;
+    const entry: Entry = {
+      sentence,
+      audioBytes: 0,
+      complete: false,
+      broken: false,
+      outcome: 'queued',
+      heard: { sureMs: 0, likelyMs: 0 },
+    };
+    this.#entries.set(unitId, entry);
+    this.#byTurn.add(turnIndex, entry);
+  }
+
+  /** @param byteLength added to the sentence; negative for what was made and will never be sent */
+  audio(unitId: string, byteLength: number): void {
+    const entry = this.#entries.get(unitId);
+    if (entry !== undefined) entry.audioBytes += byteLength;
+  }
+
+  complete(unitId: string): void {
+    const entry = this.#entries.get(unitId);
+    if (entry !== undefined) entry.complete = true;
+  }
+
+  /** Its sound stopped before its end, and nobody makes the rest: no more than what was made can have been heard. */
+  broken(unitId: string): void {
+    const entry = this.#entries.get(unitId);
+    if (entry !== undefined) entry.broken = true;
+  }
+
+  played(unitId: string, byMark: boolean): void {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined) return;
+    const wholeMs = durationMs(this.#format, entry.audioBytes);
+    entry.outcome = 'played';
+    entry.heard = { sureMs: byMark ? wholeMs : entry.heard.sureMs, likelyMs: wholeMs };
+  }
+
+  cut(unitId: string, sureBytes: number, likelyBytes: number): void {
+    const entry = this.#entries.get(unitId);
+    if (entry === undefined || entry.outcome === 'played') return;
+    entry.outcome = 'cut';
+    entry.heard = { sureMs: durationMs(this.#format, sureBytes), likelyMs: durationMs(this.#format, likelyBytes) };
+  }
+
+  /** What a sentence says; nothing, when it was never queued. */
+  textOf(unitId: string): string {
+    return this.#entries.get(unitId)?.sentence.text ?? '';
+  }
+
+  /** Every sentence so far, oldest first; of those still playing, nothing counts as heard. */
+  sentences(): readonly HeardSentence[] {
+    return [...this.#entries.values()].map((entry) => this.#view(entry));
+  }
+
+  /** What was heard of one turn's reply, as text; a half-heard word ends in a dash. */
+  heardText(turnIndex: number): string {
+    return this.#texts(turnIndex, (sentence) => {
+      const half = sentence.halfHeardWord === undefined ? '' : `${sentence.halfHeardWord}—`;
+      return [sentence.heardText, half].filter((part) => part !== '').join(' ');
+    });
+  }
+
+  /** What was meant to be said in one turn. */
+  sentText(turnIndex: number): string {
+    return this.#texts(turnIndex, (sentence) => sentence.text);
+  }
+
+  wasCut(turnIndex: number): boolean {
+    return this.#byTurn.of(turnIndex).some(({ outcome }) => outcome === 'cut');
+  }
+
+  #texts(turnIndex: number, text: (sentence: HeardSentence) => string): string {
+    return this.#byTurn
+      .of(turnIndex)
+      .map((entry) => text(this.#view(entry)))
+      .filter((part) => part !== '')
+      .join(' ');
+  }
+
+  #view(entry: Entry): HeardSentence {
+    const { sentence, heard, outcome } = entry;
+    const base = { ...sentence, heard, timing: 'estimated' } as const;
+    if (outcome === 'played' && !entry.broken)
+      return { ...base, errorMs: 0, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };
+    const estimatedMs = (sentence.text.length / CHARACTERS_PER_SECOND) * 1000;
+    const audioMs = durationMs(this.#format, entry.audioBytes);
+    const wholeMs = entry.complete ? audioMs : Math.max(audioMs, estimatedMs);
+    const cut = cutWords(sentence.text, wholeMs === 0 ? 0 : heard.likelyMs / wholeMs);
+    const errorMs = Math.round(wholeMs * (LETTER_ERROR + (entry.complete ? 0 : RATE_ERROR)));
+    return { ...base, errorMs, ...cut, ...(outcome === 'cut' ? { words: wordTimes(sentence.text, wholeMs) } : {}) };
+  }
+}
+
+/** Where the words of a text lie in its sound, taking every character as equally long. */
+function wordTimes(text: string, wholeMs: number): readonly HeardWord[] {
+  const words = wordsOf(text);
+  const total = charactersOf(words);
+  let at = 0;
+  return words.map((word) => {
+    const startMs = Math.round((at / total) * wholeMs);
+    at += word.length + 1;
+    return { text: word, startMs, endMs: Math.round((at / total) * wholeMs) };
+  });
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/u).filter((word) => word !== '');
+}
+
+/** With the blank behind each word. */
+function charactersOf(words: readonly string[]): number {
+  return words.reduce((sum, word) => sum + word.length + 1, 0);
+}
+
+/**
+ * Splits a text where a share of its sound has been played, taking every character as equally long.
+ * @param share 0 (nothing) to 1 (all)
+ */
+export function cutWords(
+  text: string,
+  share: number,
+): { heardText: string; halfHeardWord: string | undefined; unheardText: string } {
+  const words = wordsOf(text);
+  const total = charactersOf(words);
+  const heardCharacters = Math.min(1, Math.max(0, share)) * total;
+  const heard: string[] = [];
+  let at = 0;
+  for (const [index, word] of words.entries()) {
+    const end = at + word.length + 1;
+    if (end > heardCharacters + 0.5) {
+      const half = heardCharacters - at >= 1 ? word : undefined;
+      const rest = words.slice(half === undefined ? index : index + 1);
+      return { heardText: heard.join(' '), halfHeardWord: half, unheardText: rest.join(' ') };
+    }
+    heard.push(word);
+    at = end;
+  }
+  return { heardText: words.join(' '), halfHeardWord: undefined, unheardText: '' };
+}

@@ -1,0 +1,140 @@
+import { decodeMulaw, encodeMulaw } from '../../audio/g711.ts';
+import { SILENCE_DB } from '../../audio/level.ts';
+import type { SynthesisRequest, Synthesizer } from '../../speech/port.ts';
+
+/** Level of speech, pauses left out, at which every voice is heard: that of a telephone set held as it should be. */
+const TARGET_DB = -20;
+/** Differences smaller than this nobody hears, and larger ones are a fault that amplifying does not mend. */
+const LEAST_GAIN_DB = 1.5;
+const MOST_GAIN_DB = 10;
+/** Speech that tells how loud a voice is, in 20 ms frames; beyond the larger number older speech counts for less. */
+const TELLING_FRAMES = 50;
+const MOST_FRAMES = 1_500;
+/** Of a voice that has spoken for that long, one frame in this many is listened to. */
+const KNOWN_STEP = 4;
+const FRAME_BYTES = 160;
+/** Bots name voices freely; the one not heard of for longest is forgotten. */
+const MOST_VOICES = 500;
+
+/** The power of each mu-law code, and its place among the codes by size. */
+const POWER = Float64Array.from(decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code)), (sample) => sample * sample);
+const FULL_SCALE = 32_768 * 32_768;
+/** Frames of less power than this (-45 dB) are pauses. */
+const SPEECH_POWER = FULL_SCALE * 10 ** -4.5;
+
+/** How loud one voice speaks, learned from what it says. */
+class VoiceLevel {
+  #frames = 0;
+  #power = 0;
+  #peak = 0;
+  #step = 1;
+
+  hear(audio: Uint8Array): void {
+    for (let at = 0; at + FRAME_BYTES <= audio.length; at += this.#step * FRAME_BYTES) {
+      let power = 0;
+      let peak = 0;
+      for (let index = at; index < at + FRAME_BYTES; index += 1) {
+        const sample = POWER[audio[index]!]!;
+        power += sample;
+        if (sample > peak) peak = sample;
+      }
+      this.#add(power / FRAME_BYTES, peak);
+    }
+  }
+
+  /** How much louder it has to be, in whole dB; 0 while less than `tellingFrames` of sound is known. */
+  gainDb(tellingFrames = TELLING_FRAMES): number {
+    if (this.#frames < tellingFrames) return 0;
+    const wanted = TARGET_DB - decibels(this.#power / this.#frames);
+    const room = -decibels(this.#peak);
+    const gainDb = Math.max(-MOST_GAIN_DB, Math.min(MOST_GAIN_DB, wanted, Math.max(0, room)));
+    return Math.abs(gainDb) < LEAST_GAIN_DB ? 0 : Math.round(gainDb);
+  }
+
+  #add(power: number, peak: number): void {
+    if (power < SPEECH_POWER) return;
+    this.#frames += 1;
+    this.#power += power;
+    this.#peak = Math.max(this.#peak, peak);
+    if (this.#frames <= MOST_FRAMES) return;
+    this.#frames /= 2;
+    this.#power /= 2;
+    this.#step = KNOWN_STEP;
+  }
+}
+
+/**
+ * One loudness for every voice, whether its audio is made now or comes from a cache: each voice's own level is learned from what it
+ * says, and its next sentence is amplified by a table. A sentence never changes in its middle.
+ */
+export class EvenLoudness implements Synthesizer {
+  readonly #synthesizer: Synthesizer;
+  readonly #levels = new Map<string, VoiceLevel>();
+  readonly #tables = new Map<number, Uint8Array>();
+
+  constructor(synthesizer: Synthesizer) {
+    this.#synthesizer = synthesizer;
+  }
+
+  async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const level = this.#levelOf(`${request.voice}\n${request.language}`);
+    const gainDb = level.gainDb();
+    const table = gainDb === 0 ? undefined : this.#tableFor(gainDb);
+    for await (const audio of this.#synthesizer.speak(request, signal)) {
+      level.hear(audio);
+      yield table === undefined ? audio : amplified(audio, table);
+    }
+  }
+
+  /** Learns a voice from sentences that are in the cache, so that its first one in a call is level too. */
+  async learn(requests: readonly SynthesisRequest[]): Promise<void> {
+    const { signal } = new AbortController();
+    for (const request of requests) {
+      const audio = this.speak(request, signal)[Symbol.asyncIterator]();
+      while ((await audio.next()).done !== true);
+    }
+  }
+
+  #levelOf(voice: string): VoiceLevel {
+    const known = this.#levels.get(voice);
+    if (known !== undefined) return known;
+    const oldest = this.#levels.keys().next();
+    if (this.#levels.size >= MOST_VOICES && oldest.done !== true) this.#levels.delete(oldest.value);
+    const level = new VoiceLevel();
+    this.#levels.set(voice, level);
+    return level;
+  }
+
+  #tableFor(gainDb: number): Uint8Array {
+    let table = this.#tables.get(gainDb);
+    if (table === undefined) this.#tables.set(gainDb, (table = gainTable(gainDb)));
+    return table;
+  }
+}
+
+/** A whole sound in mu-law, as loud as the voices are. */
+export function levelled(audio: Uint8Array): Uint8Array {
+  const level = new VoiceLevel();
+  level.hear(audio);
+  const gainDb = level.gainDb(1);
+  if (gainDb === 0) return audio;
+  const table = gainTable(gainDb);
+  return amplified(audio, table);
+}
+
+function amplified(audio: Uint8Array, table: Uint8Array): Uint8Array {
+  const louder = new Uint8Array(audio.length);
+  for (let at = 0; at < audio.length; at += 1) louder[at] = table[audio[at]!]!;
+  return louder;
+}
+
+/** What each mu-law code becomes when it is this much louder. */
+function gainTable(gainDb: number): Uint8Array {
+  const samples = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code));
+  const gain = 10 ** (gainDb / 20);
+  return encodeMulaw(samples.map((sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain)))));
+}
+
+function decibels(power: number): number {
+  return power === 0 ? SILENCE_DB : 10 * Math.log10(power / FULL_SCALE);
+}

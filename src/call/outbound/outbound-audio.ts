@@ -1,0 +1,162 @@
+import { LentSamples } from '../../audio/lent-samples.ts';
+import type { Attachment } from '../../carriers/port.ts';
+import type { EchoGuard } from '../inbound/echo/echo-guard.ts';
+import { Ambience } from './ambience/ambience.ts';
+import { Playout } from './playout.ts';
+import type { PlayoutLead } from './playout-lead.ts';
+import { HeardLedger, type Sentence } from './heard-ledger.ts';
+import type { Recording } from '../recording/recording.ts';
+
+/** The message being sent, on whichever line. */
+const sent = new LentSamples();
+
+/**
+ * The bot's side of the line: sentences go in, paced audio goes out through whichever socket is attached, and the ledger
+ * and the recording learn what the caller can have heard. Survives the socket: what was cut by its loss is said again on
+ * the next one.
+ */
+export class OutboundAudio {
+  readonly ledger: HeardLedger;
+  readonly playout: Playout;
+  readonly #recording: Recording | undefined;
+  readonly #echo: EchoGuard;
+  readonly #ambience: Ambience | undefined;
+  readonly #onStarted: (unitId: string, atMs: number) => void;
+  readonly #started = new Set<string>();
+  #attachment: Attachment | undefined;
+  /** The carrier's timestamp of the caller's last frame. */
+  #lineMs: number | undefined;
+
+  /**
+   * @param ambience the room under what is said, to be repeated
+   * @param onStarted told when the first audio of a sentence went out
+   */
+  constructor(
+    attachment: Attachment,
+    lead: PlayoutLead,
+    recording: Recording | undefined,
+    echo: EchoGuard,
+    ambience: Int16Array | undefined,
+    onStarted: (unitId: string, atMs: number) => void,
+  ) {
+    const { format } = attachment.started;
+    this.#ambience = ambience === undefined ? undefined : new Ambience(ambience, format.encoding);
+    const { marks, payloadMultipleBytes } = attachment.capabilities;
+    // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.
+    const { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs } = lead;
+    const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, format, marks, payloadMultipleBytes };
+    this.playout = new Playout(settings);
+    this.ledger = new HeardLedger(format);
+    this.#recording = recording;
+    this.#echo = echo;
+    this.#onStarted = onStarted;
+    this.#attachment = attachment;
+  }
+
+  begin(sentence: Sentence): void {
+    this.ledger.queued(sentence);
+    this.playout.begin(sentence.unitId);
+  }
+
+  push(unitId: string, audio: Uint8Array, nowMs: number): void {
+    this.ledger.audio(unitId, audio.length);
+    this.playout.push(unitId, audio);
+    this.pump(nowMs);
+  }
+
+  /** @param whole false when the rest of its sound could not be made */
+  end(unitId: string, nowMs: number, whole = true): void {
+    if (whole) this.ledger.complete(unitId);
+    else this.ledger.broken(unitId);
+    this.playout.end(unitId);
+    this.pump(nowMs);
+  }
+
+  /** Ends these sounds early, all before anything more is sent. @returns bytes that will never be */
+  shorten(unitIds: readonly string[], nowMs: number): number {
+    let droppedBytes = 0;
+    for (const unitId of unitIds) {
+      const dropped = this.playout.shorten(unitId);
+      this.ledger.audio(unitId, -dropped);
+      this.ledger.complete(unitId);
+      droppedBytes += dropped;
+    }
+    this.pump(nowMs);
+    return droppedBytes;
+  }
+
+  /** Sends what is due, and reports what was played. */
+  pump(nowMs: number): void {
+    const attachment = this.#attachment;
+    if (attachment === undefined) return;
+    for (const command of this.playout.pump(nowMs)) {
+      if (command.type === 'mark') {
+        attachment.sendMark(command.name);
+        continue;
+      }
+      attachment.sendAudio(this.#ambience?.under(command.payload) ?? command.payload);
+      const pcm = sent.decode(attachment.started.format.encoding, command.payload);
+      this.#recording?.bot(pcm, command.startMs, nowMs);
+      this.#echo.sent(pcm, command.startMs, this.playout.lateMs);
+      this.#echo.spoken.sounds(command.unitId, this.ledger.textOf(command.unitId), command.startMs + pcm.length / 8);
+      if (!this.#started.has(command.unitId)) {
+        this.#started.add(command.unitId);
+        this.#onStarted(command.unitId, nowMs);
+      }
+    }
+    for (const played of this.playout.takePlayed()) this.ledger.played(played.unitId, played.byMark);
+    this.#fill(attachment, nowMs);
+  }
+
+  /** Goes on with the room where nothing is said. */
+  #fill(attachment: Attachment, nowMs: number): void {
+    const ambience = this.#ambience;
+    const audio = ambience?.alone(this.playout.endMs, nowMs);
+    if (ambience === undefined || audio === undefined) return;
+    attachment.sendAudio(audio);
+    this.playout.ambientEndMs = ambience.endMs;
+  }
+
+  markReturned(name: string, nowMs: number): void {
+    this.playout.markReturned(name, nowMs, this.#lineMs);
+    for (const { unitId, sureBytes, likelyBytes } of this.playout.takePlaced()) this.ledger.cut(unitId, sureBytes, likelyBytes);
+    this.pump(nowMs);
+  }
+
+  /** Audio of the caller came. @param timestampMs the carrier's, if it gives any */
+  arrived(timestampMs: number | undefined, nowMs: number): void {
+    this.#lineMs = timestampMs;
+    this.#ambience?.arrived(timestampMs, nowMs);
+  }
+
+  /** Takes back everything not yet played, at the carrier too. */
+  clear(nowMs: number): void {
+    const { clear, marks } = this.#attachment?.capabilities ?? {};
+    if (clear === 'native') this.#attachment?.sendClear();
+    this.#cut(nowMs, clear === 'native' ? Number.NEGATIVE_INFINITY : Math.max(this.playout.endMs, this.playout.ambientEndMs));
+    if (clear === 'native' && marks === 'native') this.#attachment?.sendMark(this.playout.cutMark);
+  }
+
+  detach(nowMs: number, reason: string): void {
+    this.#cut(nowMs, Number.NEGATIVE_INFINITY);
+    this.#recording?.detached(nowMs, reason);
+    this.#attachment = undefined;
+  }
+
+  reattach(attachment: Attachment, nowMs: number): void {
+    this.#attachment = attachment;
+    this.playout.restore();
+    this.pump(nowMs);
+  }
+
+  /** @param keepsUntilMs how far what the carrier has not dropped goes */
+  #cut(nowMs: number, keepsUntilMs: number): void {
+    for (const position of this.playout.clear(nowMs)) {
+      this.ledger.cut(position.unitId, position.sureBytes, position.likelyBytes);
+    }
+    this.#ambience?.cut(keepsUntilMs);
+    this.playout.ambientEndMs = this.#ambience?.endMs ?? Number.NEGATIVE_INFINITY;
+    this.#recording?.cleared(nowMs);
+    this.#echo.cleared(nowMs);
+  }
+}

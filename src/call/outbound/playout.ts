@@ -1,0 +1,400 @@
+import { bytesPerSample, idleByte, type AudioFormat } from '../../audio/format.ts';
+import { fadedIn, fadedOut } from './fades.ts';
+import type { HeardPosition, PlayoutCommand, UnitPlayed } from './playout-commands.ts';
+import type { PlayoutLead } from './playout-lead.ts';
+import { type PlayoutCounters, PlayoutMeasures } from './playout-measures.ts';
+import { PlayoutPace } from './playout-pace.ts';
+import { PlayoutUnit } from './playout-unit.ts';
+import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
+
+export interface PlayoutSettings extends PlayoutLead {
+  readonly format: AudioFormat;
+  readonly marks: 'native' | 'none';
+  readonly payloadMultipleBytes: number;
+}
+
+interface OutstandingMark {
+  readonly name: string;
+  readonly unit: PlayoutUnit;
+  readonly atBytes: number;
+  readonly final: boolean;
+  readonly dueMs: number;
+}
+
+/** A unit whose last mark has not come back this long after its audio must have ended counts as played. */
+const LOST_MARK_MS = 1_500;
+/** How far back from a cut the quietest place is looked for. */
+const REWIND_MS = 400;
+/** What was sent longer ago than this is not cut any more: more than a carrier has queued and a network is late. */
+const SENT_KEPT_MS = 5_000;
+/** Marks whose lateness is compared: about two seconds of speech. */
+const MARKS_COMPARED = 4;
+const CUT = '.cut';
+/** A held carrier that has no more than this left is given a fading end of this length. */
+const FADE_OUT_LEAD_MS = 45;
+const FADE_OUT_MS = 20;
+const NOTHING: readonly never[] = [];
+
+/**
+ * Sends audio a little ahead of real time and keeps account of what the caller can have heard. Pure: times are
+ * arguments (milliseconds, monotonic), what to send comes back as commands.
+ */
+export class Playout {
+  readonly counters: PlayoutCounters = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
+  readonly measures = new PlayoutMeasures();
+  readonly #settings: PlayoutSettings;
+  readonly #bytesPerMs: number;
+  #units: PlayoutUnit[] = [];
+  #sent: Sent[] = [];
+  #marks: OutstandingMark[] = [];
+  #played: UnitPlayed[] = [];
+  readonly #proven = new Map<string, number>();
+  #generation = 0;
+  #carrierEndMs = Number.NEGATIVE_INFINITY;
+  #held = false;
+  #fadeIn = false;
+  /** The carrier was given a fading end, since a hold would have let it run dry at full level. */
+  #fadedOut = false;
+  /** What the last clear took back, kept until it is restored or discarded. */
+  #cut: PlayoutUnit[] = [];
+  #suspended = false;
+  readonly #pace = new PlayoutPace();
+  /** Where the last hole was counted. */
+  #starvedAt = '';
+  /** What there was to send when it was looked for last. */
+  #leftBytes = 0;
+  /** Until when the carrier has sound to play that is none of ours: what is sent next is heard after it. */
+  ambientEndMs = Number.NEGATIVE_INFINITY;
+  readonly #playing = new PlayingClock();
+  #pendingCut: PendingCut | undefined;
+  #placed: HeardPosition[] = [];
+  /** How much later than they were due the last marks came back, newest last. */
+  #lateMs: number[] = [];
+
+  constructor(settings: PlayoutSettings) {
+    this.#settings = settings;
+    this.#bytesPerMs = (settings.format.rateHz / 1000) * bytesPerSample(settings.format.encoding);
+  }
+
+  /** Queues a new sentence behind what is already there; after a clear, behind what was cut. */
+  begin(unitId: string): void {
+    (this.#suspended ? this.#cut : this.#units).push(new PlayoutUnit(unitId));
+  }
+
+  /** Audio of a unit that is no longer kept is dropped. */
+  push(unitId: string, audio: Uint8Array): void {
+    this.#find(unitId)?.push(audio);
+  }
+
+  end(unitId: string): void {
+    this.#find(unitId)?.end();
+  }
+
+  /** Ends a unit early, with a short fade. @returns how many of its bytes will never be sent */
+  shorten(unitId: string): number {
+    const fadeOut = (audio: Uint8Array): Uint8Array => fadedOut(this.#settings.format.encoding, audio);
+    return this.#find(unitId)?.shorten(FADE_OUT_MS * this.#bytesPerMs, fadeOut) ?? 0;
+  }
+
+  /** What to send now. Call on every tick and whenever audio arrives. */
+  pump(nowMs: number): readonly PlayoutCommand[] {
+    this.#pace.look(nowMs);
+    this.#expireMarks(nowMs);
+    // Most ticks find nothing to do.
+    if (this.#units.length === 0) return NOTHING;
+    if (this.#held) {
+      const commands: PlayoutCommand[] = [];
+      this.#fadeOut(nowMs, commands);
+      return commands;
+    }
+    const { leadLowMs, leadTargetMs, leadMaxMs, messageMs } = this.#settings;
+    if (this.#leadMs(nowMs) > leadLowMs) return this.#nothing();
+    this.#countStarvation(nowMs);
+    if (this.#leadMs(nowMs) === 0 && this.#waitsForMore()) return this.#nothing();
+    const commands: PlayoutCommand[] = [];
+    while (this.#leadMs(nowMs) < leadTargetMs && this.#leadMs(nowMs) + messageMs <= leadMaxMs && this.#sendNext(nowMs, commands));
+    this.#units = this.#units.filter((unit) => !(unit.complete && unit.finalMarkSent));
+    this.#nothing();
+    return commands;
+  }
+
+  /** More is not sent now. */
+  #nothing(): typeof NOTHING {
+    this.#leftBytes = this.#units[0]?.unsentBytes ?? 0;
+    return NOTHING;
+  }
+
+  /** Whether the first sound to a carrier that has none is kept back. */
+  #waitsForMore(): boolean {
+    const unit = this.#units.find(({ unsentBytes }) => unsentBytes > 0);
+    if (unit === undefined) return false;
+    return this.#pace.shouldWait(unit.ended ? Infinity : unit.unsentBytes / this.#bytesPerMs, this.#settings);
+  }
+
+  /** Stops feeding; what the carrier has goes on playing. */
+  hold(): void {
+    this.#held = true;
+  }
+
+  /** Ends a hold whose sentence is over; what comes next starts where it starts. */
+  release(): void {
+    this.#held = false;
+    this.#fadedOut = false;
+  }
+
+  /** Feeds again; when the carrier had run dry, from the start of the word that was cut. */
+  resume(nowMs: number): void {
+    this.#held = false;
+    const unit = this.#units[0];
+    const fadedOut = this.#fadedOut;
+    this.#fadedOut = false;
+    if (unit === undefined || unit.sentBytes === 0 || (nowMs <= this.#carrierEndMs && !fadedOut)) return;
+    unit.rewindTo(unit.sentBytes, this.#settings.format, REWIND_MS);
+    this.#fadeIn = true;
+  }
+
+  /**
+   * Forgets everything queued; the caller of this sends the carrier's clear. Marks still outstanding are unknown from
+   * here on, never played.
+   * @returns where each unit that was not heard to its end stood, oldest first; empty when nothing was playing
+   */
+  clear(nowMs: number): readonly HeardPosition[] {
+    const cut = placesAt(this.#sent, nowMs, this.#bytesPerMs);
+    const unheard = cut.filter(({ unit, likelyBytes }) => !(unit.complete && likelyBytes >= unit.byteLength));
+    this.#cut = [...new Set([...unheard.map(({ unit }) => unit), ...this.#units])];
+    // A sentence that is over by the clock alone, without its mark, is placed as well: nobody will tell of its end any more.
+    const unproven = new Set(this.#marks.map(({ unit }) => unit));
+    const units = [...new Set([...cut.map(({ unit }) => unit).filter((unit) => unproven.has(unit)), ...this.#cut])];
+    for (const { unit, likelyBytes } of unheard) unit.sentBytes = likelyBytes;
+    this.#generation += 1;
+    this.#pendingCut = units.length === 0 ? undefined : { mark: this.cutMark, sent: this.#sent, units };
+    this.#suspended = true;
+    this.#marks = [];
+    this.#units = [];
+    this.#sent = [];
+    this.#held = false;
+    this.#fadedOut = false;
+    this.#carrierEndMs = nowMs;
+    return this.#heardOf(units, cut);
+  }
+
+  /**
+   * Name of the mark to send right behind the carrier's clear: it finds an empty queue and comes back at once, which tells
+   * when the clear was obeyed.
+   */
+  get cutMark(): string {
+    return `${this.#generation}${CUT}`;
+  }
+
+  /** Where the last clear really cut, once its mark has told; each cut once. */
+  takePlaced(): readonly HeardPosition[] {
+    const placed = this.#placed;
+    this.#placed = [];
+    return placed;
+  }
+
+  /** Gives up what the last clear took back; what is begun from here on is played. */
+  discardCut(): void {
+    this.#cut = [];
+    this.#suspended = false;
+  }
+
+  /** Undoes the last clear: what was not heard is queued again, from the start of the word that was cut. */
+  restore(): boolean {
+    this.#suspended = false;
+    this.#pendingCut = undefined;
+    if (this.#cut.length === 0) return false;
+    const first = this.#cut[0];
+    if (first !== undefined && first.sentBytes > 0) first.rewindTo(first.sentBytes, this.#settings.format, REWIND_MS);
+    for (const unit of this.#cut) unit.finalMarkSent = false;
+    this.#units = [...this.#cut, ...this.#units];
+    this.#cut = [];
+    this.#fadeIn = true;
+    return true;
+  }
+
+  /**
+   * How far the carrier's playing is behind our clock of it, with the way of a mark to us: the least of the last few, since
+   * the network only ever adds. 0 until marks have come back.
+   */
+  get lateMs(): number {
+    return this.#lateMs.length === 0 ? 0 : Math.min(...this.#lateMs);
+  }
+
+  /**
+   * The carrier says that everything before this mark was played. Marks from before a clear are unknown.
+   * @param lineMs the carrier's timestamp of the caller's frame before it: both came the same way, so that the network's delay
+   * is in neither
+   */
+  markReturned(name: string, nowMs: number, lineMs?: number): void {
+    if (name.endsWith(CUT)) {
+      if (name === this.#pendingCut?.mark) this.#place(this.#pendingCut, lineMs);
+      return;
+    }
+    const index = this.#marks.findIndex((mark) => mark.name === name);
+    if (index === -1) {
+      this.counters.marksUnknown += 1;
+      return;
+    }
+    this.#playing.markReturned(lineMs, this.#marks[index]!.dueMs);
+    this.measures.markReturned(nowMs - this.#marks[index]!.dueMs);
+    this.#lateMs = [...this.#lateMs.slice(1 - MARKS_COMPARED), nowMs - this.#marks[index]!.dueMs];
+    // Marks come back in order, so one that came back proves those before it.
+    for (const mark of this.#marks.splice(0, index + 1)) this.#prove(mark, true);
+  }
+
+  /** The units that have been played to their end since the last call, oldest first. */
+  takePlayed(): readonly UnitPlayed[] {
+    if (this.#played.length === 0) return NOTHING;
+    const played = this.#played;
+    this.#played = [];
+    return played;
+  }
+
+  /** Until when the carrier has something of ours to play, as far as the clock tells. */
+  get endMs(): number {
+    return this.#carrierEndMs;
+  }
+
+  /** Whether the carrier is playing our audio now, as far as the clock tells. */
+  isAudible(nowMs: number): boolean {
+    return nowMs < this.#carrierEndMs;
+  }
+
+  /** Nothing queued, nothing sent that could still be playing, nothing taken back that could still be restored. */
+  get idle(): boolean {
+    return this.#units.length === 0 && this.#marks.length === 0 && this.#cut.length === 0;
+  }
+
+  /** How far the unit was heard: proven by marks, and likely by the clock. */
+  heard(unitId: string, nowMs: number): HeardPosition {
+    const sureBytes = this.#proven.get(unitId) ?? 0;
+    const entry = placesAt(this.#sent, nowMs, this.#bytesPerMs).find(({ unit }) => unit.id === unitId);
+    return { unitId, sureBytes, likelyBytes: Math.max(sureBytes, entry?.likelyBytes ?? sureBytes) };
+  }
+
+  #find(unitId: string): PlayoutUnit | undefined {
+    return this.#units.find(({ id }) => id === unitId) ?? this.#cut.find(({ id }) => id === unitId);
+  }
+
+  #leadMs(nowMs: number): number {
+    return Math.max(0, this.#carrierEndMs - nowMs);
+  }
+
+  /** Sends one message of the oldest unit that has any; false when there is nothing to send. */
+  #sendNext(nowMs: number, commands: PlayoutCommand[]): boolean {
+    for (const unit of this.#units) {
+      if (unit.unsentBytes > 0) return this.#sendAudio(unit, nowMs, commands);
+      if (!unit.ended) return false;
+      if (!unit.finalMarkSent) this.#sendMark(unit, true, commands);
+    }
+    return false;
+  }
+
+  /** Just before a held carrier runs dry: 20 ms more of the sentence, faded to silence. */
+  #fadeOut(nowMs: number, commands: PlayoutCommand[]): void {
+    const unit = this.#units[0];
+    const leadMs = this.#leadMs(nowMs);
+    if (unit === undefined || this.#fadedOut || leadMs === 0 || leadMs > FADE_OUT_LEAD_MS) return;
+    const fadeBytes = FADE_OUT_MS * this.#bytesPerMs;
+    const view = unit.peek(fadeBytes);
+    if (this.#sent.at(-1)?.unit !== unit || view.length < fadeBytes || fadeBytes % this.#settings.payloadMultipleBytes !== 0)
+      return;
+    this.#fadedOut = true;
+    this.#emit(unit, fadedOut(this.#settings.format.encoding, view), view.length, nowMs, commands);
+  }
+
+  #sendAudio(unit: PlayoutUnit, nowMs: number, commands: PlayoutCommand[]): boolean {
+    const { messageMs, markEveryMs, payloadMultipleBytes } = this.#settings;
+    const messageBytes = messageMs * this.#bytesPerMs;
+    const waiting = !unit.ended && unit.unsentBytes < messageBytes;
+    // A short message is sent only when the carrier would otherwise run dry.
+    if (waiting && this.#leadMs(nowMs) > messageMs) return false;
+    let view = unit.peek(messageBytes);
+    if (!unit.ended) view = view.subarray(0, view.length - (view.length % payloadMultipleBytes));
+    if (view.length === 0) return false;
+    this.#emit(unit, this.#payload(view), view.length, nowMs, commands);
+    if (unit.complete) this.#sendMark(unit, true, commands);
+    else if (unit.sentBytes - unit.markedBytes >= markEveryMs * this.#bytesPerMs) this.#sendMark(unit, false, commands);
+    return true;
+  }
+
+  /** Puts one message behind what the carrier has. */
+  #emit(unit: PlayoutUnit, payload: Uint8Array, takenBytes: number, nowMs: number, commands: PlayoutCommand[]): void {
+    const startMs = Math.max(nowMs, this.#carrierEndMs, this.ambientEndMs);
+    if (startMs > this.#carrierEndMs) this.#playing.startedAnew();
+    const offsetBytes = unit.sentBytes;
+    unit.sentBytes += takenBytes;
+    this.#carrierEndMs = startMs + payload.length / this.#bytesPerMs;
+    this.#sent.push({ unit, fromBytes: offsetBytes, toBytes: unit.sentBytes, startMs });
+    if (startMs - this.#sent[0]!.startMs > SENT_KEPT_MS) this.#sent.shift();
+    unit.forgetSent(SENT_KEPT_MS * this.#bytesPerMs);
+    commands.push({ type: 'audio', payload, unitId: unit.id, offsetBytes, startMs });
+  }
+
+  /** The audio, or a copy that is padded with the idle byte to the carrier's multiple, or faded in after a cut. */
+  #payload(view: Uint8Array): Uint8Array {
+    const { format, payloadMultipleBytes } = this.#settings;
+    const missing = (payloadMultipleBytes - (view.length % payloadMultipleBytes)) % payloadMultipleBytes;
+    if (missing === 0 && !this.#fadeIn) return view;
+    const payload = Buffer.alloc(view.length + missing, idleByte(format.encoding));
+    payload.set(view);
+    if (!this.#fadeIn) return payload;
+    this.#fadeIn = false;
+    return fadedIn(format.encoding, payload);
+  }
+
+  #sendMark(unit: PlayoutUnit, final: boolean, commands: PlayoutCommand[]): void {
+    unit.markedBytes = unit.sentBytes;
+    unit.finalMarkSent ||= final;
+    const name = `${this.#generation}.${unit.id}.${unit.sentBytes}${final ? '.end' : ''}`;
+    this.#marks.push({ name, unit, atBytes: unit.sentBytes, final, dueMs: this.#carrierEndMs });
+    if (this.#settings.marks === 'native') commands.push({ type: 'mark', name });
+  }
+
+  #prove(mark: OutstandingMark, byMark: boolean): void {
+    if (byMark) this.#proven.set(mark.unit.id, mark.atBytes);
+    if (mark.final) this.#played.push({ unitId: mark.unit.id, byMark });
+  }
+
+  #expireMarks(nowMs: number): void {
+    const graceMs = this.#settings.marks === 'native' ? LOST_MARK_MS : 0;
+    while (this.#marks[0] !== undefined && nowMs >= this.#marks[0].dueMs + graceMs) {
+      const mark = this.#marks.shift();
+      if (mark !== undefined) this.#prove(mark, false);
+    }
+  }
+
+  /** Measures what the carrier has left, and counts a hole once, when the carrier has run dry in the middle of a unit. */
+  #countStarvation(nowMs: number): void {
+    const unit = this.#units[0];
+    if (unit === undefined || unit.sentBytes === 0 || unit.complete) return;
+    if (this.#sent.at(-1)?.unit !== unit || this.#fadeIn) return;
+    const messageBytes = this.#settings.payloadMultipleBytes;
+    if (unit.unsentBytes >= messageBytes) this.measures.sendsOn(this.#carrierEndMs - nowMs);
+    const place = `${unit.id}.${unit.sentBytes}`;
+    if (nowMs < this.#carrierEndMs || place === this.#starvedAt) return;
+    this.#starvedAt = place;
+    // What came only after the carrier had run dry came late, unless nobody could take it.
+    if (this.#pace.wasLate || this.#leftBytes >= messageBytes) this.counters.starvedByGateway += 1;
+    else this.counters.starvedBySource += 1;
+  }
+
+  /** Places a cut by the moment at which the carrier obeyed it, on our clock of its playing. */
+  #place({ sent, units }: PendingCut, lineMs: number | undefined): void {
+    this.#pendingCut = undefined;
+    const atMs = this.#playing.at(lineMs);
+    if (atMs === undefined) return;
+    const places = placesAt(sent, atMs, this.#bytesPerMs);
+    for (const { unit, likelyBytes } of places) if (this.#cut.includes(unit)) unit.sentBytes = likelyBytes;
+    this.#placed.push(...this.#heardOf(units, places));
+  }
+
+  #heardOf(units: readonly PlayoutUnit[], places: readonly Place[]): readonly HeardPosition[] {
+    return units.map((unit) => {
+      const sureBytes = this.#proven.get(unit.id) ?? 0;
+      const likelyBytes = places.find((place) => place.unit === unit)?.likelyBytes ?? 0;
+      return { unitId: unit.id, sureBytes, likelyBytes: Math.max(sureBytes, likelyBytes) };
+    });
+  }
+}

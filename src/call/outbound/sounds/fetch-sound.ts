@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { isIP } from 'node:net';
+import { atMost } from '../../../kernel/at-most.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { isPublicAddress, publicLookup, type ResolveName, resolveName } from '../../../kernel/public-address.ts';
+import { SoundError } from './errors.ts';
+import { MOST_FILE_BYTES } from './sound-place.ts';
+
+/** A caller waits for it in silence, and is told that something broke when that lasts 5 s. */
+const MOST_MS = 4_000;
+
+export interface SoundFetching {
+  readonly clock: Clock;
+  readonly resolve?: ResolveName;
+  /** `host:port` that may be anywhere, this machine included, and may speak plain HTTP. */
+  readonly allowedHosts?: readonly string[];
+}
+
+/**
+ * Fetches a sound from a public https address. Redirects are not followed.
+ * @throws SoundError when it may not, or cannot, be fetched within 4 s, or is too large
+ */
+export async function fetchSound(address: string, options: SoundFetching): Promise<Uint8Array> {
+  const late = new AbortController();
+  const timer = options.clock.after(MOST_MS, () => late.abort());
+  try {
+    const response = await get(new URL(address), options, late.signal);
+    if (response.statusCode !== 200) {
+      response.destroy();
+      throw new SoundError(`the server of the sound answered with HTTP ${response.statusCode}`);
+    }
+    return await bodyOf(response);
+  } catch (error) {
+    if (error instanceof SoundError) throw error;
+    const why = late.signal.aborted ? `did not come within ${MOST_MS} ms` : 'could not be fetched';
+    throw new SoundError(`the sound ${why}`, { cause: error });
+  } finally {
+    timer.cancel();
+  }
+}
+
+async function get(url: URL, { resolve, allowedHosts = [] }: SoundFetching, signal: AbortSignal): Promise<IncomingMessage> {
+  const allowed = allowedHosts.includes(url.host);
+  if (url.protocol !== 'https:' && !allowed) throw new SoundError('sounds are fetched from https addresses only');
+  if (url.username !== '' || url.password !== '') throw new SoundError('an address with credentials is not fetched');
+  const host = url.hostname.replaceAll(/^\[|\]$/gu, '');
+  const refused = (): SoundError => new SoundError('the address of the sound is not public');
+  // An address in numbers is never looked up.
+  if (!allowed && isIP(host) !== 0 && !isPublicAddress(host)) throw refused();
+  const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
+    signal,
+    agent: false,
+    headers: {
+      accept: 'audio/*, application/ogg, application/octet-stream',
+      'accept-encoding': 'identity',
+      'user-agent': 'offhook',
+    },
+    ...(allowed ? {} : { lookup: publicLookup(resolve ?? resolveName, refused) }),
+  });
+  request.end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  // A connection that breaks later is the reader's to see; without a listener it would end the process.
+  request.on('error', () => undefined);
+  return response;
+}
+
+async function bodyOf(response: IncomingMessage): Promise<Uint8Array> {
+  const tooLarge = (): Error => new SoundError(`the sound is larger than ${MOST_FILE_BYTES} bytes`);
+  const parts: Uint8Array[] = [];
+  // Leaving the loop closes the connection.
+  for await (const part of atMost(response, MOST_FILE_BYTES, tooLarge)) parts.push(part);
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,114 @@
+import { MediaDecoder } from '../../../audio/media/media-decoder.ts';
+import { abortable } from '../../../kernel/abort.ts';
+import { fetchSound, type SoundFetching } from './fetch-sound.ts';
+import { SoundError } from './errors.ts';
+import type { Sounds } from './port.ts';
+import { soundAudio } from './sound-audio.ts';
+import { findSound, readSound } from './sound-place.ts';
+
+/** About two hours and a quarter of sound; beyond it the one that was not played for longest is forgotten. */
+const MOST_KEPT_BYTES = 64 * 1024 * 1024;
+/** Each may take up to 20 MB while it is read. */
+const MOST_LOADING = 8;
+/** What came from an address is fetched again after this. */
+const FRESH_MS = 600_000;
+const PART_BYTES = 8_000;
+/** A caller waits for it in silence, and is told that something broke when that lasts 5 s; it may be there the next time. */
+const MOST_WAITING_MS = 4_500;
+
+interface Kept {
+  readonly audio: Uint8Array;
+  readonly sinceMs: number;
+}
+
+export interface SoundLibraryOptions {
+  readonly decoder: Pick<MediaDecoder, 'decode'>;
+  readonly mostKeptBytes: number;
+}
+
+/** The sounds that bots play, each converted once and kept in memory for all calls of the process. */
+export class SoundLibrary implements Sounds {
+  readonly #fetching: SoundFetching;
+  readonly #decoder: Pick<MediaDecoder, 'decode'>;
+  readonly #mostKeptBytes: number;
+  /** Least recently played first. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #loading = new Map<string, Promise<Uint8Array>>();
+  #keptBytes = 0;
+
+  constructor(
+    fetching: SoundFetching,
+    { decoder = new MediaDecoder(), mostKeptBytes = MOST_KEPT_BYTES }: Partial<SoundLibraryOptions> = {},
+  ) {
+    this.#fetching = fetching;
+    this.#decoder = decoder;
+    this.#mostKeptBytes = mostKeptBytes;
+  }
+
+  async *play(folder: string, source: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    signal.throwIfAborted();
+    // Others may still want what is being loaded: only the waiting ends.
+    const audio = await this.#inTime(this.#audioOf(folder, source), signal);
+    for (let at = 0; at < audio.length; at += PART_BYTES) yield audio.subarray(at, at + PART_BYTES);
+  }
+
+  async #inTime(loading: Promise<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> {
+    const late = new AbortController();
+    const why = new SoundError(`the sound was not ready within ${MOST_WAITING_MS} ms`);
+    const timer = this.#fetching.clock.after(MOST_WAITING_MS, () => late.abort(why));
+    try {
+      return await abortable(loading, AbortSignal.any([signal, late.signal]));
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async #audioOf(folder: string, source: string): Promise<Uint8Array> {
+    if (/^[a-z][a-z\d+.-]*:\/\//iu.test(source)) {
+      if (!URL.canParse(source)) throw new SoundError('the address of the sound cannot be read');
+      return this.#load(source, () => fetchSound(source, this.#fetching));
+    }
+    const place = await findSound(folder, source);
+    return this.#load(`${place.path}\n${place.version}`, () => readSound(place));
+  }
+
+  #load(key: string, read: () => Promise<Uint8Array>): Promise<Uint8Array> {
+    const kept = this.#take(key);
+    if (kept !== undefined) return Promise.resolve(kept);
+    const running = this.#loading.get(key);
+    if (running !== undefined) return running;
+    if (this.#loading.size >= MOST_LOADING) throw new SoundError('too many sounds are being loaded');
+    const loading = read()
+      .then((file) => soundAudio(file, { clock: this.#fetching.clock, decoder: this.#decoder }))
+      .then((audio) => {
+        this.#keep(key, audio);
+        return audio;
+      })
+      .finally(() => this.#loading.delete(key));
+    this.#loading.set(key, loading);
+    return loading;
+  }
+
+  #take(key: string): Uint8Array | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return undefined;
+    this.#kept.delete(key);
+    const isFile = key.includes('\n');
+    if (!isFile && this.#fetching.clock.nowMs() - kept.sinceMs > FRESH_MS) {
+      this.#keptBytes -= kept.audio.length;
+      return undefined;
+    }
+    this.#kept.set(key, kept);
+    return kept.audio;
+  }
+
+  #keep(key: string, audio: Uint8Array): void {
+    this.#kept.set(key, { audio, sinceMs: this.#fetching.clock.nowMs() });
+    this.#keptBytes += audio.length;
+    for (const [oldest, { audio: old }] of this.#kept) {
+      if (this.#keptBytes <= this.#mostKeptBytes) return;
+      this.#kept.delete(oldest);
+      this.#keptBytes -= old.length;
+    }
+  }
+}

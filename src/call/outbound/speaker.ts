@@ -1,0 +1,275 @@
+import { sleep } from '../../kernel/abort.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Interruptible } from '../../dialog/port.ts';
+import type { Synthesizer } from '../../speech/port.ts';
+import type { OutboundAudio } from './outbound-audio.ts';
+import type { Timeline } from '../log/timeline.ts';
+
+export interface Utterance {
+  readonly text: string;
+  readonly voice: string;
+  readonly language: string;
+  readonly speed: number;
+  readonly interruptible: Interruptible;
+}
+
+/** A sound on its way to the caller; what is said instead where it cannot be played, if anything is. */
+export interface SoundToPlay {
+  readonly source: string;
+  readonly label: string;
+  readonly loop: number;
+  readonly preemptible: boolean;
+  readonly interruptible: Interruptible;
+  readonly instead: Utterance | undefined;
+}
+
+/** What makes the audio of a reply. */
+export interface AudioMakers {
+  readonly synthesizer: Synthesizer;
+  readonly sound: (source: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+}
+
+export interface ReplyOptions {
+  readonly turnIndex: number;
+  /** Whether it begins with what the dialog says, and not with words of ours or of somebody outside the call. */
+  readonly isOfDialog: boolean;
+  /** Ids of its sentences start with this; it must be unique in the call. */
+  readonly unitPrefix: string;
+  /** Told once when the platform could not speak a sentence; the reply ends there. */
+  readonly onFailure: (error: unknown) => void;
+  /** Told of each sound that could not be played; the reply goes on. */
+  readonly onMissing: (source: string, error: unknown) => void;
+}
+
+/** Sentences that may wait to be made; a dialog that says more waits, too. */
+const MOST_WAITING = 10;
+/** Speech that is made ahead of what is heard: nobody pays for the rest of a reply that is interrupted. */
+const MOST_AHEAD_MS = 20_000;
+const LOOK_EVERY_MS = 250;
+const BYTES_PER_MS = 8;
+
+interface Queued {
+  readonly audible: Utterance | SoundToPlay;
+  readonly unitId: string;
+}
+
+/** A sound that ends as soon as something follows it. */
+interface GivingWay {
+  readonly abort: AbortController;
+  readonly unitIds: string[];
+}
+
+/**
+ * One reply on its way to the caller: its sentences are synthesized in order, ahead of playout, and streamed into the
+ * line as they are made. Ends when it was closed and its last sentence is made, or when it was aborted.
+ */
+export class Reply {
+  readonly turnIndex: number;
+  readonly isOfDialog: boolean;
+  readonly #line: OutboundAudio;
+  readonly #makers: AudioMakers;
+  readonly #clock: Clock;
+  readonly #timeline: Timeline;
+  readonly #options: ReplyOptions;
+  readonly #abort = new AbortController();
+  /** As the signal says, which is slow to ask. */
+  #aborted = false;
+  readonly #queue: Queued[] = [];
+  readonly #policies = new Map<string, Interruptible>();
+  #made = 0;
+  #closed = false;
+  #running = false;
+  #loading = false;
+  #madeRoom: () => void = () => undefined;
+  #firstAudioMs: number | undefined;
+  #madeMs = 0;
+  #givingWay: GivingWay | undefined;
+
+  constructor(line: OutboundAudio, makers: AudioMakers, clock: Clock, timeline: Timeline, options: ReplyOptions) {
+    this.#line = line;
+    this.#makers = makers;
+    this.#clock = clock;
+    this.#timeline = timeline;
+    this.#options = options;
+    this.turnIndex = options.turnIndex;
+    this.isOfDialog = options.isOfDialog;
+  }
+
+  /** Aborted when nobody wants this reply any more; the dialog's answer is bound to it. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Nobody wants this reply any more. */
+  get aborted(): boolean {
+    return this.#aborted;
+  }
+
+  /** Nothing more will be queued at the line. */
+  get done(): boolean {
+    return this.#aborted || (this.#closed && !this.#running && this.#queue.length === 0);
+  }
+
+  /** A sentence is being made. A sound that is being loaded has a deadline of its own. */
+  get synthesizing(): boolean {
+    return this.#running && !this.#loading;
+  }
+
+  /** The policy of a sentence of this reply; undefined for anything else that is played. */
+  policyOf(unitId: string): Interruptible | undefined {
+    return this.#policies.get(unitId);
+  }
+
+  say(utterance: Utterance): void {
+    this.#enqueue(utterance);
+  }
+
+  play(sound: SoundToPlay): void {
+    this.#enqueue(sound);
+  }
+
+  #enqueue(audible: Utterance | SoundToPlay): void {
+    if (this.#aborted) return;
+    const unitId = this.#newUnit(audible.interruptible);
+    this.#queue.push({ audible, unitId });
+    this.#endSound();
+    if (!this.#running) void this.#run();
+  }
+
+  #newUnit(policy: Interruptible): string {
+    const unitId = `${this.#options.unitPrefix}${this.#made}`;
+    this.#made += 1;
+    this.#policies.set(unitId, policy);
+    return unitId;
+  }
+
+  /** Resolves when more can be said, or nobody wants it: a dialog that never ends must not fill the memory. */
+  async room(): Promise<void> {
+    while (this.#queue.length >= MOST_WAITING && !this.#aborted) {
+      await new Promise<void>((resolve) => {
+        this.#madeRoom = resolve;
+      });
+    }
+  }
+
+  /** No more sentences follow. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#queue.length = 0;
+    this.#abort.abort(new Error('the reply is no longer wanted'));
+    this.#madeRoom();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      this.#madeRoom();
+      this.#givingWay = undefined;
+      try {
+        await this.#notFarAhead(this.signal);
+        await ('source' in next.audible ? this.#play(next.audible, next.unitId) : this.#speak(next.audible, next.unitId));
+      } catch (error) {
+        if (!this.#aborted) this.#options.onFailure(error);
+        this.#queue.length = 0;
+        this.#madeRoom();
+      }
+    }
+    this.#running = false;
+  }
+
+  /** Waits while more has been made than is heard soon. */
+  async #notFarAhead(signal: AbortSignal): Promise<void> {
+    const aheadMs = (): number => this.#madeMs - (this.#clock.nowMs() - (this.#firstAudioMs ?? 0));
+    while (this.#firstAudioMs !== undefined && aheadMs() > MOST_AHEAD_MS) await sleep(this.#clock, LOOK_EVERY_MS, signal);
+  }
+
+  async #speak({ text, voice, language, speed }: Utterance, unitId: string): Promise<void> {
+    this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
+    this.#asked(unitId);
+    let first = true;
+    let whole = true;
+    try {
+      for await (const audio of this.#makers.synthesizer.speak({ text, voice, language, speed }, this.signal)) {
+        if (this.#aborted) return;
+        this.#push(unitId, audio, first);
+        first = false;
+      }
+    } catch (error) {
+      whole = this.#aborted;
+      throw error;
+    } finally {
+      // Also after a failure: a unit that never ends would keep the line waiting.
+      this.#line.end(unitId, this.#clock.nowMs(), whole);
+    }
+  }
+
+  async #play(sound: SoundToPlay, firstUnitId: string): Promise<void> {
+    const giveWay: GivingWay = { abort: new AbortController(), unitIds: [] };
+    const signal = AbortSignal.any([this.signal, giveWay.abort.signal]);
+    if (sound.preemptible) this.#givingWay = giveWay;
+    if (this.#queue.length > 0) this.#endSound();
+    try {
+      for (let time = 0; time < sound.loop && !signal.aborted; time += 1) {
+        const unitId = time === 0 ? firstUnitId : this.#newUnit(sound.interruptible);
+        // Each time is a unit of its own, and the first alone has words: the history tells of it once.
+        await this.#playOnce(sound.source, { unitId, text: time === 0 ? sound.label : '' }, giveWay.unitIds, signal);
+      }
+    } catch (error) {
+      if (this.#aborted) throw error;
+      if (giveWay.abort.signal.aborted) return;
+      this.#options.onMissing(sound.source, error);
+      if (giveWay.unitIds.length === 0 && sound.instead !== undefined) await this.#speak(sound.instead, firstUnitId);
+    }
+  }
+
+  /** @param begun gets the unit once there is something to be heard of it */
+  async #playOnce(
+    source: string,
+    { unitId, text }: { readonly unitId: string; readonly text: string },
+    begun: string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    this.#asked(unitId);
+    let first = true;
+    this.#loading = true;
+    try {
+      for await (const audio of this.#makers.sound(source, signal)) {
+        this.#loading = false;
+        if (first) {
+          this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
+          begun.push(unitId);
+        } else await this.#notFarAhead(signal);
+        if (signal.aborted) return;
+        this.#push(unitId, audio, first);
+        first = false;
+      }
+    } finally {
+      this.#loading = false;
+      if (!first) this.#line.end(unitId, this.#clock.nowMs());
+    }
+  }
+
+  /** What follows ends a sound that gives way to it. */
+  #endSound(): void {
+    this.#givingWay?.abort.abort(new Error('what was said next ended the sound'));
+    const droppedBytes = this.#line.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());
+    this.#madeMs -= droppedBytes / BYTES_PER_MS;
+    this.#givingWay = undefined;
+  }
+
+  #asked(unitId: string): void {
+    this.#timeline.add({ type: 'tts-asked', atMs: this.#clock.nowMs(), turn: this.turnIndex, unitId });
+  }
+
+  #push(unitId: string, audio: Uint8Array, first: boolean): void {
+    const nowMs = this.#clock.nowMs();
+    if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn: this.turnIndex, unitId });
+    this.#firstAudioMs ??= nowMs;
+    this.#madeMs += audio.length / BYTES_PER_MS;
+    this.#line.push(unitId, audio, nowMs);
+  }
+}

@@ -1,0 +1,92 @@
+import { mkdir, open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { wavHeader } from '../../audio/wav.ts';
+import { errorText } from '../../kernel/errors.ts';
+
+export const RECORDING_RATE_HZ = 8000;
+export const HEADER_BYTES = 44;
+/** 16-bit stereo. */
+export const BYTES_PER_SECOND = RECORDING_RATE_HZ * 4;
+const MOST_QUEUED_BYTES = 30 * BYTES_PER_SECOND;
+export const TOO_SLOW = 'the disk is too slow: more than 30 s of audio were waiting to be written';
+
+/** Where one recording is written to. A disk error is remembered, never thrown: it must not reach the call. */
+export interface RecordingFile {
+  /** Why the disk refused something, if it did; nothing is written after that. */
+  readonly failure: string | undefined;
+  /**
+   * Writes a block and a header that counts it. The file is made with the first one.
+   * @param atByte where in the audio it stands; what was never written before it is silence
+   * @param block copied before the call returns
+   */
+  write(atByte: number, block: Uint8Array): void;
+  /** Writes what is left, and closes the file. Never rejects. @returns whether there is a file */
+  finish(): Promise<boolean>;
+}
+
+export interface RecordingFiles {
+  create(path: string): RecordingFile;
+}
+
+/** The header of a file that holds so much audio. */
+export function recordingHeader(dataBytes: number): Uint8Array {
+  return wavHeader({ rateHz: RECORDING_RATE_HZ, channels: 2, dataBytes, encoding: 'pcm16' });
+}
+
+/** Writes from the thread it is called in. */
+export const directRecordingFiles: RecordingFiles = { create: (path) => new DirectRecordingFile(path) };
+
+class DirectRecordingFile implements RecordingFile {
+  readonly #path: string;
+  #file: FileHandle | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  #queuedBytes = 0;
+  failure: string | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  write(atByte: number, lent: Uint8Array): void {
+    if (this.failure !== undefined) return;
+    if (this.#queuedBytes > MOST_QUEUED_BYTES) {
+      this.failure = TOO_SLOW;
+      return;
+    }
+    const block = lent.slice();
+    this.#queuedBytes += block.length;
+    this.#writing = this.#writing.then(() => this.#writeBlock(atByte, block));
+  }
+
+  async finish(): Promise<boolean> {
+    await this.#writing;
+    try {
+      await this.#file?.sync();
+      await this.#file?.close();
+    } catch (error) {
+      this.failure ??= errorText(error);
+    }
+    return this.#file !== undefined;
+  }
+
+  async #writeBlock(atByte: number, block: Uint8Array): Promise<void> {
+    try {
+      if (this.#file === undefined) {
+        await mkdir(dirname(this.#path), { recursive: true });
+        this.#file = await open(this.#path, 'w', 0o600);
+      }
+      await writeWhole(this.#file, block, HEADER_BYTES + atByte);
+      await writeWhole(this.#file, recordingHeader(atByte + block.length), 0);
+    } catch (error) {
+      this.failure ??= errorText(error);
+    } finally {
+      this.#queuedBytes -= block.length;
+    }
+  }
+}
+
+/** A disk that is nearly full takes a part of a block, and refuses the rest: the header must not count that. */
+async function writeWhole(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
+}

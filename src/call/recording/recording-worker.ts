@@ -1,0 +1,59 @@
+// Writes the recordings of all calls, so that no disk is waited for where calls are. One thread for all: blocks are small, and
+// the system takes them into memory.
+import { closeSync, fsync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parentPort } from 'node:worker_threads';
+import { errorText } from '../../kernel/errors.ts';
+import { HEADER_BYTES, recordingHeader } from './recording-file.ts';
+import type { RecordingOrder, RecordingReport } from './recording-orders.ts';
+
+const open = new Map<number, number>();
+
+parentPort?.on('message', (order: RecordingOrder) => {
+  if (order.type === 'finish') return finish(order.id);
+  const failures: { id: number; error: string }[] = [];
+  let from = 0;
+  const { memory } = order;
+  for (const { id, path, atByte, length } of order.blocks) {
+    try {
+      write(id, path, atByte, new Uint8Array(memory, from, length));
+    } catch (error) {
+      failures.push({ id, error: errorText(error) });
+    }
+    from += length;
+  }
+  report({ type: 'done', bytes: from, memory, failures }, [memory]);
+});
+
+function write(id: number, path: string | undefined, atByte: number, bytes: Uint8Array): void {
+  let file = open.get(id);
+  if (file === undefined) {
+    if (path === undefined) throw new Error('the recording could not be made');
+    mkdirSync(dirname(path), { recursive: true });
+    file = openSync(path, 'w', 0o600);
+    open.set(id, file);
+  }
+  writeWhole(file, bytes, HEADER_BYTES + atByte);
+  writeWhole(file, recordingHeader(atByte + bytes.length), 0);
+}
+
+/** A disk that is nearly full takes a part of a block, and refuses the rest: the header must not count that. */
+function writeWhole(file: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done, bytes.length - done, position + done);
+}
+
+function finish(id: number): void {
+  const file = open.get(id);
+  open.delete(id);
+  if (file === undefined) return report({ type: 'finished', id, exists: false, error: undefined });
+  // A disk takes its time over this; the other calls' blocks do not wait for it.
+  fsync(file, (cause) => {
+    closeSync(file);
+    report({ type: 'finished', id, exists: true, error: cause === null ? undefined : errorText(cause) });
+  });
+}
+
+function report(message: RecordingReport, transfer: readonly ArrayBuffer[] = []): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+  parentPort?.postMessage(message, transfer);
+}

@@ -1,0 +1,276 @@
+import { writeFile } from 'node:fs/promises';
+import { pcm16Bytes } from '../../audio/codec.ts';
+import { errorText } from '../../kernel/errors.ts';
+import { CallerBatch } from '../inbound/caller-batch.ts';
+import { directRecordingFiles, RECORDING_RATE_HZ, type RecordingFile, type RecordingFiles } from './recording-file.ts';
+import { SampleClock } from './sample-clock.ts';
+import { StereoWindow } from './stereo-window.ts';
+
+const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
+/** A block is written when this much is ready; with the margin it bounds what dies with the process. */
+const BLOCK_MS = 300;
+/** Audio this recent may still change: a clear can take it back, a late frame can fill it. */
+const MARGIN_MS = 120;
+/** What may be missing of a window that holds the margin, a block, and what is sent ahead: a tick that comes late. */
+const SLACK_MS = 180;
+/** Half a second and a message. */
+const DEFAULT_AHEAD_MS = 600;
+/** How far ahead of our clock a carrier's timestamps, and its audio, may be. */
+const MOST_LEAD_MS = 10_000;
+
+export interface RecordingGap {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly reason: string;
+}
+
+/** Until the end where `toMs` is absent. */
+export interface KeptInterval {
+  readonly fromMs: number;
+  readonly toMs: number | undefined;
+}
+
+/** When a call's sound begins to be kept. What the recogniser hears is another matter: it hears everything. */
+export type KeepRule = 'after-announcement' | 'after-consent' | 'always';
+
+/** Written beside the WAV file as JSON: what the sound alone does not tell. */
+export interface RecordingSidecar {
+  readonly version: 1;
+  readonly callId: string;
+  readonly rateHz: number;
+  readonly channels: readonly ['caller', 'bot'];
+  /** Wall time of sample 0, in ms since the Unix epoch. */
+  readonly startedAtWallMs: number;
+  readonly durationMs: number;
+  readonly gaps: readonly RecordingGap[];
+  /** What of it was kept; silence stands everywhere else. One interval from 0 where everything was. */
+  readonly kept: readonly KeptInterval[];
+  readonly lostSamples: number;
+  /** Set when the disk refused a block; the file holds what was written before. */
+  readonly failure: string | undefined;
+}
+
+/**
+ * Writes a call as a stereo WAV while it goes: caller left, bot right, on the carrier's sample clock. The header is
+ * rewritten with each block, so the file is playable at any moment. A disk error stops the recording, never the call. What
+ * may not be kept is silence in the file, whose clock goes on; before anything may be, there is no file.
+ */
+export class Recording {
+  readonly path: string;
+  readonly #clock = new SampleClock();
+  readonly #window: StereoWindow;
+  readonly #gaps: RecordingGap[] = [];
+  #openGap: { readonly fromMs: number; readonly reason: string } | undefined;
+  readonly #callId: string;
+  readonly #file: RecordingFile;
+  #dataBytes = 0;
+  #failure: string | undefined;
+  #startedAtWallMs: number | undefined;
+  /** When the first frame began, on the monotonic clock. */
+  #beganMs: number | undefined;
+  /** Of audio that came faster than it can have been spoken. */
+  #refusedSamples = 0;
+  /** Where the caller's audio has come to, by its timestamps. */
+  #countedMs = 0;
+  readonly #batch = new CallerBatch();
+  #attached = false;
+  readonly #rule: KeepRule;
+  readonly #kept: KeptInterval[] = [];
+
+  /** @param aheadMs how long before it is played the bot's audio comes at most */
+  constructor(
+    path: string,
+    callId: string,
+    rule: KeepRule = 'always',
+    files: RecordingFiles = directRecordingFiles,
+    aheadMs = DEFAULT_AHEAD_MS,
+  ) {
+    this.path = path;
+    this.#window = new StereoWindow((MARGIN_MS + BLOCK_MS + aheadMs + SLACK_MS) * SAMPLES_PER_MS);
+    this.#file = files.create(path);
+    this.#callId = callId;
+    this.#rule = rule;
+    if (rule === 'always') this.#kept.push({ fromMs: 0, toMs: undefined });
+  }
+
+  /** Whether any audio has been kept: without it there is no file. */
+  get started(): boolean {
+    return this.#startedAtWallMs !== undefined && this.#kept.length > 0;
+  }
+
+  /** The bot's greeting was heard to its end. */
+  announced(nowMs: number): void {
+    if (this.#rule === 'after-announcement') this.#keep(true, nowMs);
+  }
+
+  /** The dialog says whether the caller agrees, whatever the bot's rule. */
+  consent(given: boolean, nowMs: number): void {
+    this.#keep(given, nowMs);
+  }
+
+  /** Why the disk refused a block, if it did. */
+  get failure(): string | undefined {
+    return this.#failure ?? this.#file.failure;
+  }
+
+  get gaps(): readonly RecordingGap[] {
+    return this.#gaps;
+  }
+
+  /** Caller audio as it arrives. @param timestampMs the carrier's, or undefined to count samples instead */
+  caller(pcm: Int16Array, timestampMs: number | undefined, nowMs: number, wallMs: number): void {
+    this.#startedAtWallMs ??= wallMs;
+    // A frame arrives when its last sample is over, and its timestamp is its first one's.
+    const beganMs = nowMs - pcm.length / SAMPLES_PER_MS;
+    if (this.#batch.add(pcm, timestampMs, beganMs)) return;
+    this.#settle();
+    this.#beganMs ??= beganMs;
+    const stampMs = this.#believed(timestampMs, pcm.length / SAMPLES_PER_MS, nowMs);
+    if (stampMs === undefined) {
+      this.#refusedSamples += pcm.length;
+      return;
+    }
+    if (!this.#attached) this.#attach(stampMs, beganMs);
+    if (!this.#batch.begin(pcm, stampMs, beganMs)) this.#put(pcm, stampMs, beganMs);
+    this.#flushUntil(nowMs);
+  }
+
+  /** Puts what has come of the caller where it belongs: before anything is taken out of the window, or silenced in it. */
+  #settle(): void {
+    if (!this.#batch.isEmpty) this.#put(this.#batch.take(), this.#batch.stampMs, this.#batch.beganMs);
+  }
+
+  #put(pcm: Int16Array, stampMs: number, beganMs: number): void {
+    this.#countedMs = stampMs + pcm.length / SAMPLES_PER_MS;
+    this.#clock.observe(stampMs, beganMs);
+    if (this.#keeping) this.#window.put('left', Math.round(this.#clock.position(stampMs) * SAMPLES_PER_MS), pcm);
+  }
+
+  /**
+   * A timestamp far ahead of our clock would make up hours of silence: samples are counted instead. Whatever the timestamps say,
+   * and however much audio comes, nothing stands further along than the time since the recording began, with that lead.
+   * @returns undefined for audio that would
+   */
+  #believed(timestampMs: number | undefined, durationMs: number, nowMs: number): number | undefined {
+    const atMs = this.#clock.positionAt(nowMs);
+    if (!this.#attached || atMs === undefined) return timestampMs ?? this.#countedMs;
+    const isAhead = timestampMs !== undefined && this.#clock.position(timestampMs) > atMs + MOST_LEAD_MS;
+    const stampMs = timestampMs === undefined || isAhead ? this.#countedMs : timestampMs;
+    const passedMs = nowMs - (this.#beganMs ?? nowMs);
+    return this.#clock.position(stampMs) + durationMs > passedMs + MOST_LEAD_MS ? undefined : stampMs;
+  }
+
+  /** Bot audio that the carrier will start playing at `startMs` on the monotonic clock. */
+  bot(pcm: Int16Array, startMs: number, nowMs: number): void {
+    this.#flushUntil(nowMs);
+    const positionMs = this.#clock.positionAt(startMs);
+    if (positionMs !== undefined && this.#keeping) this.#window.put('right', Math.round(positionMs * SAMPLES_PER_MS), pcm);
+  }
+
+  /** The carrier was told to drop what it had not played by `nowMs`. */
+  cleared(nowMs: number): void {
+    const positionMs = this.#clock.positionAt(nowMs);
+    if (positionMs !== undefined) this.#window.silenceFrom('right', Math.round(positionMs * SAMPLES_PER_MS));
+  }
+
+  /** Silences the caller from this moment on, as far as it has not been written: at most the last 120 ms. */
+  silenceCaller(nowMs: number): void {
+    this.#settle();
+    const positionMs = this.#clock.positionAt(nowMs);
+    if (positionMs !== undefined) this.#window.silenceFrom('left', Math.round(positionMs * SAMPLES_PER_MS));
+  }
+
+  /** The carrier's socket is gone; the next caller frame starts a new attachment after a marked gap. */
+  detached(nowMs: number, reason: string): void {
+    this.#settle();
+    this.#attached = false;
+    const fromMs = this.#clock.positionAt(nowMs);
+    if (fromMs !== undefined) this.#openGap ??= { fromMs, reason };
+  }
+
+  /** Time alone: writes what is ready although no frame arrived. */
+  tick(nowMs: number): void {
+    this.#flushUntil(nowMs);
+  }
+
+  /** Position of a monotonic moment in the recording, in ms. */
+  positionMs(nowMs: number): number | undefined {
+    return this.#clock.positionAt(nowMs);
+  }
+
+  /** Writes the rest and the sidecar, and closes the file. Never rejects; see `failure`. */
+  async finish(nowMs: number): Promise<void> {
+    this.#settle();
+    const endMs = this.#clock.positionAt(nowMs);
+    const endSample = Math.round((endMs ?? 0) * SAMPLES_PER_MS);
+    // More than the window holds, when the line was gone at the end: nobody ticked meanwhile.
+    while (this.#window.startSample < endSample) this.#write(this.#window.take(endSample));
+    const exists = await this.#file.finish();
+    const durationMs = this.#dataBytes / 4 / SAMPLES_PER_MS;
+    const sidecarPath = this.path.replace(/\.wav$/u, '.recording.json');
+    try {
+      if (exists) await writeFile(sidecarPath, `${JSON.stringify(this.#sidecar(durationMs), null, 2)}\n`, { mode: 0o600 });
+    } catch (error) {
+      this.#failure ??= errorText(error);
+    }
+  }
+
+  get #keeping(): boolean {
+    const last = this.#kept.at(-1);
+    return last !== undefined && last.toMs === undefined;
+  }
+
+  #keep(on: boolean, nowMs: number): void {
+    if (on === this.#keeping) return;
+    this.#settle();
+    const atMs = this.#clock.positionAt(nowMs) ?? 0;
+    if (on) {
+      this.#kept.push({ fromMs: atMs, toMs: undefined });
+      return;
+    }
+    this.#kept.push({ fromMs: this.#kept.pop()?.fromMs ?? 0, toMs: atMs });
+    // What the carrier has still to play, and what is on its way here, is no more to be kept either.
+    for (const channel of ['left', 'right'] as const) this.#window.silenceFrom(channel, Math.round(atMs * SAMPLES_PER_MS));
+  }
+
+  #attach(stampMs: number, beganMs: number): void {
+    const resumesAtMs = this.#clock.positionAt(beganMs) ?? 0;
+    this.#clock.attach(resumesAtMs, stampMs, beganMs);
+    this.#attached = true;
+    if (this.#openGap !== undefined) this.#gaps.push({ ...this.#openGap, toMs: resumesAtMs });
+    this.#openGap = undefined;
+  }
+
+  #flushUntil(nowMs: number): void {
+    const positionMs = this.#clock.positionAt(nowMs);
+    if (positionMs === undefined) return;
+    const readySample = Math.floor((positionMs - MARGIN_MS) * SAMPLES_PER_MS);
+    while (readySample - this.#window.startSample >= BLOCK_MS * SAMPLES_PER_MS) {
+      this.#settle();
+      this.#write(this.#window.take(readySample));
+    }
+  }
+
+  #write(interleaved: Int16Array<ArrayBuffer>): void {
+    if (interleaved.length === 0 || this.failure !== undefined) return;
+    const block = pcm16Bytes(interleaved);
+    // What was never to be kept has no file; one that is made later is silent up to there.
+    if (this.#kept.length > 0) this.#file.write(this.#dataBytes, block);
+    this.#dataBytes += block.length;
+  }
+
+  #sidecar(durationMs: number): RecordingSidecar {
+    return {
+      version: 1,
+      callId: this.#callId,
+      rateHz: RECORDING_RATE_HZ,
+      channels: ['caller', 'bot'],
+      startedAtWallMs: this.#startedAtWallMs ?? 0,
+      durationMs,
+      gaps: this.#gaps,
+      kept: this.#kept,
+      lostSamples: this.#window.droppedSamples + this.#refusedSamples,
+      failure: this.failure,
+    };
+  }
+}

@@ -1,0 +1,224 @@
+import { Buffer } from 'node:buffer';
+import { admit, type DoorOptions } from '../call/admission/call-door.ts';
+import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { LiveCall, LiveCalls } from '../call/log/live-call.ts';
+import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
+import type { InboundCall } from '../carriers/port.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
+import { within } from '../kernel/within.ts';
+import type { CallIntake } from '../http/intake.ts';
+import type { MediaElsewhere, MediaUpgrade } from '../http/media-elsewhere.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { MediaProcessError } from './errors.ts';
+import type { MediaProcess } from './media-process.ts';
+
+/** A slot at the speech platform, and the key that it belongs to. */
+export interface KeyedSlot {
+  readonly lane: number;
+  release(): void;
+}
+
+export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'shedding'> {
+  /** All media processes that are not gone. */
+  readonly processes: () => readonly MediaProcess[];
+  /** Whether all of them are ending for good. */
+  readonly stopping: () => boolean;
+  readonly clock: Clock;
+}
+
+/** A process whose event loop is late gets so long to say which calls it has. */
+const LIST_WITHIN_MS = 1_000;
+
+/** A call's place: counted from before its process is asked until it is over. */
+interface Seat {
+  readonly process: MediaProcess;
+  readonly slot: KeyedSlot;
+  /** The first answer; further ones wait for it. */
+  answered: Promise<CallAnswer>;
+  callId: string | undefined;
+}
+
+/**
+ * The calls of all media processes, as the front sees them: lets calls in, all of them together up to the limit, gives each
+ * to the process that has the fewest, and finds that process again for whatever concerns the call.
+ */
+export class CallDispatcher implements CallIntake, LiveCalls {
+  /** The media of all these calls. */
+  readonly media: MediaElsewhere = {
+    expect: (callId, attachmentId, withinMs) => {
+      this.#byCallId.get(callId)?.process.tell('expect', { callId, attachmentId, withinMs });
+    },
+    abandon: (attachmentId, reason) => {
+      for (const process of this.#options.processes()) process.tell('abandon', { attachmentId, reason });
+    },
+    take: (grant, upgrade) => this.#take(grant, upgrade),
+  };
+  readonly #options: CallDispatcherOptions;
+  /** By the carrier's call id. */
+  readonly #seats = new Map<string, Seat>();
+  readonly #byCallId = new Map<string, Seat>();
+  /** Told when no call is left. */
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(options: CallDispatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Calls that are not over. */
+  get active(): number {
+    return this.#seats.size;
+  }
+
+  /** Whether all processes that are up refuse calls because their event loops are late. */
+  get shedding(): boolean {
+    const up = this.#up;
+    return up.length > 0 && up.every(({ load }) => load.shedding);
+  }
+
+  /** Admits a call and has a process begin it; a call that is alive gets another attachment. */
+  async answer(inbound: InboundCall): Promise<CallAnswer> {
+    const seat = this.#seats.get(inbound.carrierCallId);
+    if (seat !== undefined) {
+      const again = await this.#again(seat, inbound);
+      // It was over by the time its process was asked, and its place is free.
+      return again ?? this.answer(inbound);
+    }
+    const closed = this.#closed;
+    const admission = admit({ ...this.#options, shedding: () => this.shedding }, inbound, { active: this.active, closed });
+    if (admission.kind === 'refuse') return admission;
+    const process = this.#emptiest();
+    if (process === undefined) throw new TypeError('a call was let in without a process for it');
+    return this.#begin(process, admission.reservation, inbound);
+  }
+
+  attach(): void {
+    throw new TypeError('media attaches in its own process');
+  }
+
+  abandon(callId: string, attachmentId: string, reason: string): void {
+    this.#byCallId.get(callId)?.process.tell('abandon', { callId, attachmentId, reason });
+  }
+
+  carrierStatus(carrierCallId: string, _status: string, terminal: boolean): void {
+    if (terminal) this.#seats.get(carrierCallId)?.process.tell('carrier-ended', { carrierCallId });
+  }
+
+  /** Without the calls of a process that stands still: nobody can be told anything of them. */
+  async list(): Promise<readonly LiveCall[]> {
+    const { clock, processes } = this.#options;
+    const asked = processes().map((each) => within(clock, LIST_WITHIN_MS, each.ask('list', null), []).catch(() => []));
+    const lists = await Promise.all(asked);
+    return lists.flat().toSorted((one, other) => one.startedAtWallMs - other.startedAtWallMs);
+  }
+
+  async find(callId: string): Promise<LiveCall | undefined> {
+    const found = await this.#byCallId.get(callId)?.process.ask('find', { callId });
+    return found ?? undefined;
+  }
+
+  order(callId: string, order: CallOrder, by: string): Promise<LiveCall> {
+    const seat = this.#byCallId.get(callId);
+    if (seat === undefined) return Promise.reject(new OrderRefusedError('The call is over.'));
+    return seat.process.ask('order', { callId, order, by });
+  }
+
+  /** Gives out a value that a caller keyed, once: the process that has it forgets it. */
+  async redeem(bots: readonly string[], token: string): Promise<string | undefined> {
+    if (bots.length === 0) return undefined;
+    const asked = this.#options.processes().map(async (each) => {
+      const value = await each.ask('redeem', { bots: [...bots], token });
+      if (value === null) throw new MediaProcessError('another process has it, if any');
+      return value;
+    });
+    return Promise.any(asked).catch(() => undefined);
+  }
+
+  /** Resolves when no call is left. */
+  drained(): Promise<void> {
+    return this.active === 0 ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** A process says that a call is over. */
+  over(process: MediaProcess, carrierCallId: string): void {
+    const seat = this.#seats.get(carrierCallId);
+    if (seat?.process === process) this.#free(carrierCallId, seat);
+  }
+
+  /** A process is gone, and its calls with it. @returns how many those were */
+  gone(process: MediaProcess): number {
+    const lost = [...this.#seats].filter(([, seat]) => seat.process === process);
+    for (const [carrierCallId, seat] of lost) this.#free(carrierCallId, seat);
+    return lost.length;
+  }
+
+  async #take(grant: StreamGrant, { socket, headers, early, address }: MediaUpgrade): Promise<void> {
+    const seat = this.#byCallId.get(grant.callId);
+    if (seat === undefined) {
+      socket.destroy();
+      throw new MediaProcessError('the call is over');
+    }
+    const sent = Buffer.from(early).toString('base64');
+    await seat.process.ask('media', { grant, headers: { ...headers }, early: sent, address }, socket);
+  }
+
+  /** Why no call is taken; undefined where a process can be asked. */
+  get #closed(): 'stopping' | 'process' | undefined {
+    if (this.#options.stopping()) return 'stopping';
+    return this.#up.length === 0 ? 'process' : undefined;
+  }
+
+  get #up(): readonly MediaProcess[] {
+    return this.#options.processes().filter(({ isUp }) => isUp);
+  }
+
+  /** Of those whose event loop is in time, the process that has the fewest calls. */
+  #emptiest(): MediaProcess | undefined {
+    const calls = new Map<MediaProcess, number>();
+    for (const { process } of this.#seats.values()) calls.set(process, (calls.get(process) ?? 0) + 1);
+    const inTime = this.#up.filter(({ load }) => !load.shedding);
+    return inTime.toSorted((one, other) => (calls.get(one) ?? 0) - (calls.get(other) ?? 0))[0];
+  }
+
+  #begin(process: MediaProcess, slot: KeyedSlot, inbound: InboundCall): Promise<CallAnswer> {
+    const { carrierCallId } = inbound;
+    const answered = process.ask('answer', { inbound, lane: slot.lane });
+    const seat: Seat = { process, slot, answered, callId: undefined };
+    this.#seats.set(carrierCallId, seat);
+    seat.answered = answered.then(
+      (answer) => {
+        if (answer.kind !== 'accept') this.#free(carrierCallId, seat);
+        else if (this.#seats.get(carrierCallId) === seat) {
+          seat.callId = answer.callId;
+          this.#byCallId.set(answer.callId, seat);
+        }
+        return answer;
+      },
+      (error: unknown) => {
+        this.#free(carrierCallId, seat);
+        // Another process takes the place of one that ended under the question.
+        if (!process.isUp) return this.answer(inbound);
+        throw error;
+      },
+    );
+    return seat.answered;
+  }
+
+  /** @returns undefined where the call is over */
+  async #again(seat: Seat, { carrierCallId, isRepeat }: InboundCall): Promise<CallAnswer | undefined> {
+    const first = await seat.answered;
+    if (first.kind !== 'accept') return first;
+    const again = await seat.process.ask('again', { carrierCallId, isRepeat }).catch(() => null);
+    if (again !== null) return again;
+    this.#free(carrierCallId, seat);
+    return undefined;
+  }
+
+  #free(carrierCallId: string, seat: Seat): void {
+    if (this.#seats.get(carrierCallId) !== seat) return;
+    this.#seats.delete(carrierCallId);
+    if (seat.callId !== undefined) this.#byCallId.delete(seat.callId);
+    seat.slot.release();
+    if (this.active > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,124 @@
+import type { Clock } from '../kernel/clock.ts';
+import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn, TurnInput } from './port.ts';
+import { answerContext } from '../language/contract/context.ts';
+import { contractStep } from '../language/contract/contract-step.ts';
+import { type ContractInput, type ContractState, startContract } from '../language/contract/contract-state.ts';
+import { readParts } from '../language/contract/read-answer.ts';
+import { complete, impossible } from '../language/contract/reading.ts';
+
+/** Turns that can be asked again; older ones are settled. */
+const MOST_REMEMBERED = 8;
+
+type Gather = DialogAction & { readonly type: 'gather' };
+
+/** A value that is being collected, and the question that asked for it. */
+interface Pending {
+  readonly state: ContractState;
+  readonly gather: Gather;
+}
+
+/**
+ * Collects values for a dialog whose `gather` says `readBack: 'always'`: pieces are put together, the value is read back
+ * and corrected, and the dialog is asked only once the caller has agreed to it. An answer in which nothing of a value was
+ * said goes to the dialog as it is, so that it can help. Other questions pass through.
+ */
+class ReadBackHook implements DialogHook {
+  readonly #inner: DialogHook;
+  readonly #clock: Clock;
+  readonly #timeZone: string;
+  /** What was pending after each turn, oldest first, so that a turn asked again is answered as if for the first time. */
+  #after: readonly { readonly index: number; readonly pending: Pending | undefined }[] = [];
+
+  constructor(inner: DialogHook, clock: Clock, timeZone: string) {
+    this.#inner = inner;
+    this.#clock = clock;
+    this.#timeZone = timeZone;
+  }
+
+  async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
+    const pending = this.#after.findLast(({ index }) => index < turn.index)?.pending;
+    const input = contractInput(turn.input);
+    if (pending === undefined || input === undefined || saysNothing(pending.state, input)) {
+      yield* this.#askInner(turn, signal);
+      return;
+    }
+    const { state, say, expect, done } = contractStep(pending.state, input);
+    if (done?.status === 'accepted') {
+      const answer = complete(done.value);
+      yield* this.#askInner(
+        { ...turn, input: { kind: 'spoken', text: done.value, language: turn.call.language, answer } },
+        signal,
+      );
+      return;
+    }
+    if (done !== undefined) {
+      yield* this.#askInner({ ...turn, input: givenUp(turn.input) }, signal);
+      return;
+    }
+    const { hints: _hints, maxDigits: _maxDigits, ...rest } = pending.gather;
+    this.#remember(turn.index, { state, gather: pending.gather });
+    yield { type: 'say', text: say };
+    yield { ...rest, contract: { ...expect, ...(expect.kind === 'card' || expect.kind === 'otp' ? {} : { readBack: 'never' }) } };
+  }
+
+  async dispose(): Promise<void> {
+    await this.#inner.dispose?.();
+  }
+
+  async *#askInner(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
+    let pending: Pending | undefined;
+    this.#remember(turn.index, undefined);
+    for await (const action of this.#inner.respond(turn, signal)) {
+      if (action.type === 'gather') {
+        pending = this.#pendingOf(action, turn.call.language);
+        if (!signal.aborted) this.#remember(turn.index, pending);
+      }
+      yield action;
+    }
+  }
+
+  #pendingOf(gather: Gather, language: string): Pending | undefined {
+    const { contract } = gather;
+    if (contract === undefined || contract.kind === 'card' || contract.kind === 'otp' || contract.readBack !== 'always') {
+      return undefined;
+    }
+    const context = answerContext(language, this.#clock.wallMs(), this.#timeZone);
+    return { state: startContract(contract, context), gather };
+  }
+
+  #remember(index: number, pending: Pending | undefined): void {
+    const before = this.#after.filter((entry) => entry.index < index);
+    this.#after = [...before, { index, pending }].slice(-MOST_REMEMBERED);
+  }
+}
+
+function contractInput(input: TurnInput): ContractInput | undefined {
+  switch (input.kind) {
+    case 'start':
+      return undefined;
+    case 'spoken':
+      return { kind: 'spoken', text: input.text, ...(input.keys === undefined ? {} : { keys: input.keys }) };
+    case 'keyed':
+      return { kind: 'keyed', keys: input.digits };
+    case 'no-input':
+      return { kind: 'no-input' };
+  }
+}
+
+/** Nothing of the value has been said yet, and this says nothing of it either: a question, a wish, silence. */
+function saysNothing({ stage, parts, contract, context }: ContractState, input: ContractInput): boolean {
+  if (stage !== 'collecting' || parts.length > 0) return false;
+  if (input.kind !== 'spoken') return input.kind === 'no-input';
+  const reading = readParts(contract, context, [{ by: 'voice', text: input.text }]);
+  return input.keys === undefined && reading.status === 'incomplete' && reading.soFar === '';
+}
+
+function givenUp(input: TurnInput): TurnInput {
+  if (input.kind === 'start' || input.kind === 'no-input') return input;
+  return { ...input, answer: impossible('', 'not-agreed') };
+}
+
+/** Hooks whose questions are read back where they ask for it. @param timeZone decides what day `tomorrow` is */
+export function readingBack(hooks: DialogHookFactory, clock: Clock, timeZone: string): DialogHookFactory {
+  return { create: (call: CallFacts) => new ReadBackHook(hooks.create(call), clock, timeZone) };
+}

@@ -1,0 +1,152 @@
+import { join } from 'node:path';
+import type { CallRegistry } from '../call/admission/call-registry.ts';
+import { liveCallsOf } from '../call/log/live-call.ts';
+import type { CallNews } from '../call/services.ts';
+import type { Bot } from '../config/bots.ts';
+import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
+import { configuredAddress } from '../http/public-addresses.ts';
+import { listenAt } from '../http/listen.ts';
+import { createHttpServer } from '../http/server.ts';
+import { twilioCredentials } from '../http/twilio-credentials.ts';
+import { OrphanWatch } from '../jobs/orphan-watch.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { letCallsGoFirst } from '../kernel/collector.ts';
+import { createEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
+import { type Backlog, openBacklog } from './backlog.ts';
+import { botsOf, openJournal, startCalls } from './calls.ts';
+import { callIntake } from './intake.ts';
+import type { RecordsOptions } from './records.ts';
+
+export interface GatewayOptions {
+  readonly config: RecordsOptions['config'];
+  readonly bots: readonly Bot[];
+  readonly speech: SpeechPlatformSettings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Whether this process also does the jobs after calls. */
+  readonly worker: boolean;
+  /** Hears what happens in calls, their words included. */
+  readonly news?: (news: CallNews) => void;
+}
+
+export interface Gateway extends AsyncDisposable {
+  /** The address it listens on. */
+  readonly url: string;
+  readonly calls: CallRegistry;
+  readonly backlog: Backlog;
+  /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
+  readonly prepared: Promise<void>;
+  /** Where a call's record is kept as JSON. */
+  recordPath(callId: string, startedAtWallMs: number): string;
+  /** Has new calls get other bots; live ones keep theirs. @throws OffhookError when a bot's dialog cannot be opened; nothing has changed then */
+  useBots(bots: readonly Bot[]): Promise<void>;
+  /** Takes no other call, and waits until those there are have ended. */
+  drain(): Promise<void>;
+  /** Says goodbye to live calls, waits for their ends, and closes everything in order. */
+  close(): Promise<void>;
+}
+
+/**
+ * The composition root: builds every adapter, starts the gateway and its worker.
+ * @throws OffhookError when a bot's dialog, the store, the queue or the port cannot be opened
+ */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  letCallsGoFirst();
+  const { clock, logger } = options;
+  let { bots } = options;
+  const { settings, secrets } = options.config;
+  const metrics = createMetrics();
+  const events = createEvents(logger, metrics, clock);
+  const speech = new SpeechPlatform(options.speech, { clock, logger });
+  metrics.watchSpeechSlots(() => speech.slotGauges);
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true });
+  const journal = openJournal(settings.dataDir, clock, logger);
+  const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
+  await orphans.start();
+  const twilio = twilioCredentials(secrets, settings.dataDir, logger);
+  const calls = await startCalls({
+    ...options,
+    speech,
+    twilio,
+    events,
+    journal,
+    keeping: backlog,
+    sealFixtures: backlog.seals ? (tenantId, callId, make) => backlog.store.privacy.audioKey(tenantId, callId, make) : undefined,
+    door: (load) => ({
+      maximum: settings.call.maximum,
+      shedding: () => load().shedding,
+      reserveSpeech: (lane) => {
+        speech.warm();
+        return speech.reserveLive(lane);
+      },
+      speechIsUp: () => speech.isUp,
+    }),
+    spareRecognition: () => speech.reserveLive(),
+    gatewayUrl: () => configuredAddress(settings.publicUrl) ?? url,
+  });
+  const { registry, load } = calls;
+  const http = createHttpServer({
+    settings,
+    clock,
+    logger,
+    events,
+    metrics,
+    twilio,
+    intake: callIntake(registry),
+    api: {
+      keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
+      ...backlog,
+      clock,
+      live: { calls: liveCallsOf(registry), audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
+    },
+    board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
+    redeem: (botSecret, token) => calls.redeem(botsOf(bots, botSecret), token),
+    ready: async () => ({
+      ready: speech.isUp && !load.shedding && !registry.draining,
+      parts: {
+        speech: speech.isUp ? 'ok' : 'down',
+        store: await backlog.storeState(),
+        load: load.shedding ? 'late' : 'ok',
+        calls: registry.draining ? 'draining' : 'ok',
+      },
+    }),
+  });
+  metrics.watchLoopLag(() => load);
+  const url = await listenAt(http, settings.http);
+  // What could not be spoken while the platform was away is spoken when it is back.
+  speech.watchHealth(() => void calls.prepare());
+
+  let closed: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    await calls.close();
+    await http.close();
+    await orphans[Symbol.asyncDispose]();
+    await backlog.close();
+    await speech[Symbol.asyncDispose]();
+  };
+  const closeOnce = (): Promise<void> => (closed ??= close());
+  return {
+    url,
+    calls: registry,
+    backlog,
+    prepared: calls.prepared,
+    recordPath: (callId, startedAtWallMs) => join(settings.dataDir, 'recordings', dayOf(startedAtWallMs), `${callId}.call.json`),
+    async useBots(next) {
+      const use = await calls.loadBots(next);
+      use();
+      bots = next;
+    },
+    async drain() {
+      await registry.drain();
+    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
+  };
+}
+
+function dayOf(wallMs: number): string {
+  return new Date(wallMs).toISOString().slice(0, 10);
+}

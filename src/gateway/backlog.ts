@@ -1,0 +1,187 @@
+import { join } from 'node:path';
+import type { Bot } from '../config/bots.ts';
+import { FIXTURES_FOLDER } from '../replay/fixture-keeping.ts';
+import { recordingFetcher } from '../cli/analyse/recording-fetcher.ts';
+import { soundReader } from '../cli/analyse/sound-reader.ts';
+import { readEnvironment } from '../config/env.ts';
+import { ProfileBook } from '../jobs/analysis/profile-book.ts';
+import { removeAbandonedFiles } from '../jobs/call-files.ts';
+import { deliverEndedCalls } from '../jobs/call-ended.ts';
+import { type QueueName, QUEUES } from '../jobs/catalog.ts';
+import { DrainLease } from '../jobs/drain-lease.ts';
+import { OutboxPump } from '../jobs/outbox-pump.ts';
+import type { JobHandler, Work } from '../jobs/port.ts';
+import { postCallJob } from '../jobs/post-call-job.ts';
+import type { BatchTranscriber } from '../jobs/post-call/transcriber.ts';
+import { RecordingCoder } from '../jobs/recordings/recording-coder.ts';
+import { type KeptFor, retentionJob } from '../jobs/retention.ts';
+import { deliverRecordings, keepRecording } from '../jobs/sealing.ts';
+import { analyseSubmittedJob } from '../jobs/submissions/analyse-submitted.ts';
+import { sweep } from '../jobs/sweep.ts';
+import { deliverWebhook } from '../jobs/webhooks/deliver-webhook.ts';
+import { startWorker } from '../jobs/worker.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import { warnThrottled } from '../observability/log-throttle.ts';
+import type { SpeechPlatform } from '../speech/platform.ts';
+import { openRecords, type Records, type RecordsOptions } from './records.ts';
+
+/** Everything behind live calls: records, the pumps that bring them there, and the worker. */
+export interface Backlog extends Records {
+  /** Undefined in a process that only works. */
+  readonly pump: OutboxPump | undefined;
+  /** Whether this process is the one that looks after the data folder; it never is one that only works. */
+  readonly mayDrain: () => Promise<boolean>;
+  /** What analyses are made by. */
+  readonly profiles: ProfileBook;
+  /** Where uploads are while they arrive. */
+  readonly uploadFolder: string;
+}
+
+export interface BacklogOptions extends RecordsOptions {
+  /** Those of now, who say how long their calls are kept. */
+  readonly bots: () => readonly Bot[];
+  readonly speech: SpeechPlatform;
+  /** Whether this process does jobs. */
+  readonly worker: boolean;
+  /** The queues it works on; all when absent. */
+  readonly queues?: readonly QueueName[] | undefined;
+  /** Jobs of one kind at once; the setting when absent. */
+  readonly concurrency?: number | undefined;
+  /** Whether this process brings the outbox to the store, when no other does. */
+  readonly drain: boolean;
+  readonly events: Pick<BusinessEvents, 'jobDone' | 'jobFailed'>;
+}
+
+/** Opens the store and the queue, drains the outbox into them, and works when asked to. @throws OffhookError */
+export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
+  const { worker, drain } = options;
+  const { settings } = options.config;
+  // First, while nothing is open that a broken profile would leave open.
+  const profiles = await ProfileBook.load(settings.analysis.folder, readEnvironment());
+  const records = await openRecords(options);
+  const onProblem = warnThrottled(options.logger, options.clock, 'drain lease');
+  const lease = drain ? new DrainLease(join(settings.dataDir, 'outbox', 'lease'), options.clock, onProblem) : undefined;
+  const pumps = lease && startPumps(records, options, lease);
+  const work = worker ? startWork(records, options, profiles) : undefined;
+  const swept = sweepFiles(options);
+  return {
+    ...records,
+    pump: pumps?.ended,
+    mayDrain: () => lease?.held() ?? Promise.resolve(false),
+    profiles,
+    uploadFolder: join(settings.dataDir, 'work', 'uploads'),
+    async close() {
+      // Each waits a few seconds for what does not answer: one after the other they would take longer than a stop may.
+      await Promise.all([pumps?.ended.stop(), pumps?.recordings.stop(), work?.stop(), swept]);
+      await lease?.release();
+      await records.close();
+    },
+  };
+}
+
+/** Removes what dead processes left of calls, beside everything else: a large data folder takes a while. Never rejects. */
+async function sweepFiles({ config, clock, logger }: BacklogOptions): Promise<void> {
+  try {
+    const removed = await removeAbandonedFiles(config.settings.dataDir, clock.wallMs());
+    if (removed > 0) logger.info({ removed }, 'removed temporary files of processes that died');
+  } catch (error) {
+    logger.warn({ error }, 'temporary files of dead processes could not be looked for');
+  }
+}
+
+function startPumps(
+  records: Records,
+  { clock, logger }: BacklogOptions,
+  lease: DrainLease,
+): { ended: OutboxPump; recordings: OutboxPump } {
+  const { store, queue, desk, outbox, recordingOutbox, seals } = records;
+  const mayDrain = (): Promise<boolean> => lease.held();
+  const recordings = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), mayDrain, clock, logger });
+  const deliver = deliverEndedCalls({
+    store,
+    queue,
+    desk,
+    sealLater: seals ? (record) => keepRecording(recordingOutbox, recordings, record) : undefined,
+  });
+  return { ended: new OutboxPump({ outbox, deliver, mayDrain, clock, logger }), recordings };
+}
+
+function startWork(records: Records, options: BacklogOptions, profiles: ProfileBook): Work {
+  const { config, bots, speech, clock, logger, events } = options;
+  const { settings } = config;
+  const { retention, webhooks, dataDir, jobs } = settings;
+  const { store, queue, desk, recordings, uploads, eraser } = records;
+  const workFolder = join(dataDir, 'work');
+  const transcriber = transcriberOn(speech);
+  const keptFor = (): (readonly [string, KeptFor])[] =>
+    bots().map(({ name, retention: own }) => [
+      name,
+      { audioDays: own.audioDays ?? retention.audioDays, textDays: own.textDays ?? retention.textDays },
+    ]);
+  const handlers: Readonly<Record<QueueName, JobHandler>> = {
+    'post-call': postCallJob({
+      store,
+      recordings,
+      desk,
+      transcriber,
+      profiles,
+      clock,
+      coder: new RecordingCoder(),
+      workFolder,
+    }),
+    analyses: analyseSubmittedJob({
+      store,
+      uploads,
+      queue,
+      desk,
+      profiles,
+      transcriber,
+      clock,
+      workFolder,
+      fetcher: recordingFetcher({ clock, workFolder, audioHosts: audioHostsOf(settings.platform.audioHosts) }),
+      sound: soundReader(),
+    }),
+    webhooks: deliverWebhook({ store, desk, clock, timeoutMs: webhooks.timeoutMs }),
+    retention: retentionJob({
+      store,
+      uploads,
+      eraser,
+      fixturesFolder: join(dataDir, FIXTURES_FOLDER),
+      dataDir,
+      bots: () => new Map(keptFor()),
+      byDefault: retention,
+      clock,
+      logger,
+    }),
+  };
+  const chosen = options.queues ?? QUEUES;
+  return startWorker({
+    queue,
+    handlers: Object.fromEntries(chosen.map((name) => [name, handlers[name]])),
+    sweep: () => sweep({ store, queue, desk, clock }),
+    logger,
+    events,
+    clock,
+    concurrency: options.concurrency ?? jobs.concurrency,
+  });
+}
+
+/** @param text hosts with commas between */
+export function audioHostsOf(text = ''): string[] {
+  return text
+    .split(',')
+    .map((host) => host.trim())
+    .filter((host) => host !== '');
+}
+
+/** The platform's batch endpoint as jobs see it. */
+export function transcriberOn(speech: SpeechPlatform): BatchTranscriber {
+  return {
+    transcribe: (path, { language, verbose, recognition, signal }) => {
+      const { language: _any, ...options } = recognition ?? {};
+      const asked = language === 'auto' ? {} : { language };
+      return speech.transcribe({ path }, { ...options, ...asked, verbose }, signal);
+    },
+    transcribeMedical: (path, { diarize, signal }) => speech.transcribeMedical({ path }, { diarize }, signal),
+  };
+}

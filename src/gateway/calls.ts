@@ -1,0 +1,214 @@
+import { join } from 'node:path';
+import type { RecordingFormat } from '../audio/recording-format.ts';
+import { loadVoiceActivity } from '../audio/voice-activity.ts';
+import type { DoorOptions, SpeechReservation } from '../call/admission/call-door.ts';
+import { CallJournal } from '../call/log/call-journal.ts';
+import { CallRegistry } from '../call/admission/call-registry.ts';
+import { LiveNews } from '../call/log/live-news.ts';
+import { LoadWatch, type LoadWatchOptions } from '../call/admission/load-watch.ts';
+import { EvenLoudness } from '../call/outbound/loudness.ts';
+import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
+import { RecordingThread } from '../call/recording/recording-thread.ts';
+import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../replay/fixture-keeping.ts';
+import { SecretVault } from '../call/control/secret-vault.ts';
+import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from '../call/services.ts';
+import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
+import { Ticker } from '../call/ticker.ts';
+import { VoiceNames } from '../call/outbound/voice-names.ts';
+import { TwilioControl } from '../carriers/twilio/control.ts';
+import type { Bot } from '../config/bots.ts';
+import type { TwilioCredentials } from '../http/twilio-access.ts';
+import { keepCall, type Keeping } from '../jobs/call-keeping.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import { measureLoopLag } from '../observability/loop-lag.ts';
+import type { SpeechPlatform } from '../speech/platform.ts';
+import { SentenceCutter } from '../speech/tts/sentences.ts';
+import { socketDirOf } from '../store/embedded/socket-server.ts';
+import { type LoadedBots, loadBotsForCalls, prepareSentences } from './loaded-bots.ts';
+import type { RecordsOptions } from './records.ts';
+
+export interface CallsOptions {
+  readonly config: Pick<RecordsOptions['config'], 'settings'>;
+  readonly bots: readonly Bot[];
+  readonly speech: SpeechPlatform;
+  readonly twilio: TwilioCredentials;
+  readonly events: BusinessEvents;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly journal: CallJournal;
+  /** How the end of a call is kept. */
+  readonly keeping: Keeping;
+  readonly sealFixtures: FixtureKeepingOptions['sealUnder'];
+  /** Where calls are let in: what this process refuses by itself. `load` is its own event loop. */
+  readonly door: (load: () => LoadWatch) => Omit<DoorOptions<SpeechReservation>, 'bots'>;
+  readonly spareRecognition: CallServices['spareRecognition'];
+  /** Base address of the gateway, as carriers that are told to come back reach it. */
+  readonly gatewayUrl: () => string;
+  /** Hears what happens in calls, their words included. */
+  readonly news?: ((news: CallNews) => void) | undefined;
+  /** A call is over, and its place free. */
+  readonly onOver?: ((carrierCallId: string) => void) | undefined;
+  /** The lag of the event loop was judged. */
+  readonly onLoad?: LoadWatchOptions['onJudged'];
+}
+
+/** The live calls of one process, and all that they share. */
+export interface Calls {
+  readonly registry: CallRegistry;
+  readonly load: LoadWatch;
+  /** Resolves when the bots' fixed sentences are in the cache, or could not be spoken. Calls are taken before that. */
+  readonly prepared: Promise<void>;
+  /** Speaks again what could not be spoken. */
+  prepare(): Promise<void>;
+  /** Gives out a value that a caller keyed, once, to one of these bots. */
+  redeem(botNames: readonly string[], token: string): string | undefined;
+  /**
+   * Loads other bots.
+   * @returns has new calls get them; live calls keep those that they began with
+   * @throws OffhookError when a bot's dialog cannot be opened
+   */
+  loadBots(bots: readonly Bot[]): Promise<() => void>;
+  /** Says goodbye to live calls, and waits for their ends and for their recordings. */
+  close(): Promise<void>;
+}
+
+/** The playout of all calls is looked after this often. */
+const TICK_MS = 20;
+
+/** Builds what calls need, and the registry that they are in. @throws OffhookError when a bot's dialog cannot be opened */
+export async function startCalls(options: CallsOptions): Promise<Calls> {
+  const { config, speech, clock, logger, events, journal, keeping } = options;
+  const { settings } = config;
+  let loaded = await loadBotsForCalls(options.bots, clock, logger);
+  // A call finds the room of its bot here for as long as anything holds on to that bot.
+  const ambiences = new WeakMap<Bot, Int16Array>();
+  const formats = new Map<string, Bot['recordingFormat']>();
+  let speechJudge: SpeechJudge | undefined;
+  const use = (next: LoadedBots): void => {
+    loaded = next;
+    for (const bot of next.bots) formats.set(bot.name, bot.recordingFormat);
+    for (const [bot, room] of next.ambiences) ambiences.set(bot, room);
+    if (next.bots.some(({ detector }) => detector === 'neural')) speechJudge ??= new SpeechJudge({ events, logger });
+  };
+  use(loaded);
+  const recordingsFolder = join(settings.dataDir, 'recordings');
+  const { accountSid, apiUrl } = settings.twilio;
+  const [authToken] = options.twilio.authTokens;
+  const voiceUrl = (): string => `${options.gatewayUrl()}/carriers/twilio/voice`;
+  const twilioControl =
+    accountSid === undefined || authToken === undefined
+      ? undefined
+      : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
+  const recordingFiles = new RecordingThread(clock);
+  const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
+  const vault = new SecretVault(clock);
+  const voiceNames = new VoiceNames(() => speech.voices, logger);
+  const voices = new EvenLoudness(voiceNames.applyTo(speech.synthesizer));
+  const kept = keepCall(journal, { ...keeping, formatOf }, recordingsFolder, logger, clock);
+  const liveNews = new LiveNews();
+  await liveNews
+    .listen(socketDirOf(settings.dataDir))
+    .catch((error: unknown) => logger.warn({ error }, 'calls cannot be followed by offhook call'));
+  const services: CallServices = {
+    clock,
+    logger,
+    events,
+    ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'a tick failed')),
+    recogniser: speech.recogniser,
+    spareRecognition: options.spareRecognition,
+    synthesizer: voices,
+    ambienceOf: (bot) => ambiences.get(bot),
+    sounds: new SoundLibrary({ clock }),
+    createDetector: await loadVoiceActivity(),
+    get speechJudge() {
+      return speechJudge;
+    },
+    createCutter: () => new SentenceCutter(),
+    vault,
+    recordingsFolder,
+    recordingFiles,
+    playout: settings.call,
+    journal: kept.journal,
+    ended: kept.ended,
+    activeCalls: () => registry.active,
+    news: (news) => {
+      options.news?.(news);
+      liveNews.tell(news);
+    },
+    controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
+  };
+  const fixtures = new FixtureKeeping({
+    folder: join(settings.dataDir, FIXTURES_FOLDER),
+    bots: settings.call.keepFixtures,
+    days: settings.call.fixtureDays,
+    retention: settings.retention,
+    sealUnder: options.sealFixtures,
+    clock,
+    logger,
+  });
+  const registry: CallRegistry = new CallRegistry(
+    {
+      ...options.door(() => load),
+      get bots() {
+        return loaded.bots;
+      },
+      get dialogs() {
+        return loaded.hooks;
+      },
+      timing: {
+        ...DEFAULT_CALL_TIMING,
+        hangupAfterMarkMs: settings.call.hangupAfterMarkMs,
+        reattachMs: settings.call.reattachMs,
+      },
+      tenantId: 'default',
+      lease: (callId) => journal.lease(callId),
+      record: fixtures.record,
+      onOver: options.onOver,
+    },
+    services,
+  );
+  const load = new LoadWatch({ limits: settings.call, lag: measureLoopLag(), clock, logger, onJudged: options.onLoad });
+  const prepare = async (): Promise<void> => {
+    // Sentences are prepared in the voices that calls will have. One that cannot be asked has none to prepare with either.
+    if (speech.voices === undefined) await speech.health(new AbortController().signal).catch(() => undefined);
+    await prepareSentences(loaded, speech, { voices, voiceNames }, logger);
+  };
+  return {
+    registry,
+    load,
+    prepared: prepare(),
+    prepare,
+    redeem: (botNames, token) => botNames.map((name) => vault.redeem(name, token)).find((value) => value !== undefined),
+    async loadBots(bots) {
+      const next = await loadBotsForCalls(bots, clock, logger);
+      return () => {
+        use(next);
+        void prepare();
+      };
+    },
+    async close() {
+      load[Symbol.dispose]();
+      await registry.shutDown();
+      await liveNews[Symbol.asyncDispose]();
+      await kept.close();
+      await journal[Symbol.asyncDispose]();
+      await recordingFiles[Symbol.asyncDispose]();
+      await speechJudge?.[Symbol.asyncDispose]();
+      fixtures.close();
+    },
+  };
+}
+
+/** The state of this process's live calls on disk. */
+export function openJournal(dataDir: string, clock: Clock, logger: Logger): CallJournal {
+  const onError = (callId: string, error: unknown): void =>
+    logger.error({ callId, error }, 'the journal of a call could not be kept');
+  return new CallJournal(join(dataDir, 'calls'), process.pid, onError, { clock });
+}
+
+/** Names of the bots whose secret this is. */
+export function botsOf(bots: readonly Bot[], botSecret: string): string[] {
+  return bots.filter(({ dialogSecret }) => dialogSecret?.equals(botSecret)).map(({ name }) => name);
+}

@@ -1,0 +1,166 @@
+import type { ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { MediaProcessPool } from '../cluster/media-process-pool.ts';
+import { CallDispatcher } from '../cluster/call-dispatcher.ts';
+import type { Assignment } from '../cluster/protocol.ts';
+import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
+import { configuredAddress } from '../http/public-addresses.ts';
+import { listenAt } from '../http/listen.ts';
+import { createHttpServer } from '../http/server.ts';
+import { twilioCredentials } from '../http/twilio-credentials.ts';
+import { OrphanWatch } from '../jobs/orphan-watch.ts';
+import { createEvents } from '../observability/events.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import { SpeechPlatform } from '../speech/platform.ts';
+import { keysOf } from '../speech/settings.ts';
+import type { Gateway, GatewayOptions } from './app.ts';
+import { openBacklog } from './backlog.ts';
+import { botsOf, openJournal } from './calls.ts';
+
+export interface FrontOptions extends Omit<GatewayOptions, 'news'> {
+  /** Media processes. */
+  readonly processes: number;
+  /** Starts one, with a channel to it. */
+  readonly launch: (number: number) => ChildProcess;
+  /** The embedded speech platform, of which media processes cannot know by themselves. */
+  readonly platform: Assignment['platform'];
+}
+
+/** A gateway whose calls are in processes of their own, which read the bots again by themselves. */
+export type Front = Pick<Gateway, 'url' | 'useBots' | 'drain' | 'close'> & AsyncDisposable;
+
+/** Time a media process gets to come up. */
+const START_TIMEOUT_MS = 60_000;
+/** Where the platform's clients do not say. */
+const DEFAULT_SLOTS = 16;
+
+/**
+ * The composition root of a gateway of several processes: this one has the port, the store, the queue and its worker, lets
+ * calls in and knows where each one is; the media processes have the calls.
+ * @throws OffhookError when the store, the queue, the port or a media process cannot be opened
+ */
+export async function startFront(options: FrontOptions): Promise<Front> {
+  const { clock, logger, processes, launch, platform } = options;
+  let { bots } = options;
+  const { settings, secrets } = options.config;
+  const metrics = createMetrics();
+  const events = createEvents(logger, metrics, clock);
+  const speech = new SpeechPlatform(options.speech, { clock, logger });
+  metrics.watchSpeechSlots(() => speech.slotGauges);
+  const spareSlots = spareSlotsOf(options);
+  // Taken for good: recognition that no call of the most there may be can need.
+  for (let spare = 0; spare < spareSlots * processes; spare += 1) speech.reserveLive();
+  const twilio = twilioCredentials(secrets, settings.dataDir, logger);
+  const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true });
+  const journal = openJournal(settings.dataDir, clock, logger);
+  const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
+  await orphans.start();
+
+  const crew: MediaProcessPool = new MediaProcessPool({
+    size: processes,
+    launch,
+    assignment: () => ({ spareSlots, gatewayUrl: configuredAddress(settings.publicUrl) ?? url, platform }),
+    clock,
+    logger,
+    startTimeoutMs: START_TIMEOUT_MS,
+    onReport(process, report) {
+      if (report.type === 'over') desk.over(process, report.carrierCallId);
+      else if (report.type === 'kept') backlog.pump?.wake();
+    },
+    onGone(process) {
+      const lost = desk.gone(process);
+      if (lost > 0) logger.error({ process: process.number, calls: lost }, 'calls were lost with their process');
+      orphans.wake();
+      backlog.pump?.wake();
+    },
+  });
+  const desk = new CallDispatcher({
+    get bots() {
+      return bots;
+    },
+    maximum: settings.call.maximum,
+    speechIsUp: () => speech.isUp,
+    reserveSpeech: () => speech.reserveLive(),
+    processes: () => crew.members,
+    stopping: () => crew.stopping,
+    clock,
+  });
+  const http = createHttpServer({
+    settings,
+    clock,
+    logger,
+    events,
+    metrics: together(metrics, crew),
+    twilio,
+    intake: desk,
+    media: desk.media,
+    api: {
+      keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
+      ...backlog,
+      clock,
+      live: { calls: desk, audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
+    },
+    board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
+    redeem: (botSecret, token) => desk.redeem(botsOf(bots, botSecret), token),
+    ready: async () => {
+      const { up } = crew;
+      return {
+        ready: speech.isUp && up > 0 && !desk.shedding && !crew.stopping,
+        parts: {
+          speech: speech.isUp ? 'ok' : 'down',
+          store: await backlog.storeState(),
+          load: desk.shedding ? 'late' : 'ok',
+          calls: crew.stopping ? 'draining' : 'ok',
+          processes: `${up} of ${processes}`,
+        },
+      };
+    },
+  });
+  metrics.watchLoopLag(() => ({
+    lagMs: Math.max(0, ...crew.members.map(({ load }) => load.lagMs)),
+    shedding: desk.shedding,
+  }));
+  metrics.watchProcesses(() => crew);
+  const close = async (): Promise<void> => {
+    await crew.stop();
+    await orphans[Symbol.asyncDispose]();
+    await http.close();
+    await backlog.close();
+    await speech[Symbol.asyncDispose]();
+  };
+  let closed: Promise<void> | undefined;
+  const closeOnce = (): Promise<void> => (closed ??= close());
+  let url = '';
+  try {
+    url = await listenAt(http, settings.http);
+    await crew.start();
+  } catch (error) {
+    await closeOnce();
+    throw error;
+  }
+  speech.watchHealth();
+  return {
+    url,
+    async useBots(next) {
+      await crew.loadBots();
+      bots = next;
+    },
+    drain() {
+      crew.startNoMore();
+      return desk.drained();
+    },
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
+  };
+}
+
+/** Slots that each process may have beside those of its calls: an even share of half of what is left at the most calls. */
+function spareSlotsOf({ config, speech, processes }: FrontOptions): number {
+  const total = (speech.slotsPerKey ?? DEFAULT_SLOTS) * Math.max(1, keysOf(speech).length);
+  return Math.max(0, Math.floor((total - config.settings.call.maximum) / (2 * processes)));
+}
+
+/** The numbers of all processes as those of one. */
+function together(metrics: Metrics, crew: MediaProcessPool): Metrics {
+  return { ...metrics, render: async () => metrics.render(await crew.metrics()) };
+}

@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { FrontChannel } from '../cluster/front-channel.ts';
+import { GivenSockets } from '../cluster/given-sockets.ts';
+import type { Assignment } from '../cluster/protocol.ts';
+import { serveOrders } from '../cluster/serve-orders.ts';
+import type { Bot } from '../config/bots.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { ExpectedMedia } from '../http/expected-media.ts';
+import { twilioCredentials } from '../http/twilio-credentials.ts';
+import { Outbox } from '../jobs/outbox.ts';
+import { isWanted } from '../jobs/webhooks/webhook-dispatcher.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { letCallsGoFirst } from '../kernel/collector.ts';
+import { createEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import { createMetrics } from '../observability/metrics.ts';
+import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
+import { openDatabase } from '../store/database.ts';
+import { storeOn } from '../store/postgres-store.ts';
+import { openJournal, startCalls } from './calls.ts';
+import { callIntake } from './intake.ts';
+import { sealsCalls } from './records.ts';
+
+export interface ServeMediaOptions {
+  readonly config: LoadedConfig;
+  readonly bots: readonly Bot[];
+  /** Reads the bots again. @throws OffhookError saying what is wrong with them */
+  readonly readBots: () => Promise<readonly Bot[]>;
+  readonly speech: SpeechPlatformSettings;
+  readonly assignment: Assignment;
+  readonly channel: FrontChannel;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The front wants this process to end. */
+  readonly onDrain: () => void;
+}
+
+export interface MediaService {
+  /** Takes no other call, and waits until those there are have ended. */
+  drain(): Promise<void>;
+  /** Says goodbye to its calls, waits for their ends, and closes everything. */
+  close(): Promise<void>;
+}
+
+/**
+ * The composition root of a media process: has calls and nothing else. It has no port and no store; sockets come from the
+ * front, and what is to be kept goes into the outbox, which the front empties.
+ * @throws OffhookError when a bot's dialog or the outbox cannot be opened
+ */
+export async function serveMedia(options: ServeMediaOptions): Promise<MediaService> {
+  letCallsGoFirst();
+  const { config, bots, assignment, channel, clock, logger } = options;
+  const { settings, secrets, webhooks } = config;
+  const metrics = createMetrics();
+  const events = createEvents(logger, metrics, clock);
+  // Each process speaks with its share of what the platform allows; which calls there are is the front's to count.
+  const synthesisSlotsPerKey = Math.max(1, Math.floor(settings.speech.slotsPerKey / assignment.processes));
+  const speech = new SpeechPlatform({ ...options.speech, synthesisSlotsPerKey }, { clock, logger });
+  metrics.watchSpeechSlots(() => speech.slotGauges.filter(({ service }) => service === 'tts'));
+  const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
+  const fixtures = await openFixtureKeys(options);
+  const calls = await startCalls({
+    config,
+    bots,
+    speech,
+    twilio: twilioCredentials(secrets, settings.dataDir, logger),
+    events,
+    clock,
+    logger,
+    journal: openJournal(settings.dataDir, clock, logger),
+    keeping: {
+      outbox,
+      pump: { wake: () => channel.report({ type: 'kept' }) },
+      desk: { isWanted: (type, tenantId) => isWanted(webhooks, type, tenantId) },
+      seals: sealsCalls(config),
+    },
+    sealFixtures: fixtures?.sealUnder,
+    door: () => ({
+      maximum: Number.POSITIVE_INFINITY,
+      shedding: () => false,
+      speechIsUp: () => true,
+      reserveSpeech: (lane) => {
+        speech.warm();
+        return speech.reserveLive(lane);
+      },
+    }),
+    spareRecognition: counted(assignment.spareSlots),
+    gatewayUrl: () => assignment.gatewayUrl,
+    onOver: (carrierCallId) => channel.report({ type: 'over', carrierCallId }),
+    onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
+  });
+  speech.watchHealth(() => void calls.prepare());
+  const intake = callIntake(calls.registry);
+  const expected = new ExpectedMedia(clock, intake);
+  const sockets = new GivenSockets();
+  const { startTimeoutMs } = settings.twilio;
+  const deps = { intake, expected, sockets, metrics, clock, events, logger, startTimeoutMs, registry: calls.registry };
+  const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
+  channel.serve(
+    serveOrders({ ...deps, redeem, loadBots: async () => calls.loadBots(await options.readBots()), leave: options.onDrain }),
+  );
+  channel.report({ type: 'up' });
+  const close = async (): Promise<void> => {
+    channel.report({ type: 'leaving' });
+    await calls.close();
+    expected.abandonAll('the process stops');
+    sockets.close('the process stops');
+    await speech[Symbol.asyncDispose]();
+    await fixtures?.close();
+  };
+  let closed: Promise<void> | undefined;
+  return {
+    async drain() {
+      channel.report({ type: 'leaving' });
+      await calls.registry.drain();
+    },
+    close: () => (closed ??= close()),
+  };
+}
+
+/** Keys for calls that are kept to be run again; these alone need the store, which is opened for them through its socket. */
+async function openFixtureKeys({ config, clock, logger }: ServeMediaOptions) {
+  const { settings, secrets } = config;
+  if (settings.call.keepFixtures === undefined || !sealsCalls(config)) return undefined;
+  const onProblem = (error: Error): void => logger.warn({ error }, 'store connection');
+  const { masterKeys } = secrets;
+  const { dataDir, store: where } = settings;
+  const url = secrets.databaseUrl?.reveal();
+  const options = { url, dataDir, masterKeys, clock, onProblem, waitMs: where.lockTimeoutMs };
+  // The store stays the front's.
+  const store = storeOn(await openDatabase({ ...options, lasting: false }));
+  const { privacy } = store;
+  return {
+    sealUnder: (...asked: Parameters<typeof privacy.audioKey>) => privacy.audioKey(...asked),
+    close: () => store.close(),
+  };
+}
+
+/** So many places, and no more at once. */
+function counted(places: number): () => { release(): void } | undefined {
+  let free = places;
+  return () => {
+    if (free === 0) return undefined;
+    free -= 1;
+    let held = true;
+    return {
+      release() {
+        if (held) free += 1;
+        held = false;
+      },
+    };
+  };
+}

@@ -1,0 +1,210 @@
+import { idleByte } from '../audio/format.ts';
+import type { Recogniser, RecognitionEvent, RecognitionSession, Synthesizer } from '../speech/port.ts';
+import type { DecisionLog } from './decision.ts';
+import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
+import { type KeptPart, replayAnswer } from './replayed-answer.ts';
+import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** A commit this far from one of then is another one. */
+const SAME_COMMIT_MS = 2_500;
+const USUAL_SETTLING_MS = 300;
+const USUAL_FIRST_BYTE_MS = 150;
+const USUAL_MS_PER_CHARACTER = 60;
+const CHUNK_MS = 200;
+const BYTES_PER_MS = 8;
+const SEG_STEP = 1 / 1_024;
+
+type Words = Extract<Entry, { k: 'words' }> & { readonly order: number };
+
+/** The recogniser out of a fixture: words come when they came, and answers to commits as late after them as they did. */
+export function replayRecogniser(fixture: CallFixture, time: VirtualTime, standIn: NoteStandIn): Recogniser {
+  const taken = new Set<number>();
+  const words = fixture.log.flatMap((entry, order): Words[] => (entry.k === 'words' ? [{ ...entry, order }] : []));
+  const settlingMs = median(
+    words.flatMap(({ commit, tookMs }) => (commit === undefined ? [] : [tookMs])),
+    USUAL_SETTLING_MS,
+  );
+  return {
+    open(options, listener) {
+      const { language, boostPhrases = [] } = options;
+      const wanted = boostPhrases.join('\n');
+      const number = takeFirst(
+        fixture.recognitions,
+        taken,
+        (kept) => kept.language === language && kept.boostPhrases.join('\n') === wanted,
+      );
+      if (number === undefined) standIn('words', `a recogniser session for "${language}" was not opened then; it hears nothing`);
+      const mine = words.filter(({ s }) => s === number);
+      const commits = number === undefined ? [] : (fixture.recognitions[number]?.commits ?? []);
+      return new ReplayedRecognition({ mine, commits, settlingMs, baseMs: fixture.baseMs, time, listener, standIn });
+    },
+  };
+}
+
+interface Kept {
+  readonly mine: readonly Words[];
+  /** When each commit was made then. */
+  readonly commits: readonly number[];
+  readonly settlingMs: number;
+  readonly baseMs: number;
+  readonly time: VirtualTime;
+  readonly listener: (event: RecognitionEvent) => void;
+  readonly standIn: NoteStandIn;
+}
+
+class ReplayedRecognition implements RecognitionSession {
+  readonly #kept: Kept;
+  #aborted = false;
+  #nextCommit = 0;
+  #lastSeg = -1;
+
+  constructor(kept: Kept) {
+    this.#kept = kept;
+    const { mine, time, baseMs } = kept;
+    const openedMs = time.nowMs();
+    for (const { event, commit, t, tookMs, order } of mine) {
+      if (commit !== undefined) continue;
+      // Words come from the caller's audio, which is where it was; what a session says of itself counts from its opening.
+      const atMs = event.type === 'ready' ? openedMs + tookMs : baseMs + t;
+      if (atMs >= openedMs) this.#at(atMs, order, event);
+    }
+  }
+
+  send(): void {
+    // What was recognised is known.
+  }
+
+  commit(): void {
+    const { mine, commits, settlingMs, baseMs, time, standIn } = this.#kept;
+    const nowMs = time.nowMs();
+    const sinceMs = (index: number): number => nowMs - baseMs - (commits[index] ?? Number.POSITIVE_INFINITY);
+    while (sinceMs(this.#nextCommit) > SAME_COMMIT_MS) this.#nextCommit += 1;
+    if (sinceMs(this.#nextCommit) < -SAME_COMMIT_MS) {
+      standIn('words', 'nothing was committed here then; the recogniser answers with no words');
+      const marksEnd = mine.some(({ event }) => event.type === 'final' && event.endOfUtterance !== null);
+      const seg = this.#lastSeg + SEG_STEP;
+      const event = { type: 'final', seg, text: '', endOfUtterance: marksEnd ? true : null, language: null } as const;
+      this.#at(nowMs + settlingMs, undefined, event);
+      return;
+    }
+    const answers = mine.filter(({ commit }) => commit === this.#nextCommit);
+    this.#nextCommit += 1;
+    for (const { event, tookMs, order } of answers) this.#at(nowMs + tookMs, order, event);
+  }
+
+  async end(): Promise<void> {
+    this.abort();
+  }
+
+  abort(): void {
+    this.#aborted = true;
+  }
+
+  #at(atMs: number, order: number | undefined, event: KeptRecognition): void {
+    this.#kept.time.at(atMs, order, () => {
+      if (this.#aborted) return;
+      if ('seg' in event) this.#lastSeg = Math.max(this.#lastSeg, event.seg);
+      this.#kept.listener(live(event));
+    });
+  }
+}
+
+/** The voice out of a fixture; a sentence that was not spoken then is silence as long as it would take to say. */
+export function replaySynthesizer(
+  fixture: CallFixture,
+  time: VirtualTime,
+  decisions: DecisionLog,
+  standIn: NoteStandIn,
+): Synthesizer {
+  const taken = new Set<number>();
+  const { speeches, baseMs } = fixture;
+  const kept = keptSpeeches(fixture);
+  const firstByteMs = median(
+    kept.flatMap((parts) => (parts[0] !== undefined && 'part' in parts[0].what ? [parts[0].tookMs] : [])),
+    USUAL_FIRST_BYTE_MS,
+  );
+  const perCharacter = msPerCharacter(speeches, kept);
+  const overMs = fixture.log.at(-1)?.t ?? 0;
+  return {
+    speak({ text, voice, language, speed = 1 }, signal) {
+      decisions.note('speak', JSON.stringify(text));
+      const same = (speech: (typeof speeches)[number]): boolean =>
+        speech.text === text && speech.voice === voice && speech.language === language && speech.speed === speed;
+      const lengthMs = Math.max(CHUNK_MS, text.length * perCharacter);
+      let number = takeFirst(speeches, taken, same);
+      if (number === undefined) {
+        number = speeches.findIndex((speech, index) => same(speech) && speech.abortedAfterMs === null && ends(kept[index]));
+        if (number === -1) {
+          standIn('voice', `${JSON.stringify(text)} was not spoken then; it is ${Math.round(lengthMs)} ms of silence`);
+          return replayAnswer(time, { parts: silence(firstByteMs, lengthMs), wasAborted: false }, signal);
+        }
+        standIn('voice', `${JSON.stringify(text)} was spoken less often then; it sounds as before`);
+        const again = (kept[number] ?? []).map((part) => ({ ...part, order: undefined }));
+        return replayAnswer(time, { parts: again, wasAborted: false }, signal);
+      }
+      const parts = kept[number] ?? [];
+      const { abortedAfterMs = null } = speeches[number] ?? {};
+      // Where it broke off then and is wanted now, silence follows, but not before it broke off.
+      const fromMs = 1 + (abortedAfterMs ?? Math.max(0, overMs - (time.nowMs() - baseMs)));
+      const missingMs = lengthMs - madeMs(parts);
+      const rest = ends(parts) ? [] : silence(fromMs, Math.max(0, missingMs));
+      return replayAnswer(time, { parts: [...parts, ...rest], wasAborted: abortedAfterMs !== null }, signal);
+    },
+  };
+}
+
+function keptSpeeches({ log, speeches, botAudio }: CallFixture): readonly KeptPart<Uint8Array>[][] {
+  const parts: KeptPart<Uint8Array>[][] = speeches.map(() => []);
+  let from = 0;
+  for (const [order, entry] of log.entries()) {
+    if (entry.k === 'sound') {
+      parts[entry.speech]?.push({ ...entry, order, what: { part: botAudio.subarray(from, from + entry.n) } });
+      from += entry.n;
+    } else if (entry.k === 'spoken') parts[entry.speech]?.push({ ...entry, order, what: { failure: entry.failure } });
+  }
+  return parts;
+}
+
+function madeMs(parts: readonly KeptPart<Uint8Array>[]): number {
+  return parts.reduce((sum, { what }) => sum + ('part' in what ? what.part.length / BYTES_PER_MS : 0), 0);
+}
+
+/** Whether it came to its end, well or badly, without being broken off. */
+function ends(parts: readonly KeptPart<Uint8Array>[] | undefined): boolean {
+  return parts?.some(({ by, what }) => by === 'asked' && 'failure' in what) === true;
+}
+
+function msPerCharacter(speeches: CallFixture['speeches'], kept: readonly KeptPart<Uint8Array>[][]): number {
+  const rates = speeches.flatMap(({ text }, index) => {
+    const parts = kept[index] ?? [];
+    return ends(parts) && text.length > 0 ? [madeMs(parts) / text.length] : [];
+  });
+  return median(rates, USUAL_MS_PER_CHARACTER);
+}
+
+function silence(fromMs: number, lengthMs: number): readonly KeptPart<Uint8Array>[] {
+  const parts: KeptPart<Uint8Array>[] = [];
+  const chunk = new Uint8Array(CHUNK_MS * BYTES_PER_MS).fill(idleByte('mulaw'));
+  const common = { by: 'asked', tookMs: fromMs, order: undefined } as const;
+  for (let made = 0; made < lengthMs; made += CHUNK_MS) parts.push({ ...common, what: { part: chunk } });
+  return [...parts, { ...common, what: { failure: undefined } }];
+}
+
+/** The kind of error is all that is known of it. */
+class RecogniserClosed extends Error {}
+
+function live(event: KeptRecognition): RecognitionEvent {
+  switch (event.type) {
+    case 'final':
+      return { ...event, endOfUtterance: event.endOfUtterance ?? undefined, language: event.language ?? undefined };
+    case 'closed':
+      return { type: 'closed', error: event.error === null ? undefined : new RecogniserClosed(event.error) };
+    case 'ready':
+    case 'partial':
+    case 'final-refined':
+    case 'reconnecting':
+    case 'audio-lost':
+      return event;
+  }
+}

@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { admit } from '../../../../src/call/admission/call-door.ts';
+import { CallRegistry, type CallRegistryOptions } from '../../../../src/call/admission/call-registry.ts';
+import { type CallServices, DEFAULT_CALL_TIMING } from '../../../../src/call/services.ts';
+import { type Bot, botSettings } from '../../../../src/config/bots.ts';
+
+const bot: Bot = {
+  ...botSettings.parse({ name: 'clinic', default: true, voice: 'Nisha', dialog: { kind: 'module', file: 'x.js' } }),
+  folder: '.',
+};
+const inbound = {
+  carrier: 'twilio',
+  carrierCallId: 'CA1',
+  from: '+15550101',
+  to: '+15550102',
+  direction: 'inbound',
+  botName: undefined,
+} as const;
+
+const full = (): never => {
+  throw new Error('ENOSPC: no space left on device');
+};
+
+/** A registry whose calls never begin: what runs them is not there. */
+function registry(options: Pick<CallRegistryOptions, 'lease'> & Pick<CallRegistryOptions, 'record'>) {
+  let held = 0;
+  const calls = new CallRegistry(
+    {
+      bots: [bot],
+      dialogs: new Map([['clinic', { create: full }]]),
+      timing: DEFAULT_CALL_TIMING,
+      maximum: 4,
+      shedding: () => false,
+      tenantId: 'default',
+      reserveSpeech() {
+        held += 1;
+        return { release: () => (held -= 1) };
+      },
+      speechIsUp: () => true,
+      ...options,
+    },
+    {} as CallServices,
+  );
+  return { calls, held: () => held };
+}
+
+it.each([
+  { note: 'a disk that refuses the lease', options: { lease: full } },
+  { note: 'a fixture that cannot be begun', options: { lease: () => true, record: full } },
+])('holds no slot of the speech platform after $note', ({ options }) => {
+  const { calls, held } = registry(options);
+  for (let tries = 0; tries < 20; tries += 1) expect(() => calls.answer(inbound)).toThrow('ENOSPC');
+  expect([held(), calls.active]).toEqual([0, 0]);
+});
+
+it('holds none for a call that another process has', () => {
+  const { calls, held } = registry({ lease: () => false });
+  expect(calls.answer(inbound)).toMatchObject({ kind: 'refuse', cause: 'lease' });
+  expect(held()).toBe(0);
+});
+
+it('takes no call any more once the others are told goodbye, and holds nothing for it', async () => {
+  const { calls, held } = registry({ lease: () => true });
+  expect(calls.draining).toBe(false);
+  await calls.shutDown();
+  expect(calls.answer(inbound)).toMatchObject({ kind: 'refuse', cause: 'stopping' });
+  expect([calls.draining, held()]).toEqual([true, 0]);
+});
+
+it('finds the bot by our number: the one that was called, or the one that a call of ours comes from', () => {
+  const door = {
+    bots: [{ ...bot, default: false, numbers: ['+15550102'] }],
+    maximum: 4,
+    shedding: () => false,
+    reserveSpeech: () => ({ release: () => undefined }),
+    speechIsUp: () => true,
+  };
+  const outbound = { ...inbound, direction: 'outbound', from: inbound.to, to: inbound.from } as const;
+  for (const call of [inbound, outbound])
+    expect(admit(door, call, { active: 0 })).toMatchObject({ kind: 'admit', bot: { name: 'clinic' } });
+});

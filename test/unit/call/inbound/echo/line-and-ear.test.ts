@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { MULAW_8K } from '../../../../../src/audio/format.ts';
+import { decodeMulaw, encodeMulaw } from '../../../../../src/audio/g711.ts';
+import { rmsLevelDb } from '../../../../../src/audio/level.ts';
+import { InboundAudio } from '../../../../../src/call/inbound/inbound-audio.ts';
+import { EchoGuard } from '../../../../../src/call/inbound/echo/echo-guard.ts';
+import { OutboundAudio } from '../../../../../src/call/outbound/outbound-audio.ts';
+import { DEFAULT_LEAD } from '../../../../../src/call/outbound/playout-lead.ts';
+import type { TurnEvent } from '../../../../../src/call/turn/turn-state.ts';
+import type { Attachment } from '../../../../../src/carriers/port.ts';
+import { babble } from './babble.ts';
+
+const TEXT = 'I have a free slot on Tuesday at half past ten.';
+const DELAY_BYTES = 200 * 8;
+
+/** A carrier that plays what it is sent, back to back; what it has played so far. */
+class EchoingCarrier implements Attachment {
+  readonly id = 'att_0';
+  readonly carrier = 'test';
+  readonly bufferedBytes = 0;
+  readonly capabilities = {
+    clear: 'native',
+    marks: 'none',
+    marksReturnOnClear: 'no',
+    pacing: 'burst',
+    payloadMultipleBytes: 160,
+    dtmfIn: true,
+    dtmfOut: 'none',
+  } as const;
+  readonly started = { type: 'started', streamId: 's', carrierCallId: 'c', format: MULAW_8K, parameters: {} } as const;
+  readonly queue: number[] = [];
+  readonly played: number[] = Array.from({ length: DELAY_BYTES }, () => 0xff);
+  listen(): void {}
+  sendAudio(payload: Uint8Array): void {
+    this.queue.push(...payload);
+  }
+  sendMark(): void {}
+  sendClear(): void {
+    this.queue.length = 0;
+  }
+  close(): void {}
+
+  /** Plays 20 ms and gives what comes back of what was played 200 ms ago, 12 dB quieter. */
+  frame(): Uint8Array {
+    for (let index = 0; index < 160; index += 1) this.played.push(this.queue.shift() ?? 0xff);
+    const from = this.played.length - 160 - DELAY_BYTES;
+    const sound = decodeMulaw(Uint8Array.from(this.played.slice(from, from + 160)));
+    return encodeMulaw(sound.map((sample) => sample / 4));
+  }
+}
+
+/** A sentence goes out by the line, and comes back into the ear. */
+function echoedCall(): { events: TurnEvent[]; ear: InboundAudio; nowMs: number } {
+  const carrier = new EchoingCarrier();
+  const echo = new EchoGuard();
+  const events: TurnEvent[] = [];
+  const line = new OutboundAudio(carrier, DEFAULT_LEAD, undefined, echo, undefined, () => undefined);
+  const detector = {
+    process: (frame: Int16Array) => ({ voiced: rmsLevelDb(frame) > -50, speechLike: 1 }),
+    close: () => undefined,
+  };
+  const ear = new InboundAudio(detector, undefined, echo, (event) => events.push(event));
+  const recogniser = { send: () => undefined };
+  let nowMs = 1_000;
+  line.begin({ unitId: 'u1', turnIndex: 0, text: TEXT });
+  line.push('u1', encodeMulaw(babble(3_000, 1)), nowMs);
+  line.end('u1', nowMs);
+  for (let at = 0; at < 3_500; at += 20) {
+    nowMs += 20;
+    line.pump(nowMs);
+    ear.hear(MULAW_8K, carrier.frame(), at, { nowMs, wallMs: nowMs, silent: false }, recogniser);
+  }
+  return { events, ear, nowMs };
+}
+
+describe('a sentence that comes back into the ear', () => {
+  it('is no voice of a caller', () => {
+    const { events } = echoedCall();
+    const voiced = events.filter((event) => event.type === 'frame' && event.frame.voiced);
+    expect(events.length).toBe(175);
+    expect(voiced.length).toBeLessThanOrEqual(1);
+  });
+
+  it('has no words for the turn, but tells that they are final', () => {
+    const { events, ear, nowMs } = echoedCall();
+    events.length = 0;
+    ear.words({ type: 'partial', seg: 0, text: 'a free slot on tuesday' }, nowMs);
+    ear.words({ type: 'final', seg: 0, text: 'a free slot on tuesday', endOfUtterance: true, language: 'en' }, nowMs);
+    ear.words({ type: 'final', seg: 1, text: 'no wednesday please', endOfUtterance: true, language: 'en' }, nowMs);
+    expect(events).toEqual([
+      { type: 'partial', atMs: nowMs, seg: 0, text: '' },
+      { type: 'final', atMs: nowMs, seg: 0, text: '', endOfUtterance: true },
+      { type: 'final', atMs: nowMs, seg: 1, text: 'no wednesday please', endOfUtterance: true },
+    ]);
+  });
+});

@@ -1,0 +1,216 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { CallJournal, type ProcessView } from '../../../../src/call/log/call-journal.ts';
+import { readJournal } from '../../../../src/call/log/journal-file.ts';
+import { endOrphans } from '../../../../src/jobs/orphan-watch.ts';
+import { Outbox } from '../../../../src/jobs/outbox.ts';
+import { silentLogger } from '../../../../src/observability/logger.ts';
+import { ManualClock } from '../../../../src/sim/manual-clock.ts';
+
+const folders: string[] = [];
+const journals: CallJournal[] = [];
+/** A process number that no running process has. */
+const DEAD = 2 ** 22 + 1;
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'offhook-journal-'));
+  folders.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  for (const opened of journals.splice(0)) await opened[Symbol.asyncDispose]();
+  for (const made of folders.splice(0)) rmSync(made, { recursive: true, force: true });
+});
+
+const fail = (callId: string, error: unknown): void => {
+  throw new Error(`${callId}: ${String(error)}`);
+};
+
+/** Its files are closed after the test. */
+function journalOf(path: string, pid = process.pid, onError = fail, view: Partial<ProcessView> = {}): CallJournal {
+  const opened = new CallJournal(path, pid, onError, view);
+  journals.push(opened);
+  return opened;
+}
+
+it('lets one process own a call', () => {
+  const path = folder();
+  expect(journalOf(path).lease('call_1')).toBe(true);
+  expect(journalOf(path, DEAD).lease('call_1')).toBe(false);
+});
+
+it('takes over the lease of a process that is dead, and finds what it left behind once', async () => {
+  const path = folder();
+  const before = journalOf(path, DEAD);
+  before.lease('call_1');
+  before.keep('call_1', { turns: 1 });
+  before.keep('call_1', { turns: 2 });
+  await before[Symbol.asyncDispose]();
+  const after = journalOf(path);
+  expect(await after.orphans()).toEqual([{ callId: 'call_1', document: { turns: 2 } }]);
+  expect(await after.orphans()).toEqual([]);
+  await after.forget('call_1');
+  expect(readdirSync(path)).toEqual([]);
+});
+
+it('finds what a process left behind whose number another one has now', async () => {
+  const path = folder();
+  // The parent of this process is alive.
+  const before = journalOf(path, process.ppid, fail, { startOf: () => 'boot.1' });
+  before.lease('call_1');
+  before.keep('call_1', { turns: 1 });
+  await before[Symbol.asyncDispose]();
+  expect(await journalOf(path, process.pid, fail, { startOf: () => 'boot.1' }).orphans()).toEqual([]);
+  const after = journalOf(path, process.pid, fail, { startOf: () => 'boot.2' });
+  expect(await after.elsewhere('call_1')).toBeUndefined();
+  expect(await after.orphans()).toEqual([{ callId: 'call_1', document: { turns: 1 } }]);
+});
+
+it.runIf(process.platform === 'linux')('knows the owner of a lease by when it started', () => {
+  const path = folder();
+  journalOf(path, process.ppid).lease('call_1');
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toMatch(
+    new RegExp(`^${process.ppid} [\\da-f-]{36}\\.\\d+ pid:\\[\\d+\\]$`, 'u'),
+  );
+  expect(journalOf(path).lease('call_1')).toBe(false);
+});
+
+it('takes the number alone where nothing says when a process started, or a version wrote the lease that did not know', async () => {
+  const path = folder();
+  journalOf(path, process.ppid, fail, { startOf: () => '' }).lease('call_1');
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toBe(String(process.ppid));
+  expect(journalOf(path).lease('call_1')).toBe(false);
+});
+
+it('gives the last state that is whole, whatever a crash or a full disk has cut off', async () => {
+  const path = folder();
+  const owner = journalOf(path, DEAD);
+  owner.lease('call_1');
+  owner.keep('call_1', { turns: 1 });
+  await owner[Symbol.asyncDispose]();
+  const file = join(path, 'call_1.json');
+  const whole = readFileSync(file, 'utf8');
+  appendFileSync(file, whole.slice(0, -3));
+  expect(await readJournal(file)).toEqual({ turns: 1 });
+  appendFileSync(file, whole.replace('1', '2'));
+  expect(await journalOf(path).orphans()).toEqual([{ callId: 'call_1', document: { turns: 2 } }]);
+});
+
+it('keeps the last state of a call of any length in a file that does not grow without end', async () => {
+  const path = folder();
+  const before = journalOf(path, DEAD);
+  const file = join(path, 'call_1.json');
+  before.lease('call_1');
+  const text = 'said '.repeat(2_000);
+  const sizes: number[] = [];
+  for (let turns = 1; turns <= 60; turns += 1) {
+    before.keep('call_1', { turns, text });
+    const written = (): boolean => existsSync(file) && readFileSync(file, 'utf8').endsWith(JSON.stringify({ turns, text }));
+    await expect.poll(written, { interval: 2 }).toBe(true);
+    sizes.push(statSync(file).size);
+  }
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024);
+  expect(sizes.filter((size) => size < 11_000)).toHaveLength(3);
+  await before[Symbol.asyncDispose]();
+  expect(await journalOf(path).orphans()).toEqual([{ callId: 'call_1', document: { turns: 60, text } }]);
+  expect(readdirSync(path)).toEqual(['call_1.json', 'call_1.lease']);
+});
+
+it('leaves the calls of another container alone while that one touches their leases, and takes them over after that', async () => {
+  const path = folder();
+  const clock = new ManualClock(0, Date.now());
+  // Process 1 of another container; here that number is somebody else, who is alive.
+  const there = journalOf(path, 1, fail, { namespace: 'pid:[1]', clock });
+  there.lease('call_1');
+  there.keep('call_1', { turns: 1 });
+  const here = journalOf(path, process.pid, fail, { namespace: 'pid:[2]', clock });
+  await expect.poll(() => existsSync(join(path, 'call_1.json'))).toBe(true);
+  for (let passedMs = 0; passedMs < 60_000; passedMs += 5_000) {
+    clock.advance(5_000);
+    const touched = (): boolean => Math.abs(statSync(join(path, 'call_1.lease')).mtimeMs - clock.wallMs()) < 2;
+    await expect.poll(touched, { interval: 2 }).toBe(true);
+    expect(await here.orphans()).toEqual([]);
+    expect(await here.elsewhere('call_1')).toEqual({ turns: 1 });
+  }
+  await there[Symbol.asyncDispose]();
+  clock.advance(21_000);
+  expect(await here.orphans()).toEqual([{ callId: 'call_1', document: { turns: 1 } }]);
+});
+
+it('takes over a lease with its own number that it did not take: in a container every process is number 1', () => {
+  const path = folder();
+  writeFileSync(join(path, 'call_1.lease'), String(process.pid));
+  expect(journalOf(path).lease('call_1')).toBe(true);
+});
+
+it('leaves the calls of living processes alone', async () => {
+  const path = folder();
+  writeFileSync(join(path, 'call_1.lease'), String(process.ppid));
+  writeFileSync(join(path, 'call_1.json'), '{}');
+  expect(await journalOf(path).orphans()).toEqual([]);
+});
+
+it('reports a journal that cannot be read and hands it out as unknown', async () => {
+  const path = folder();
+  writeFileSync(join(path, 'call_1.json'), '{"turns":');
+  const problems: string[] = [];
+  const journal = journalOf(path, process.pid, (callId) => void problems.push(callId));
+  expect(await journal.orphans()).toEqual([{ callId: 'call_1', document: undefined }]);
+  expect(problems).toHaveLength(1);
+});
+
+it('keeps a journal that cannot be read for a person to look at, and hands it out no more', async () => {
+  const path = folder();
+  writeFileSync(join(path, 'call_1.json'), '{"turns":');
+  const journal = journalOf(path, process.pid, () => undefined);
+  await endOrphans(journal, { outbox: await Outbox.open(join(path, 'outbox'), () => 0), pump: undefined }, new ManualClock(), {
+    logger: silentLogger,
+    events: { callEnded: () => undefined },
+  });
+  expect(readdirSync(path).filter((name) => name.startsWith('call_1'))).toEqual(['call_1.json.unreadable']);
+  expect(await journalOf(path).orphans()).toEqual([]);
+});
+
+it('hands out no call whose owner forgot it since it was seen', async () => {
+  const path = folder();
+  const owner = journalOf(path, process.ppid);
+  owner.lease('call_1');
+  owner.keep('call_1', {});
+  await expect.poll(() => readdirSync(path)).toContain('call_1.json');
+  class Late extends CallJournal {
+    override lease(callId: string): boolean {
+      for (const name of readdirSync(path)) rmSync(join(path, name));
+      return super.lease(callId);
+    }
+  }
+  expect(await new Late(path, process.pid, fail).orphans()).toEqual([]);
+  expect(readdirSync(path)).toEqual([]);
+});
+
+it('takes a call that the disk refuses a lease for, and journals it from when the disk takes one', async () => {
+  const path = folder();
+  const refusals: string[] = [];
+  const opened = journalOf(path, process.pid, (callId) => void refusals.push(callId));
+  rmSync(path, { recursive: true });
+  expect(opened.lease('call_1')).toBe(true);
+  opened.keep('call_1', { turns: 1 });
+  expect(refusals).toEqual(['call_1', 'call_1']);
+  mkdirSync(path);
+  opened.keep('call_1', { turns: 2 });
+  await opened[Symbol.asyncDispose]();
+  expect(readFileSync(join(path, 'call_1.lease'), 'utf8').split(' ')[0]).toBe(String(process.pid));
+  expect(await readJournal(join(path, 'call_1.json'))).toEqual({ turns: 2 });
+});

@@ -1,0 +1,208 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { compareCalls } from '../../../src/replay/compare.ts';
+import type { CallFixture } from '../../../src/replay/fixture.ts';
+import { decodeFixture, encodeFixture } from '../../../src/replay/fixture-file.ts';
+import { replayCall, type ReplayChange } from '../../../src/replay/replay-call.ts';
+import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
+import { parts, recordCall, type Script } from './recorded-call.ts';
+
+async function* parrot({ input }: DialogTurn): AsyncIterable<DialogAction> {
+  if (input.kind === 'start') yield { type: 'say', text: 'Hello, how can I help you today? Please speak after the tone.' };
+  else if (input.kind === 'spoken') {
+    yield { type: 'say', text: `You said ${input.text}. That is a good thing to say.` };
+    yield { type: 'gather', noInputMs: 3_000 };
+  } else if (input.kind === 'keyed') yield { type: 'say', text: `You pressed ${input.digits}.` };
+  else yield { type: 'say', text: 'Are you there?' };
+  if (input.kind === 'keyed' && input.digits === '7') yield { type: 'hangup', reason: 'pressed seven' };
+}
+
+const script: Script = {
+  dialog: parrot,
+  caller: [
+    { quietMs: 5_000 },
+    { voiceMs: 700, says: 'next tuesday please' },
+    { quietMs: 2_200 },
+    // A cough, then an interruption.
+    { voiceMs: 80 },
+    { quietMs: 1_200 },
+    { voiceMs: 900, says: 'no wednesday' },
+    { quietMs: 8_000 },
+    { key: '4' },
+    { key: '2' },
+    { quietMs: 6_000 },
+    { key: '7' },
+    { quietMs: 4_000 },
+  ],
+};
+
+async function replay(fixture: CallFixture, change: ReplayChange = {}) {
+  return compareCalls(fixture, await replayCall(fixture, parts, change));
+}
+
+describe('a call that is kept and run again', () => {
+  it('decides the same at the same moments, as often as it is run', async () => {
+    for (const seed of [1, 2]) {
+      const fixture = await recordCall({ ...script, seed, jitterMs: 11 });
+      expect(fixture.decisions.map(({ type }) => type)).toEqual(
+        expect.arrayContaining(['ask', 'speak', 'reply', 'hold', 'resume', 'clear', 'commit', 'end']),
+      );
+      for (let time = 0; time < 2; time += 1) {
+        const report = await replay(fixture);
+        expect(report.divergence).toBeUndefined();
+        expect(report.standIns).toEqual([]);
+        expect(
+          report.turns.every(({ standing, was, is }) => standing === 'equal' && JSON.stringify(was) === JSON.stringify(is)),
+        ).toBe(true);
+      }
+    }
+  });
+
+  it('obeys again what somebody outside the call ordered, without the numbers', async () => {
+    const fixture = await recordCall({
+      dialog: parrot,
+      caller: [
+        { quietMs: 5_000 },
+        { order: { type: 'say', text: 'A colleague listens. Call 555 0123 456 for more.' } },
+        { quietMs: 1_000 },
+        { order: { type: 'mute', on: true } },
+        { voiceMs: 700, says: 'is anybody there' },
+        { quietMs: 12_000 },
+        { order: { type: 'mute', on: false } },
+        { voiceMs: 700, says: 'hello again' },
+        { quietMs: 3_000 },
+        { order: { type: 'hang-up' } },
+      ],
+      seed: 3,
+      jitterMs: 11,
+    });
+    const types = fixture.decisions.map(({ type }) => type);
+    expect(types).toEqual(expect.arrayContaining(['silence', 'keep-turn', 'ask', 'end']));
+    // The mute came before the number was said; it stands in the order alone.
+    expect(JSON.stringify(fixture.log).includes('555 0123')).toBe(false);
+    expect(fixture.digitsMasked).toBe(true);
+    const { divergence, standIns } = await replay(fixture);
+    expect(divergence).toBeUndefined();
+    expect(standIns).toEqual([]);
+  });
+
+  it('decides the same where a room was heard under the voice', async () => {
+    const fixture = await recordCall({ ...script, bot: { ambience: { room: 'office' } }, jitterMs: 11 });
+    const report = await replay(fixture);
+    expect(report.divergence).toBeUndefined();
+    expect(report.standIns).toEqual([]);
+  });
+
+  it('decides the same where sounds were played, and where they were not there', async () => {
+    async function* jukebox({ input }: DialogTurn): AsyncIterable<DialogAction> {
+      if (input.kind === 'start') {
+        yield { type: 'play', source: 'https://example.org/music.wav?key=12345', loop: 2 };
+        yield { type: 'play', source: 'missing.wav', text: 'Welcome.' };
+      } else yield* parrot({ input } as DialogTurn);
+    }
+    const fixture = await recordCall({ ...script, dialog: jukebox, caller: [{ quietMs: 3_000 }, ...script.caller] });
+    expect(fixture.speeches.map(({ text }) => text)).toEqual(
+      expect.arrayContaining(['[audio music.wav]', '[audio missing.wav]', 'Welcome.']),
+    );
+    expect(JSON.stringify(fixture.log)).not.toContain('12345');
+    const report = await replay(fixture);
+    expect(report.divergence).toBeUndefined();
+    expect(report.standIns).toEqual([]);
+  });
+
+  it('decides the same when it was read back from a file', async () => {
+    const fixture = await recordCall(script);
+    const read = await decodeFixture(await encodeFixture(fixture), 0);
+    expect((await replay(read)).divergence).toBeUndefined();
+  });
+
+  it('is kept so far when it grows too large, and is compared so far', async () => {
+    const fixture = await recordCall({ ...script, mostBytes: 100_000 });
+    expect(fixture.truncatedAtMs).toBeGreaterThan(3_000);
+    expect(fixture.callerAudio.length + fixture.botAudio.length).toBeLessThan(120_000);
+    const report = await replay(fixture);
+    expect(report).toMatchObject({ equal: true, truncatedAtMs: fixture.truncatedAtMs });
+    expect(report.decisions.was).toBeGreaterThan(5);
+  });
+});
+
+describe('a kept call under other code', () => {
+  let fixture: CallFixture;
+  beforeAll(async () => {
+    fixture = await recordCall(script);
+  });
+
+  it('is exact up to the first difference, which is told; later turns are counterfactual', async () => {
+    const report = await replay(fixture, { bot: (bot) => ({ ...bot, endpointingMs: 900 }) });
+    const { divergence, turns } = report;
+    const commit = fixture.decisions.find(({ type }) => type === 'commit');
+    expect(report.equal).toBe(false);
+    expect(divergence).toMatchObject({ turn: 1, atMs: commit?.atMs, was: commit, is: { type: 'commit', turn: 1 } });
+    expect(divergence!.is!.atMs - divergence!.was!.atMs).toBeGreaterThan(220);
+    expect(fixture.decisions[divergence!.after]).toEqual(divergence!.was);
+    expect(turns.map(({ standing }) => standing).slice(0, 3)).toEqual(['equal', 'diverges', 'counterfactual']);
+    expect(turns[1]!.is!.endpointing! - turns[1]!.was!.endpointing!).toBeGreaterThan(220);
+    // The words were the same, so the same was answered: nothing had to be made up for this turn.
+    expect(report.standIns.filter(({ what }) => what === 'dialog')).toEqual([]);
+  });
+
+  it('says silence for a sentence that was not spoken then, and does so every time', async () => {
+    const whole: ReplayChange = {
+      services: (services) => ({
+        ...services,
+        createCutter: () => {
+          let text = '';
+          return { push: (part) => ((text += part), []), flush: () => [text] };
+        },
+      }),
+    };
+    const [first, second] = [await replay(fixture, whole), await replay(fixture, whole)];
+    expect(first.divergence?.is?.type).toBe('speak');
+    expect(first.standIns.map(({ what }) => what)).toContain('voice');
+    expect(first.standIns[0]!.said).toMatch(/was not spoken then; it is \d+ ms of silence/u);
+    expect(second).toEqual(first);
+    // The conversation goes on behind it, to the same end.
+    expect(first.turns.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('gives what was answered in a turn to other words in it', async () => {
+    const deaf: ReplayChange = {
+      services: (services) => ({
+        ...services,
+        recogniser: {
+          open: (options, listener) =>
+            services.recogniser.open(options, (event) =>
+              listener(event.type === 'final' ? { ...event, text: event.text.replace('tuesday', 'thursday') } : event),
+            ),
+        },
+      }),
+    };
+    const { divergence, standIns } = await replay(fixture, deaf);
+    expect(divergence).toMatchObject({ is: { type: 'ask' } });
+    expect(divergence!.is!.detail).toContain('next thursday please');
+    expect(standIns[0]).toMatchObject({ what: 'dialog' });
+    expect(standIns[0]!.said).toContain('what was answered in turn 1');
+  });
+
+  it('hears no words where nothing was committed then', async () => {
+    // 600 ms of voice where the caller was silent.
+    let frames = 0;
+    const imagines: ReplayChange = {
+      services: (services) => ({
+        ...services,
+        createDetector: () => {
+          const detector = services.createDetector();
+          return {
+            close: () => detector.close(),
+            process: (frame) => {
+              frames += 1;
+              return frames > 700 && frames <= 730 ? { voiced: true, speechLike: 1 } : detector.process(frame);
+            },
+          };
+        },
+      }),
+    };
+    const { divergence, standIns } = await replay(fixture, imagines);
+    expect(divergence!.atMs).toBeGreaterThan(13_000);
+    expect(standIns.map(({ what }) => what)).toContain('words');
+  });
+});
