@@ -12,33 +12,33 @@ export function isFloorEffect(effect: TurnEffect): effect is FloorEffect {
 }
 
 /** Has the line stop, go on or forget, and writes it down. */
-export function carryOutFloor(effect: FloorEffect, { line, voice, recording }: Media, book: CallLog, nowMs: number): void {
+export function carryOutFloor(effect: FloorEffect, { outbound, voice, recording }: Media, book: CallLog, nowMs: number): void {
   switch (effect.type) {
     case 'hold':
-      line.playout.hold();
+      outbound.playout.hold();
       return book.floor('hold', 'voice');
     case 'resume':
-      line.playout.resume(nowMs);
-      line.pump(nowMs);
+      outbound.playout.resume(nowMs);
+      outbound.pump(nowMs);
       return book.floor('resume', 'quiet');
     case 'clear':
-      line.clear(nowMs);
+      outbound.clear(nowMs);
       return book.interrupted(effect, recording?.positionMs(effect.onsetMs));
     case 'restore':
-      line.playout.restore();
-      line.pump(nowMs);
+      outbound.playout.restore();
+      outbound.pump(nowMs);
       return book.floor('restore', 'words');
     case 'cancel-reply':
       voice.abort();
-      line.clear(nowMs);
-      line.playout.discardCut();
+      outbound.clear(nowMs);
+      outbound.playout.discardCut();
       if (effect.takesBack) book.conversation.takeBack();
       return;
     case 'silence':
       voice.abort();
-      if (line.playout.isAudible(nowMs) || !line.playout.idle) line.clear(nowMs);
-      line.playout.discardCut();
-      line.playout.release();
+      if (outbound.playout.isAudible(nowMs) || !outbound.playout.idle) outbound.clear(nowMs);
+      outbound.playout.discardCut();
+      outbound.playout.release();
       return;
   }
 }

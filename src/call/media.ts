@@ -13,8 +13,8 @@ import type { TurnEvent } from './turn/turn-state.ts';
 
 /** The parts of a call that exist once its first socket has started; they outlive that socket. */
 export interface Media {
-  readonly line: OutboundAudio;
-  readonly ear: InboundAudio;
+  readonly outbound: OutboundAudio;
+  readonly inbound: InboundAudio;
   readonly voice: BotVoice;
   readonly recording: Recording | undefined;
   /** Ends everything but the recording, which has still to be written. */
@@ -42,11 +42,11 @@ export function openMedia(
   const path = join(recordingsFolder, day, `${callId}.wav`);
   const recording = bot.recording === 'never' ? undefined : new Recording(path, callId, bot.recording, recordingFiles, aheadMs);
   const echo = new EchoGuard();
-  const line = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
+  const outbound = new OutboundAudio(attachment, playout, recording, echo, ambienceOf(bot), (unitId, atMs) =>
     listener.unitStarted(unitId, atMs),
   );
-  const ear = new InboundAudio(detectorOf(bot, services), recording, echo, (event) => listener.feed(event));
-  const voice = new BotVoice(bot, services, line, timeline, {
+  const inbound = new InboundAudio(detectorOf(bot, services), recording, echo, (event) => listener.feed(event));
+  const voice = new BotVoice(bot, services, outbound, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),
     soundMissing: (source, error) =>
       logger.warn({ callId, bot: bot.name, sound: soundName(source), error }, 'a sound could not be played'),
@@ -55,7 +55,7 @@ export function openMedia(
   const stop = (): void => {
     stopTicking();
     voice.abort();
-    ear.close();
+    inbound.close();
   };
-  return { line, ear, voice, recording, stop, startedMs: clock.nowMs() };
+  return { outbound, inbound, voice, recording, stop, startedMs: clock.nowMs() };
 }

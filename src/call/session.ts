@@ -19,7 +19,7 @@ import { TurnLoop } from './turn/turn-loop.ts';
 import { TURN_MACHINE } from './turn/turn-machine.ts';
 import type { AskedInput, TurnEffect, TurnEvent, TurnState } from './turn/turn-state.ts';
 
-/** One call: wires line, ear, turn machine and dialog together, and carries the machine's effects out; no rule is its own. */
+/** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
 export class CallSession {
   readonly id: string;
   readonly identity: CallIdentity;
@@ -82,7 +82,7 @@ export class CallSession {
   /** The call as somebody who watches it sees it: who has the floor, and the last turn. */
   get standing(): { readonly turn: TurnState; readonly mutedUntilWallMs: number | undefined } & CallStanding {
     const { mutedUntilWallMs } = this.#supervision;
-    return { turn: this.#turns.state, mutedUntilWallMs, ...this.#book.standing(this.#media?.line) };
+    return { turn: this.#turns.state, mutedUntilWallMs, ...this.#book.standing(this.#media?.outbound) };
   }
 
   /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */
@@ -105,7 +105,7 @@ export class CallSession {
     if (this.#media === undefined) this.#open(attachment, nowMs);
     else {
       this.#carrier.reattached();
-      this.#media.line.reattach(attachment, nowMs);
+      this.#media.outbound.reattach(attachment, nowMs);
       this.#feed({ type: 'reattached', atMs: nowMs });
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
@@ -147,7 +147,7 @@ export class CallSession {
     if (this.#over) return;
     this.#book.recogniser(event);
     if (event.type === 'closed') this.#speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
-    else this.#media?.ear.words(event, this.#services.clock.nowMs());
+    else this.#media?.inbound.words(event, this.#services.clock.nowMs());
   }
 
   #onMedia(attachment: Attachment, event: MediaEvent): void {
@@ -157,8 +157,8 @@ export class CallSession {
     switch (event.type) {
       case 'audio': {
         const at = { nowMs, wallMs: clock.wallMs(), silent: this.#secret.isSilent(nowMs) };
-        this.#media.line.arrived(event.timestampMs, nowMs);
-        this.#media.ear.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#listening);
+        this.#media.outbound.arrived(event.timestampMs, nowMs);
+        this.#media.inbound.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#listening);
         return;
       }
       case 'digit':
@@ -166,7 +166,7 @@ export class CallSession {
         this.#feed({ type: 'digit', atMs: nowMs, digit: event.digit });
         return;
       case 'mark':
-        this.#media.line.markReturned(event.name, nowMs);
+        this.#media.outbound.markReturned(event.name, nowMs);
         return;
       case 'stopped':
         this.#detach(attachment, 0, event.reason);
@@ -186,7 +186,7 @@ export class CallSession {
 
   #detach(attachment: Attachment, code: number, reason: string): void {
     this.#attachment = undefined;
-    this.#media?.line.detach(this.#services.clock.nowMs(), reason);
+    this.#media?.outbound.detach(this.#services.clock.nowMs(), reason);
     this.#book.detached(attachment, code, reason);
     attachment.close(reason);
   }
@@ -209,7 +209,7 @@ export class CallSession {
   #onTick(nowMs: number): void {
     const media = this.#media;
     if (media === undefined || this.#attachment === undefined) return;
-    media.line.pump(nowMs);
+    media.outbound.pump(nowMs);
     media.recording?.tick(nowMs);
     this.#feed({ type: 'tick', atMs: nowMs });
     this.#supervision.tick();
@@ -233,23 +233,23 @@ export class CallSession {
     media.voice.finished();
     this.#book.replyPlayed(turn, nowMs);
     if (turn === 0 && isOfDialog === true) media.recording?.announced(nowMs);
-    this.#book.turnOver(turn, media.line);
+    this.#book.turnOver(turn, media.outbound);
     const leaves = this.#farewell.reason !== undefined;
     if (!leaves) this.#feed({ type: 'bot-finished', atMs: nowMs });
     // A bot that leaves presses its keys before.
-    void this.#carrier.pressKeys(this.#attachment, media.line).then(() => {
+    void this.#carrier.pressKeys(this.#attachment, media.outbound).then(() => {
       if (leaves && !this.#over && !media.voice.speaking) this.#farewell.heardOut();
     });
   }
 
   #onUnitStarted(unitId: string, atMs: number): void {
     if (this.#media === undefined) return;
-    const { voice, line } = this.#media;
+    const { voice, outbound } = this.#media;
     const policy = voice.reply?.policyOf(unitId);
     if (voice.reply === undefined || policy === undefined) return;
-    this.#book.replyStarted(voice.reply.turnIndex, line, unitId, atMs);
+    this.#book.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs);
     const { name } = this.#turns.state.phase;
-    const asks = isQuestion(line.ledger.textOf(unitId));
+    const asks = isQuestion(outbound.ledger.textOf(unitId));
     this.#feed(name === 'thinking' ? { type: 'bot-started', atMs, policy, asks } : { type: 'bot-policy', policy, asks });
   }
 
@@ -287,7 +287,7 @@ export class CallSession {
       case 'ask-early':
         return this.#dialog.askEarly(this.#secret.hideEarly(effect.text), conversation.current + 1, media);
       case 'ask':
-        this.#book.turnOver(conversation.current, media.line);
+        this.#book.turnOver(conversation.current, media.outbound);
         return this.#ask(this.#secret.hide(effect.input, nowMs), media);
       case 'ask-again': {
         const input = this.#secret.hideAgain(effect.input);
@@ -299,7 +299,7 @@ export class CallSession {
         return conversation.amend(this.#secret.hideAgain({ kind: 'spoken', text: effect.text }));
       case 'keep-turn':
         carryOutFloor({ type: 'silence' }, media, this.#book, nowMs);
-        this.#book.turnOver(conversation.current, media.line);
+        this.#book.turnOver(conversation.current, media.outbound);
         this.#dialog.kept(conversation.open(this.#secret.hide(effect.input, nowMs), this.#services.clock.wallMs()));
         // What was asked for is still expected, and as secret as it was.
         this.#secret.expect(this.#turns.state.expectation, nowMs);
@@ -379,7 +379,7 @@ export class CallSession {
   async #close(reason: string): Promise<void> {
     const nowMs = this.#services.clock.nowMs();
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, reason);
-    if (this.#media !== undefined) this.#book.turnOver(this.#book.conversation.current, this.#media.line);
+    if (this.#media !== undefined) this.#book.turnOver(this.#book.conversation.current, this.#media.outbound);
     await this.#media?.recording?.finish(nowMs);
     const record = this.#record(reason);
     this.#book.ended(record);
@@ -394,6 +394,6 @@ export class CallSession {
 
   #record(reason: string): CallRecord {
     const language = this.#media?.voice.language ?? this.identity.bot.language;
-    return this.#book.record(reason, language, this.#media?.line, this.#media?.recording);
+    return this.#book.record(reason, language, this.#media?.outbound, this.#media?.recording);
   }
 }

@@ -160,8 +160,8 @@ export class DialogDriver {
   }
 
   /** Keeps the call as it stands, for whoever ends it when this process cannot. */
-  #journal({ voice, line, recording }: Media): void {
-    this.#services.journal(this.#book.record('in-progress', voice.language, line, recording));
+  #journal({ voice, outbound, recording }: Media): void {
+    this.#services.journal(this.#book.record('in-progress', voice.language, outbound, recording));
   }
 
   #act(action: Exclude<DialogAction, AudibleAction>, turn: number, language: string): void {
@@ -188,12 +188,12 @@ export class DialogDriver {
     }
   }
 
-  #turn(input: AskedInput, turn: number, { voice, line }: Media): DialogTurn {
+  #turn(input: AskedInput, turn: number, { voice, outbound }: Media): DialogTurn {
     return {
       call: this.#facts(voice.language),
       index: turn,
       input: this.#input(input, turn, voice.language),
-      history: this.#book.conversation.history(line.ledger, turn),
+      history: this.#book.conversation.history(outbound.ledger, turn),
       variables: this.#book.variables,
       idempotencyKey: `${this.#identity.callId}.${turn}`,
     };

@@ -30,8 +30,8 @@ export class StallDetector {
   }
 }
 
-function owesSound(turn: TurnState, { line, voice }: Media, lastWords: boolean, nowMs: number): boolean {
-  if (line.playout.isAudible(nowMs) || !voice.speaking) return false;
+function owesSound(turn: TurnState, { outbound, voice }: Media, lastWords: boolean, nowMs: number): boolean {
+  if (outbound.playout.isAudible(nowMs) || !voice.speaking) return false;
   if (lastWords) return true;
   const { phase } = turn;
   if (phase.name === 'thinking') return voice.reply?.synthesizing === true;
