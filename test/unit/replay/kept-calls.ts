@@ -6,7 +6,7 @@ import type { CallFixture } from '../../../src/replay/fixture.ts';
 import { readFixture } from '../../../src/replay/fixture-file.ts';
 import { turnMeasureSchema } from '../../../src/replay/measures.ts';
 
-export const keptCallsFolder = fileURLToPath(new URL('../../../fixtures/calls', import.meta.url));
+export const keptCallsFolder = fileURLToPath(new URL('../../fixtures/calls', import.meta.url));
 
 const acceptedSchema = z.object({ decisions: z.array(decisionSchema), turns: z.array(turnMeasureSchema) });
 

@@ -13,7 +13,7 @@ import { SoundError } from '../../../../../src/call/outbound/sounds/errors.ts';
 import { SoundLibrary, type SoundLibraryOptions } from '../../../../../src/call/outbound/sounds/sound-library.ts';
 import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
 
-const audioFixtures = join(import.meta.dirname, '../../../fixtures/audio');
+const audioFixtures = join(import.meta.dirname, '../../../../fixtures/audio');
 let root: string;
 let folder: string;
 
