@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { errorText } from '../kernel/errors.ts';
 import type { Problem } from './problem.ts';
@@ -13,11 +13,11 @@ export function readEnvironment(): Environment {
 
 /**
  * Adds what the `.env` file of the working folder sets to the environment, for this process and its children. A variable
- * that is set already keeps its value. Nothing happens where there is no such file.
+ * that is set already keeps its value. Nothing happens where there is no such file, or a folder of that name.
  * @throws the file system's error for a file that cannot be read
  */
 export function loadEnvFile(path: string): void {
-  if (existsSync(path)) process.loadEnvFile(path);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) process.loadEnvFile(path);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it, test, vi } from 'vitest';
 import { loadEnvFile, readEnvironment, readSettingsFiles } from '../../../src/config/env.ts';
 import { problemText } from '../../../src/config/problem.ts';
@@ -20,6 +20,8 @@ describe('loadEnvFile', () => {
     vi.stubEnv('OFFHOOK_TEST_SET_BEFORE', 'kept');
     try {
       loadEnvFile(path);
+      // Some tools keep a folder of that name.
+      loadEnvFile(dirname(path));
       writeFileSync(path, '# a comment\nOFFHOOK_TEST_SET_BEFORE=lost\nOFFHOOK_TEST_FROM_FILE="two words"\n');
       loadEnvFile(path);
       const { OFFHOOK_TEST_SET_BEFORE: before, OFFHOOK_TEST_FROM_FILE: fromFile } = readEnvironment();
