@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { bootId, pidNamespace, startTicksOf } from './process-start.ts';
+import { bootId, isRunning, pidNamespace, startTicksOf } from './process-start.ts';
 
 /** Names one process of one machine for as long as that machine runs: a pid alone comes back after a while. */
 export const processIdentity = z.object({
@@ -28,11 +28,5 @@ export function thisProcess(): ProcessIdentity {
 export function livenessOf(other: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   const self = thisProcess();
   if (other.bootId !== self.bootId || other.pidNamespace !== self.pidNamespace) return 'unknown';
-  try {
-    process.kill(other.pid, 0);
-  } catch (error) {
-    // EPERM: it runs, as another user.
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return 'dead';
-  }
-  return startTicksOf(other.pid) === other.startTicks ? 'alive' : 'dead';
+  return isRunning(other.pid) && startTicksOf(other.pid) === other.startTicks ? 'alive' : 'dead';
 }

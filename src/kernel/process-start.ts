@@ -1,4 +1,16 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { hasCode } from './error-code.ts';
+
+/** Whether a process of this pid namespace runs, as whichever user; false for what is no process number. */
+export function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+}
 
 /**
  * When a process started, and in which boot of this machine: with it, a number that has come back is told from the one before.

@@ -1,10 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readlinkSync } from 'node:fs';
 import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { hasCode } from './error-code.ts';
-import { bootId, startTicksOf } from './process-start.ts';
+import { thisProcess } from './process-identity.ts';
+import { isRunning, startTicksOf } from './process-start.ts';
 
 /**
  * Temporary files and folders: whoever makes one removes it, unless the process is killed in between. Their names say which
@@ -24,16 +23,8 @@ let place: string | undefined;
 /** Where process numbers mean what they mean here: this boot of this machine, and this container. */
 function thisPlace(): string {
   if (place === undefined) {
-    let namespace = '';
-    try {
-      namespace = readlinkSync('/proc/self/ns/pid');
-    } catch {
-      // No Linux: the machine alone counts.
-    }
-    place = createHash('sha256')
-      .update(`${bootId() || hostname()} ${namespace}`)
-      .digest('hex')
-      .slice(0, 8);
+    const { bootId, pidNamespace } = thisProcess();
+    place = createHash('sha256').update(`${bootId} ${pidNamespace}`).digest('hex').slice(0, 8);
   }
   return place;
 }
@@ -71,16 +62,6 @@ export async function isAbandoned(path: string, name: string, nowMs: number): Pr
 export async function isUntouched(path: string, nowMs: number): Promise<boolean> {
   const facts = await stat(path).catch(unlessMissing(undefined));
   return facts !== undefined && nowMs - facts.mtimeMs > LONGEST_WORK_MS;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it runs, as another user.
-    return !hasCode(error, 'ESRCH');
-  }
 }
 
 export interface TemporaryFolder extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/error-code.ts';
-import { pidNamespace, processStart } from '../../kernel/process-start.ts';
+import { isRunning, pidNamespace, processStart } from '../../kernel/process-start.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */
@@ -162,7 +162,7 @@ export class CallJournal {
     const bootOf = (began: string): string => began.split('.')[0] ?? '';
     if (namespace !== '' && (namespace !== ownNamespace || bootOf(start) !== bootOf(ownStart))) return this.#isTouched(callId);
     // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
-    if (pid === this.#pid || !isAlive(pid)) return false;
+    if (pid === this.#pid || !isRunning(pid)) return false;
     const startNow = start === '' ? '' : this.#view.startOf(pid);
     // Where the system does not say when a process started, the number has to do.
     return startNow === '' || startNow === start;
@@ -199,15 +199,5 @@ export class CallJournal {
 
   #path(callId: string, kind: string): string {
     return join(this.#folder, `${callId}.${kind}`);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasCode(error, 'EPERM');
   }
 }

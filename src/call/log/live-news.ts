@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { CallNews } from '../services.ts';
+import { isRunning } from '../../kernel/process-start.ts';
 
 /** One socket a process that has calls: `calls.<pid>`. */
 const NAME = /^calls\.(\d+)$/u;
@@ -47,7 +48,7 @@ export class LiveNews implements AsyncDisposable {
     await chmod(folder, 0o700);
     for (const name of readdirSync(folder)) {
       const pid = Number(NAME.exec(name)?.[1] ?? Number.NaN);
-      if (!Number.isNaN(pid) && (pid === process.pid || !isAlive(pid))) rmSync(join(folder, name), { force: true });
+      if (!Number.isNaN(pid) && (pid === process.pid || !isRunning(pid))) rmSync(join(folder, name), { force: true });
     }
     const path = join(folder, `calls.${process.pid}`);
     this.#server.listen(path);
@@ -144,14 +145,5 @@ function parsedJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../../kernel/error-code.ts';
+import { isRunning } from '../../kernel/process-start.ts';
 import { UsageError } from '../speech/usage.ts';
 
 const LOCK = '.lock';
@@ -39,20 +39,10 @@ export class OutputFolder implements AsyncDisposable {
       await take();
     } catch {
       const holder = Number(await readFile(path, 'utf8').catch(() => ''));
-      if (isAlive(holder))
+      if (holder !== process.pid && isRunning(holder))
         throw new UsageError(`process ${holder} is writing to ${this.path}; wait for it, or choose another --out`);
       await rm(path, { force: true });
       await take();
     }
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasCode(error, 'EPERM');
   }
 }
