@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Secret } from '../../config/secrets.ts';
 import { sleep } from '../../kernel/abort.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
@@ -7,7 +6,7 @@ import { errorText } from '../../kernel/errors.ts';
 import type { DialogTurn } from '../port.ts';
 import { DialogTimeoutError } from '../wire/errors.ts';
 import { Patience } from '../wire/patience.ts';
-import { signedHeaders } from '../wire/signature.ts';
+import { keyWithin, signedHeaders } from '../wire/signature.ts';
 import type { FlowState } from './flow-state.ts';
 import type { Flow, Slot, StateDocument } from './schema.ts';
 
@@ -49,8 +48,7 @@ export function requestAt(flow: Flow, { at, slots }: FlowState, { call, idempote
   if (document === undefined) throw new RangeError(`the state ${at} has no request`);
   const known = Object.entries(slots).filter(([name, value]) => value !== '' && (document.send?.includes(name) ?? true));
   const body = JSON.stringify({ version: 1, call, request: at, variables: Object.fromEntries(known) });
-  const hash = createHash('sha256').update(body).digest('hex').slice(0, 16);
-  return { document, body, idempotencyKey: `${idempotencyKey}.${at}.${hash}` };
+  return { document, body, idempotencyKey: keyWithin(idempotencyKey, at, body) };
 }
 
 /**

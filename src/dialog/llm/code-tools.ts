@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { abortable } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { isTool, type ToolDefinition } from '../define.ts';
 import { DialogModuleError, loadExports } from '../module/module-hook.ts';
 import type { DialogTurn } from '../port.ts';
 import { Patience } from '../wire/patience.ts';
+import { keyWithin } from '../wire/signature.ts';
 import { isCallTool } from './call-tools.ts';
+import { MOST_CHARACTERS } from './web-tool.ts';
 
 export type CodeTool = ToolDefinition<z.ZodObject>;
-
-const MOST_CHARACTERS = 8_000;
 
 /**
  * Loads the tools that a JavaScript or TypeScript file exports, made by `defineTool`.
@@ -45,23 +45,15 @@ export async function callCodeTool(
 ): Promise<string> {
   const parsed = tool.parameters.safeParse(args);
   if (!parsed.success) return `error: ${z.prettifyError(parsed.error)}`.slice(0, MOST_CHARACTERS);
-  const hash = createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 16);
   using patience = new Patience(clock, timeoutMs, 'the tool');
   const either = AbortSignal.any([signal, patience.signal]);
-  const context = { call, variables, idempotencyKey: `${idempotencyKey}.${tool.name}.${hash}`, signal: either };
+  const context = { call, variables, idempotencyKey: keyWithin(idempotencyKey, tool.name, JSON.stringify(args)), signal: either };
   try {
-    const answer: unknown = await Promise.race([Promise.resolve(tool.run(parsed.data, context)), rejected(either)]);
+    const answer: unknown = await abortable(Promise.resolve(tool.run(parsed.data, context)), either);
     const text = typeof answer === 'string' ? answer : (JSON.stringify(answer) ?? 'done');
     return text.slice(0, MOST_CHARACTERS);
   } catch (error) {
     if (signal.aborted) throw error;
     return `error: ${errorText(patience.signal.aborted ? patience.signal.reason : error)}`.slice(0, MOST_CHARACTERS);
   }
-}
-
-function rejected(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason as Error);
-    else signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-  });
 }

@@ -52,21 +52,26 @@ export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFac
   const { baseUrl: baseURL, secret } = settings;
   // It would wait as long as a server asks, and forget why: a caller is waiting.
   const client = new OpenAI({ baseURL, apiKey: secret?.reveal() ?? 'none', maxRetries: 0, fetch: boundedFetch });
-  const request = new ModelRequest(settings);
-  return { create: () => new LlmHook(client, request, settings, clock) };
+  const model = { client, request: new ModelRequest(settings), tools: toolsOf(settings) };
+  return { create: () => new LlmHook(model, settings, clock) };
+}
+
+/** What all calls of a bot share. */
+interface Model {
+  readonly client: OpenAI;
+  readonly request: ModelRequest;
+  readonly tools: Tool[];
 }
 
 /** One conversation with a model. What tools answered is kept as notes for the turns that follow. */
 export class LlmHook implements DialogHook {
-  readonly #client: OpenAI;
-  readonly #request: ModelRequest;
+  readonly #model: Model;
   readonly #settings: LlmHookSettings;
   readonly #clock: Clock;
   readonly #notes: string[] = [];
 
-  constructor(client: OpenAI, request: ModelRequest, settings: LlmHookSettings, clock: Clock) {
-    this.#client = client;
-    this.#request = request;
+  constructor(model: Model, settings: LlmHookSettings, clock: Clock) {
+    this.#model = model;
     this.#settings = settings;
     this.#clock = clock;
   }
@@ -137,15 +142,15 @@ export class LlmHook implements DialogHook {
   async #ask(messages: readonly Message[], signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
     const { model } = this.#settings;
     for (let changes = 0, retried = false; ;) {
-      const { fields } = this.#request;
+      const { fields } = this.#model.request;
       try {
-        return await this.#client.chat.completions.create(
-          { model, messages: [...messages], tools: this.#tools(), stream: true, ...fields },
+        return await this.#model.client.chat.completions.create(
+          { model, messages: [...messages], tools: this.#model.tools, stream: true, ...fields },
           { signal },
         );
       } catch (error) {
         if (signal.aborted) throw error;
-        if (changes < MOST_CHANGES && this.#request.heed(fields, error)) changes += 1;
+        if (changes < MOST_CHANGES && this.#model.request.heed(fields, error)) changes += 1;
         else if (!retried && isAway(error)) {
           retried = true;
           await sleep(this.#clock, RETRY_AFTER_MS, signal);
@@ -180,19 +185,19 @@ export class LlmHook implements DialogHook {
     const codeTool = codeTools.find((tool) => tool.name === name);
     return codeTool === undefined ? undefined : callCodeTool(codeTool, args, turn, deps);
   }
+}
 
-  #tools(): Tool[] {
-    const { tools, codeTools = [], transfers } = this.#settings;
-    const own = [
-      ...tools.map(({ name, description, parameters }) => ({ name, description, parameters: { ...parameters } })),
-      ...codeTools.map((tool) => ({ name: tool.name, description: tool.description, parameters: parametersOf(tool) })),
-    ];
-    return [
-      ...CALL_TOOLS,
-      ...transferTools(Object.keys(transfers)),
-      ...own.map((each): Tool => ({ type: 'function', function: each })),
-    ];
-  }
+/** Everything a model may use, the same in all calls of a bot. */
+function toolsOf({ tools, codeTools = [], transfers }: LlmHookSettings): Tool[] {
+  const own = [
+    ...tools.map(({ name, description, parameters }) => ({ name, description, parameters: { ...parameters } })),
+    ...codeTools.map((tool) => ({ name: tool.name, description: tool.description, parameters: parametersOf(tool) })),
+  ];
+  return [
+    ...CALL_TOOLS,
+    ...transferTools(Object.keys(transfers)),
+    ...own.map((each): Tool => ({ type: 'function', function: each })),
+  ];
 }
 
 function assistantMessage(stream: ModelStream): Message {

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { DialogTurn } from '../port.ts';
 import { Patience } from '../wire/patience.ts';
-import { signedHeaders } from '../wire/signature.ts';
+import { keyWithin, signedHeaders } from '../wire/signature.ts';
 
 export interface WebTool {
   readonly name: string;
@@ -13,7 +12,8 @@ export interface WebTool {
   readonly url: string;
 }
 
-const MOST_CHARACTERS = 8_000;
+/** What is told to a model of an answer. */
+export const MOST_CHARACTERS = 8_000;
 
 /**
  * Calls a bot's own tool: a POST of `{call, arguments}`. The same call in another attempt at the turn has the same idempotency
@@ -32,8 +32,7 @@ export async function callWebTool(
   }: { readonly clock: Clock; readonly secret: Secret | undefined; readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<string> {
   const body = JSON.stringify({ call, arguments: args });
-  const argsHash = createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 16);
-  const id = `${idempotencyKey}.${tool.name}.${argsHash}`;
+  const id = keyWithin(idempotencyKey, tool.name, JSON.stringify(args));
   const signed = secret === undefined ? {} : signedHeaders(secret.reveal(), id, clock.wallMs(), body);
   using patience = new Patience(clock, timeoutMs, 'the tool');
   try {

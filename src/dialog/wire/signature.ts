@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 
 const PREFIX = 'whsec_';
@@ -14,4 +15,13 @@ export function signedHeaders(secret: string, id: string, atWallMs: number, body
     'webhook-timestamp': String(Math.floor(atWallMs / 1000)),
     'webhook-signature': webhook.sign(id, at, body),
   };
+}
+
+/**
+ * The key of one thing that a turn does: the same for the same content in every attempt at the turn, and for nothing else.
+ * @param turnKey the turn's own idempotency key
+ * @param name what is done, such as a tool's name
+ */
+export function keyWithin(turnKey: string, name: string, content: string): string {
+  return `${turnKey}.${name}.${createHash('sha256').update(content).digest('hex').slice(0, 16)}`;
 }
