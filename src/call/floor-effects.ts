@@ -11,28 +11,28 @@ export function isFloorEffect(effect: TurnEffect): effect is FloorEffect {
   return FLOOR_EFFECTS.some((type) => type === effect.type);
 }
 
-/** Has the line stop, go on or forget, and writes it down. */
-export function carryOutFloor(effect: FloorEffect, { outbound, voice, recording }: Media, book: CallLog, nowMs: number): void {
+/** Has the outbound audio stop, go on or forget, and logs it. */
+export function carryOutFloor(effect: FloorEffect, { outbound, voice, recording }: Media, callLog: CallLog, nowMs: number): void {
   switch (effect.type) {
     case 'hold':
       outbound.playout.hold();
-      return book.floor('hold', 'voice');
+      return callLog.floor('hold', 'voice');
     case 'resume':
       outbound.playout.resume(nowMs);
       outbound.pump(nowMs);
-      return book.floor('resume', 'quiet');
+      return callLog.floor('resume', 'quiet');
     case 'clear':
       outbound.clear(nowMs);
-      return book.interrupted(effect, recording?.positionMs(effect.onsetMs));
+      return callLog.interrupted(effect, recording?.positionMs(effect.onsetMs));
     case 'restore':
       outbound.playout.restore();
       outbound.pump(nowMs);
-      return book.floor('restore', 'words');
+      return callLog.floor('restore', 'words');
     case 'cancel-reply':
       voice.abort();
       outbound.clear(nowMs);
       outbound.playout.discardCut();
-      if (effect.takesBack) book.conversation.takeBack();
+      if (effect.takesBack) callLog.conversation.takeBack();
       return;
     case 'silence':
       voice.abort();

@@ -28,7 +28,7 @@ export class CallSession {
   readonly #services: CallServices;
   readonly #timing: CallTiming;
   readonly #turns: TurnLoop;
-  readonly #book: CallLog;
+  readonly #callLog: CallLog;
   readonly #dialog: DialogDriver;
   readonly #carrier: CarrierControl;
   #resolveEnded: (record: CallRecord) => void = () => undefined;
@@ -53,16 +53,16 @@ export class CallSession {
     });
     this.#stall = new StallDetector(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
     this.#secret = new SecretInput(services.vault, identity.bot.name);
-    this.#book = new CallLog(identity, services, this.#secret);
-    this.#dialog = new DialogDriver(identity, services, this.#book, this.#dialogFloor());
+    this.#callLog = new CallLog(identity, services, this.#secret);
+    this.#dialog = new DialogDriver(identity, services, this.#callLog, this.#dialogFloor());
     // Nothing is ended at the carrier, where the caller speaks with somebody else now.
     const transferred = (): void => this.#waitForEnd(timing.stopGraceMs, () => this.#finish('transferred'));
     const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
-    this.#carrier = new CarrierControl(identity, services, this.#book, carrierFloor);
+    this.#carrier = new CarrierControl(identity, services, this.#callLog, carrierFloor);
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     const farewellFloor = { isTaken: () => callerHasFloor(this.#turns.state), hangUp: (reason: string) => this.hangUp(reason) };
     this.#farewell = new HangupPolicy(services.clock, timing.hangupAfterMarkMs, farewellFloor);
-    this.#supervision = new Supervision(identity, services, this.#book, {
+    this.#supervision = new Supervision(identity, services, this.#callLog, {
       media: () => this.#media,
       turn: () => this.#turns.state,
       farewell: this.#farewell,
@@ -82,7 +82,7 @@ export class CallSession {
   /** The call as somebody who watches it sees it: who has the floor, and the last turn. */
   get standing(): { readonly turn: TurnState; readonly mutedUntilWallMs: number | undefined } & CallStanding {
     const { mutedUntilWallMs } = this.#supervision;
-    return { turn: this.#turns.state, mutedUntilWallMs, ...this.#book.standing(this.#media?.outbound) };
+    return { turn: this.#turns.state, mutedUntilWallMs, ...this.#callLog.standing(this.#media?.outbound) };
   }
 
   /** Does what somebody outside the call wants. @param by who that is @throws OrderRefusedError, CarrierControlError */
@@ -101,7 +101,7 @@ export class CallSession {
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
     this.#waitForLine?.cancel();
     this.#attachment = attachment;
-    this.#book.attached(attachment);
+    this.#callLog.attached(attachment);
     if (this.#media === undefined) this.#open(attachment, nowMs);
     else {
       this.#carrier.reattached();
@@ -132,20 +132,20 @@ export class CallSession {
   }
 
   #open(attachment: Attachment, nowMs: number): void {
-    this.#media = openMedia(this.identity, this.#services, attachment, this.#book.timeline, {
+    this.#media = openMedia(this.identity, this.#services, attachment, this.#callLog.timeline, {
       feed: (event) => this.#feed(event),
       tick: (tickMs) => this.#guarded(() => this.#onTick(tickMs)),
       unitStarted: (unitId, atMs) => this.#onUnitStarted(unitId, atMs),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     this.#listening.open(this.identity.bot.language);
-    this.#book.started();
+    this.#callLog.started();
     this.#feed({ type: 'call-started', atMs: nowMs });
   }
 
   #onRecognition(event: RecognitionEvent): void {
     if (this.#over) return;
-    this.#book.recogniser(event);
+    this.#callLog.recogniser(event);
     if (event.type === 'closed') this.#speechFailed('asr', event.error ?? new Error('the recogniser closed the session'));
     else this.#media?.inbound.words(event, this.#services.clock.nowMs());
   }
@@ -162,7 +162,7 @@ export class CallSession {
         return;
       }
       case 'digit':
-        this.#book.digit(this.#secret.keying ? '*' : event.digit);
+        this.#callLog.digit(this.#secret.keying ? '*' : event.digit);
         this.#feed({ type: 'digit', atMs: nowMs, digit: event.digit });
         return;
       case 'mark':
@@ -187,7 +187,7 @@ export class CallSession {
   #detach(attachment: Attachment, code: number, reason: string): void {
     this.#attachment = undefined;
     this.#media?.outbound.detach(this.#services.clock.nowMs(), reason);
-    this.#book.detached(attachment, code, reason);
+    this.#callLog.detached(attachment, code, reason);
     attachment.close(reason);
   }
 
@@ -231,9 +231,9 @@ export class CallSession {
   #onReplyPlayed(media: Media, nowMs: number): void {
     const { turnIndex: turn = 0, isOfDialog } = media.voice.reply ?? {};
     media.voice.finished();
-    this.#book.replyPlayed(turn, nowMs);
+    this.#callLog.replyPlayed(turn, nowMs);
     if (turn === 0 && isOfDialog === true) media.recording?.announced(nowMs);
-    this.#book.turnOver(turn, media.outbound);
+    this.#callLog.turnOver(turn, media.outbound);
     const leaves = this.#farewell.reason !== undefined;
     if (!leaves) this.#feed({ type: 'bot-finished', atMs: nowMs });
     // A bot that leaves presses its keys before.
@@ -247,7 +247,7 @@ export class CallSession {
     const { voice, outbound } = this.#media;
     const policy = voice.reply?.policyOf(unitId);
     if (voice.reply === undefined || policy === undefined) return;
-    this.#book.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs);
+    this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs);
     const { name } = this.#turns.state.phase;
     const asks = isQuestion(outbound.ledger.textOf(unitId));
     this.#feed(name === 'thinking' ? { type: 'bot-started', atMs, policy, asks } : { type: 'bot-policy', policy, asks });
@@ -270,10 +270,10 @@ export class CallSession {
 
   #carryOut(effect: TurnEffect, media: Media): void {
     const nowMs = this.#services.clock.nowMs();
-    const { conversation } = this.#book;
+    const { conversation } = this.#callLog;
     const { noInputTransfer: transferTo } = this.identity.bot;
     if (isFloorEffect(effect)) {
-      carryOutFloor(effect, media, this.#book, nowMs);
+      carryOutFloor(effect, media, this.#callLog, nowMs);
       // With nothing left to say, no mark will ever tell the machine that the bot has finished.
       if (effect.type === 'restore' && !media.voice.speaking) this.#feed({ type: 'bot-finished', atMs: nowMs });
       if (effect.type === 'cancel-reply' && effect.takesBack) this.#secret.expect(this.#turns.state.expectation, nowMs);
@@ -282,12 +282,12 @@ export class CallSession {
     switch (effect.type) {
       case 'commit':
         this.#listening.commit();
-        this.#book.committed(effect);
+        this.#callLog.committed(effect);
         return;
       case 'ask-early':
         return this.#dialog.askEarly(this.#secret.hideEarly(effect.text), conversation.current + 1, media);
       case 'ask':
-        this.#book.turnOver(conversation.current, media.outbound);
+        this.#callLog.turnOver(conversation.current, media.outbound);
         return this.#ask(this.#secret.hide(effect.input, nowMs), media);
       case 'ask-again': {
         const input = this.#secret.hideAgain(effect.input);
@@ -298,15 +298,15 @@ export class CallSession {
       case 'amend-history':
         return conversation.amend(this.#secret.hideAgain({ kind: 'spoken', text: effect.text }));
       case 'keep-turn':
-        carryOutFloor({ type: 'silence' }, media, this.#book, nowMs);
-        this.#book.turnOver(conversation.current, media.outbound);
+        carryOutFloor({ type: 'silence' }, media, this.#callLog, nowMs);
+        this.#callLog.turnOver(conversation.current, media.outbound);
         this.#dialog.kept(conversation.open(this.#secret.hide(effect.input, nowMs), this.#services.clock.wallMs()));
         // What was asked for is still expected, and as secret as it was.
         this.#secret.expect(this.#turns.state.expectation, nowMs);
         return this.#services.journal(this.#record('in-progress'));
       case 'filler':
         media.voice.filler();
-        this.#book.filler(effect.waitingFor);
+        this.#callLog.filler(effect.waitingFor);
         return;
       case 'give-up':
         return this.#sayLast(transferTo === undefined ? 'goodbye' : 'oneMoment', effect.reason, transferTo);
@@ -315,7 +315,7 @@ export class CallSession {
     }
   }
 
-  #ask(input: AskedInput, media: Media, turn = this.#book.conversation.open(input, this.#services.clock.wallMs())): void {
+  #ask(input: AskedInput, media: Media, turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs())): void {
     // What an attempt at this turn, or the answer before, meant to do after its words is not done.
     this.#farewell.answered();
     this.#carrier.forgetKeys();
@@ -339,7 +339,7 @@ export class CallSession {
       pressAfterThis: (digits) => this.#carrier.pressAfterThis(digits),
       listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turns.state)),
       sayAgain: (phrase) => {
-        if (!this.#farewell.last) this.#media?.voice.phrase(phrase, this.#book.conversation.current, 'always');
+        if (!this.#farewell.last) this.#media?.voice.phrase(phrase, this.#callLog.conversation.current, 'always');
       },
       giveUp: () => {
         if (!this.#farewell.last) this.#sayLast('apology', 'dialog-failed', this.identity.bot.failureTransfer);
@@ -349,7 +349,7 @@ export class CallSession {
 
   /** The platform is gone for this call: the caller hears the apology when it is in the cache, then a clean end. */
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
-    this.#book.speechFailed(service, error);
+    this.#callLog.speechFailed(service, error);
     // Nobody needs to be heard while the last words are spoken.
     if (service === 'asr' && this.#farewell.deaf) return;
     this.apologise('speech-unavailable');
@@ -360,7 +360,7 @@ export class CallSession {
     const transfer = transferTo === undefined ? undefined : (): void => void this.#carrier.transfer(transferTo);
     this.#carrier.forgetKeys();
     this.#farewell.lastWords(transfer === undefined ? reason : 'transferred', transfer);
-    this.#media?.voice.phrase(name, this.#book.conversation.current, 'never');
+    this.#media?.voice.phrase(name, this.#callLog.conversation.current, 'never');
   }
 
   #finish(reason: string): void {
@@ -379,10 +379,10 @@ export class CallSession {
   async #close(reason: string): Promise<void> {
     const nowMs = this.#services.clock.nowMs();
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, reason);
-    if (this.#media !== undefined) this.#book.turnOver(this.#book.conversation.current, this.#media.outbound);
+    if (this.#media !== undefined) this.#callLog.turnOver(this.#callLog.conversation.current, this.#media.outbound);
     await this.#media?.recording?.finish(nowMs);
     const record = this.#record(reason);
-    this.#book.ended(record);
+    this.#callLog.ended(record);
     try {
       await this.#services.ended(record);
     } catch (error) {
@@ -394,6 +394,6 @@ export class CallSession {
 
   #record(reason: string): CallRecord {
     const language = this.#media?.voice.language ?? this.identity.bot.language;
-    return this.#book.record(reason, language, this.#media?.outbound, this.#media?.recording);
+    return this.#callLog.record(reason, language, this.#media?.outbound, this.#media?.recording);
   }
 }

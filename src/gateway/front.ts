@@ -56,7 +56,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
 
-  const crew: MediaProcessPool = new MediaProcessPool({
+  const pool: MediaProcessPool = new MediaProcessPool({
     size: processes,
     launch,
     assignment: () => ({ spareSlots, gatewayUrl: configuredAddress(settings.publicUrl) ?? url, platform }),
@@ -64,25 +64,25 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     logger,
     startTimeoutMs: START_TIMEOUT_MS,
     onReport(process, report) {
-      if (report.type === 'over') desk.over(process, report.carrierCallId);
+      if (report.type === 'over') dispatcher.over(process, report.carrierCallId);
       else if (report.type === 'kept') backlog.pump?.wake();
     },
     onGone(process) {
-      const lost = desk.gone(process);
+      const lost = dispatcher.gone(process);
       if (lost > 0) logger.error({ process: process.number, calls: lost }, 'calls were lost with their process');
       orphans.wake();
       backlog.pump?.wake();
     },
   });
-  const desk = new CallDispatcher({
+  const dispatcher = new CallDispatcher({
     get bots() {
       return bots;
     },
     maximum: settings.call.maximum,
     speechIsUp: () => speech.isUp,
     reserveSpeech: () => speech.reserveLive(),
-    processes: () => crew.members,
-    stopping: () => crew.stopping,
+    processes: () => pool.members,
+    stopping: () => pool.stopping,
     clock,
   });
   const http = createHttpServer({
@@ -90,39 +90,39 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     clock,
     logger,
     events,
-    metrics: together(metrics, crew),
+    metrics: together(metrics, pool),
     twilio,
-    intake: desk,
-    media: desk.media,
+    intake: dispatcher,
+    media: dispatcher.media,
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,
       clock,
-      live: { calls: desk, audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
+      live: { calls: dispatcher, audit: backlog.audit, elsewhere: (callId) => journal.elsewhere(callId), logger },
     },
     board: secrets.adminPassword && { password: secrets.adminPassword, queue: backlog.queue },
-    redeem: (botSecret, token) => desk.redeem(botsOf(bots, botSecret), token),
+    redeem: (botSecret, token) => dispatcher.redeem(botsOf(bots, botSecret), token),
     ready: async () => {
-      const { up } = crew;
+      const { up } = pool;
       return {
-        ready: speech.isUp && up > 0 && !desk.shedding && !crew.stopping,
+        ready: speech.isUp && up > 0 && !dispatcher.shedding && !pool.stopping,
         parts: {
           speech: speech.isUp ? 'ok' : 'down',
           store: await backlog.storeState(),
-          load: desk.shedding ? 'late' : 'ok',
-          calls: crew.stopping ? 'draining' : 'ok',
+          load: dispatcher.shedding ? 'late' : 'ok',
+          calls: pool.stopping ? 'draining' : 'ok',
           processes: `${up} of ${processes}`,
         },
       };
     },
   });
   metrics.watchLoopLag(() => ({
-    lagMs: Math.max(0, ...crew.members.map(({ load }) => load.lagMs)),
-    shedding: desk.shedding,
+    lagMs: Math.max(0, ...pool.members.map(({ load }) => load.lagMs)),
+    shedding: dispatcher.shedding,
   }));
-  metrics.watchProcesses(() => crew);
+  metrics.watchProcesses(() => pool);
   const close = async (): Promise<void> => {
-    await crew.stop();
+    await pool.stop();
     await orphans[Symbol.asyncDispose]();
     await http.close();
     await backlog.close();
@@ -133,7 +133,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   let url = '';
   try {
     url = await listenAt(http, settings.http);
-    await crew.start();
+    await pool.start();
   } catch (error) {
     await closeOnce();
     throw error;
@@ -142,12 +142,12 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   return {
     url,
     async useBots(next) {
-      await crew.loadBots();
+      await pool.loadBots();
       bots = next;
     },
     drain() {
-      crew.startNoMore();
-      return desk.drained();
+      pool.startNoMore();
+      return dispatcher.drained();
     },
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,
@@ -161,6 +161,6 @@ function spareSlotsOf({ config, speech, processes }: FrontOptions): number {
 }
 
 /** The numbers of all processes as those of one. */
-function together(metrics: Metrics, crew: MediaProcessPool): Metrics {
-  return { ...metrics, render: async () => metrics.render(await crew.metrics()) };
+function together(metrics: Metrics, pool: MediaProcessPool): Metrics {
+  return { ...metrics, render: async () => metrics.render(await pool.metrics()) };
 }

@@ -28,7 +28,7 @@ const REATTACH_WAY_MS = 10_000;
 export class CarrierControl {
   readonly #identity: CallIdentity;
   readonly #services: CallServices;
-  readonly #book: CallLog;
+  readonly #callLog: CallLog;
   readonly #floor: CarrierFloor;
   readonly #ending = new AbortController();
   /** To be pressed once the reply was heard. */
@@ -38,10 +38,10 @@ export class CarrierControl {
   #back = new AbortController();
   #keysSent = 0;
 
-  constructor(identity: CallIdentity, services: CallServices, book: CallLog, floor: CarrierFloor) {
+  constructor(identity: CallIdentity, services: CallServices, callLog: CallLog, floor: CarrierFloor) {
     this.#identity = identity;
     this.#services = services;
-    this.#book = book;
+    this.#callLog = callLog;
     this.#floor = floor;
   }
 
@@ -84,7 +84,7 @@ export class CarrierControl {
       await this.#requiredControl().transfer(this.#carrierCallId, to, this.#ending.signal);
     } catch (error) {
       if (this.#ending.signal.aborted) return;
-      this.#book.actFailed('transfer', error);
+      this.#callLog.actFailed('transfer', error);
       this.#floor.transferFailed();
       return;
     }
@@ -93,7 +93,7 @@ export class CarrierControl {
 
   /**
    * The reply was heard: presses its keys at the other end, in the way this carrier has. Once handed over they are never sent
-   * again: who is at the other end might get them twice. Never rejects; what failed is in the book, and the conversation goes on.
+   * again: who is at the other end might get them twice. Never rejects; what failed is in the call log, and the conversation goes on.
    * @returns when they are pressed, or can no longer be: a carrier that takes the call away for it may never do so
    */
   async pressKeys(attachment: Attachment | undefined, line: OutboundAudio): Promise<void> {
@@ -104,10 +104,10 @@ export class CarrierControl {
       await this.#press(digits, attachment, line);
     } catch (error) {
       this.reattached();
-      if (!this.#ending.signal.aborted) this.#book.actFailed('digits', error);
+      if (!this.#ending.signal.aborted) this.#callLog.actFailed('digits', error);
       return;
     }
-    this.#book.digitsSent(digits.replaceAll('w', '').length);
+    this.#callLog.digitsSent(digits.replaceAll('w', '').length);
     await sleep(this.#services.clock, this.awayMs, AbortSignal.any([this.#back.signal, this.#ending.signal])).catch(
       () => undefined,
     );
@@ -134,7 +134,7 @@ export class CarrierControl {
       case 'inband': {
         const unitId = `keys-${(this.#keysSent += 1)}`;
         const { clock } = this.#services;
-        line.begin({ unitId, turnIndex: this.#book.conversation.current, text: '' });
+        line.begin({ unitId, turnIndex: this.#callLog.conversation.current, text: '' });
         line.push(unitId, tones(digits, attachment.started.format), clock.nowMs());
         line.end(unitId, clock.nowMs());
         return sleep(clock, keysMs(digits), signal);

@@ -38,7 +38,7 @@ export interface DialogFloor {
 export class DialogDriver {
   readonly #identity: CallIdentity;
   readonly #services: CallServices;
-  readonly #book: CallLog;
+  readonly #callLog: CallLog;
   readonly #floor: DialogFloor;
   readonly #hook: DialogHook;
   #failures = 0;
@@ -53,10 +53,10 @@ export class DialogDriver {
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
 
-  constructor(identity: CallIdentity, services: CallServices, book: CallLog, floor: DialogFloor) {
+  constructor(identity: CallIdentity, services: CallServices, callLog: CallLog, floor: DialogFloor) {
     this.#identity = identity;
     this.#services = services;
-    this.#book = book;
+    this.#callLog = callLog;
     this.#floor = floor;
     this.#hook = identity.dialog.create(this.#facts(identity.bot.language));
   }
@@ -68,7 +68,7 @@ export class DialogDriver {
     const asked = this.#turn({ kind: 'spoken', text }, turn, media);
     const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
     this.#early = new EarlyAnswer(turn, text, (signal) => this.#hook.respond(early, signal));
-    this.#book.askedEarly(turn);
+    this.#callLog.askedEarly(turn);
   }
 
   /** A turn came and went without this dialog: what it asked for is the next one's. */
@@ -88,7 +88,7 @@ export class DialogDriver {
     const { voice } = media;
     this.#journal(media);
     const reply = voice.start(turn);
-    this.#book.asked(turn, input);
+    this.#callLog.asked(turn, input);
     this.#hints = [];
     this.#gathered = false;
     // An attempt that was given up has asked for nothing.
@@ -121,9 +121,9 @@ export class DialogDriver {
         // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
         if (action.type === 'note') this.#journal(media);
       },
-      answered: () => this.#book.answered(turn),
+      answered: () => this.#callLog.answered(turn),
       complete: (isEmpty) => {
-        if (isEmpty) this.#book.dialogEmpty(turn);
+        if (isEmpty) this.#callLog.dialogEmpty(turn);
         voice.flush();
         if (collected) this.#journal(media);
         if (input.kind === 'no-input' && !this.#gathered) this.#forget(turn + 1);
@@ -144,7 +144,7 @@ export class DialogDriver {
    * greeted has nothing to say again: the call is given up at once, or goes on from as much of the greeting as there is.
    */
   failed(error: unknown): void {
-    this.#book.dialogFailed(error);
+    this.#callLog.dialogFailed(error);
     this.#failures += 1;
     const { kind, spoken, end } = this.#answer ?? { kind: 'spoken', spoken: false, end: () => undefined };
     const greets = kind === 'start';
@@ -161,7 +161,7 @@ export class DialogDriver {
 
   /** Keeps the call as it stands, for whoever ends it when this process cannot. */
   #journal({ voice, outbound, recording }: Media): void {
-    this.#services.journal(this.#book.record('in-progress', voice.language, outbound, recording));
+    this.#services.journal(this.#callLog.record('in-progress', voice.language, outbound, recording));
   }
 
   #act(action: Exclude<DialogAction, AudibleAction>, turn: number, language: string): void {
@@ -169,11 +169,11 @@ export class DialogDriver {
       case 'gather':
         return this.#gather(action, turn + 1, language);
       case 'set':
-        return this.#book.set(action.variables);
+        return this.#callLog.set(action.variables);
       case 'language':
         return this.#floor.changeLanguage(action.language, action.voice);
       case 'note':
-        return this.#book.note(action.text);
+        return this.#callLog.note(action.text);
       case 'bot':
         // Where there are several bots, their dialogs take it: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
@@ -193,8 +193,8 @@ export class DialogDriver {
       call: this.#facts(voice.language),
       index: turn,
       input: this.#input(input, turn, voice.language),
-      history: this.#book.conversation.history(outbound.ledger, turn),
-      variables: this.#book.variables,
+      history: this.#callLog.conversation.history(outbound.ledger, turn),
+      variables: this.#callLog.variables,
       idempotencyKey: `${this.#identity.callId}.${turn}`,
     };
   }
@@ -232,7 +232,7 @@ export class DialogDriver {
     this.#early = undefined;
     if (early === undefined) return undefined;
     const hit = early.turn === turn && input.kind === 'spoken' && input.keys === undefined && sameWords(early.text, input.text);
-    this.#book.earlyAnswer(turn, hit);
+    this.#callLog.earlyAnswer(turn, hit);
     if (!hit) early.discard();
     return hit ? early : undefined;
   }

@@ -52,7 +52,7 @@ const TIME_LIMIT = 'time-limit';
 export class Supervision {
   readonly #identity: CallIdentity;
   readonly #services: CallServices;
-  readonly #book: CallLog;
+  readonly #callLog: CallLog;
   readonly #floor: SupervisedFloor;
   readonly #ending = new AbortController();
   readonly #waiting: (CallOrder & { type: 'say' })[] = [];
@@ -62,10 +62,10 @@ export class Supervision {
   /** The carrier was asked to take the caller over. */
   #connecting = false;
 
-  constructor(identity: CallIdentity, services: CallServices, book: CallLog, floor: SupervisedFloor) {
+  constructor(identity: CallIdentity, services: CallServices, callLog: CallLog, floor: SupervisedFloor) {
     this.#identity = identity;
     this.#services = services;
-    this.#book = book;
+    this.#callLog = callLog;
     this.#floor = floor;
   }
 
@@ -86,20 +86,20 @@ export class Supervision {
     if (order.type !== 'hang-up') this.#mustBeTalking();
     switch (order.type) {
       case 'hang-up':
-        this.#book.ordered('hang-up', by);
+        this.#callLog.ordered('hang-up', by);
         return this.#floor.hangUp('operator-hangup');
       case 'transfer':
         return this.#transfer(order.to, by);
       case 'say':
         if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too much waits to be said already.');
-        this.#book.ordered('say', by);
+        this.#callLog.ordered('say', by);
         this.#waiting.push(order);
         // The caller is not left alone: the silence begins anew.
         if (this.#muted !== undefined) this.#muteFor(this.#muted.forMs);
         return this.tick();
       case 'mute': {
         const { on, forMs = MUTE_LIMIT_MS } = order;
-        this.#book.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
+        this.#callLog.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
         if (on) this.#muteFor(forMs);
         else this.#muted = undefined;
         return this.#mute(on);
@@ -121,7 +121,7 @@ export class Supervision {
     this.#waiting.shift();
     const policy = next.interruptible ?? this.#identity.bot.interruption.allow;
     if (phase.name === 'listening') this.#floor.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
-    media.voice.interject(next.text, this.#book.conversation.current, policy);
+    media.voice.interject(next.text, this.#callLog.conversation.current, policy);
   }
 
   /** The call is over: nothing waits any more. */
@@ -143,7 +143,7 @@ export class Supervision {
   #speakAgain(): void {
     if (this.#connecting || this.#floor.farewell.last) return;
     this.#muted = undefined;
-    this.#book.ordered('unmute', TIME_LIMIT);
+    this.#callLog.ordered('unmute', TIME_LIMIT);
     this.#mute(false);
     const media = this.#floor.media();
     // A caller who is speaking just then is answered as always.
@@ -165,7 +165,7 @@ export class Supervision {
     const { carrier, carrierCallId } = this.#identity.inbound;
     const control = this.#services.controlOf(carrier);
     if (control === undefined) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
-    this.#book.ordered('transfer', by);
+    this.#callLog.ordered('transfer', by);
     const wasMuted = this.#floor.turn().muted;
     this.#mute(true);
     // A carrier may end the stream before it says that it has the caller.
@@ -177,7 +177,7 @@ export class Supervision {
       // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
       if (this.#ending.signal.aborted) return;
       this.#connecting = false;
-      this.#book.actFailed('transfer', error);
+      this.#callLog.actFailed('transfer', error);
       this.#floor.farewell.answered();
       if (!wasMuted) this.#mute(false);
       throw error;
