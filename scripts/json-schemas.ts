@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { botSettings } from '../src/config/bots.ts';
 import { settingsSchema } from '../src/config/schema.ts';
 import { actionSchema } from '../src/dialog/action-schema.ts';
-import { answerContract } from '../src/language/contract/contract.ts';
+import { answerContract } from '../src/language/index.ts';
 import { flowDocument } from '../src/dialog/flow/schema.ts';
 import { analysisProfile } from '../src/jobs/analysis/profile.ts';
 

@@ -1,6 +1,5 @@
 // Collecting a value from a caller whose words are misheard now and then, until it is taken or given up.
-import { type ContractInput, type ContractStep, startContract } from '../../src/language/contract/contract-state.ts';
-import { contractStep } from '../../src/language/contract/contract-step.ts';
+import { type ContractInput, type ContractStep, startContract, contractStep } from '../../src/language/index.ts';
 import { type Dictated, type Draw, type Group, spokenDigit, type SpokenLanguage } from './dictation.ts';
 import { TODAY } from './endpointing.ts';
 

@@ -1,6 +1,5 @@
 // When a dictated answer would have been taken for ended: a clock in steps of 20 ms, and a recogniser that is always right.
-import { contractSilenceMs } from '../../src/language/contract/endpointing.ts';
-import { readAnswer } from '../../src/language/contract/read-answer.ts';
+import { contractSilenceMs, readAnswer } from '../../src/language/index.ts';
 import type { Dictated, Draw, Group, SpokenLanguage } from './dictation.ts';
 
 const TICK_MS = 20;

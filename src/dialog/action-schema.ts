@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
 import { keysToPress, soundSource, transferTarget } from '../config/bots.ts';
-import { answerContract } from '../language/contract/contract.ts';
+import { answerContract } from '../language/index.ts';
 import type { DialogAction } from './port.ts';
 
 /** Plays in a row. */

@@ -11,7 +11,7 @@ import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
 import { loadModuleHooks } from './module/module-hook.ts';
 import type { DialogHookFactory } from './port.ts';
-import { languageOf } from '../language/understand/language.ts';
+import { languageOf } from '../language/index.ts';
 
 /** What a bot's `dialog` setting comes to. */
 export interface BotDialog {

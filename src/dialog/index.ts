@@ -3,5 +3,4 @@ export { z } from 'zod';
 export { type BotFunction, defineBot, defineTool, type ToolContext, type ToolDefinition } from './define.ts';
 export { rehearse, type Rehearsal, type RehearsalOptions, type Reply } from './rehearsal.ts';
 export type { CallFacts, DialogAction, DialogTurn, HistoryEntry, TurnInput } from './port.ts';
-export type { AnswerContract } from '../language/contract/contract.ts';
-export type { AnswerReading } from '../language/contract/reading.ts';
+export type { AnswerContract, AnswerReading } from '../language/index.ts';

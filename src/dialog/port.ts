@@ -1,5 +1,4 @@
-import type { AnswerContract } from '../language/contract/contract.ts';
-import type { AnswerReading } from '../language/contract/reading.ts';
+import type { AnswerContract, AnswerReading } from '../language/index.ts';
 
 /** The seam where users plug in what the bot says. */
 

@@ -1,10 +1,15 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn, TurnInput } from './port.ts';
-import { answerContext } from '../language/contract/context.ts';
-import { contractStep } from '../language/contract/contract-step.ts';
-import { type ContractInput, type ContractState, startContract } from '../language/contract/contract-state.ts';
-import { readParts } from '../language/contract/read-answer.ts';
-import { complete, impossible } from '../language/contract/reading.ts';
+import {
+  answerContext,
+  contractStep,
+  type ContractInput,
+  type ContractState,
+  startContract,
+  readParts,
+  complete,
+  impossible,
+} from '../language/index.ts';
 
 /** Turns that can be asked again; older ones are settled. */
 const MOST_REMEMBERED = 8;

@@ -3,8 +3,7 @@ import { readEnvironment } from '../config/env.ts';
 import { problemText } from '../config/problem.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { loadBotDialog } from './bot-dialog.ts';
-import { answerContext } from '../language/contract/context.ts';
-import { isSecure, readAnswer } from '../language/contract/read-answer.ts';
+import { answerContext, isSecure, readAnswer } from '../language/index.ts';
 import type { CallFacts, DialogAction, DialogHook, HistoryEntry, TurnInput } from './port.ts';
 import { switchingBots } from './switching-bots.ts';
 

@@ -1,8 +1,5 @@
 import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../../dialog/port.ts';
-import { answerContext } from '../../language/contract/context.ts';
-import { contractHints } from '../../language/contract/hints.ts';
-import { mostKeys } from '../../language/contract/keys.ts';
-import { readAnswer } from '../../language/contract/read-answer.ts';
+import { answerContext, contractHints, mostKeys, readAnswer } from '../../language/index.ts';
 import type { CallLog } from '../log/call-log.ts';
 import { disposeDialog, runDialog } from './dialog-runner.ts';
 import { EarlyAnswer } from '../turn/early-answer.ts';

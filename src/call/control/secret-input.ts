@@ -1,6 +1,4 @@
-import type { AnswerReading } from '../../language/contract/reading.ts';
-import { isSecure, readAnswer } from '../../language/contract/read-answer.ts';
-import { withoutCardNumbers } from '../../language/understand/card-numbers.ts';
+import { type AnswerReading, isSecure, readAnswer, withoutCardNumbers } from '../../language/index.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { AskedInput, Expectation, ExpectedValue } from '../turn/turn-state.ts';
 

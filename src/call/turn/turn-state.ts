@@ -1,5 +1,4 @@
-import type { AnswerContext, AnswerReading } from '../../language/contract/reading.ts';
-import type { AnswerContract } from '../../language/contract/contract.ts';
+import type { AnswerContext, AnswerReading, AnswerContract } from '../../language/index.ts';
 import type { Interruptible } from '../../dialog/port.ts';
 import type { EndpointingSettings } from './endpointing.ts';
 import type { Contest, Evidence, InterruptionSettings, VoiceFrame } from './interruption.ts';

@@ -1,5 +1,4 @@
-import { contractSilenceMs, DEFAULT_PATIENCE } from '../../language/contract/endpointing.ts';
-import { isSecure, readAnswer } from '../../language/contract/read-answer.ts';
+import { contractSilenceMs, DEFAULT_PATIENCE, isSecure, readAnswer } from '../../language/index.ts';
 import { isBackchannel, isHesitation, waitingWords } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { NO_EVIDENCE } from './interruption.ts';

@@ -1,7 +1,5 @@
 import { shown } from '../../config/problem.ts';
-import { minutesOf } from '../../language/understand/clock-time.ts';
-import type { Language } from '../../language/understand/language.ts';
-import { tokenise } from '../../language/understand/tokens.ts';
+import { minutesOf, type Language, tokenise } from '../../language/index.ts';
 import type { FlowProblem } from './flow-problem.ts';
 import { phrasesOf, textsOf } from './flow-texts.ts';
 import type { Flow, Slot } from './schema.ts';

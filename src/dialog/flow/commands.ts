@@ -1,5 +1,4 @@
-import type { Language } from '../../language/understand/language.ts';
-import { findPhrase, type Found, isMadeOf, phraseTable, tokenise } from '../../language/understand/tokens.ts';
+import { type Language, findPhrase, type Found, isMadeOf, phraseTable, tokenise } from '../../language/index.ts';
 import type { Flow, Prompt } from './schema.ts';
 import { inLanguage } from './text.ts';
 import { BUILT_IN_COMMANDS, type BuiltInCommand, builtInWords } from './words.ts';

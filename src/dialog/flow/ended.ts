@@ -1,5 +1,5 @@
 import type { AudibleAction, DialogAction } from '../port.ts';
-import { tokenise } from '../../language/understand/tokens.ts';
+import { tokenise } from '../../language/index.ts';
 import { type Command, commandOfKeys, findCommand } from './commands.ts';
 import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
 import type { Flow } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { Language } from '../../language/understand/language.ts';
+import type { Language } from '../../language/index.ts';
 import { commandsOf } from './commands.ts';
 import { textsOf } from './flow-texts.ts';
 import type { Flow } from './schema.ts';

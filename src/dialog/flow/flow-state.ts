@@ -1,5 +1,4 @@
-import type { CalendarDay } from '../../language/understand/calendar-day.ts';
-import type { Language } from '../../language/understand/language.ts';
+import type { CalendarDay, Language } from '../../language/index.ts';
 import type { AudibleAction, DialogAction, TurnInput } from '../port.ts';
 import type { Unfinished } from './unfinished.ts';
 

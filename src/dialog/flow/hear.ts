@@ -1,6 +1,12 @@
-import type { CalendarDay } from '../../language/understand/calendar-day.ts';
-import { findPhrase, isMadeOf, phraseTable, tokenise } from '../../language/understand/tokens.ts';
-import { findAgreement, type YesNo } from '../../language/understand/yes-no.ts';
+import {
+  type CalendarDay,
+  findPhrase,
+  isMadeOf,
+  phraseTable,
+  tokenise,
+  findAgreement,
+  type YesNo,
+} from '../../language/index.ts';
 import { type Command, commandOfKeys, findCommand } from './commands.ts';
 import type { FlowState } from './flow-state.ts';
 import { calledPhrases } from './question.ts';

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { complaint, type Problem, problemText } from '../../config/problem.ts';
 import { readYaml } from '../../config/yaml-document.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
-import type { Language } from '../../language/understand/language.ts';
+import type { Language } from '../../language/index.ts';
 import { checkFlow } from './check.ts';
 import { type Flow, flowDocument } from './schema.ts';
 

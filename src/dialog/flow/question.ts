@@ -1,5 +1,5 @@
 import type { DialogAction } from '../port.ts';
-import type { Language } from '../../language/understand/language.ts';
+import type { Language } from '../../language/index.ts';
 import type { FlowState } from './flow-state.ts';
 import type { Flow, Prompt, Slot } from './schema.ts';
 import { contractOfQuestion, contractSlotHints, contractSlotKeys, isContractSlot } from './slot-contract.ts';

@@ -1,16 +1,24 @@
-import { readAnswer } from '../../language/contract/read-answer.ts';
-import type { CalendarDay } from '../../language/understand/calendar-day.ts';
-import { weekdayOf } from '../../language/understand/calendar-day.ts';
-import { findChoice } from '../../language/understand/choice.ts';
-import { type ClockTime, DAYTIME, inWindow, type TimeWindow } from '../../language/understand/clock-time.ts';
-import { findDigits } from '../../language/understand/digits.ts';
-import { findDay } from '../../language/understand/find-day.ts';
-import type { Language } from '../../language/understand/language.ts';
-import { findMoney, moneyWords } from '../../language/understand/money.ts';
-import { numberAt } from '../../language/understand/numbers.ts';
-import { findTime, timeOfKeys } from '../../language/understand/time.ts';
-import { type Found, tokenise } from '../../language/understand/tokens.ts';
-import { findYesNo } from '../../language/understand/yes-no.ts';
+import {
+  readAnswer,
+  type CalendarDay,
+  weekdayOf,
+  findChoice,
+  type ClockTime,
+  DAYTIME,
+  inWindow,
+  type TimeWindow,
+  findDigits,
+  findDay,
+  type Language,
+  findMoney,
+  moneyWords,
+  numberAt,
+  findTime,
+  timeOfKeys,
+  type Found,
+  tokenise,
+  findYesNo,
+} from '../../language/index.ts';
 import { digitLimits } from './question.ts';
 import type { Slot } from './schema.ts';
 import { contractOf, contractOfDigits, type ContractSlot } from './slot-contract.ts';

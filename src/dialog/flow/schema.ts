@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import { checkKind, codePattern } from '../../language/contract/contract.ts';
-import { WEEKDAYS } from '../../language/understand/calendar-day.ts';
-import type { ClockTime } from '../../language/understand/clock-time.ts';
-import { LANGUAGES } from '../../language/understand/language.ts';
+import { checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGES } from '../../language/index.ts';
 import { keysToPress, soundSource, transferTarget } from '../../config/bots.ts';
 import { strictGroup } from './strict-group.ts';
 

@@ -1,7 +1,4 @@
-import { contractHints } from '../../language/contract/hints.ts';
-import type { AnswerContract } from '../../language/contract/contract.ts';
-import { mostKeys } from '../../language/contract/keys.ts';
-import type { Language } from '../../language/understand/language.ts';
+import { contractHints, type AnswerContract, mostKeys, type Language } from '../../language/index.ts';
 import type { Slot } from './schema.ts';
 
 /** Slots that are read and said by an answer contract. */

@@ -1,10 +1,13 @@
-import { sayAnswer } from '../../language/contract/say-answer.ts';
-import { calendarDay, type CalendarDay } from '../../language/understand/calendar-day.ts';
-import type { ClockTime } from '../../language/understand/clock-time.ts';
-import type { Language } from '../../language/understand/language.ts';
-import { sayDay } from '../../language/understand/say-day.ts';
-import { sayDigits } from '../../language/understand/say-digits.ts';
-import { sayTime } from '../../language/understand/say-time.ts';
+import {
+  sayAnswer,
+  calendarDay,
+  type CalendarDay,
+  type ClockTime,
+  type Language,
+  sayDay,
+  sayDigits,
+  sayTime,
+} from '../../language/index.ts';
 import type { AudibleAction } from '../port.ts';
 import type { ByLanguage, Flow, Prompt, Slot } from './schema.ts';
 import { contractOf } from './slot-contract.ts';

@@ -1,4 +1,4 @@
-import { readAnswer } from '../../language/contract/read-answer.ts';
+import { readAnswer } from '../../language/index.ts';
 import type { DialogAction } from '../port.ts';
 import type { FlowContext, FlowInput, FlowState } from './flow-state.ts';
 import { plainWords } from './plain-words.ts';

@@ -1,5 +1,4 @@
-import { ASKING_AGAIN } from '../../language/understand/asks-again.ts';
-import type { Language } from '../../language/understand/language.ts';
+import { ASKING_AGAIN, type Language } from '../../language/index.ts';
 
 /** The commands that every flow has unless it switches them off. */
 export const BUILT_IN_COMMANDS = ['help', 'repeat', 'stop', 'goodbye', 'operator'] as const;

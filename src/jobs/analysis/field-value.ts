@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { calendarDay } from '../../language/understand/calendar-day.ts';
-import { tokenise } from '../../language/understand/tokens.ts';
+import { calendarDay, tokenise } from '../../language/index.ts';
 import type { ProfileField } from './profile.ts';
 
 export type FieldValue = string | number | boolean;

@@ -1,11 +1,13 @@
-import { findChoice } from '../../language/understand/choice.ts';
-import type { CalendarDay } from '../../language/understand/calendar-day.ts';
-import { findDay } from '../../language/understand/find-day.ts';
-import { findDigits } from '../../language/understand/digits.ts';
-import { numberAt } from '../../language/understand/numbers.ts';
-import { findTime } from '../../language/understand/time.ts';
-import { tokenise } from '../../language/understand/tokens.ts';
-import { findYesNo } from '../../language/understand/yes-no.ts';
+import {
+  findChoice,
+  type CalendarDay,
+  findDay,
+  findDigits,
+  numberAt,
+  findTime,
+  tokenise,
+  findYesNo,
+} from '../../language/index.ts';
 import { checkedValue, type FieldValue } from './field-value.ts';
 import { PatternSearch } from './pattern.ts';
 import type { ProfileField } from './profile.ts';

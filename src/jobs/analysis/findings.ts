@@ -1,4 +1,4 @@
-import { dayInZone } from '../../language/understand/calendar-day.ts';
+import { dayInZone } from '../../language/index.ts';
 import type { IdentifiedSpeaker, TranscriptAnalysis, TranscriptionResult } from '../../speech/asr/transcription-result.ts';
 import type { Findings } from './conditions.ts';
 import { type AnalysisFindings, analysisFindings } from './document.ts';

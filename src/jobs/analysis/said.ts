@@ -1,4 +1,4 @@
-import { tokenise } from '../../language/understand/tokens.ts';
+import { tokenise } from '../../language/index.ts';
 import { phrasePlaces, spannedTokens } from './spanned-tokens.ts';
 import { type Evidence, evidenceIn, type Utterance } from './transcript.ts';
 

@@ -1,4 +1,4 @@
-import { tokenise } from '../../language/understand/tokens.ts';
+import { tokenise } from '../../language/index.ts';
 
 /** A word as `tokenise` makes it, with the characters of the text that it stands for. */
 export interface SpannedToken {

@@ -8,7 +8,7 @@ import { stepFlow } from '../../../src/dialog/flow/flow.ts';
 import { newFlowState } from '../../../src/dialog/flow/flow-state.ts';
 import { inLanguage } from '../../../src/dialog/flow/text.ts';
 import { parseFlow } from '../../../src/dialog/flow/load.ts';
-import { languageOf } from '../../../src/language/understand/language.ts';
+import { languageOf } from '../../../src/language/index.ts';
 import { inputOf, saidIn, talk, TODAY } from '../../unit/dialog/flow/talk.ts';
 
 const { bots, problems } = loadBots(fileURLToPath(new URL('../../../config/bots', import.meta.url)));

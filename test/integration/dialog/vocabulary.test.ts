@@ -2,9 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { parseFlow } from '../../../src/dialog/flow/load.ts';
-import { findDay } from '../../../src/language/understand/find-day.ts';
-import { findTime } from '../../../src/language/understand/time.ts';
-import { tokenise } from '../../../src/language/understand/tokens.ts';
+import { findDay, findTime, tokenise } from '../../../src/language/index.ts';
 import { talk, TODAY } from '../../unit/dialog/flow/talk.ts';
 import { expandRule, readRules } from '../../unit/dialog/expand-grammar.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AnswerContract } from '../../../src/language/contract/contract.ts';
+import type { AnswerContract } from '../../../src/language/index.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { CallBench } from './call-bench.ts';
 import { TurnDriver } from './turn-driver.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import type { AnswerContract } from '../../../src/language/contract/contract.ts';
+import type { AnswerContract } from '../../../src/language/index.ts';
 import { readingBack } from '../../../src/dialog/read-back-hook.ts';
 import type { CallFacts, DialogAction, DialogHook, TurnInput } from '../../../src/dialog/port.ts';
 

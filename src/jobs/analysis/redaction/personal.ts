@@ -1,6 +1,6 @@
 import type { PersonalKind } from '../profile.ts';
 import { passesLuhn, passesVerhoeff } from './checksum.ts';
-import { codeRuns, digitRuns, type SaidSymbol } from '../../../language/understand/said-symbols.ts';
+import { codeRuns, digitRuns, type SaidSymbol } from '../../../language/index.ts';
 
 /** Characters of a text that are a personal value. */
 export interface PersonalSpan {

@@ -3,7 +3,7 @@ import { type FlowState, newFlowState } from '../../../../src/dialog/flow/flow-s
 import { parseFlow } from '../../../../src/dialog/flow/load.ts';
 import type { Flow } from '../../../../src/dialog/flow/schema.ts';
 import type { DialogAction, TurnInput } from '../../../../src/dialog/port.ts';
-import type { Language } from '../../../../src/language/understand/language.ts';
+import type { Language } from '../../../../src/language/index.ts';
 
 /** A Thursday. */
 export const TODAY = '2026-01-01';

@@ -1,10 +1,6 @@
-import { readAnswer } from '../../../../src/language/contract/read-answer.ts';
-import type { AnswerContext } from '../../../../src/language/contract/reading.ts';
-import type { AnswerContract } from '../../../../src/language/contract/contract.ts';
-import { sayAnswer } from '../../../../src/language/contract/say-answer.ts';
+import { type AnswerContext, type AnswerContract, readAnswer, sayAnswer, tokenise } from '../../../../src/language/index.ts';
 import { amountAt } from '../../../../src/language/understand/amounts.ts';
 import { sayInteger } from '../../../../src/language/understand/say-integer.ts';
-import { tokenise } from '../../../../src/language/understand/tokens.ts';
 import type { Row } from './row.ts';
 
 function contractOf(kind: Exclude<Row['kind'], 'integer'>, value: string): AnswerContract {

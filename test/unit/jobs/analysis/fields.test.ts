@@ -3,7 +3,7 @@ import { extractByRules } from '../../../../src/jobs/analysis/fields.ts';
 import { checkedValue } from '../../../../src/jobs/analysis/field-value.ts';
 import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';
 import { phrasePlaces, spannedTokens } from '../../../../src/jobs/analysis/spanned-tokens.ts';
-import { tokenise } from '../../../../src/language/understand/tokens.ts';
+import { tokenise } from '../../../../src/language/index.ts';
 import { talk } from './talk.ts';
 
 const field = (settings: object) => analysisProfile.parse({ name: 'p', fields: [{ name: 'f', ...settings }] }).fields[0]!;
