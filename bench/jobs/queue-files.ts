@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/call-ended.ts';
-import { Outbox } from '../../src/jobs/outbox.ts';
-import { OutboxPump } from '../../src/jobs/outbox-pump.ts';
-import { POST_CALL } from '../../src/jobs/post-call/job.ts';
-import { openQueue } from '../../src/jobs/queue.ts';
+import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/after-call/call-ended.ts';
+import { Outbox } from '../../src/jobs/outbox/outbox.ts';
+import { OutboxPump } from '../../src/jobs/outbox/outbox-pump.ts';
+import { POST_CALL } from '../../src/jobs/after-call/job.ts';
+import { openQueue } from '../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { Database } from '../../src/store/database.ts';

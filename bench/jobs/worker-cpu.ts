@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transcriberOn } from '../../src/gateway/backlog.ts';
 import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
-import { analyseCall } from '../../src/jobs/post-call/analyse-call.ts';
+import { analyseCall } from '../../src/jobs/after-call/analyse-call.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';
 import type { Store } from '../../src/store/port.ts';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { LegalHolds } from '../jobs/legal-hold.ts';
+import { LegalHolds } from '../jobs/retention/legal-hold.ts';
 import { EXIT, printJson, printLine, printNote, tableText } from './output.ts';
 import { withRecords } from './records-access.ts';
 

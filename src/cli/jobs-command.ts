@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type QueueName, QUEUES } from '../jobs/catalog.ts';
+import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
 import { EXIT, printJson, printLine, printNote, tableText } from './output.ts';
 import { withRecords } from './records-access.ts';
 

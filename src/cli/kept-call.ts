@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { RecordingCoder } from '../jobs/recordings/recording-coder.ts';
+import { RecordingCoder } from '../audio/recording/recording-coder.ts';
 import { sleep } from '../kernel/abort.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { temporaryFolder } from '../kernel/temporary.ts';
 import type { Store, StoredCall } from '../store/port.ts';
-import type { Recordings } from '../store/recordings.ts';
+import type { Recordings } from '../store/objects/recordings.ts';
 
 const LOOK_FOR_MS = 10_000;
 const EVERY_MS = 200;

@@ -45,7 +45,7 @@ export async function startProblems(
   if (masterKeys.length > 0) await read('privacy.masterKey', () => new MasterKeys(masterKeys));
   if (redisUrl !== undefined) {
     // A client comes with it, which takes its time to load.
-    const { parseRedisAddress } = await import('../jobs/redis-address.ts');
+    const { parseRedisAddress } = await import('../jobs/queue/redis-address.ts');
     await read('jobs.redisUrl', () => parseRedisAddress(redisUrl.reveal()));
   }
   if (faults !== undefined) await read('platform.faults', () => readFaults(faults), faults);

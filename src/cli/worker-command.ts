@@ -2,7 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { type Command, InvalidArgumentError } from 'commander';
 import { openBacklog } from '../gateway/backlog.ts';
 import { usesEmbeddedPlatform } from '../config/load.ts';
-import { type QueueName, QUEUES } from '../jobs/catalog.ts';
+import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createEvents } from '../observability/events.ts';

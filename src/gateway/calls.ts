@@ -18,7 +18,7 @@ import { VoiceNames } from '../call/outbound/voice-names.ts';
 import { TwilioControl } from '../carriers/twilio/control.ts';
 import type { Bot } from '../config/bots.ts';
 import type { TwilioCredentials } from '../http/twilio-access.ts';
-import { keepCall, type Keeping } from '../jobs/call-keeping.ts';
+import { keepCall, type Keeping } from '../jobs/after-call/call-keeping.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -8,7 +8,7 @@ import { configuredAddress } from '../http/public-addresses.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
 import { twilioCredentials } from '../http/twilio-credentials.ts';
-import { OrphanWatch } from '../jobs/orphan-watch.ts';
+import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';

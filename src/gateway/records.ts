@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { LoadedConfig } from '../config/load.ts';
 import { within } from '../kernel/within.ts';
-import { AUDIT_FILE, AuditLog } from '../jobs/audit-log.ts';
-import { WEBHOOKS, WEBHOOK_RETRY } from '../jobs/catalog.ts';
-import { Eraser } from '../jobs/eraser.ts';
-import { Outbox } from '../jobs/outbox.ts';
-import type { JobQueue } from '../jobs/port.ts';
-import { openQueue } from '../jobs/queue.ts';
+import { AUDIT_FILE, AuditLog } from '../jobs/retention/audit-log.ts';
+import { WEBHOOKS, WEBHOOK_RETRY } from '../jobs/queue/catalog.ts';
+import { Eraser } from '../jobs/retention/eraser.ts';
+import { Outbox } from '../jobs/outbox/outbox.ts';
+import type { JobQueue } from '../jobs/queue/port.ts';
+import { openQueue } from '../jobs/queue/bull-queue.ts';
 import { WebhookDispatcher } from '../jobs/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { SingleFlight } from '../kernel/single-flight.ts';
@@ -18,8 +18,8 @@ import type { ObjectStore } from '../store/objects/port.ts';
 import { s3Objects } from '../store/objects/s3.ts';
 import type { Store } from '../store/port.ts';
 import { storeOn } from '../store/postgres-store.ts';
-import { Recordings } from '../store/recordings.ts';
-import { Uploads } from '../store/uploads.ts';
+import { Recordings } from '../store/objects/recordings.ts';
+import { Uploads } from '../store/objects/uploads.ts';
 
 /** What is kept of calls, and everything that reaches it: for the gateway, for workers and for commands. */
 export interface Records {

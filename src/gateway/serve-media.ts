@@ -7,7 +7,7 @@ import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { ExpectedMedia } from '../http/expected-media.ts';
 import { twilioCredentials } from '../http/twilio-credentials.ts';
-import { Outbox } from '../jobs/outbox.ts';
+import { Outbox } from '../jobs/outbox/outbox.ts';
 import { isWanted } from '../jobs/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { letCallsGoFirst } from '../kernel/collector.ts';

@@ -1,9 +1,9 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/port.ts';
-import { askForAnalysis } from './call-ended.ts';
-import { RETENTION } from './catalog.ts';
-import type { JobQueue } from './port.ts';
-import { POST_CALL, postCallJobId, recordingJobId } from './post-call/job.ts';
+import { askForAnalysis } from './after-call/call-ended.ts';
+import { RETENTION } from './queue/catalog.ts';
+import type { JobQueue } from './queue/port.ts';
+import { POST_CALL, postCallJobId, recordingJobId } from './after-call/job.ts';
 import { announceSubmission } from './submissions/announce.ts';
 import { askForSubmission } from './submissions/job.ts';
 import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';

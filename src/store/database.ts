@@ -6,15 +6,15 @@ import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
 import { MasterKeyError, StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
-import type { DatabaseConnection } from './connection.ts';
-import { impatientClient } from './impatient-client.ts';
-import { migrateDatabase } from './migrate.ts';
-import { openPool } from './open-pool.ts';
-import { CallKeys } from './privacy/call-keys.ts';
+import type { DatabaseConnection } from './postgres/connection.ts';
+import { impatientClient } from './postgres/impatient-client.ts';
+import { migrateDatabase } from './postgres/migrate.ts';
+import { openPool } from './postgres/open-pool.ts';
+import { CallKeys } from './postgres/call-keys.ts';
 import { MasterKeys } from './privacy/master-keys.ts';
-import { sealOldRows } from './privacy/seal-old-rows.ts';
-import { openTenantKeys, renewTenantKeys } from './privacy/stored-keys.ts';
-import { Tenancy } from './tenancy.ts';
+import { sealOldRows } from './postgres/seal-old-rows.ts';
+import { openTenantKeys, renewTenantKeys } from './postgres/tenant-keys.ts';
+import { Tenancy } from './postgres/tenancy.ts';
 
 export interface DatabaseOptions {
   /** A PostgreSQL server (`DATABASE_URL`); undefined for the embedded store. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrateDatabase } from '../../src/store/migrate.ts';
+import { migrateDatabase } from '../../src/store/postgres/migrate.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/port.ts';
 import { storeOn } from '../../src/store/postgres-store.ts';

@@ -7,7 +7,7 @@ import { sine } from '../../src/audio/tone.ts';
 import { readWavLayout } from '../../src/audio/wav.ts';
 import { Recording } from '../../src/call/recording/recording.ts';
 import { directRecordingFiles } from '../../src/call/recording/recording-file.ts';
-import { analyseCall } from '../../src/jobs/post-call/analyse-call.ts';
+import { analyseCall } from '../../src/jobs/after-call/analyse-call.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { storeOn } from '../../src/store/postgres-store.ts';
 import { callRecordOf } from '../support/call-records.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { readEnvironment } from '../../src/config/env.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { postCallJob } from '../../src/jobs/post-call-job.ts';
+import { postCallJob } from '../../src/jobs/after-call/post-call-job.ts';
 import { sweep } from '../../src/jobs/sweep.ts';
 import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
-import { startWorker } from '../../src/jobs/worker.ts';
+import { startWorker } from '../../src/jobs/queue/worker.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
 import { silentLogger } from '../../src/observability/logger.ts';

@@ -1,4 +1,4 @@
-import { openQueue } from '../../src/jobs/queue.ts';
+import { openQueue } from '../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { openDatabase } from '../../src/store/database.ts';
 

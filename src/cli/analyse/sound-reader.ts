@@ -2,7 +2,7 @@ import { rm, stat } from 'node:fs/promises';
 import { CompressedAudioError } from '../../audio/compressed-audio-error.ts';
 import type { CompressedFormat } from '../../audio/recording-format.ts';
 import { wavHeader } from '../../audio/wav.ts';
-import { RecordingCoder } from '../../jobs/recordings/recording-coder.ts';
+import { RecordingCoder } from '../../audio/recording/recording-coder.ts';
 import type { SoundReader } from '../../jobs/analysis/analyse-recording.ts';
 import { PLATFORM_LIMITS } from '../../jobs/analysis/split-recording.ts';
 import { CONTAINERS, type Container, containerOf } from '../../audio/media/container.ts';

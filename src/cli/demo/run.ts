@@ -13,7 +13,7 @@ import { createLogger } from '../../observability/logger.ts';
 import { type StepReport, ScriptedCaller } from '../../sim/caller.ts';
 import { dialTwilio, type SimulatedCall } from '../../sim/twilio-carrier.ts';
 import { CallerVoice } from '../../sim/voice.ts';
-import { analysisPath } from '../../jobs/post-call/analyse-call.ts';
+import { analysisPath } from '../../jobs/after-call/analyse-call.ts';
 import { requireConfiguration } from '../configuration.ts';
 import { speechSource } from '../speech-settings.ts';
 import { type DemoReport, judge, strays } from './report.ts';

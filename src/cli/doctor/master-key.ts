@@ -6,7 +6,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { openDatabase } from '../../store/database.ts';
 import { MasterKeys } from '../../store/privacy/master-keys.ts';
-import { type Database, openTenantKeys, unreadableCalls } from '../../store/privacy/stored-keys.ts';
+import { type Database, openTenantKeys, unreadableCalls } from '../../store/postgres/tenant-keys.ts';
 import type { Check, CheckOutcome } from './check.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;

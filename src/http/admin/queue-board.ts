@@ -1,8 +1,8 @@
 import { createBullBoard } from '@bull-board/api';
 import { FastifyAdapter } from '@bull-board/fastify';
 import type { FastifyInstance } from 'fastify';
-import { QUEUE_PURPOSES, QUEUES } from '../../jobs/catalog.ts';
-import type { JobQueue } from '../../jobs/port.ts';
+import { QUEUE_PURPOSES, QUEUES } from '../../jobs/queue/catalog.ts';
+import type { JobQueue } from '../../jobs/queue/port.ts';
 import { sendProblem } from '../problem.ts';
 import { AdminLogin, type AdminLoginParts } from './admin-login.ts';
 

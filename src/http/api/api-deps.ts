@@ -1,9 +1,9 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { ProfileBook } from '../../jobs/analysis/profile-book.ts';
-import type { JobQueue } from '../../jobs/port.ts';
+import type { JobQueue } from '../../jobs/queue/port.ts';
 import type { Store } from '../../store/port.ts';
-import type { Recordings } from '../../store/recordings.ts';
-import type { Uploads } from '../../store/uploads.ts';
+import type { Recordings } from '../../store/objects/recordings.ts';
+import type { Uploads } from '../../store/objects/uploads.ts';
 import type { ApiKeys } from './api-keys.ts';
 import type { LiveCallOrders } from './live-call-orders.ts';
 

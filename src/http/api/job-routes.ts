@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { QUEUES } from '../../jobs/catalog.ts';
-import type { FailedJob } from '../../jobs/port.ts';
+import { QUEUES } from '../../jobs/queue/catalog.ts';
+import type { FailedJob } from '../../jobs/queue/port.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { type ApiRoute, apiRoute } from './api-route.ts';

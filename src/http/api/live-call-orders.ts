@@ -1,5 +1,5 @@
 import type { LiveCalls } from '../../call/log/live-call.ts';
-import type { AuditLog } from '../../jobs/audit-log.ts';
+import type { AuditLog } from '../../jobs/retention/audit-log.ts';
 import type { Logger } from '../../observability/logger.ts';
 
 /** What the API needs to show live calls and to control them. */

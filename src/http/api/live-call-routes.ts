@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { LiveCall } from '../../call/log/live-call.ts';
 import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/control/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
-import type { AuditEvent } from '../../jobs/audit-log.ts';
+import type { AuditEvent } from '../../jobs/retention/audit-log.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';

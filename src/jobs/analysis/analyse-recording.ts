@@ -2,7 +2,7 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WavError } from '../../audio/wav.ts';
 import { errorText } from '../../kernel/errors.ts';
-import type { BatchTranscriber } from '../post-call/transcriber.ts';
+import type { BatchTranscriber } from './transcriber.ts';
 import { ANALYSIS_DOCUMENT_VERSION, type RecordingAnalysis, recordingAnalysis } from './document.ts';
 import { RecordingRefusedError } from './errors.ts';
 import { findingsOf } from './findings.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
-import type { Stretch } from '../post-call/speech-time.ts';
+import type { Stretch } from './speech-meter.ts';
 import type { AnalyseRecordingParts } from './analyse-recording.ts';
 import { RecordingRefusedError } from './errors.ts';
 import type { Heard } from './findings.ts';

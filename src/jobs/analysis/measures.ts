@@ -1,4 +1,4 @@
-import type { Stretch } from '../post-call/speech-time.ts';
+import type { Stretch } from './speech-meter.ts';
 import type { AnalysisProfile } from './profile.ts';
 
 /** One person's speech, in order of time, none overlapping another of the same person. */

@@ -1,5 +1,5 @@
-import type { BatchTranscriber, Transcription } from '../post-call/transcriber.ts';
-import type { Stretch } from '../post-call/speech-time.ts';
+import type { BatchTranscriber, Transcription } from './transcriber.ts';
+import type { Stretch } from './speech-meter.ts';
 import { JobSubjectError } from '../errors.ts';
 import type { AnalysisProfile } from './profile.ts';
 import { type ChannelRequest, recognitionOptions } from './recognition-options.ts';

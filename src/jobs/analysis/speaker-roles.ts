@@ -1,5 +1,5 @@
 import type { IdentifiedSpeaker } from '../../speech/asr/transcription-result.ts';
-import type { Stretch } from '../post-call/speech-time.ts';
+import type { Stretch } from './speech-meter.ts';
 import { type Talker, union } from './measures.ts';
 import { type AnalysisProfile, monoRoles } from './profile.ts';
 

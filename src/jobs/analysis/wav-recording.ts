@@ -1,7 +1,7 @@
 import { copyFile, open, type FileHandle } from 'node:fs/promises';
 import { Resampler } from '../../audio/resample.ts';
 import { decodeWavSamples, readWavLayout, wavHeader, wavSampleBytes, type WavLayout } from '../../audio/wav.ts';
-import { SpeechMeter, type Stretch } from '../post-call/speech-time.ts';
+import { SpeechMeter, type Stretch } from './speech-meter.ts';
 
 /** As much of a recording's start as may stand before its samples. */
 const HEAD_BYTES = 65_536;

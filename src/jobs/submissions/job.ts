@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Submission, SubmissionRef } from '../../store/submissions.ts';
-import type { JobQueue } from '../port.ts';
+import type { JobQueue } from '../queue/port.ts';
 
 /** The queue's name of the jobs that analyse recordings from elsewhere. */
 export const ANALYSES = 'analyses';

@@ -1,6 +1,6 @@
 import type { Store } from '../../store/port.ts';
 import type { SubmissionItemRef, SubmissionRef } from '../../store/submissions.ts';
-import type { Uploads } from '../../store/uploads.ts';
+import type { Uploads } from '../../store/objects/uploads.ts';
 
 interface RemoveParts {
   readonly store: Pick<Store, 'submissions'>;

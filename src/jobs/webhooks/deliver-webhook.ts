@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { Store } from '../../store/port.ts';
 import { JobSubjectError, WebhookFailedError, WebhookRefusedError } from '../errors.ts';
-import type { JobHandler } from '../port.ts';
+import type { JobHandler } from '../queue/port.ts';
 import { postWebhook } from './post-webhook.ts';
 import type { WebhookDispatcher } from './webhook-dispatcher.ts';
 

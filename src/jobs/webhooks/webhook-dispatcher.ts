@@ -1,8 +1,8 @@
 import type { WebhookEndpoint, WebhookEventType } from '../../config/webhook-endpoints.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Store } from '../../store/port.ts';
-import { WEBHOOKS } from '../catalog.ts';
-import type { JobQueue } from '../port.ts';
+import { WEBHOOKS } from '../queue/catalog.ts';
+import type { JobQueue } from '../queue/port.ts';
 import { type WebhookEvent, bodyFor, deliveryId } from './webhook-event.ts';
 
 /** Whether any of these endpoints asked for such events. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { WEBHOOK_EVENTS, type WebhookEndpoint } from '../../config/webhook-endpoints.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
-import type { JsonValue } from '../port.ts';
+import type { JsonValue } from '../queue/port.ts';
 
 type JsonRecord = Readonly<Record<string, JsonValue>>;
 

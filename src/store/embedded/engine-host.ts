@@ -1,7 +1,7 @@
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { SingleFlight } from '../../kernel/single-flight.ts';
-import { QUEUE_SCHEMA } from '../migrate.ts';
+import { QUEUE_SCHEMA } from '../postgres/migrate.ts';
 import { Engine } from './engine.ts';
 import type { Backend } from './session-gate.ts';
 import { queryMessage } from './wire-messages.ts';

@@ -5,8 +5,8 @@ import type { Pool } from 'pg';
 import { abortable, sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { stayAwake } from '../../kernel/stay-awake.ts';
-import type { DatabaseConnection } from '../connection.ts';
-import { openPool } from '../open-pool.ts';
+import type { DatabaseConnection } from '../postgres/connection.ts';
+import { openPool } from '../postgres/open-pool.ts';
 import type { EmbeddedDatabase } from './open.ts';
 import { SOCKET_NAME } from './socket-server.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
-import { analysisPath } from '../../../src/jobs/post-call/analyse-call.ts';
+import { analysisPath } from '../../../src/jobs/after-call/analyse-call.ts';
 import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller.ts';
 import { cough } from '../../../src/sim/cough.ts';
 import type { ProfileName } from '../../../src/platform/server/behaviour.ts';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { API_KEYS_FILE, ApiKeys, API_SCOPES, type ApiScope } from '../../../src/http/api/api-keys.ts';
-import { AUDIT_FILE } from '../../../src/jobs/audit-log.ts';
+import { AUDIT_FILE } from '../../../src/jobs/retention/audit-log.ts';
 import { CallerEar } from '../../../src/sim/ear.ts';
 import { SimulatedTwilioApi } from '../../../src/sim/twilio-api.ts';
 import type { SimulatedCall } from '../../../src/sim/twilio-carrier.ts';

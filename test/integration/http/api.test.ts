@@ -9,14 +9,14 @@ import { wavFile } from '../../../src/audio/wav.ts';
 import { apiRoutes } from '../../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys, type ApiScope } from '../../../src/http/api/api-keys.ts';
 import { useProblems } from '../../../src/http/problem.ts';
-import { POST_CALL } from '../../../src/jobs/post-call/job.ts';
-import type { FailedJob, JsonValue } from '../../../src/jobs/port.ts';
+import { POST_CALL } from '../../../src/jobs/after-call/job.ts';
+import type { FailedJob, JsonValue } from '../../../src/jobs/queue/port.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { diskObjects } from '../../../src/store/objects/disk.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { storeOn } from '../../../src/store/postgres-store.ts';
-import { Recordings } from '../../../src/store/recordings.ts';
+import { Recordings } from '../../../src/store/objects/recordings.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { embeddedDatabases, type TestDatabases } from '../../support/databases.ts';
 

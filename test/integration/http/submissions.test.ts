@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { stateOf } from '../../../src/jobs/submissions/job.ts';
 import { sweep } from '../../../src/jobs/sweep.ts';
-import type { Work } from '../../../src/jobs/port.ts';
+import type { Work } from '../../../src/jobs/queue/port.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { MOST_BYTES, startApi } from '../../support/api-server.ts';
 import { until } from '../../support/processes.ts';

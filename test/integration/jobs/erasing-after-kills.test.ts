@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../../src/audio/tone.ts';
 import { CallJournal } from '../../../src/call/log/call-journal.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { endOrphans } from '../../../src/jobs/orphan-watch.ts';
+import { endOrphans } from '../../../src/jobs/after-call/orphan-watch.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { openRecords } from '../../../src/gateway/records.ts';

@@ -2,7 +2,7 @@ import { chmod, readFile, readdir, truncate, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Outbox } from '../../../src/jobs/outbox.ts';
+import { Outbox } from '../../../src/jobs/outbox/outbox.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { JobRun } from '../../../src/jobs/port.ts';
-import { openQueue } from '../../../src/jobs/queue.ts';
+import type { JobRun } from '../../../src/jobs/queue/port.ts';
+import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openQueue } from '../../../src/jobs/queue.ts';
+import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { onProblem } from '../../support/databases.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parseWav, wavHeader } from '../../../src/audio/wav.ts';
 import { soundReader } from '../../../src/cli/analyse/sound-reader.ts';
-import { codeFile } from '../../../src/jobs/recordings/code-file.ts';
+import { codeFile } from '../../../src/audio/recording/code-file.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 const tones = fileURLToPath(new URL('../../fixtures/audio/tones.flac', import.meta.url));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openQueue } from '../../../src/jobs/queue.ts';
+import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';

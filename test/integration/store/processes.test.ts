@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openQueue } from '../../../src/jobs/queue.ts';
+import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { socketDirOf } from '../../../src/store/embedded/socket-server.ts';

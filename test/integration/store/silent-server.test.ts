@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type Socket, connect, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
-import { openQueue } from '../../../src/jobs/queue.ts';
+import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { storeOn } from '../../../src/store/postgres-store.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { diskObjects } from '../../../src/store/objects/disk.ts';
 import type { ObjectStore } from '../../../src/store/objects/port.ts';
-import { SealedRecordings } from '../../../src/store/sealed-recordings.ts';
-import { Uploads } from '../../../src/store/uploads.ts';
+import { SealedRecordings } from '../../../src/store/objects/sealed-recordings.ts';
+import { Uploads } from '../../../src/store/objects/uploads.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
 const ref = { tenantId: 'default', callId: 'call_1', submissionId: 'sub_1' };

@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { CallJournal, type ProcessView } from '../../../../src/call/log/call-journal.ts';
 import { readJournal } from '../../../../src/call/log/journal-file.ts';
-import { endOrphans } from '../../../../src/jobs/orphan-watch.ts';
-import { Outbox } from '../../../../src/jobs/outbox.ts';
+import { endOrphans } from '../../../../src/jobs/after-call/orphan-watch.ts';
+import { Outbox } from '../../../../src/jobs/outbox/outbox.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 

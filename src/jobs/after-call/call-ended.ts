@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { Store } from '../../store/port.ts';
+import { type CallRecord, callRecord, type NewCallRecord } from '../../store/record.ts';
+import { storable } from '../../store/storable.ts';
+import { JobSubjectError } from '../errors.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { OutboxEntry } from '../outbox/outbox-entry.ts';
+import type { Deliver, OutboxPump } from '../outbox/outbox-pump.ts';
+import type { JobQueue, JsonValue } from '../queue/port.ts';
+import { POST_CALL, postCallJobId } from './job.ts';
+import { callEnded, callStarted, turnCompleted } from '../webhooks/call-events.ts';
+import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
+import { type WebhookEvent, webhookEvent } from '../webhooks/webhook-event.ts';
+
+const ENDED = 'call-ended';
+const EVENT = 'webhook-event';
+
+const jsonValue: z.ZodType<JsonValue> = z.json();
+
+/**
+ * Keeps the record of a call that has ended, before anything else is done with it.
+ * @throws OutboxFullError, OutboxWriteError: the record is not kept, and whoever ended the call still holds it
+ */
+export async function keepEndedCall(
+  outbox: Pick<Outbox, 'append'>,
+  pump: Pick<OutboxPump, 'wake'> | undefined,
+  record: NewCallRecord,
+): Promise<void> {
+  await outbox.append(ENDED, jsonValue.parse(JSON.parse(JSON.stringify(record))));
+  pump?.wake();
+}
+
+/** Keeps something that happened during a call until its webhooks are queued. @throws OutboxFullError, OutboxWriteError */
+export async function keepEvent(
+  outbox: Pick<Outbox, 'append'>,
+  pump: Pick<OutboxPump, 'wake'> | undefined,
+  event: WebhookEvent,
+): Promise<void> {
+  await outbox.append(EVENT, jsonValue.parse(JSON.parse(JSON.stringify(event))));
+  pump?.wake();
+}
+
+export interface DeliverEndedParts {
+  readonly store: Store;
+  readonly queue: JobQueue;
+  /** Who hears of calls; nobody when absent. */
+  readonly desk?: WebhookDispatcher | undefined;
+  /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
+  readonly sealLater?: ((record: CallRecord) => Promise<void>) | undefined;
+}
+
+/**
+ * Brings ended calls to the store, tells of them, then asks for their analysis; tells of what happened in live ones. Every
+ * step may be repeated.
+ */
+export function deliverEndedCalls({ store, queue, desk, sealLater }: DeliverEndedParts): Deliver {
+  const one = async (entry: OutboxEntry): Promise<void> => {
+    if (entry.kind === EVENT) {
+      const event = webhookEvent.safeParse(storable(entry.body));
+      if (!event.success) throw new JobSubjectError('not an event', false, {});
+      await desk?.announce(event.data);
+      return;
+    }
+    const record = recordOf(entry);
+    await store.calls.upsert(record);
+    if (desk !== undefined) await tellAll(desk, record);
+    if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
+    else await askForAnalysis(queue, record.tenantId, record.id);
+  };
+  /** Records alone; with anything else among them the order of what is told could change. */
+  const many = async (entries: readonly OutboxEntry[]): Promise<void> => {
+    const records = entries.map(recordOf);
+    await store.calls.upsertMany(records);
+    const toAnalyse: CallRecord[] = [];
+    for (const record of records) {
+      if (desk !== undefined) await tellAll(desk, record);
+      if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
+      else toAnalyse.push(record);
+    }
+    const jobs = toAnalyse.map(({ tenantId, id: callId }) => ({
+      id: postCallJobId({ tenantId, callId }),
+      payload: { tenantId, callId },
+    }));
+    await queue.enqueueMany(POST_CALL, jobs);
+  };
+  return Object.assign(one, { many });
+}
+
+/** @throws JobSubjectError for anything but the record of a call that has ended */
+function recordOf(entry: OutboxEntry): CallRecord {
+  if (entry.kind !== ENDED) throw new JobSubjectError('nobody delivers this kind of entry', false, { kind: entry.kind });
+  const parsed = callRecord.safeParse(storable(entry.body));
+  if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
+  return parsed.data;
+}
+
+export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: string): Promise<void> {
+  await queue.enqueue(POST_CALL, postCallJobId({ tenantId, callId }), { tenantId, callId });
+}
+
+/** What was told while the call went is known already, and what could not be is told now. */
+async function tellAll(desk: WebhookDispatcher, record: CallRecord): Promise<void> {
+  await desk.announce(callStarted(record));
+  if (desk.isWanted('turn.completed', record.tenantId)) {
+    for (const { index } of record.turns) {
+      const event = turnCompleted(record, index);
+      if (event !== undefined) await desk.announce(event);
+    }
+  }
+  await desk.announce(callEnded(record));
+}

@@ -1,0 +1,118 @@
+import { stat } from 'node:fs/promises';
+import type { CallJournal } from '../../call/log/call-journal.ts';
+import { outcomeOf } from '../../call/log/outcome.ts';
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import type { BusinessEvents } from '../../observability/events.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { callRecord } from '../../store/record.ts';
+import { keepEndedCall } from './call-ended.ts';
+import type { Keeping } from './call-keeping.ts';
+
+/** So often the calls of dead processes are looked for. */
+const LOOK_MS = 5_000;
+
+export interface OrphanWatchOptions {
+  readonly journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>;
+  readonly keeping: Keeping & {
+    /** Whether this process looks after the data folder: of several gateways on it one does. */
+    readonly mayDrain: () => Promise<boolean>;
+  };
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: Pick<BusinessEvents, 'callEnded'>;
+}
+
+/** Ends the calls that dead processes left open: those of an earlier run, of media processes, and of other gateways on the same data folder. */
+export class OrphanWatch implements AsyncDisposable {
+  readonly #options: OrphanWatchOptions;
+  #looks: Promise<void> = Promise.resolve();
+  #timer: Timer | undefined;
+  #stopped = false;
+
+  constructor(options: OrphanWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Looks once, and from then on again and again. @throws what the disk throws at the first look */
+  async start(): Promise<void> {
+    await this.#look();
+    this.#wait();
+  }
+
+  /** A process has just died: its calls are looked for now. */
+  wake(): void {
+    this.#timer?.cancel();
+    void this.#lookOrSay().then(() => this.#wait());
+  }
+
+  /** Looks a last time. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#lookOrSay();
+  }
+
+  #wait(): void {
+    this.#timer?.cancel();
+    if (!this.#stopped) this.#timer = this.#options.clock.after(LOOK_MS, () => this.wake());
+  }
+
+  #lookOrSay(): Promise<void> {
+    return this.#look().catch((error: unknown) => {
+      this.#options.logger.error({ error }, 'the calls of a dead process could not be ended');
+    });
+  }
+
+  /** One look after the other. */
+  #look(): Promise<void> {
+    const { journal, keeping, clock, logger, events } = this.#options;
+    const look = async (): Promise<void> => {
+      if (await keeping.mayDrain()) await endOrphans(journal, keeping, clock, { logger, events });
+    };
+    this.#looks = this.#looks.then(look, look);
+    return this.#looks;
+  }
+}
+
+/**
+ * Ends the calls that a dead process left open, when it last wrote of them: their record says so, and nothing of them is lost.
+ * A journal that cannot be read, as when another version wrote it, is set aside.
+ */
+export async function endOrphans(
+  journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>,
+  { outbox, pump }: Keeping,
+  clock: Pick<Clock, 'wallMs'>,
+  { logger, events }: { readonly logger: Logger; readonly events: Pick<BusinessEvents, 'callEnded'> },
+): Promise<void> {
+  for (const { callId, document } of await journal.orphans()) {
+    const record = callRecord.safeParse(document);
+    if (record.success) {
+      const { revision, recordingPath, recordingSidecarPath, ...rest } = record.data;
+      const writtenAtMs = recordingPath === undefined ? undefined : await writtenAt(recordingPath);
+      const recording = writtenAtMs === undefined ? {} : { recordingPath, recordingSidecarPath };
+      const { startedAtMs } = rest;
+      const journalledAtMs = startedAtMs + (rest.summary['durationMs'] ?? 0);
+      // The last sign of life. The clock may have been set back meanwhile.
+      const endedAtMs = Math.max(startedAtMs, Math.min(clock.wallMs(), Math.max(journalledAtMs, writtenAtMs ?? 0)));
+      const summary = { ...rest.summary, durationMs: endedAtMs - startedAtMs };
+      const endReason = 'process-died';
+      const end = { revision: revision + 1, endedAtMs, endReason, summary };
+      await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
+      await journal.forget(callId);
+      logger.warn({ callId }, 'ended a call that a dead process had left open');
+      const { carrier, turns } = rest;
+      const ended = { carrier, callId, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
+      // Whoever ends the calls of others has none of its own, or none yet.
+      events.callEnded({ ...ended, turns: turns.length, active: 0 });
+    } else {
+      await journal.setAside(callId);
+      logger.error({ callId }, 'the journal of an orphaned call cannot be read, set aside');
+    }
+  }
+}
+
+/** When a file was last written to, in whole ms since the epoch; undefined where there is none. */
+async function writtenAt(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found === undefined ? undefined : Math.floor(found.mtimeMs);
+}

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { CompressedFormat } from '../../audio/recording-format.ts';
+import { OffhookError } from '../../kernel/errors.ts';
+import { temporaryFolder } from '../../kernel/temporary.ts';
+import type { CallRef, StoredCall } from '../../store/port.ts';
+import type { Recordings } from '../../store/objects/recordings.ts';
+import { JobSubjectError } from '../errors.ts';
+import type { JobHandler, JobRun } from '../queue/port.ts';
+import type { RecordingCoder } from '../../audio/recording/recording-coder.ts';
+import { type AnalyseCallParts, analyseCall } from './analyse-call.ts';
+import { ANALYSIS_VERSION, type PostCallSubject, postCallSubject } from './job.ts';
+import { analysisEnded } from '../webhooks/call-events.ts';
+import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
+
+export interface PostCallParts extends AnalyseCallParts {
+  /** Where recordings are when they are not plain files any more; absent where they always are. */
+  readonly recordings?: Recordings | undefined;
+  /** What compresses recordings and restores them; absent where they are always WAV. */
+  readonly coder?: Pick<RecordingCoder, 'code'> | undefined;
+  /** Who hears of analyses. */
+  readonly desk?: WebhookDispatcher | undefined;
+}
+
+/**
+ * The job of the `post-call` queue: analyses one call and tells of it, or of its failure once that is final; or turns its
+ * recording into another format.
+ */
+export function postCallJob(parts: PostCallParts): JobHandler {
+  const { store, desk, clock } = parts;
+  return async (run) => {
+    const parsed = postCallSubject.safeParse(run.payload);
+    if (!parsed.success) throw new JobSubjectError(`not a call: ${z.prettifyError(parsed.error)}`, false, {});
+    const subject = parsed.data;
+    const { tenantId, callId } = subject;
+    if (subject.recordingAs !== undefined) return compressCall(parts, subject, subject.recordingAs, run);
+    try {
+      await analyseHere(parts, subject, run.signal);
+    } catch (error) {
+      // Erased while it was analysed: there is nothing to try again, and nobody to tell.
+      if ((await store.calls.get(tenantId, callId))?.keeping.textErasedAtMs !== undefined) return;
+      if (!run.signal.aborted && isFinal(run, error)) {
+        const failure = error instanceof OffhookError ? error.code : 'OFFHOOK_INTERNAL';
+        const about = {
+          tenantId,
+          callId,
+          profile: subject.profile ?? '',
+          version: ANALYSIS_VERSION,
+          atMs: clock.wallMs(),
+          failure,
+        };
+        await store.calls.analysisFailed(tenantId, callId);
+        await desk?.announce(analysisEnded(about));
+      }
+      throw error;
+    }
+    const [latest] = (await store.analyses.list(tenantId, callId)).toSorted((a, b) => b.createdAtMs - a.createdAtMs);
+    if (latest !== undefined) await desk?.announce(analysisEnded({ ...latest, atMs: latest.createdAtMs }));
+  };
+}
+
+/** Whether the queue will not try again after this. */
+export function isFinal(run: JobRun, error: unknown): boolean {
+  return run.isLast || (error instanceof OffhookError && !error.retryable);
+}
+
+/** A recording that cannot be compressed stays what it is: nobody asks again, but for who retries the job. */
+async function compressCall(
+  { store, recordings, coder, workFolder }: PostCallParts,
+  ref: CallRef,
+  format: CompressedFormat,
+  run: JobRun,
+): Promise<void> {
+  const { tenantId, callId } = ref;
+  if (recordings === undefined || coder === undefined)
+    throw new JobSubjectError('nothing here compresses recordings', true, { callId });
+  const code = (inputPath: string, outputPath: string): Promise<void> =>
+    coder.code({ type: 'compress', format, inputPath, outputPath }, run.signal);
+  try {
+    await recordings.compress(ref, { format, code, workFolder, signal: run.signal });
+  } catch (error) {
+    if (!run.signal.aborted && isFinal(run, error)) await store.recordings.settled(tenantId, callId);
+    throw error;
+  }
+}
+
+/**
+ * Analyses a call in a folder of its own, which bears the call's name and is made before the store is asked for the call: an
+ * erasure that comes later finds it by its name. A recording that is sealed or compressed is copied there as a plain WAV.
+ */
+async function analyseHere(parts: PostCallParts, subject: PostCallSubject, signal: AbortSignal): Promise<void> {
+  const { store, recordings, coder } = parts;
+  await using folder = await temporaryFolder(parts.workFolder, subject.callId);
+  const plain = async (call: StoredCall): Promise<StoredCall> => {
+    const { recordingObject, recordingFormat } = call.keeping;
+    if (recordings === undefined || (recordingObject === undefined && recordingFormat === 'wav')) return call;
+    let path = call.recordingPath;
+    if (path === undefined) return call;
+    const opened = await recordings.open(call);
+    if (opened === undefined) return { ...call, recordingPath: undefined };
+    if (recordingObject !== undefined) {
+      path = join(folder.path, `recording.${recordingFormat}`);
+      await recordings.copyTo(call, path, signal);
+    }
+    if (recordingFormat === 'wav') return { ...call, recordingPath: path };
+    const wavPath = join(folder.path, 'recording.wav');
+    await coder?.code({ type: 'restore', format: recordingFormat, inputPath: path, outputPath: wavPath }, signal);
+    return { ...call, recordingPath: wavPath };
+  };
+  await analyseCall({ ...parts, store, plain, workFolder: folder.path }, subject, signal);
+}

@@ -1,0 +1,87 @@
+import type { RecordingFormat } from '../../audio/recording-format.ts';
+import type { CallRecord } from '../../call/log/call-record.ts';
+import type { TimelineEvent } from '../../call/log/timeline.ts';
+import type { NewCallRecord } from '../../store/record.ts';
+
+/**
+ * A call's record in the store's form. Rising revisions of one call replace each other.
+ * @param recordingAs what its recording is to be turned into; `wav` is what it is
+ */
+export function storedCall(record: CallRecord, revision: number, recordingAs: RecordingFormat = 'wav'): NewCallRecord {
+  const legId = `${record.id}.0`;
+  const recordingPath = record.recordingPath;
+  const offsetMs = record.timeline[0]?.atMs ?? 0;
+  const wallOf = (atMs: number): number => record.startedAtWallMs + Math.max(0, atMs - offsetMs);
+  const ended = record.endReason !== 'in-progress';
+  return {
+    id: record.id,
+    tenantId: record.tenantId,
+    revision,
+    botName: record.botName,
+    carrier: record.carrier,
+    carrierCallId: record.carrierCallId,
+    from: record.from,
+    to: record.to,
+    direction: record.direction,
+    language: record.language,
+    startedAtMs: record.startedAtWallMs,
+    answeredAtMs: record.attachments[0]?.attachedAtWallMs,
+    endedAtMs: ended ? record.endedAtWallMs : undefined,
+    endReason: ended ? record.endReason : undefined,
+    digits: record.digits,
+    variables: { ...record.variables },
+    notes: [...record.notes],
+    recordingPath,
+    recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
+    recordingWanted: recordingPath === undefined || recordingAs === 'wav' ? undefined : recordingAs,
+    recordingStartedAtMs: record.attachments[0]?.attachedAtWallMs,
+    summary: {
+      durationMs: record.durationMs,
+      turns: record.turns.length,
+      interruptions: record.interruptions.length,
+      falseAlarms: record.falseAlarms,
+      ...record.playout,
+    },
+    legs: [{ id: legId, index: 0, startedAtMs: record.startedAtWallMs, endedAtMs: ended ? record.endedAtWallMs : undefined }],
+    attachments: record.attachments.map((attachment, index) => ({
+      id: attachment.id,
+      legId,
+      index,
+      streamId: attachment.streamId,
+      startedAtMs: attachment.attachedAtWallMs,
+      endedAtMs: attachment.detachedAtWallMs,
+      endReason: attachment.reason,
+    })),
+    turns: record.turns.map((turn) => {
+      const spoken = spokenBetween(record.timeline, turn.index);
+      return {
+        index: turn.index,
+        inputKind: turn.input.kind,
+        callerText: turn.callerText,
+        botText: turn.botText,
+        botHeardText: turn.botHeardText,
+        interrupted: turn.interrupted,
+        latencies: definedOnly(turn.latency),
+        startedAtMs: turn.startedAtWallMs,
+        botStartedAtMs: spoken.fromMs === undefined ? undefined : wallOf(spoken.fromMs),
+        botEndedAtMs: spoken.toMs === undefined ? undefined : wallOf(spoken.toMs),
+      };
+    }),
+    timeline: record.timeline.map((event) => ({ ...event, atMs: Math.round((event.atMs - offsetMs) * 10) / 10 })),
+  };
+}
+
+/** When the reply of a turn was playing, on the timeline's clock. */
+function spokenBetween(
+  timeline: readonly TimelineEvent[],
+  turn: number,
+): { fromMs: number | undefined; toMs: number | undefined } {
+  const mine = timeline.filter((event) => 'turn' in event && event.turn === turn);
+  const fromMs = mine.find(({ type }) => type === 'first-frame')?.atMs;
+  const toMs = mine.findLast(({ type }) => type === 'bot-finished' || type === 'clear')?.atMs;
+  return { fromMs, toMs };
+}
+
+function definedOnly(latency: object): Record<string, number> {
+  return Object.fromEntries(Object.entries(latency).filter(([, valueMs]) => typeof valueMs === 'number' && valueMs >= 0));
+}

@@ -1,0 +1,94 @@
+import {
+  type JobsOptions,
+  type Processor,
+  type Queue,
+  type Worker,
+  type WorkerOptions,
+  createPostgresBackend,
+  createRedisBackend,
+  withBackend,
+} from 'bullmq';
+import type { Cluster, Redis } from 'ioredis';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Database } from '../../store/database.ts';
+import { QUEUE_SCHEMA } from '../../store/postgres/migrate.ts';
+import { patient } from './patient-backend.ts';
+import { connectRedis, parseRedisAddress } from './redis-address.ts';
+
+export type BullQueue = Pick<Queue, 'add' | 'addBulk' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
+  waitUntilReady(): Promise<unknown>;
+};
+export type BullWorker = Pick<Worker, 'close'> & { waitUntilReady(): Promise<unknown> };
+export type BullWorkerSettings = Omit<WorkerOptions, 'connection' | 'prefix'>;
+
+/** Where BullMQ keeps its jobs. */
+export interface BullBackend {
+  readonly kind: 'redis' | 'postgres';
+  queue(name: string, defaults: JobsOptions): BullQueue;
+  worker(name: string, run: Processor, settings: BullWorkerSettings): BullWorker;
+  /** After all its queues and workers are closed. */
+  close(): Promise<void>;
+}
+
+/** In braces, so that all keys of a queue fall into one slot of a Redis Cluster. */
+const PREFIX = '{offhook}';
+
+/**
+ * @param url `redis://`, `rediss://`, or one of the forms of `parseRedisAddress`
+ * @param onProblem hears of lost connections; BullMQ connects again by itself
+ * @throws RedisAddressError
+ */
+export function redisBackend(url: string, clock: Clock, onProblem: (error: Error) => void): BullBackend {
+  const bull = withBackend(patient(createRedisBackend, clock));
+  const address = parseRedisAddress(url);
+  const connections: (Redis | Cluster)[] = [];
+  const connect = (patience: { enableOfflineQueue: boolean; maxRetriesPerRequest: number | null }): Redis | Cluster => {
+    const connection = connectRedis(address, patience);
+    connection.on('error', onProblem);
+    connections.push(connection);
+    return connection;
+  };
+  // One that adds fails at once while Redis is away, and the outbox tries again; one that works waits for its return.
+  let adding: Redis | Cluster | undefined;
+  let working: Redis | Cluster | undefined;
+  return {
+    kind: 'redis',
+    queue(name, defaults) {
+      adding ??= connect({ enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+      const queue = new bull.Queue(name, { connection: adding, prefix: PREFIX, defaultJobOptions: defaults });
+      queue.on('error', onProblem);
+      return queue;
+    },
+    worker(name, run, settings) {
+      working ??= connect({ enableOfflineQueue: true, maxRetriesPerRequest: null });
+      const worker = new bull.Worker(name, run, { ...settings, connection: working, prefix: PREFIX });
+      worker.on('error', onProblem);
+      return worker;
+    },
+    async close() {
+      for (const connection of connections) connection.disconnect();
+    },
+  };
+}
+
+/** Connections that each queue or worker may open; a worker adds one to listen on. */
+const MAX_CONNECTIONS = 3;
+
+export function postgresBackend(database: Database, clock: Clock, onProblem: (error: Error) => void): BullBackend {
+  const bull = withBackend(patient(createPostgresBackend, clock));
+  const connection = { ...database.connection, schema: QUEUE_SCHEMA, max: MAX_CONNECTIONS };
+  return {
+    kind: 'postgres',
+    queue(name, defaults) {
+      const queue = new bull.Queue(name, { connection, defaultJobOptions: defaults });
+      queue.on('error', onProblem);
+      return queue;
+    },
+    worker(name, run, settings) {
+      const worker = new bull.Worker(name, run, { ...settings, connection });
+      worker.on('error', onProblem);
+      return worker;
+    },
+    async close() {},
+  };
+}

@@ -1,0 +1,124 @@
+import type { Dirent } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hasCode } from '../../kernel/error-code.ts';
+import { isAbandoned, isUntouched, removeTree, unlessMissing, withoutTemporaryEnding } from '../../kernel/temporary.ts';
+
+/**
+ * Folders of the data folder in which files lie that hold something of a call, or are on their way to. The work folder comes
+ * first: what is moved out of it while a round goes on is seen later in the same round, where it went.
+ */
+const PLACES = ['work', 'calls', 'fixtures', 'outbox', 'platform/uploads', 'recordings'] as const;
+/** `recordings/<tenant>/<day>` is the deepest. */
+const DEPTH = 2;
+/** Something may appear once or twice while its maker is stopped; after so many rounds something else is wrong. */
+const MOST_ROUNDS = 10;
+
+export interface CallFilesQuery {
+  readonly dataDir: string;
+  /** Folders of recordings elsewhere, as when the data folder was moved. */
+  readonly folders?: Iterable<string>;
+  readonly nowMs: number;
+  /** Whether a file goes that is named after a call. @param name without a temporary ending */
+  readonly isMeant: (callId: string, name: string) => boolean;
+  /** Calls of which torn outbox entries go, whose names do not say whose they are. */
+  readonly callIds?: readonly string[];
+}
+
+/**
+ * Removes files and folders named after calls, wherever they lie in the data folder, and every temporary one whose process is
+ * dead. Looks again until there is nothing more: a file may be renamed while its folder is read.
+ * @throws what the file system throws: what cannot be looked at may be what was to be removed
+ */
+export async function removeCallFiles(query: CallFilesQuery): Promise<void> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    let removed = 0;
+    for await (const { folder, entry, isTemporaryPlace } of filesOf(query.dataDir, query.folders)) {
+      const path = join(folder, entry.name);
+      if (!isMeant(query, entry) && !(await isToGo(query, path, entry.name, isTemporaryPlace))) continue;
+      await removeTree(path);
+      removed += 1;
+    }
+    if (removed === 0) return;
+  }
+  throw new Error('files of erased calls appear again as fast as they are removed');
+}
+
+/** Removes temporary files and folders of dead processes, wherever they lie in the data folder. @returns how many */
+export async function removeAbandonedFiles(dataDir: string, nowMs: number): Promise<number> {
+  let removed = 0;
+  for await (const { folder, entry, isTemporaryPlace } of filesOf(dataDir)) {
+    const path = join(folder, entry.name);
+    if (!(await isLeft(path, entry.name, isTemporaryPlace, nowMs))) continue;
+    await removeTree(path);
+    removed += 1;
+  }
+  return removed;
+}
+
+function isMeant(query: CallFilesQuery, entry: Dirent): boolean {
+  const name = withoutTemporaryEnding(entry.name);
+  // Days and tenants are folders too, whatever they are called.
+  if (name === entry.name && (entry.isDirectory() || !name.includes('.'))) return false;
+  return query.isMeant(name.split('.', 1)[0] ?? '', name);
+}
+
+async function isToGo(
+  { callIds = [], nowMs }: CallFilesQuery,
+  path: string,
+  name: string,
+  isTemporaryPlace: boolean,
+): Promise<boolean> {
+  if (await isLeft(path, name, isTemporaryPlace, nowMs)) return true;
+  return callIds.length > 0 && isTornEntry(name) && (await holdsAny(path, callIds));
+}
+
+async function isLeft(path: string, name: string, isTemporaryPlace: boolean, nowMs: number): Promise<boolean> {
+  if (await isAbandoned(path, name, nowMs)) return true;
+  // Whatever lies here is temporary, also under the names that earlier versions gave.
+  return isTemporaryPlace && name !== 'uploads' && withoutTemporaryEnding(name) === name && isUntouched(path, nowMs);
+}
+
+/** An outbox entry that is being written, or was when its process died. */
+function isTornEntry(name: string): boolean {
+  return /^\.?\d+-\d+-\d+\.entry./u.test(name) || /^\.\d+-\d+-\d+\.entry$/u.test(name);
+}
+
+async function holdsAny(path: string, callIds: readonly string[]): Promise<boolean> {
+  const text = await readFile(path, 'utf8').catch(unlessMissing(''));
+  return callIds.some((callId) => text.includes(callId));
+}
+
+interface Found {
+  readonly folder: string;
+  readonly entry: Dirent;
+  /** Everything in this folder is temporary. */
+  readonly isTemporaryPlace: boolean;
+}
+
+async function* filesOf(dataDir: string, others: Iterable<string> = []): AsyncGenerator<Found> {
+  for (const place of PLACES) {
+    const isTemporaryPlace = place === 'work' || place === 'platform/uploads';
+    yield* filesBelow(join(dataDir, place), isTemporaryPlace, isTemporaryPlace ? 1 : DEPTH);
+  }
+  for (const folder of others) yield* filesBelow(folder, false, 0);
+}
+
+async function* filesBelow(folder: string, isTemporaryPlace: boolean, depth: number): AsyncGenerator<Found> {
+  for (const entry of await entriesOf(folder)) {
+    // A link may lead to another disk.
+    if (depth > 0 && (entry.isDirectory() || entry.isSymbolicLink()) && withoutTemporaryEnding(entry.name) === entry.name)
+      yield* filesBelow(join(folder, entry.name), isTemporaryPlace, depth - 1);
+    yield { folder, entry, isTemporaryPlace };
+  }
+}
+
+/** Where a disk is mounted stands `lost+found`, which is not ours to read. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,142 @@
+import { type SQL, and, eq, sql } from 'drizzle-orm';
+import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
+import { StoreUnavailableError } from '../errors.ts';
+import { callKeys, tenantKeys } from './schema.ts';
+import type { Session } from './tenancy.ts';
+import { BlindIndex } from '../privacy/blind-index.ts';
+import type { MasterKeys } from '../privacy/master-keys.ts';
+import { sealJson, unsealJson } from '../privacy/seal.ts';
+
+export type KeyKind = 'text' | 'audio';
+
+/** The key of one call, in use. Not kept beyond that: an erased key must not live on in a process's memory. */
+export class CallKey {
+  /** 32 bytes, for what is not JSON. */
+  readonly bytes: Buffer;
+  readonly #owner: string;
+
+  constructor(bytes: Buffer, tenantId: string, callId: string) {
+    this.bytes = bytes;
+    this.#owner = JSON.stringify([tenantId, callId]);
+  }
+
+  /** @param what which value of the call it is: it opens only as the same */
+  seal(what: string, value: unknown): Buffer {
+    return sealJson(this.bytes, `${this.#owner}/${what}`, value);
+  }
+
+  /** @throws StoreKeyError */
+  open(what: string, sealed: Uint8Array): unknown {
+    return unsealJson(this.bytes, `${this.#owner}/${what}`, sealed);
+  }
+}
+
+/** Makes, finds and forgets the keys of calls and tenants. */
+export class CallKeys {
+  readonly #owner: NodePgDatabase;
+  readonly #masters: MasterKeys;
+  readonly #indexes = new Map<string, BlindIndex>();
+
+  constructor(owner: NodePgDatabase, masters: MasterKeys) {
+    this.#owner = owner;
+    this.#masters = masters;
+  }
+
+  /**
+   * The call's key, made where there is none, and locked until the transaction ends: an erasure waits for it, and whoever
+   * comes after an erasure finds its mark.
+   */
+  async obtain(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<CallKey> {
+    const about = callKeyName(tenantId, callId, kind);
+    // A key that another transaction makes or destroys meanwhile is found, or missing, at the second try.
+    for (let tries = 0; tries < 3; tries += 1) {
+      const made = this.#masters.make(about);
+      const inserted = await session
+        .insert(callKeys)
+        .values({ tenantId, callId, kind, wrapped: made.wrapped })
+        .onConflictDoNothing()
+        .returning({ kind: callKeys.kind });
+      if (inserted.length > 0) return new CallKey(made.key, tenantId, callId);
+      const [found] = await session
+        .select({ wrapped: callKeys.wrapped })
+        .from(callKeys)
+        .where(and(eq(callKeys.tenantId, tenantId), eq(callKeys.callId, callId), eq(callKeys.kind, kind)))
+        .for('share');
+      if (found !== undefined) return this.open(tenantId, callId, kind, found.wrapped);
+    }
+    throw new StoreUnavailableError('the key of a call is made and destroyed at the same time', { facts: { callId } });
+  }
+
+  /**
+   * Makes the keys of calls that have none, locked until the transaction ends.
+   * @param callIds each once
+   * @returns the keys that were made, by call; a call that has a key, or had one, is not among them
+   */
+  async make(session: Session, tenantId: string, callIds: readonly string[], kind: KeyKind): Promise<Map<string, CallKey>> {
+    const made = new Map(callIds.map((callId) => [callId, this.#masters.make(callKeyName(tenantId, callId, kind))]));
+    const inserted = await session
+      .insert(callKeys)
+      .values(Array.from(made, ([callId, { wrapped }]) => ({ tenantId, callId, kind, wrapped })))
+      .onConflictDoNothing()
+      .returning({ callId: callKeys.callId });
+    return new Map(inserted.map(({ callId }) => [callId, new CallKey(made.get(callId)!.key, tenantId, callId)]));
+  }
+
+  /** @returns undefined when the key was destroyed, or never made */
+  async find(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<CallKey | undefined> {
+    const [found] = await session
+      .select({ wrapped: callKeys.wrapped })
+      .from(callKeys)
+      .where(and(eq(callKeys.tenantId, tenantId), eq(callKeys.callId, callId), eq(callKeys.kind, kind)));
+    return found === undefined ? undefined : this.open(tenantId, callId, kind, found.wrapped);
+  }
+
+  async destroy(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<void> {
+    await session
+      .delete(callKeys)
+      .where(and(eq(callKeys.tenantId, tenantId), eq(callKeys.callId, callId), eq(callKeys.kind, kind)));
+  }
+
+  /** @throws MasterKeyError when our master keys did not seal it */
+  open(tenantId: string, callId: string, kind: KeyKind, wrapped: Uint8Array): CallKey {
+    return new CallKey(this.#masters.unwrap(callKeyName(tenantId, callId, kind), wrapped), tenantId, callId);
+  }
+
+  /** Makes the key of a tenant's index where there is none. @returns a key that was made for it, which another may have been faster than */
+  async makeTenantKey(tenantId: string): Promise<Uint8Array> {
+    const { wrapped } = this.#masters.make(indexKeyName(tenantId));
+    await this.#owner.insert(tenantKeys).values({ tenantId, wrapped }).onConflictDoNothing();
+    return wrapped;
+  }
+
+  /** How a tenant's words and numbers are found. Not to be asked for inside a transaction: the embedded store has one at a time. */
+  async index(tenantId: string): Promise<BlindIndex> {
+    const known = this.#indexes.get(tenantId);
+    if (known !== undefined) return known;
+    const made = await this.makeTenantKey(tenantId);
+    const [row] = await this.#owner.select().from(tenantKeys).where(eq(tenantKeys.tenantId, tenantId));
+    const index = new BlindIndex(this.#masters.unwrap(indexKeyName(tenantId), row?.wrapped ?? made));
+    this.#indexes.set(tenantId, index);
+    return index;
+  }
+}
+
+/** What a call's key is sealed as. */
+export function callKeyName(tenantId: string, callId: string, kind: KeyKind): string {
+  return JSON.stringify(['call', tenantId, callId, kind]);
+}
+
+/** What the key of a tenant's index is sealed as. */
+export function indexKeyName(tenantId: string): string {
+  return JSON.stringify(['index', tenantId]);
+}
+
+/**
+ * A column for lists: the text key of each row's call, still wrapped. A subquery of the list and not a join, so that it is
+ * asked for the rows of the page alone.
+ */
+export function wrappedTextKey(table: 'calls' | 'analyses' | 'webhook_deliveries'): SQL<Buffer | null> {
+  const id = sql.raw(table === 'calls' ? 'calls.id' : `${table}.call_id`);
+  // Written out: in a query of one table drizzle leaves the table's name away, and these names would mean the inner table.
+  return sql<Buffer | null>`(SELECT k.wrapped FROM offhook.call_keys k WHERE k.tenant_id = ${sql.raw(table)}.tenant_id AND k.call_id = ${id} AND k.kind = 'text')`;
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { StoreRecordError } from '../errors.ts';
+import type { CallRecord, NewCallRecord } from '../port.ts';
+import type { CallKey } from './call-keys.ts';
+import { callRecord } from '../record.ts';
+import { storable } from '../storable.ts';
+
+/** What a call's own row holds under its key. */
+const personalCall = z.object({
+  from: z.string(),
+  to: z.string(),
+  digits: z.string(),
+  variables: z.record(z.string(), z.string()).optional(),
+  notes: z.array(z.string()).optional(),
+  metadata: z.record(z.string(), z.string()).optional(),
+});
+
+const personalTurn = z.object({ callerText: z.string(), botText: z.string(), botHeardText: z.string() });
+
+const NOBODY: z.infer<typeof personalCall> = { from: '', to: '', digits: '' };
+const NOTHING_SAID: z.infer<typeof personalTurn> = { callerText: '', botText: '', botHeardText: '' };
+
+/** @throws StoreRecordError when it does not have the shape of a record */
+export function checkedRecord(record: NewCallRecord): CallRecord {
+  const result = callRecord.safeParse(storable(record));
+  if (!result.success) {
+    throw new StoreRecordError(`not a call record: ${z.prettifyError(result.error)}`, { facts: { callId: record.id } });
+  }
+  return result.data;
+}
+
+/** A record as columns: what is personal sealed, everything else plain. What a newer revision does not say becomes null. */
+export function callColumns(record: CallRecord, key: CallKey) {
+  const { legs, attachments, turns, timeline, from, to, digits, variables, notes, metadata, id, ...plain } = record;
+  return {
+    call: {
+      ...plain,
+      id,
+      answeredAtMs: plain.answeredAtMs ?? null,
+      endedAtMs: plain.endedAtMs ?? null,
+      endReason: plain.endReason ?? null,
+      recordingPath: plain.recordingPath ?? null,
+      recordingSidecarPath: plain.recordingSidecarPath ?? null,
+      recordingStartedAtMs: plain.recordingStartedAtMs ?? null,
+      recordingWanted: plain.recordingWanted ?? null,
+      turnCount: turns.length,
+      personal: key.seal('call', { from, to, digits, variables, notes, metadata }),
+    },
+    events: { count: timeline.length, timeline: key.seal('timeline', timeline) },
+    turns: turns.map(({ callerText, botText, botHeardText, ...turn }) => ({
+      ...turn,
+      personal: key.seal(`turn/${turn.index}`, { callerText, botText, botHeardText }),
+    })),
+    legs,
+    attachments,
+  };
+}
+
+/** @param key undefined when it was destroyed: numbers and words are then empty */
+export function openCall(sealed: Uint8Array | null, key: CallKey | undefined): z.infer<typeof personalCall> {
+  return sealed === null || key === undefined ? NOBODY : personalCall.parse(key.open('call', sealed));
+}
+
+export function openTurn(index: number, sealed: Uint8Array | null, key: CallKey | undefined): z.infer<typeof personalTurn> {
+  return sealed === null || key === undefined ? NOTHING_SAID : personalTurn.parse(key.open(`turn/${index}`, sealed));
+}
+
+export function openTimeline(sealed: Uint8Array | undefined, key: CallKey | undefined): unknown {
+  return sealed === undefined || key === undefined ? [] : key.open('timeline', sealed);
+}
+
+/** SQL has null where our records have nothing. */
+export function withoutNulls(row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}

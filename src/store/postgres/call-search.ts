@@ -1,0 +1,144 @@
+import { type SQL, and, arrayContains, desc, eq, gte, inArray, lt, or, sql } from 'drizzle-orm';
+import { openCall } from './call-rows.ts';
+import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import type { CallPage, CallQuery, CallSummary } from '../port.ts';
+import { type CallKeys, wrappedTextKey } from './call-keys.ts';
+import { calls } from './schema.ts';
+import type { Session, Tenancy } from './tenancy.ts';
+import { unavailable } from './unavailable.ts';
+
+/** Common words are found among so many of the latest calls; a word that is not common there is looked up in its index. */
+const RECENT = 5_000;
+
+/** One page of a tenant's calls, newest first. */
+export async function pageOfCalls(tenancy: Tenancy, keys: CallKeys, tenantId: string, query: CallQuery): Promise<CallPage> {
+  const { limit } = query;
+  checkLimit(limit);
+  const conditions = await conditionsOf(keys, tenantId, query);
+  if (conditions === undefined) return { calls: [], next: undefined };
+  const { where, words } = conditions;
+  // An index of words is of no use behind row-level security, whose planner trusts few operators. So words are looked up by
+  // the tables' owner, who learns ids alone, and what they name is then read as the tenant.
+  const ids = words === undefined ? undefined : await unavailable(idsWith(tenancy.owner, words, where, limit + 1));
+  const chosen = ids === undefined ? where : and(eq(calls.tenantId, tenantId), inArray(calls.id, ids));
+  const rows =
+    ids?.length === 0
+      ? []
+      : await unavailable(tenancy.ask(tenantId, (session) => summaries(session, keys, tenantId, chosen, limit + 1)));
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { calls: page, next: last === undefined ? undefined : writeCursor([last.startedAtMs, last.id]) };
+}
+
+interface Conditions {
+  /** All but the words. */
+  readonly where: SQL | undefined;
+  readonly words: SQL | undefined;
+}
+
+/** @returns undefined when nothing can be found: a text of no word, or a number of no digit */
+async function conditionsOf(keys: CallKeys, tenantId: string, query: CallQuery): Promise<Conditions | undefined> {
+  const after = readCursor(query.before);
+  const index = await unavailable(keys.index(tenantId));
+  const number = query.number === undefined ? undefined : index.number(query.number);
+  const words = query.text === undefined ? undefined : index.words(query.text);
+  if ((query.number !== undefined && number === undefined) || words?.length === 0) return undefined;
+  const where = and(
+    eq(calls.tenantId, tenantId),
+    after === undefined ? undefined : sql`(${calls.startedAtMs}, ${calls.id}) < (${after[0]}, ${after[1] ?? ''})`,
+    number === undefined ? undefined : or(eq(calls.partyHash, number), eq(calls.lineHash, number)),
+    query.botName === undefined ? undefined : eq(calls.botName, query.botName),
+    query.carrier === undefined ? undefined : eq(calls.carrier, query.carrier),
+    query.direction === undefined ? undefined : eq(calls.direction, query.direction),
+    query.disposition === undefined ? undefined : eq(calls.disposition, query.disposition),
+    query.held === undefined ? undefined : eq(calls.legalHold, true),
+    query.fromMs === undefined ? undefined : gte(calls.startedAtMs, query.fromMs),
+    query.toMs === undefined ? undefined : lt(calls.startedAtMs, query.toMs),
+  );
+  if (words === undefined) return { where, words: undefined };
+  return { where, words: or(arrayContains(calls.words, words), arrayContains(calls.analysisWords, words)) };
+}
+
+/**
+ * The latest calls with these words. The planner takes any word for a fairly common one, and reads all calls in the order of
+ * their time to find a rare one; so neither way is left to it.
+ */
+async function idsWith(owner: Tenancy['owner'], words: SQL, where: SQL | undefined, limit: number): Promise<string[]> {
+  const recent = owner
+    .select({ id: calls.id, startedAtMs: calls.startedAtMs, found: sql<boolean>`${words}`.as('found') })
+    .from(calls)
+    .where(where)
+    .orderBy(desc(calls.startedAtMs), desc(calls.id))
+    .limit(RECENT)
+    .as('recent');
+  const common = await owner
+    .select({ id: recent.id })
+    .from(recent)
+    .where(eq(recent.found, true))
+    .orderBy(desc(recent.startedAtMs), desc(recent.id))
+    .limit(limit);
+  if (common.length === limit) return common.map(({ id }) => id);
+  const rows = await owner.execute<{ id: string }>(sql`
+    WITH hits AS MATERIALIZED (SELECT ${calls.id} AS id, ${calls.startedAtMs} AS at FROM ${calls} WHERE ${and(where, words)})
+    SELECT id FROM hits ORDER BY at DESC, id DESC LIMIT ${limit}`);
+  return rows.rows.map(({ id }) => id);
+}
+
+async function summaries(
+  session: Session,
+  keys: CallKeys,
+  tenantId: string,
+  where: SQL | undefined,
+  limit: number,
+): Promise<CallSummary[]> {
+  const rows = await session
+    .select(listed)
+    .from(calls)
+    .where(where)
+    .orderBy(desc(calls.startedAtMs), desc(calls.id))
+    .limit(limit);
+  return rows.map(({ personal, wrapped, legalHold, analysisState, recordingObject, recordingFormat, ...found }) => {
+    const { audioErasedAtMs, textErasedAtMs, ...row } = found;
+    const key = wrapped === null ? undefined : keys.open(tenantId, row.id, 'text', wrapped);
+    const { from, to, variables = {}, notes = [] } = openCall(personal, key);
+    return {
+      ...row,
+      from,
+      to,
+      variables,
+      notes,
+      endedAtMs: row.endedAtMs ?? undefined,
+      endReason: row.endReason ?? undefined,
+      disposition: row.disposition ?? undefined,
+      keeping: {
+        analysisState,
+        legalHold,
+        recordingObject: recordingObject ?? undefined,
+        recordingFormat: recordingFormat ?? 'wav',
+        audioErasedAtMs: audioErasedAtMs ?? undefined,
+        textErasedAtMs: textErasedAtMs ?? undefined,
+      },
+    };
+  });
+}
+
+const listed = {
+  id: calls.id,
+  botName: calls.botName,
+  carrier: calls.carrier,
+  direction: calls.direction,
+  language: calls.language,
+  startedAtMs: calls.startedAtMs,
+  endedAtMs: calls.endedAtMs,
+  endReason: calls.endReason,
+  turnCount: calls.turnCount,
+  disposition: calls.disposition,
+  analysisState: calls.analysisState,
+  legalHold: calls.legalHold,
+  recordingObject: calls.recordingObject,
+  recordingFormat: calls.recordingFormat,
+  audioErasedAtMs: calls.audioErasedAtMs,
+  textErasedAtMs: calls.textErasedAtMs,
+  personal: calls.personal,
+  wrapped: wrappedTextKey('calls'),
+};

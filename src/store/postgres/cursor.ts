@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { errorText } from '../../kernel/errors.ts';
+import { StoreRecordError } from '../errors.ts';
+import { isStorable } from '../storable.ts';
+
+const MAX_PAGE = 200;
+
+/** Where a page ended: the time and the rest of the key of its last row. */
+const part = z.string().refine(isStorable);
+const cursor = z.tuple([z.int(), part], part);
+
+export type Cursor = z.infer<typeof cursor>;
+
+export function writeCursor(place: Cursor): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url');
+}
+
+/** @throws StoreRecordError for a text that `writeCursor` did not make */
+export function readCursor(text: string | undefined): Cursor | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return cursor.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  } catch (error) {
+    throw new StoreRecordError(`not a place in a list: ${errorText(error)}`);
+  }
+}
+
+/** @throws RangeError */
+export function checkLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new RangeError(`limit is 1 to ${MAX_PAGE}`);
+}

@@ -1,0 +1,376 @@
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  boolean,
+  customType,
+  doublePrecision,
+  foreignKey,
+  index,
+  integer,
+  jsonb,
+  pgPolicy,
+  pgSchema,
+  primaryKey,
+  text,
+} from 'drizzle-orm/pg-core';
+import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
+
+/**
+ * The tables. Every one begins with the tenant, in its rows and in its keys. Times are whole milliseconds since the Unix
+ * epoch, as everywhere else here: no time zone to get wrong on the way. Indexes put nulls first where they fall, as `ORDER BY
+ * … DESC` does: another order could not be read from them. What a person said, and a person's number, stand in
+ * sealed columns only (see seal.ts): erasing a call is destroying its rows of `call_keys`.
+ */
+export const offhook = pgSchema('offhook');
+
+const tenant = () => text('tenant_id').notNull();
+const callId = () => text('call_id').notNull();
+const wallMs = (name: string) => bigint(name, { mode: 'number' });
+/** Sealed bytes. */
+const sealed = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
+/** Hashed words: see blind-index.ts. */
+const words = (name: string) =>
+  bigint(name, { mode: 'bigint' })
+    .array()
+    .notNull()
+    .default(sql`'{}'`);
+
+/**
+ * Row-level security: the role that looks after one tenant sees the rows of the tenant its transaction has named, and none
+ * when it has named nobody. The tables' owner, who migrates and sweeps, sees all. See tenancy.ts.
+ */
+const ofTenant = () => {
+  const named = sql`tenant_id = current_setting('app.tenant', true)`;
+  return pgPolicy('of_tenant', { using: named, withCheck: named });
+};
+
+export const calls = offhook.table(
+  'calls',
+  {
+    tenantId: tenant(),
+    id: text('id').notNull(),
+    revision: integer('revision').notNull(),
+    botName: text('bot_name').notNull(),
+    carrier: text('carrier').notNull(),
+    carrierCallId: text('carrier_call_id').notNull(),
+    direction: text('direction', { enum: ['inbound', 'outbound'] }).notNull(),
+    language: text('language').notNull(),
+    startedAtMs: wallMs('started_at_ms').notNull(),
+    answeredAtMs: wallMs('answered_at_ms'),
+    endedAtMs: wallMs('ended_at_ms'),
+    endReason: text('end_reason'),
+    recordingPath: text('recording_path'),
+    recordingSidecarPath: text('recording_sidecar_path'),
+    recordingStartedAtMs: wallMs('recording_started_at_ms'),
+    /** Key of the sealed recording in the object store. */
+    recordingObject: text('recording_object'),
+    /** What it is kept as; null for WAV, as which it was written. */
+    recordingFormat: text('recording_format', { enum: COMPRESSED_FORMATS }),
+    /** What it is still to be turned into. */
+    recordingWanted: text('recording_wanted', { enum: COMPRESSED_FORMATS }),
+    turnCount: integer('turn_count').notNull(),
+    summary: jsonb('summary').notNull(),
+    disposition: text('disposition'),
+    /** What became of the analysis that every ended call gets. */
+    analysisState: text('analysis_state', { enum: ['none', 'pending', 'done', 'failed'] })
+      .notNull()
+      .default('none'),
+    legalHold: boolean('legal_hold').notNull().default(false),
+    audioErasedAtMs: wallMs('audio_erased_at_ms'),
+    textErasedAtMs: wallMs('text_erased_at_ms'),
+    /** Hashes of the caller's or called person's number and of the bot's own. */
+    partyHash: text('party_hash'),
+    lineHash: text('line_hash'),
+    words: words('words'),
+    analysisWords: words('analysis_words'),
+    /** Numbers, digits and variables. */
+    personal: sealed('personal'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.id] }),
+    index('calls_recent').on(table.tenantId, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
+    index('calls_by_carrier_id').on(table.tenantId, table.carrier, table.carrierCallId),
+    index('calls_by_bot').on(table.tenantId, table.botName, table.startedAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
+    index('calls_by_disposition').on(
+      table.tenantId,
+      table.disposition,
+      table.startedAtMs.desc().nullsFirst(),
+      table.id.desc().nullsFirst(),
+    ),
+    index('calls_by_party').on(table.tenantId, table.partyHash, table.startedAtMs.desc().nullsFirst()),
+    index('calls_by_line').on(table.tenantId, table.lineHash, table.startedAtMs.desc().nullsFirst()),
+    index('calls_by_words').using('gin', table.words),
+    index('calls_by_analysis_words').using('gin', table.analysisWords),
+    index('calls_to_analyse')
+      .on(table.endedAtMs)
+      .where(sql`analysis_state = 'pending'`),
+    index('calls_to_compress')
+      .on(table.endedAtMs)
+      .where(sql`recording_wanted IS NOT NULL AND NOT legal_hold`),
+    index('calls_with_audio')
+      .on(table.botName, table.endedAtMs)
+      .where(sql`audio_erased_at_ms IS NULL AND NOT legal_hold`),
+    index('calls_with_text')
+      .on(table.botName, table.endedAtMs)
+      .where(sql`text_erased_at_ms IS NULL AND NOT legal_hold`),
+    ofTenant(),
+  ],
+);
+
+export const legs = offhook.table(
+  'legs',
+  {
+    tenantId: tenant(),
+    callId: callId(),
+    index: integer('index').notNull(),
+    id: text('id').notNull(),
+    startedAtMs: wallMs('started_at_ms').notNull(),
+    endedAtMs: wallMs('ended_at_ms'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.callId, table.id] }),
+    foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
+  ],
+);
+
+export const attachments = offhook.table(
+  'attachments',
+  {
+    tenantId: tenant(),
+    callId: callId(),
+    legId: text('leg_id').notNull(),
+    index: integer('index').notNull(),
+    id: text('id').notNull(),
+    streamId: text('stream_id').notNull(),
+    startedAtMs: wallMs('started_at_ms').notNull(),
+    endedAtMs: wallMs('ended_at_ms'),
+    endReason: text('end_reason'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.callId, table.id] }),
+    foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
+  ],
+);
+
+export const turns = offhook.table(
+  'turns',
+  {
+    tenantId: tenant(),
+    callId: callId(),
+    index: integer('index').notNull(),
+    inputKind: text('input_kind', { enum: ['start', 'spoken', 'keyed', 'no-input'] }).notNull(),
+    interrupted: boolean('interrupted').notNull(),
+    latencies: jsonb('latencies').notNull(),
+    startedAtMs: wallMs('started_at_ms').notNull(),
+    botStartedAtMs: wallMs('bot_started_at_ms'),
+    botEndedAtMs: wallMs('bot_ended_at_ms'),
+    /** What the caller said, what the bot was to say and what was heard of it. */
+    personal: sealed('personal'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.callId, table.index] }),
+    foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
+  ],
+);
+
+/** The timeline of a call, one row a call: it is read whole or not at all. */
+export const events = offhook.table(
+  'events',
+  { tenantId: tenant(), callId: callId(), count: integer('count').notNull(), timeline: sealed('timeline').notNull() },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.callId] }),
+    foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
+  ],
+);
+
+export const analyses = offhook.table(
+  'analyses',
+  {
+    tenantId: tenant(),
+    callId: callId(),
+    profile: text('profile').notNull().default('default'),
+    version: integer('version').notNull(),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+    disposition: text('disposition'),
+    score: doublePrecision('score'),
+    sealedDocument: sealed('sealed_document'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.callId, table.profile, table.version] }),
+    index('analyses_recent').on(table.tenantId, table.createdAtMs.desc().nullsFirst(), table.callId.desc().nullsFirst()),
+    foreignKey({ columns: [table.tenantId, table.callId], foreignColumns: [calls.tenantId, calls.id] }).onDelete('cascade'),
+    ofTenant(),
+  ],
+);
+
+/**
+ * The keys of a call, one for what was said and one for the sound of it, themselves sealed under the master key. The end of
+ * a key is the end of everything sealed under it.
+ */
+export const callKeys = offhook.table(
+  'call_keys',
+  {
+    tenantId: tenant(),
+    callId: callId(),
+    kind: text('kind', { enum: ['text', 'audio'] }).notNull(),
+    wrapped: sealed('wrapped').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.callId, table.kind] }), ofTenant()],
+);
+
+/** The key under which a tenant's words and numbers are hashed, sealed under the master key. */
+export const tenantKeys = offhook.table(
+  'tenant_keys',
+  { tenantId: text('tenant_id').primaryKey(), wrapped: sealed('wrapped').notNull() },
+  () => [ofTenant()],
+);
+
+/** Calls that were erased: nothing of them is ever written again, whoever still holds a copy on its way here. */
+export const erasures = offhook.table(
+  'erasures',
+  { tenantId: tenant(), callId: callId(), erasedAtMs: wallMs('erased_at_ms').notNull() },
+  (table) => [primaryKey({ columns: [table.tenantId, table.callId] }), ofTenant()],
+);
+
+/** What is sent to one endpoint about one event. */
+export const webhookDeliveries = offhook.table(
+  'webhook_deliveries',
+  {
+    tenantId: tenant(),
+    /** The `webhook-id`: the same for every try. */
+    id: text('id').notNull(),
+    callId: callId(),
+    endpoint: text('endpoint').notNull(),
+    type: text('type').notNull(),
+    state: text('state', { enum: ['pending', 'delivered', 'failed'] }).notNull(),
+    attempts: integer('attempts').notNull(),
+    /** The last answer's status, and why it was no success. */
+    status: integer('status'),
+    reason: text('reason'),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+    updatedAtMs: wallMs('updated_at_ms').notNull(),
+    body: sealed('body').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.id] }),
+    index('webhook_deliveries_recent').on(table.tenantId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
+    index('webhook_deliveries_of_call').on(table.tenantId, table.callId),
+    index('webhook_deliveries_pending')
+      .on(table.updatedAtMs)
+      .where(sql`state = 'pending'`),
+    ofTenant(),
+  ],
+);
+
+/** One request to analyse recordings from elsewhere, whose words, names and sound lie under its own keys in `call_keys`. */
+export const submissions = offhook.table(
+  'submissions',
+  {
+    tenantId: tenant(),
+    id: text('id').notNull(),
+    profile: text('profile').notNull(),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+    /** When nothing of it was left to be done. */
+    endedAtMs: wallMs('ended_at_ms'),
+    /** When endpoints were told of that. */
+    announcedAtMs: wallMs('announced_at_ms'),
+    /** How often it was begun anew. */
+    round: integer('round').notNull().default(0),
+    /** Recordings by their state. */
+    queued: integer('queued').notNull().default(0),
+    running: integer('running').notNull().default(0),
+    done: integer('done').notNull().default(0),
+    failed: integer('failed').notNull().default(0),
+    cancelled: integer('cancelled').notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.id] }),
+    index('submissions_recent').on(table.tenantId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
+    index('submissions_unannounced')
+      .on(table.endedAtMs)
+      .where(sql`announced_at_ms IS NULL`),
+    ofTenant(),
+  ],
+);
+
+/** One recording of a submission. */
+export const submissionItems = offhook.table(
+  'submission_items',
+  {
+    tenantId: tenant(),
+    submissionId: text('submission_id').notNull(),
+    index: integer('index').notNull(),
+    state: text('state', { enum: ['queued', 'running', 'done', 'failed', 'cancelled'] }).notNull(),
+    attempts: integer('attempts').notNull().default(0),
+    updatedAtMs: wallMs('updated_at_ms').notNull(),
+    /** Key of the sealed upload in the object store, while it is there. */
+    uploadObject: text('upload_object'),
+    sha256: text('sha256'),
+    bytes: wallMs('bytes'),
+    /** Name and hash of the profile that made the document. */
+    profileKey: text('profile_key'),
+    disposition: text('disposition'),
+    score: doublePrecision('score'),
+    /** Why it failed, or waits for another try: a stable code, and a text for people. */
+    code: text('code'),
+    reason: text('reason'),
+    /** Its name, where it is and what was sent along. */
+    personal: sealed('personal').notNull(),
+    document: sealed('document'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.submissionId, table.index] }),
+    foreignKey({
+      columns: [table.tenantId, table.submissionId],
+      foreignColumns: [submissions.tenantId, submissions.id],
+    }).onDelete('cascade'),
+    index('submission_items_by_content')
+      .on(table.tenantId, table.sha256, table.profileKey)
+      .where(sql`state = 'done'`),
+    index('submission_items_open')
+      .on(table.updatedAtMs)
+      .where(sql`state IN ('queued', 'running')`),
+    index('submission_items_left')
+      .on(table.updatedAtMs)
+      .where(sql`state = 'done' AND upload_object IS NOT NULL`),
+    ofTenant(),
+  ],
+);
+
+/** Answers to requests that carried an idempotency key, for as long as the key counts: ids and states, nothing personal. */
+export const idempotencyKeys = offhook.table(
+  'idempotency_keys',
+  {
+    tenantId: tenant(),
+    /** A hash of the key and of who sent it. */
+    key: text('key').notNull(),
+    /** The call that the request is about; goes with its erasure. */
+    callId: text('call_id'),
+    /** A hash of method, address, body and scopes. */
+    fingerprint: text('fingerprint').notNull(),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+    /** Null while the first request is still being served. */
+    status: integer('status'),
+    location: text('location'),
+    answer: jsonb('answer'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.key] }),
+    index('idempotency_keys_old').on(table.createdAtMs),
+    index('idempotency_keys_call')
+      .on(table.tenantId, table.callId)
+      .where(sql`call_id IS NOT NULL`),
+    ofTenant(),
+  ],
+);
+
+/** Rows of the first schema whose plain text is still to be sealed (see seal-old-rows.ts); empty ever after. */
+export const unsealed = offhook.table(
+  'unsealed',
+  { tenantId: tenant(), callId: callId(), plain: jsonb('plain').notNull() },
+  (table) => [primaryKey({ columns: [table.tenantId, table.callId] }), ofTenant()],
+);
