@@ -3,6 +3,8 @@ import type { WebSocket } from 'ws';
 import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
 import { EvenLoudness } from '../../src/call/outbound/loudness.ts';
 import { DEFAULT_LEAD } from '../../src/call/outbound/playout-lead.ts';
+import { ANSWER_READER } from '../../src/call/control/answer-reader.ts';
+import { turnMachine } from '../../src/call/turn/turn-machine.ts';
 import { SecretVault } from '../../src/call/control/secret-vault.ts';
 import { CallSession } from '../../src/call/session.ts';
 import type { CallServices } from '../../src/call/services.ts';
@@ -117,6 +119,7 @@ export async function wholeCall(): Promise<WholeCall> {
     journal: () => undefined,
     ended: async () => undefined,
     activeCalls: () => 1,
+    machine: turnMachine(ANSWER_READER),
     controlOf: () => undefined,
     news: () => undefined,
   };

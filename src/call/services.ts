@@ -70,8 +70,8 @@ export interface CallServices extends DetectorParts {
   readonly news: (news: CallNews) => void;
   /** Acts on calls at a carrier; undefined where its account is not configured. */
   readonly controlOf: (carrier: string) => CallControl | undefined;
-  /** Other rules of turn-taking than the product's own. */
-  readonly machine?: TurnMachine;
+  /** The rules of turn-taking. */
+  readonly machine: TurnMachine;
 }
 
 /** What one call is about. */

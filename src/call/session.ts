@@ -4,7 +4,7 @@ import type { RecognitionEvent } from '../speech/port.ts';
 import { isQuestion } from './turn/backchannel.ts';
 import { CallLog, type CallStanding } from './log/call-log.ts';
 import { CarrierControl } from './control/carrier-control.ts';
-import type { CallRecord } from './log/call-record.ts';
+import type { CallerInput, CallRecord } from './log/call-record.ts';
 import { DialogDriver, type DialogFloor } from './control/dialog-driver.ts';
 import { HangupPolicy } from './control/hangup-policy.ts';
 import { carryOutFloor, isFloorEffect } from './floor-effects.ts';
@@ -16,8 +16,7 @@ import { StallDetector } from './outbound/stall-detector.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { callerHasFloor, nothingIsSaid } from './turn/turn.ts';
 import { TurnLoop } from './turn/turn-loop.ts';
-import { TURN_MACHINE } from './turn/turn-machine.ts';
-import type { AskedInput, TurnEffect, TurnEvent, TurnState } from './turn/turn-state.ts';
+import type { TurnEffect, TurnEvent, TurnState } from './turn/turn-state.ts';
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
 export class CallSession {
@@ -48,7 +47,7 @@ export class CallSession {
     this.identity = identity;
     this.#services = services;
     this.#timing = timing;
-    this.#turns = new TurnLoop(services.machine ?? TURN_MACHINE, identity.bot, (effect) => {
+    this.#turns = new TurnLoop(services.machine, identity.bot, (effect) => {
       if (this.#media !== undefined) this.#carryOut(effect, this.#media);
     });
     this.#stall = new StallDetector(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
@@ -315,7 +314,7 @@ export class CallSession {
     }
   }
 
-  #ask(input: AskedInput, media: Media, turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs())): void {
+  #ask(input: CallerInput, media: Media, turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs())): void {
     // What an attempt at this turn, or the answer before, meant to do after its words is not done.
     this.#farewell.answered();
     this.#carrier.forgetKeys();

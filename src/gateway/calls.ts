@@ -10,10 +10,12 @@ import { EvenLoudness } from '../call/outbound/loudness.ts';
 import { SpeechJudge } from '../call/inbound/neural/speech-judge.ts';
 import { RecordingThread } from '../call/recording/recording-thread.ts';
 import { FIXTURES_FOLDER, FixtureKeeping, type FixtureKeepingOptions } from '../replay/fixture-keeping.ts';
+import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from '../call/services.ts';
 import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
 import { Ticker } from '../call/ticker.ts';
+import { turnMachine } from '../call/turn/turn-machine.ts';
 import { VoiceNames } from '../call/outbound/voice-names.ts';
 import { TwilioControl } from '../carriers/twilio/control.ts';
 import type { Bot } from '../config/bots.ts';
@@ -137,6 +139,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       options.news?.(news);
       liveNews.tell(news);
     },
+    machine: turnMachine(ANSWER_READER),
     controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
   };
   const fixtures = new FixtureKeeping({

@@ -6,7 +6,6 @@ import type { CallRecord } from '../call/log/call-record.ts';
 import type { PlayoutLead } from '../call/outbound/playout-lead.ts';
 import type { CallIdentity, CallServices, CallTiming } from '../call/services.ts';
 import type { CallOrder } from '../call/control/supervision.ts';
-import { TURN_MACHINE } from '../call/turn/turn-machine.ts';
 import { askedText, inputText } from './asked-text.ts';
 import { DecisionLog } from './decision.ts';
 import type { CallFixture } from './fixture.ts';
@@ -107,7 +106,7 @@ export class CallRecorder {
         const control = services.controlOf(carrier);
         return control === undefined ? undefined : recordControl(control, gate, draft, decisions);
       },
-      machine: decisions.watchMachine(services.machine ?? TURN_MACHINE),
+      machine: decisions.watchMachine(services.machine),
       news: decisions.watchNews(services.news),
       ended: (record) => this.#ended(record),
     };

@@ -5,9 +5,10 @@ import { silentLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import type { CallRecord } from '../call/log/call-record.ts';
 import type { CallServices, CallTiming } from '../call/services.ts';
+import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import { CallSession } from '../call/session.ts';
-import { TURN_MACHINE } from '../call/turn/turn-machine.ts';
+import { turnMachine } from '../call/turn/turn-machine.ts';
 import { type Decision, DecisionLog } from './decision.ts';
 import type { CallFixture, Entry } from './fixture.ts';
 import { measuresOf, type TurnMeasure } from './measures.ts';
@@ -81,6 +82,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     activeCalls: () => 1,
     news: () => undefined,
     controlOf: () => control,
+    machine: turnMachine(ANSWER_READER),
   };
   const control = replayControl(fixture, time, decisions, standIn);
   const changed = change.services?.(services) ?? services;
@@ -101,7 +103,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     },
     {
       ...changed,
-      machine: decisions.watchMachine(changed.machine ?? TURN_MACHINE),
+      machine: decisions.watchMachine(changed.machine),
       news: decisions.watchNews(changed.news),
     },
     { ...fixture.timing, ...change.timing },

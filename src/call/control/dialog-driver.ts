@@ -1,12 +1,15 @@
 import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../../dialog/port.ts';
-import { answerContext, contractHints, mostKeys, readAnswer } from '../../language/index.ts';
+import { answerContext, contractHints, mostKeys } from '../../language/index.ts';
 import type { CallLog } from '../log/call-log.ts';
 import { disposeDialog, runDialog } from './dialog-runner.ts';
-import { EarlyAnswer } from '../turn/early-answer.ts';
+import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from '../media.ts';
 import type { CallIdentity, CallServices } from '../services.ts';
 import { sameWords } from '../turn/transcript.ts';
-import type { AskedInput, Expectation, ExpectedValue } from '../turn/turn-state.ts';
+import type { CallerInput } from '../log/call-record.ts';
+import type { Expectation } from '../turn/turn-state.ts';
+import type { ExpectedValue } from '../turn/value-reader.ts';
+import { readExpected } from './answer-reader.ts';
 
 /** A dialog that failed this often in a row is given up, with an apology. */
 const MOST_FAILURES = 3;
@@ -40,7 +43,7 @@ export class DialogDriver {
   readonly #hook: DialogHook;
   #failures = 0;
   /** The answer that the dialog was asked for last; `spoken` once something of it can be heard. */
-  #answer: { readonly kind: AskedInput['kind']; spoken: boolean; readonly end: () => void } | undefined;
+  #answer: { readonly kind: CallerInput['kind']; spoken: boolean; readonly end: () => void } | undefined;
   /** The values that turns were asked for, by turn: that of a turn which may be asked again, and that of the next one. */
   readonly #expected = new Map<number, ExpectedValue>();
   #hints: readonly string[] = [];
@@ -81,7 +84,7 @@ export class DialogDriver {
   }
 
   /** Gives up the running reply and asks for another. */
-  ask(input: AskedInput, turn: number, media: Media): void {
+  ask(input: CallerInput, turn: number, media: Media): void {
     const { voice } = media;
     this.#journal(media);
     const reply = voice.start(turn);
@@ -185,7 +188,7 @@ export class DialogDriver {
     }
   }
 
-  #turn(input: AskedInput, turn: number, { voice, outbound }: Media): DialogTurn {
+  #turn(input: CallerInput, turn: number, { voice, outbound }: Media): DialogTurn {
     return {
       call: this.#facts(voice.language),
       index: turn,
@@ -213,10 +216,9 @@ export class DialogDriver {
   }
 
   /** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
-  #input(input: AskedInput, turn: number, language: string): TurnInput {
+  #input(input: CallerInput, turn: number, language: string): TurnInput {
     const expected = this.#expected.get(turn);
-    const read = (text: string, keys: string) =>
-      expected === undefined ? {} : { answer: readAnswer(expected.contract, expected.context, text, keys) };
+    const read = (text: string, keys: string) => (expected === undefined ? {} : { answer: readExpected(expected, text, keys) });
     if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
     if (input.kind !== 'keyed') return input;
     const { digits, reading } = input;
@@ -224,7 +226,7 @@ export class DialogDriver {
   }
 
   /** The answer that was made early, where these were the words. */
-  #earlyFor(input: AskedInput, turn: number): EarlyAnswer | undefined {
+  #earlyFor(input: CallerInput, turn: number): EarlyAnswer | undefined {
     const early = this.#early;
     this.#early = undefined;
     if (early === undefined) return undefined;

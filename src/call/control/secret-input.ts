@@ -1,6 +1,9 @@
-import { type AnswerReading, isSecure, readAnswer, withoutCardNumbers } from '../../language/index.ts';
+import { type AnswerReading, withoutCardNumbers } from '../../language/index.ts';
 import type { SecretVault } from './secret-vault.ts';
-import type { AskedInput, Expectation, ExpectedValue } from '../turn/turn-state.ts';
+import type { CallerInput } from '../log/call-record.ts';
+import type { AskedInput, Expectation } from '../turn/turn-state.ts';
+import type { ExpectedValue } from '../turn/value-reader.ts';
+import { ANSWER_READER, readExpected } from './answer-reader.ts';
 
 /** Silence that goes on after the last key: its tone may still be on its way. */
 const TAIL_MS = 400;
@@ -41,7 +44,7 @@ export class SecretInput {
   expect(expectation: Expectation | undefined, nowMs: number): number | undefined {
     const before = this.#expected;
     const value = expectation?.value;
-    const isSecret = value !== undefined && isSecure(value.contract);
+    const isSecret = value !== undefined && ANSWER_READER.isSecret(value);
     this.#wanted = value !== undefined && !isSecret;
     this.#expected = isSecret ? value : undefined;
     if (before !== undefined && this.#expected === undefined) this.#quietUntilMs = nowMs + TAIL_MS;
@@ -80,14 +83,14 @@ export class SecretInput {
    * The turn is over. What a caller who stayed silent was asked for is still expected of them, and as secret as it was.
    * @returns its input as everybody may see it; the value itself is in the vault where it is whole
    */
-  hide(input: AskedInput, nowMs: number): AskedInput {
+  hide(input: AskedInput, nowMs: number): CallerInput {
     if (input.kind === 'no-input') return input;
     const expected = this.#expected;
     this.#wasWanted = this.#wanted;
     this.expect(undefined, nowMs);
     const digits = input.kind === 'keyed' ? input.digits : input.kind === 'spoken' ? input.keys : undefined;
     if (expected === undefined || digits === undefined) return this.hideAgain(input);
-    const reading = readAnswer(expected.contract, expected.context, '', digits);
+    const reading = readExpected(expected, '', digits);
     if (reading.status !== 'complete') return { kind: 'keyed', digits: masked(digits, 0), reading: withoutDigits(reading) };
     const shown = expected.contract.kind === 'card' ? SHOWN_DIGITS : 0;
     const token = this.#vault.keep(this.#botName, reading.value);

@@ -1,7 +1,5 @@
-/** A line of which nothing has come for so long after it was due is late, and no longer only uneven, … */
-export const LATE_AFTER_MS = 60;
-/** … and no longer late after this, but away: some carriers send nothing of silence. */
-export const LATE_UNTIL_MS = 500;
+import { LATE_AFTER_MS, LATE_UNTIL_MS } from '../turn/turn-settings.ts';
+
 /** Share of the time that passes by which dates catch up with a line that stays behind. */
 const CATCH_UP = 0.1;
 

@@ -1,7 +1,7 @@
 import type { Attachment } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
-import type { AttachmentRecord, CallRecord, InterruptionRecord } from './call-record.ts';
+import type { AttachmentRecord, CallerInput, CallRecord, InterruptionRecord } from './call-record.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
@@ -10,7 +10,7 @@ import type { Recording } from '../recording/recording.ts';
 import type { SecretInput } from '../control/secret-input.ts';
 import type { CallIdentity, CallNews, CallServices } from '../services.ts';
 import { Timeline } from './timeline.ts';
-import type { AskedInput, TurnEffect } from '../turn/turn-state.ts';
+import type { TurnEffect } from '../turn/turn-state.ts';
 
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
 
@@ -145,7 +145,7 @@ export class CallLog {
     });
   }
 
-  asked(turn: number, input: AskedInput): void {
+  asked(turn: number, input: CallerInput): void {
     this.timeline.add({ type: 'dialog-asked', atMs: this.#nowMs(), turn, kind: input.kind });
     this.#tell({ type: 'turn', callId: this.#callId, turn, kind: input.kind, callerText: callerText(input) });
   }

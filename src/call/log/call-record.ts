@@ -2,12 +2,18 @@ import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measur
 import type { HeardSentence } from '../outbound/heard-ledger.ts';
 import type { RecordingGap } from '../recording/recording.ts';
 import type { TimelineEvent, TurnLatency } from './timeline.ts';
+import type { AnswerReading } from '../../language/index.ts';
 import type { AskedInput } from '../turn/turn-state.ts';
+
+/** What the caller said or keyed in a turn, as a record may show it; `reading` where digits were hidden after they had been read. */
+export type CallerInput =
+  | Exclude<AskedInput, { readonly kind: 'keyed' }>
+  | { readonly kind: 'keyed'; readonly digits: string; readonly reading?: AnswerReading };
 
 /** One exchange: what the caller did, and the reply to it. The greeting is turn 0. */
 export interface TurnRecord {
   readonly index: number;
-  readonly input: AskedInput;
+  readonly input: CallerInput;
   /** Joined finals; for keys, the digits. Empty for the greeting and for no input. */
   readonly callerText: string;
   /** What the bot was to say, and what of it was heard; a half-heard word ends in a dash. */

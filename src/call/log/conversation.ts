@@ -1,12 +1,11 @@
 import type { HistoryEntry } from '../../dialog/port.ts';
-import type { TurnRecord } from './call-record.ts';
+import type { CallerInput, TurnRecord } from './call-record.ts';
 import type { HeardLedger } from '../outbound/heard-ledger.ts';
 import { type Timeline, turnLatency } from './timeline.ts';
-import type { AskedInput } from '../turn/turn-state.ts';
 
 interface Exchange {
   readonly index: number;
-  input: AskedInput;
+  input: CallerInput;
   readonly startedAtWallMs: number;
 }
 
@@ -21,14 +20,14 @@ export class Conversation {
   }
 
   /** Opens the next turn. */
-  open(input: AskedInput, wallMs: number): number {
+  open(input: CallerInput, wallMs: number): number {
     this.#exchanges.push({ index: this.#exchanges.length, input, startedAtWallMs: wallMs });
     this.digits += keysOf(input);
     return this.current;
   }
 
   /** Puts better words into the running turn. */
-  amend(input: AskedInput): void {
+  amend(input: CallerInput): void {
     const exchange = this.#exchanges.at(-1);
     if (exchange !== undefined) exchange.input = input;
   }
@@ -66,7 +65,7 @@ export class Conversation {
 
   #record(
     index: number,
-    input: AskedInput,
+    input: CallerInput,
     startedAtWallMs: number,
     ledger: HeardLedger,
     timeline: Pick<Timeline, 'ofTurn'>,
@@ -85,13 +84,13 @@ export class Conversation {
 }
 
 /** The keys of an answer. */
-function keysOf(input: AskedInput): string {
+function keysOf(input: CallerInput): string {
   if (input.kind === 'keyed') return input.digits;
   return input.kind === 'spoken' ? (input.keys ?? '') : '';
 }
 
 /** What the caller said or keyed; empty where it was nothing. */
-export function callerText(input: AskedInput): string {
+export function callerText(input: CallerInput): string {
   switch (input.kind) {
     case 'spoken':
       return input.keys === undefined ? input.text : `${input.text} ${input.keys}`;

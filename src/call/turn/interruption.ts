@@ -1,4 +1,5 @@
-import type { Interruptible } from '../../dialog/port.ts';
+/** What may interrupt a sentence of the bot: voice and keys, keys alone, or nothing. */
+export type Interruptible = 'always' | 'keypad' | 'never';
 
 /**
  * Who keeps the floor when the caller makes a sound while the bot speaks. In two steps: a *hold* stops feeding the

@@ -1,7 +1,6 @@
-import type { Bot } from '../../config/bots.ts';
-import { LATE_AFTER_MS, LATE_UNTIL_MS } from '../inbound/frame-time.ts';
 import { initialTurn } from './turn.ts';
 import type { TurnMachine } from './turn-machine.ts';
+import { type BotTurnTaking, LATE_AFTER_MS, LATE_UNTIL_MS } from './turn-settings.ts';
 import type { TurnEffect, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
 
 /**
@@ -24,7 +23,7 @@ export class TurnLoop {
   /** When something was decided last. */
   #decidedMs = Number.NEGATIVE_INFINITY;
 
-  constructor(machine: TurnMachine, bot: Bot, carryOut: (effect: TurnEffect) => void) {
+  constructor(machine: TurnMachine, bot: BotTurnTaking, carryOut: (effect: TurnEffect) => void) {
     this.#machine = machine;
     this.settings = machine.settingsOf(bot);
     this.#carryOut = carryOut;

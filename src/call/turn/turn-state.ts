@@ -1,8 +1,7 @@
-import type { AnswerContext, AnswerReading, AnswerContract } from '../../language/index.ts';
-import type { Interruptible } from '../../dialog/port.ts';
 import type { EndpointingSettings } from './endpointing.ts';
-import type { Contest, Evidence, InterruptionSettings, VoiceFrame } from './interruption.ts';
+import type { Contest, Evidence, Interruptible, InterruptionSettings, VoiceFrame } from './interruption.ts';
 import type { TurnWords } from './transcript.ts';
+import type { ExpectedValue, ValueReader } from './value-reader.ts';
 
 export interface TurnSettings {
   readonly endpointing: EndpointingSettings;
@@ -20,6 +19,8 @@ export interface TurnSettings {
   readonly askEarlyMs: number | undefined;
   /** A dialog that has said nothing for this long has failed this turn. */
   readonly thinkingLimitMs: number;
+  /** Understands the values that dialogs ask for. */
+  readonly reader: ValueReader;
 }
 
 /** What the next answer is expected to be; set by the dialog's `gather`. */
@@ -31,11 +32,6 @@ export interface Expectation {
   readonly value?: ExpectedValue;
   /** An answer is waited for, by the dialog or because the bot asks a question: a word of agreement is one. */
   readonly asked?: true;
-}
-
-export interface ExpectedValue {
-  readonly contract: AnswerContract;
-  readonly context: AnswerContext;
 }
 
 export type TurnEvent =
@@ -100,8 +96,7 @@ export type AskedInput =
   | { readonly kind: 'start' }
   /** `keys` were pressed after the words, for the same value. */
   | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
-  /** `reading` where the digits were hidden after they had been read. */
-  | { readonly kind: 'keyed'; readonly digits: string; readonly reading?: AnswerReading }
+  | { readonly kind: 'keyed'; readonly digits: string }
   | { readonly kind: 'no-input'; readonly attempt: number };
 
 /** What is known of the caller's voice in the running turn. */

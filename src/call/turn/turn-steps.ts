@@ -1,4 +1,3 @@
-import { contractSilenceMs, DEFAULT_PATIENCE, isSecure, readAnswer } from '../../language/index.ts';
 import { isBackchannel, isHesitation, waitingWords } from './backchannel.ts';
 import { commitReason, percentile, settleLimitMs } from './endpointing.ts';
 import { NO_EVIDENCE } from './interruption.ts';
@@ -59,7 +58,7 @@ export function afterTime(settings: TurnSettings, state: TurnState, atMs: number
       return early(settings, afterCommit(settings, state, phase, atMs, nowMs), atMs);
     case 'keying':
       if (stillKeying(settings, state, phase, atMs)) return { state, effects: NO_EFFECTS };
-      return ask(state, keyedInput(state, phase.digits), atMs, false);
+      return ask(state, keyedInput(settings, state, phase.digits), atMs, false);
     case 'thinking':
       return whileThinking(settings, state, phase, atMs, nowMs);
     case 'bot-speaking': {
@@ -98,7 +97,7 @@ function afterSpeech(
     lastVoicedMs,
     wordsChangedMs: wordless ? undefined : state.wordsChangedMs,
     text: () => provisionalText(state.words),
-    valueMs: wordless ? undefined : silenceOfValue(state, endpointing.endpointingMs, atMs - lastVoicedMs),
+    valueMs: wordless ? undefined : silenceOfValue(settings, state, endpointing.endpointingMs, atMs - lastVoicedMs),
     pauses: state.pauses,
   };
   const reason = commitReason(endpointing, spoken, atMs);
@@ -120,12 +119,14 @@ function afterSpeech(
 }
 
 /** The silence that ends the value which was asked for; undefined while the line is not quiet, or nothing of it was said. */
-function silenceOfValue({ words, expectation }: TurnState, baseMs: number, quietMs: number): number | undefined {
-  const { value } = expectation;
-  if (value === undefined || quietMs < DEFAULT_PATIENCE.wholeMs) return undefined;
-  const reading = readAnswer(value.contract, value.context, provisionalText(words));
-  const saysNothing = reading.status === 'impossible' || (reading.status === 'incomplete' && !reading.begun);
-  return saysNothing ? undefined : contractSilenceMs(reading, baseMs);
+function silenceOfValue(
+  { reader }: TurnSettings,
+  { words, expectation: { value } }: TurnState,
+  baseMs: number,
+  quietMs: number,
+): number | undefined {
+  if (value === undefined || quietMs < reader.leastSilenceMs) return undefined;
+  return reader.silenceMs(value, provisionalText(words), baseMs);
 }
 
 /** Words that stand still in a quiet line may be all: the dialog can be asked while the rest of the silence is waited for. */
@@ -348,33 +349,31 @@ function keepTurn(state: TurnState, input: AskedInput, atMs: number): Step {
 }
 
 /** The keys so far: complete on `#` or at the expected length, else waiting for the next one. */
-export function keyed(state: TurnState, digits: string, atMs: number): Step {
+export function keyed(settings: TurnSettings, state: TurnState, digits: string, atMs: number): Step {
   const complete = digits.endsWith('#') && digits.length > 1;
   const kept = complete ? digits.slice(0, -1) : digits;
   const { maxDigits } = state.expectation;
-  if (complete || (maxDigits !== undefined && kept.length >= maxDigits) || isWhole(state, kept)) {
-    return ask(state, keyedInput(state, kept), atMs, false);
+  if (complete || (maxDigits !== undefined && kept.length >= maxDigits) || isWhole(settings, state, kept)) {
+    return ask(state, keyedInput(settings, state, kept), atMs, false);
   }
   return { state: { ...state, phase: { name: 'keying', digits: kept, lastMs: atMs } }, effects: NO_EFFECTS };
 }
 
 /** Keys alone, or behind the words of the same value. */
-function keyedInput(state: TurnState, digits: string): AskedInput {
-  const text = wordsOfValue(state);
+function keyedInput(settings: TurnSettings, state: TurnState, digits: string): AskedInput {
+  const text = wordsOfValue(settings, state);
   return text === '' ? { kind: 'keyed', digits } : { kind: 'spoken', text, keys: digits };
 }
 
 /** What has been said of the value that was asked for; of a secret nothing is heard, so that words are of before. */
-function wordsOfValue({ words, expectation: { value } }: TurnState): string {
-  return value === undefined || isSecure(value.contract) ? '' : provisionalText(words);
+function wordsOfValue({ reader }: TurnSettings, { words, expectation: { value } }: TurnState): string {
+  return value === undefined || reader.isSecret(value) ? '' : provisionalText(words);
 }
 
 /** Whether the value that was asked for is there, and nothing can follow. */
-function isWhole(state: TurnState, digits: string): boolean {
+function isWhole(settings: TurnSettings, state: TurnState, digits: string): boolean {
   const { value } = state.expectation;
-  if (value === undefined) return false;
-  const reading = readAnswer(value.contract, value.context, wordsOfValue(state), digits);
-  return reading.status === 'complete' && reading.more === 'no';
+  return value !== undefined && settings.reader.progress(value, wordsOfValue(settings, state), digits) === 'whole';
 }
 
 /** Whether another key may come: people look the next ones up where a value is incomplete, and may go on aloud. */
@@ -382,6 +381,6 @@ function stillKeying(settings: TurnSettings, state: TurnState, phase: Phase & { 
   const { value } = state.expectation;
   if (value === undefined) return atMs - phase.lastMs < settings.interDigitMs;
   const quietMs = atMs - Math.max(phase.lastMs, state.hearing.lastVoicedMs ?? 0);
-  const reading = readAnswer(value.contract, value.context, wordsOfValue(state), phase.digits);
-  return quietMs < settings.interDigitMs * (reading.status === 'incomplete' ? INCOMPLETE_PATIENCE : 1);
+  const progress = settings.reader.progress(value, wordsOfValue(settings, state), phase.digits);
+  return quietMs < settings.interDigitMs * (progress === 'missing' ? INCOMPLETE_PATIENCE : 1);
 }

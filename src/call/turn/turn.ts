@@ -1,13 +1,14 @@
-import type { Interruptible } from '../../dialog/port.ts';
 import { waitingWords } from './backchannel.ts';
 import { DEFAULT_ENDPOINTING } from './endpointing.ts';
 import { onFrame } from './turn-hearing.ts';
 import { onFinal, onPartial } from './turn-words.ts';
 import { afterTime, ask, dropBackchannel, keyed, NO_EFFECTS } from './turn-steps.ts';
-import { DEFAULT_INTERRUPTION, mayInterrupt, NO_EVIDENCE } from './interruption.ts';
+import { DEFAULT_INTERRUPTION, type Interruptible, mayInterrupt, NO_EVIDENCE } from './interruption.ts';
 import { hasWords, NO_WORDS, provisionalText } from './transcript.ts';
 import type { Expectation, Phase, Step, TurnEvent, TurnSettings, TurnState } from './turn-state.ts';
+import { NO_VALUES } from './value-reader.ts';
 
+/** The product's numbers; whoever asks for values brings a reader for them. */
 export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   endpointing: DEFAULT_ENDPOINTING,
   interruption: DEFAULT_INTERRUPTION,
@@ -18,6 +19,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   thinkingFillerMs: 1_500,
   thinkingLimitMs: 10_000,
   askEarlyMs: undefined,
+  reader: NO_VALUES,
 };
 
 /** The state before the call has started: nothing heard, nothing asked. */
@@ -79,9 +81,9 @@ export function stepTurn(settings: TurnSettings, state: TurnState, event: TurnEv
     case 'bot-policy':
       return onBotPolicy(saying(state, event), event.policy);
     case 'bot-finished':
-      return onBotFinished(state, event.atMs);
+      return onBotFinished(settings, state, event.atMs);
     case 'muted':
-      return event.on ? mute(state, event.atMs) : unmute(state, event.atMs);
+      return event.on ? mute(settings, state, event.atMs) : unmute(state, event.atMs);
   }
 }
 
@@ -132,10 +134,10 @@ function onBotStarted(state: TurnState, policy: Interruptible, atMs: number): St
   return { state: { ...dropped, droppedSeg, phase: speaking }, effects };
 }
 
-function onBotFinished(state: TurnState, atMs: number): Step {
+function onBotFinished(settings: TurnSettings, state: TurnState, atMs: number): Step {
   const { phase } = state;
   if (phase.name !== 'bot-speaking' && phase.name !== 'thinking') return { state, effects: NO_EFFECTS };
-  if (state.pendingDigits !== '') return keyed({ ...state, pendingDigits: '' }, state.pendingDigits, atMs);
+  if (state.pendingDigits !== '') return keyed(settings, { ...state, pendingDigits: '' }, state.pendingDigits, atMs);
   const contest = phase.name === 'bot-speaking' ? phase.contest : undefined;
   if (contest !== undefined || hasWords(state.words)) {
     const sinceMs = contest?.sinceMs ?? atMs;
@@ -159,14 +161,14 @@ function onBotFinished(state: TurnState, atMs: number): Step {
 }
 
 /** The bot falls silent at once; a caller who is speaking goes on. */
-function mute(before: TurnState, atMs: number): Step {
+function mute(settings: TurnSettings, before: TurnState, atMs: number): Step {
   if (before.muted) return { state: before, effects: NO_EFFECTS };
   const { phase } = before;
   const state: TurnState = { ...before, muted: true };
   const silenced: Step =
     phase.name === 'caller-speaking' || phase.name === 'settling'
       ? { state: { ...state, phase: { ...phase, interrupted: false } }, effects: NO_EFFECTS }
-      : onBotFinished(state, atMs);
+      : onBotFinished(settings, state, atMs);
   return { state: silenced.state, effects: [{ type: 'silence' }, ...silenced.effects] };
 }
 
@@ -188,19 +190,19 @@ function onDigit(settings: TurnSettings, before: TurnState, atMs: number, key: s
     case 'listening':
     case 'caller-speaking':
     case 'settling':
-      return keyed(state, digit, atMs);
+      return keyed(settings, state, digit, atMs);
     case 'keying':
-      return keyed(state, phase.digits + digit, atMs);
+      return keyed(settings, state, phase.digits + digit, atMs);
     case 'thinking': {
       if (state.asked?.input.kind === 'start') return { state: { ...state, pendingDigits: digit }, effects: NO_EFFECTS };
-      const next = keyed(state, digit, atMs);
+      const next = keyed(settings, state, digit, atMs);
       return { state: next.state, effects: [{ type: 'cancel-reply', takesBack: false, atMs }, ...next.effects] };
     }
     case 'bot-speaking': {
       if (!mayInterrupt(phase.policy, 'key')) {
         return { state: { ...state, pendingDigits: digit }, effects: NO_EFFECTS };
       }
-      const next = keyed(state, digit, atMs);
+      const next = keyed(settings, state, digit, atMs);
       return { state: next.state, effects: [{ type: 'clear', by: 'key', onsetMs: atMs, atMs }, ...next.effects] };
     }
   }

@@ -12,6 +12,8 @@ import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews, CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-lead.ts';
 import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';
+import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
+import { turnMachine } from '../../../src/call/turn/turn-machine.ts';
 import { SecretVault } from '../../../src/call/control/secret-vault.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
 import type { Attachment, CallControl, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
@@ -178,6 +180,7 @@ export class CallBench {
       journal: (record) => void this.journal.push(record),
       ended: async (record) => void (this.record = record),
       activeCalls: () => 1,
+      machine: turnMachine(ANSWER_READER),
       controlOf: () => this.control,
       news: (news) => {
         if (this.newsFails) throw new Error('the console is broken');

@@ -1,3 +1,4 @@
+import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
 import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../../src/call/turn/turn.ts';
 import type { TurnEffect, TurnEvent, TurnSettings, TurnState } from '../../../src/call/turn/turn-state.ts';
 
@@ -9,7 +10,7 @@ export class TurnDriver {
   readonly settings: TurnSettings;
 
   constructor(settings: Partial<TurnSettings> = {}) {
-    this.settings = { ...DEFAULT_TURN_SETTINGS, ...settings };
+    this.settings = { ...DEFAULT_TURN_SETTINGS, reader: ANSWER_READER, ...settings };
   }
 
   feed(event: TurnEvent): this {

@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { loadVoiceActivity } from '../../../src/audio/voice-activity.ts';
 import { compareCalls, type ReplayReport } from '../../../src/replay/compare.ts';
 import { replayCall, type ReplayChange, type ReplayParts } from '../../../src/replay/replay-call.ts';
-import { TURN_MACHINE, type TurnMachine } from '../../../src/call/turn/turn-machine.ts';
+import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
+import { turnMachine, type TurnMachine } from '../../../src/call/turn/turn-machine.ts';
 import type { TurnSettings } from '../../../src/call/turn/turn-state.ts';
 import type { Attachment, MediaEvent } from '../../../src/carriers/port.ts';
 import { keptCall, keptCallsFolder } from './kept-calls.ts';
@@ -14,6 +15,7 @@ import { parts as scriptedParts } from './recorded-call.ts';
 const calls = ['appointment', 'interrupted', 'cough', 'keys', 'noisy'] as const;
 type Call = (typeof calls)[number];
 
+const ourMachine = turnMachine(ANSWER_READER);
 let parts: ReplayParts;
 
 beforeAll(async () => {
@@ -27,7 +29,7 @@ async function replay(call: Call, change?: ReplayChange): Promise<ReplayReport> 
 
 /** The machine with settings of its own that no bot can choose. */
 function withSettings(change: (settings: TurnSettings) => TurnSettings): ReplayChange {
-  const machine: TurnMachine = { ...TURN_MACHINE, settingsOf: (bot) => change(TURN_MACHINE.settingsOf(bot)) };
+  const machine: TurnMachine = { ...ourMachine, settingsOf: (bot) => change(ourMachine.settingsOf(bot)) };
   return { services: (services) => ({ ...services, machine }) };
 }
 
@@ -67,9 +69,9 @@ describe('the calls that are kept beside the tests', () => {
 describe('a change for the worse', () => {
   let digits = 0;
   const noResume: TurnMachine = {
-    ...TURN_MACHINE,
+    ...ourMachine,
     step(settings, state, event) {
-      const { state: next, effects } = TURN_MACHINE.step(settings, state, event);
+      const { state: next, effects } = ourMachine.step(settings, state, event);
       return { state: next, effects: effects.filter(({ type }) => type !== 'resume') };
     },
   };

@@ -4,6 +4,8 @@ import { CallRecorder } from '../../../src/replay/call-recorder.ts';
 import type { CallOrder } from '../../../src/call/control/supervision.ts';
 import type { CallFixture } from '../../../src/replay/fixture.ts';
 import type { ReplayParts } from '../../../src/replay/replay-call.ts';
+import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
+import { turnMachine } from '../../../src/call/turn/turn-machine.ts';
 import { SecretVault } from '../../../src/call/control/secret-vault.ts';
 import { type CallIdentity, type CallServices, DEFAULT_CALL_TIMING } from '../../../src/call/services.ts';
 import { CallSession } from '../../../src/call/session.ts';
@@ -107,6 +109,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     journal: () => undefined,
     ended: async () => undefined,
     activeCalls: () => 1,
+    machine: turnMachine(ANSWER_READER),
     controlOf: () => undefined,
     news: () => undefined,
   };

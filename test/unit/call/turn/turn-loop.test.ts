@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { TurnLoop } from '../../../../src/call/turn/turn-loop.ts';
-import { TURN_MACHINE, type TurnMachine } from '../../../../src/call/turn/turn-machine.ts';
+import { turnMachine, type TurnMachine } from '../../../../src/call/turn/turn-machine.ts';
+import { NO_VALUES } from '../../../../src/call/turn/value-reader.ts';
 import type { TurnEvent } from '../../../../src/call/turn/turn-state.ts';
 import { botSettings } from '../../../../src/config/bots.ts';
 
@@ -13,13 +14,13 @@ class LoopBench {
 
   constructor() {
     const machine: TurnMachine = {
-      settingsOf: (bot) => TURN_MACHINE.settingsOf(bot),
+      settingsOf: (bot) => turnMachine(NO_VALUES).settingsOf(bot),
       step: (_, state, event) => {
         this.told.push([event.type, event.type === 'frame' ? event.frame.atMs : 'atMs' in event ? event.atMs : 0]);
         return { state, effects: event.type === 'digit' ? [{ type: 'hold' }] : [] };
       },
     };
-    this.#loop = new TurnLoop(machine, { ...settings, folder: '' }, () => undefined);
+    this.#loop = new TurnLoop(machine, settings, () => undefined);
   }
 
   feed(...events: TurnEvent[]): this {

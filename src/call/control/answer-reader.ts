@@ -1,0 +1,43 @@
+import {
+  type AnswerContext,
+  type AnswerContract,
+  type AnswerReading,
+  contractSilenceMs,
+  DEFAULT_PATIENCE,
+  isSecure,
+  readAnswer,
+} from '../../language/index.ts';
+import type { ExpectedValue, ValueReader } from '../turn/value-reader.ts';
+
+/** What a dialog's `gather` asks for; the only kind of value that a call expects. */
+export interface ExpectedAnswer extends ExpectedValue {
+  readonly contract: AnswerContract;
+  readonly context: AnswerContext;
+}
+
+/** Turn-taking holds the values of this call as data that it cannot read; they all come from `gather`. */
+function answerOf(value: ExpectedValue): ExpectedAnswer {
+  return value as ExpectedAnswer;
+}
+
+/** Reads a value that was asked for, from words and the keys pressed behind them. */
+export function readExpected(value: ExpectedValue, words: string, keys = ''): AnswerReading {
+  const { contract, context } = answerOf(value);
+  return readAnswer(contract, context, words, keys);
+}
+
+/** Understands the values that turn-taking waits for. */
+export const ANSWER_READER: ValueReader = {
+  leastSilenceMs: DEFAULT_PATIENCE.wholeMs,
+  isSecret: (value) => isSecure(answerOf(value).contract),
+  progress(value, words, keys) {
+    const reading = readExpected(value, words, keys);
+    if (reading.status === 'incomplete') return 'missing';
+    return reading.status === 'complete' && reading.more === 'no' ? 'whole' : 'given';
+  },
+  silenceMs(value, words, baseMs) {
+    const reading = readExpected(value, words);
+    const saysNothing = reading.status === 'impossible' || (reading.status === 'incomplete' && !reading.begun);
+    return saysNothing ? undefined : contractSilenceMs(reading, baseMs);
+  },
+};
