@@ -2,21 +2,21 @@
 
 // What an answer may be (a contract), what was read of it so far, and how it is said back.
 export { type AnswerContract, answerContract, checkKind, codePattern } from './contract/contract.ts';
-export { answerContext } from './contract/context.ts';
+export { answerContext } from './contract/reading.ts';
 export { type AnswerContext, type AnswerReading, complete, impossible } from './contract/reading.ts';
 export { isSecure, readAnswer, readParts } from './contract/read-answer.ts';
-export { type ContractInput, type ContractState, type ContractStep, startContract } from './contract/contract-state.ts';
+export { type ContractInput, type ContractState, type ContractStep, startContract } from './contract/contract-step.ts';
 export { contractStep } from './contract/contract-step.ts';
 export { DEFAULT_PATIENCE, contractSilenceMs } from './contract/endpointing.ts';
 export { contractHints } from './contract/hints.ts';
-export { mostKeys } from './contract/keys.ts';
+export { mostKeys } from './contract/endpointing.ts';
 export { sayAnswer } from './contract/say-answer.ts';
 
 // Values in a caller's words: each reader takes tokens and says what it found and where.
 export { LANGUAGES, type Language, languageOf } from './understand/language.ts';
 export { type Found, findPhrase, isMadeOf, phraseTable, tokenise } from './understand/tokens.ts';
 export { type YesNo, findAgreement, findYesNo } from './understand/yes-no.ts';
-export { findChoice } from './understand/choice.ts';
+export { findChoice } from './understand/tokens.ts';
 export { findDay } from './understand/find-day.ts';
 export { findTime, timeOfKeys } from './understand/time.ts';
 export { numberAt } from './understand/numbers.ts';
@@ -29,6 +29,6 @@ export { ASKING_AGAIN } from './understand/asks-again.ts';
 // Days and times, and values as words to speak.
 export { type CalendarDay, WEEKDAYS, calendarDay, dayInZone, weekdayOf } from './understand/calendar-day.ts';
 export { type ClockTime, DAYTIME, type TimeWindow, inWindow, minutesOf } from './understand/clock-time.ts';
-export { sayDay } from './understand/say-day.ts';
+export { sayDay } from './understand/say-date.ts';
 export { sayTime } from './understand/say-time.ts';
-export { sayDigits } from './understand/say-digits.ts';
+export { sayDigits } from './understand/say-number.ts';

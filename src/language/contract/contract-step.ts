@@ -1,14 +1,62 @@
-import { asksAgain } from '../understand/asks-again.ts';
-import { agreement, besidesAgreement } from './agreement.ts';
 import type { AnswerContract } from './contract.ts';
-import type { ContractInput, ContractOutcome, ContractState, ContractStep } from './contract-state.ts';
-import { corrected } from './correction.ts';
-import { mostKeys } from './keys.ts';
-import { keyedIn, spokenIn, wordsIn } from './parts.ts';
+import { type AnswerContext, type AnswerPart, type Impossible, keyedIn, spokenIn, wordsIn } from './reading.ts';
+import { asksAgain } from '../understand/asks-again.ts';
+import { agreement, besidesAgreement, corrected } from './read-back-reply.ts';
+import { mostKeys } from './endpointing.ts';
 import { contractPhrases, givenAgain } from './phrases.ts';
 import { isSecure, readParts } from './read-answer.ts';
-import type { AnswerContext, AnswerPart, Impossible } from './reading.ts';
 import { type ReadBackLevel, sayAnswer } from './say-answer.ts';
+
+/** Where collecting a value stands. Plain data: it can be kept, compared and restored. */
+export interface ContractState {
+  readonly contract: AnswerContract;
+  readonly context: AnswerContext;
+  /** `choosing`: several values were meant. `confirming`: a value was read back. */
+  readonly stage: 'collecting' | 'choosing' | 'confirming' | 'done';
+  /** The pieces of the value that is being collected. */
+  readonly parts: readonly AnswerPart[];
+  /** What was read back, or the values to choose from. */
+  readonly candidates: readonly string[];
+  /** Values that the caller said no to. */
+  readonly rejected: readonly string[];
+  readonly readBacks: number;
+  /** Answers in a row that brought nothing, silence among them. */
+  readonly misses: number;
+}
+
+export type ContractInput =
+  /** `keys`: pressed behind the words, as a part of the same answer. */
+  | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
+  /** `#` and `*` as they were pressed. */
+  | { readonly kind: 'keyed'; readonly keys: string }
+  | { readonly kind: 'no-input' };
+
+export type ContractOutcome =
+  | { readonly status: 'accepted'; readonly value: string; readonly readBacks: number }
+  | { readonly status: 'given-up'; readonly reason: 'no-input' | 'not-understood' | 'too-many-corrections' };
+
+export interface ContractStep {
+  readonly state: ContractState;
+  /** What the bot says next; empty when it is done. */
+  readonly say: string;
+  /** What the next answer is expected to be: the value, what is missing of it, or a yes or no. */
+  readonly expect: AnswerContract;
+  readonly done?: ContractOutcome;
+}
+
+/** Before the first answer; the question itself is the bot's. */
+export function startContract(contract: AnswerContract, context: AnswerContext): ContractState {
+  return {
+    contract,
+    context,
+    stage: 'collecting',
+    parts: [],
+    candidates: [],
+    rejected: [],
+    readBacks: 0,
+    misses: 0,
+  };
+}
 
 const MOST_MISSES = 3;
 const MOST_READ_BACKS = 5;
@@ -99,7 +147,7 @@ function choose(state: ContractState, answer: readonly AnswerPart[]): ContractSt
 
 function confirm(state: ContractState, parts: readonly AnswerPart[]): ContractStep {
   const { contract, context } = state;
-  const candidate = state.candidates[0]!;
+  const [candidate = ''] = state.candidates;
   const answer = agreed(parts, state);
   const asks =
     answer !== 'yes' && keyedIn(parts) === '' && asksAgain(wordsIn(spokenIn(parts), context.language), context.language);
@@ -193,7 +241,7 @@ function repeated(state: ContractState): string {
 }
 
 function readBackText({ contract, context, candidates, readBacks, rejected }: ContractState): string {
-  const value = candidates[0]!;
+  const [value = ''] = candidates;
   // Heard the same way after a no: only its signs can tell where it is wrong.
   const times = rejected.includes(value) ? 2 : Math.min(readBacks - 1, 2);
   const levels: readonly ReadBackLevel[] = ['whole', 'grouped', 'spelled'];

@@ -1,13 +1,18 @@
 import { tokenise } from '../understand/tokens.ts';
 import type { AnswerContract, ContractOf } from './contract.ts';
-import { fused, keyedDigits, keyedIn, spokenIn } from './parts.ts';
-import { readChoice, readYesNo } from './read-choice.ts';
-import { digitBounds, digitsSaid, readCard, readDigits } from './read-digits.ts';
+import {
+  fused,
+  keyedDigits,
+  keyedIn,
+  spokenIn,
+  type AnswerContext,
+  type AnswerPart,
+  type AnswerReading,
+  impossible,
+} from './reading.ts';
+import { readChoice, readYesNo, readDate, readEmail, readName, readTime, readMoney } from './read-words.ts';
+import { digitBounds, digitsSaid, readCard, readDigits, readPhone, saysPlus } from './read-digits.ts';
 import { readCode } from './read-code.ts';
-import { readMoney } from './read-money.ts';
-import { readPhone, saysPlus } from './read-phone.ts';
-import { readDate, readEmail, readName, readTime } from './read-words.ts';
-import { type AnswerContext, type AnswerPart, type AnswerReading, impossible } from './reading.ts';
 
 const MOST_CHARACTERS = 1_000;
 const LEADS_IN = new Set(tokenise("is it's its number code email mail date amount name नंबर है हैं कोड ईमेल तारीख नाम"));

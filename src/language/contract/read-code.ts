@@ -1,9 +1,16 @@
 import { withDevanagari } from '../understand/romanised.ts';
 import { type Spelled, spelledAt, spelledWords } from '../understand/spelling.ts';
-import { checkHolds } from './check-digits.ts';
+import { checkHolds } from '../understand/check-digits.ts';
 import type { ContractOf } from './contract.ts';
-import { keyedDigits } from './parts.ts';
-import { type AnswerContext, type AnswerPart, type AnswerReading, complete, impossible, incomplete } from './reading.ts';
+import {
+  keyedDigits,
+  type AnswerContext,
+  type AnswerPart,
+  type AnswerReading,
+  complete,
+  impossible,
+  incomplete,
+} from './reading.ts';
 
 const SEPARATORS = /[-/]/g;
 /** Words around a code that could be letters (`I see`) need company to be some. */
@@ -39,7 +46,7 @@ export function readCode(parts: readonly AnswerPart[], contract: ContractOf<'cod
     const code = fit(items.slice(from), pattern);
     if (code !== undefined) return incomplete(code, pattern.length - code.length);
   }
-  const all = items.map(({ readings }) => readings[0]!.toUpperCase()).join('');
+  const all = items.map(({ value }) => value.toUpperCase()).join('');
   return impossible(all, all.length > pattern.length ? 'too-long' : 'no-such-value');
 }
 
@@ -54,7 +61,7 @@ function itemsOf(text: string, context: AnswerContext): { sure: Spelled[]; perha
   const written = spelledWords(text);
   const plain = written.map((word) => word.toLowerCase());
   const native = context.language === 'hi' ? withDevanagari(plain) : plain;
-  const words = written.map((word, index) => (native[index] === plain[index] ? word : native[index]!));
+  const words = written.map((word, index) => (native[index] === plain[index] ? word : (native[index] ?? word)));
   const items: Spelled[] = [];
   let run: Spelled[] = [];
   let perhaps: Spelled[] = [];
@@ -101,6 +108,6 @@ function written(code: string, pattern: string): string {
   let at = 0;
   return pattern
     .split('')
-    .map((place) => (/[-/]/.test(place) ? place : code[at++]!))
+    .map((place) => (/[-/]/.test(place) ? place : (code[at++] ?? '')))
     .join('');
 }

@@ -1,8 +1,9 @@
+import { type PhoneRegion, readPhoneNumber } from '../understand/phone-number.ts';
+import { type AnswerReading, complete, impossible, incomplete } from './reading.ts';
 import { digitRuns } from '../understand/digits.ts';
 import { phraseAt, phraseTable } from '../understand/tokens.ts';
-import { checkHolds } from './check-digits.ts';
+import { checkHolds } from '../understand/check-digits.ts';
 import type { ContractOf } from './contract.ts';
-import { type AnswerReading, complete, impossible, incomplete } from './reading.ts';
 
 /** What somebody says who corrects themselves; `true`: all that came before is taken back. */
 const RESTARTS = phraseTable<boolean>([
@@ -90,4 +91,17 @@ export function readCard(digits: string): AnswerReading {
   if (digits.length > most) return impossible(digits, 'too-long');
   if (!checkHolds('luhn', digits)) return digits.length === most ? impossible(digits, 'check-digit') : incomplete(digits);
   return complete(digits, digits.length === most ? 'no' : 'likely');
+}
+
+/** A plus in front of the digits, said or written. */
+export function saysPlus(text: string): boolean {
+  return /\+\s*\d|\bplus\b|प्लस/iu.test(text);
+}
+
+export function readPhone(digits: string, region: PhoneRegion, plus: boolean): AnswerReading {
+  if (digits === '') return incomplete('', 10);
+  const { number, missing, impossible: none, open } = readPhoneNumber(digits, region, plus);
+  if (none) return impossible(digits, missing < 0 ? 'too-long' : 'no-such-value');
+  if (number === undefined) return incomplete(digits, missing);
+  return complete(number, open ? 'unlikely' : 'no');
 }

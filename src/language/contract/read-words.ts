@@ -1,15 +1,9 @@
-import type { ClockTime } from '../understand/clock-time.ts';
-import { DAYTIME } from '../understand/clock-time.ts';
-import { dateWords, readDate as dateIn } from '../understand/date.ts';
-import { findDayPart } from '../understand/day-part.ts';
-import { readEmail as emailIn } from '../understand/email.ts';
-import { readName as nameIn } from '../understand/name.ts';
+import { type Currency, findMoney, moneyWords } from '../understand/money.ts';
 import { withDevanagari } from '../understand/romanised.ts';
-import { findTime, timeOfKeys } from '../understand/time.ts';
-import { tokenise } from '../understand/tokens.ts';
-import type { ContractOf } from './contract.ts';
-import { keyedDigits, keyedIn, spokenIn, wordsIn } from './parts.ts';
 import {
+  keyedDigits,
+  keyedIn,
+  spokenIn,
   type AnswerContext,
   type AnswerPart,
   type AnswerReading,
@@ -17,7 +11,17 @@ import {
   impossible,
   incomplete,
   NOTHING_READ,
+  wordsIn,
 } from './reading.ts';
+import { findChoice, tokenise } from '../understand/tokens.ts';
+import { digitRuns } from '../understand/digits.ts';
+import { findYesNo } from '../understand/yes-no.ts';
+import type { ContractOf } from './contract.ts';
+import { type ClockTime, DAYTIME } from '../understand/clock-time.ts';
+import { dateWords, readDate as dateIn } from '../understand/date.ts';
+import { findDayPart, findTime, timeOfKeys } from '../understand/time.ts';
+import { readEmail as emailIn } from '../understand/email.ts';
+import { readName as nameIn } from '../understand/name.ts';
 
 /** A sentence without a sign, a letter or a digit of an address in it is no address that was begun. */
 const MOST_PLAIN_WORDS = 3;
@@ -45,7 +49,7 @@ export function readDate(parts: readonly AnswerPart[], contract: ContractOf<'dat
     case 'days': {
       const [first, ...others] = reading.days;
       if (others.length > 0) return { status: 'ambiguous', values: reading.days, more: reading.mayGoOn };
-      return complete(first!, reading.mayGoOn);
+      return complete(first, reading.mayGoOn);
     }
   }
 }
@@ -87,4 +91,60 @@ export function readEmail(parts: readonly AnswerPart[]): AnswerReading {
   if (address !== undefined) return complete(address, ends === 'whole' ? 'no' : ends === 'maybe' ? 'unlikely' : 'likely');
   const plain = !/[@.\d]|\b\p{L}\b/u.test(soFar + text) && text.trim().split(/\s+/).length > MOST_PLAIN_WORDS;
   return plain ? NOTHING_READ : incomplete(soFar);
+}
+
+/** `yes` is key 1, `no` is key 2. */
+export function readYesNo(parts: readonly AnswerPart[], context: AnswerContext): AnswerReading {
+  const keyed = keyedDigits(keyedIn(parts));
+  if (keyed === '1' || keyed === '2') return complete(keyed === '1' ? 'yes' : 'no');
+  if (keyed !== '') return impossible(keyed, 'no-such-value');
+  const found = findYesNo(wordsIn(spokenIn(parts), context.language));
+  // "No" may become "no problem", and "yes" "yes but".
+  return found === undefined ? NOTHING_READ : complete(found.value, 'unlikely');
+}
+
+export function readChoice(parts: readonly AnswerPart[], contract: ContractOf<'choice'>, context: AnswerContext): AnswerReading {
+  const keyed = keyedDigits(keyedIn(parts));
+  if (keyed !== '') return chosenByKey(keyed, contract);
+  const tokens = wordsIn(spokenIn(parts), context.language);
+  const choices = contract.options.map(({ name, phrases }) => ({ name, phrases: phrases.map(tokenise) }));
+  const found = findChoice(tokens, choices);
+  if (found !== undefined) return complete(found.value, 'unlikely');
+  const named = choices.filter((choice) => findChoice(tokens, [choice]) !== undefined).map(({ name }) => name);
+  if (named.length > 1) return { status: 'ambiguous', values: named, more: 'likely' };
+  // "Number two", "press two": the key, said instead of pressed.
+  const [number, ...others] = digitRuns(tokens);
+  if (number === undefined || others.length > 0 || tokens.length > number.value.length + 2) return NOTHING_READ;
+  const reading = chosenByKey(number.value, contract);
+  return reading.status === 'complete' ? { ...reading, more: 'unlikely' } : NOTHING_READ;
+}
+
+function chosenByKey(keyed: string, contract: ContractOf<'choice'>): AnswerReading {
+  const option = contract.options.find(({ key }) => key === keyed);
+  const longer = contract.options.some(({ key }) => key !== undefined && key !== keyed && key.startsWith(keyed));
+  if (option !== undefined) return complete(option.name, longer ? 'likely' : 'no');
+  return longer ? incomplete(keyed) : impossible(keyed, 'no-such-value');
+}
+
+const MOST_KEYS = 12;
+
+/** A decimal with two places. @param minor hundredths */
+export function decimal(minor: number): string {
+  return `${Math.floor(minor / 100)}.${String(minor % 100).padStart(2, '0')}`;
+}
+
+export function readMoney(parts: readonly AnswerPart[], currency: Currency, context: AnswerContext): AnswerReading {
+  const keyed = keyedDigits(keyedIn(parts));
+  if (keyed !== '') {
+    return keyed.length > MOST_KEYS ? impossible(keyed, 'too-long') : complete(`${Number(keyed)}.00`, 'likely');
+  }
+  const tokens = moneyWords(spokenIn(parts));
+  const { minor, ends, foreign } = findMoney(context.language === 'hi' ? withDevanagari(tokens) : tokens, currency);
+  const values = minor.map(decimal);
+  if (foreign) return impossible(values.join(' '), 'no-such-value');
+  const [first, ...others] = values;
+  if (first === undefined) return NOTHING_READ;
+  if (ends === 'dangling') return incomplete(first);
+  const more = ends === 'whole' ? 'no' : ends === 'open' ? 'likely' : 'unlikely';
+  return others.length > 0 ? { status: 'ambiguous', values, more } : complete(first, more);
 }

@@ -1,5 +1,7 @@
-import type { CalendarDay } from '../understand/calendar-day.ts';
-import type { Language } from '../understand/language.ts';
+import { type Language, languageOf } from '../understand/language.ts';
+import { withDevanagari } from '../understand/romanised.ts';
+import { tokenise } from '../understand/tokens.ts';
+import { dayInZone, type CalendarDay } from '../understand/calendar-day.ts';
 
 /** What reading an answer depends on besides its contract. */
 export interface AnswerContext {
@@ -53,4 +55,42 @@ export function incomplete(soFar: string, missing?: number): AnswerReading {
 
 export function impossible(soFar: string, why: Impossible): AnswerReading {
   return { status: 'impossible', soFar, why };
+}
+
+/** Regions that write the month first. */
+const MONTH_FIRST = new Set(['US', 'PH', 'FM']);
+
+/** What answers are read by in this language, at this moment, where this caller's day is counted. @param language such as `hi-IN` */
+export function answerContext(language: string, wallMs: number, timeZone: string): AnswerContext {
+  const region = language.split('-')[1]?.toUpperCase();
+  const order = region === undefined ? {} : ({ order: MONTH_FIRST.has(region) ? 'month-day' : 'day-month' } as const);
+  return { language: languageOf(language), today: dayInZone(wallMs, timeZone), ...order };
+}
+
+/** Words of an answer as the tables of its language read them. */
+export function wordsIn(text: string, language: Language): string[] {
+  return language === 'hi' ? withDevanagari(tokenise(text)) : tokenise(text);
+}
+
+/** Keyed digits after the last `*`, which starts over; `#` ends an answer and is none of it. */
+export function keyedDigits(keys: string): string {
+  return keys.slice(keys.lastIndexOf('*') + 1).replaceAll('#', '');
+}
+
+/**
+ * One sequence of words for spoken and keyed digits in the order in which they came: `four two` and the keys 71 are
+ * `four two 71`. A `*` takes back all that was typed in its part.
+ */
+export function fused(parts: readonly AnswerPart[], language: Language): string[] {
+  return parts.flatMap((part) => (part.by === 'voice' ? wordsIn(part.text, language) : keyedDigits(part.keys).split('')));
+}
+
+/** All that was said, without what was keyed. */
+export function spokenIn(parts: readonly AnswerPart[]): string {
+  return parts.flatMap((part) => (part.by === 'voice' ? [part.text] : [])).join(' ');
+}
+
+/** All that was keyed, without what was said. */
+export function keyedIn(parts: readonly AnswerPart[]): string {
+  return parts.flatMap((part) => (part.by === 'keys' ? [part.keys] : [])).join('');
 }

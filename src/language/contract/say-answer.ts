@@ -4,11 +4,10 @@ import type { Language } from '../understand/language.ts';
 import { sayLetter, sayLetterClearly } from '../understand/letters.ts';
 import { sayNumber } from '../understand/numbers.ts';
 import { phoneGroups } from '../understand/phone-number.ts';
-import { sayDate } from '../understand/say-date.ts';
-import { sayWeekday } from '../understand/say-day.ts';
-import { digitGroups, sayDigitGroups, sayDigits } from '../understand/say-digits.ts';
-import { sayEmail } from '../understand/say-email.ts';
-import { sayMoney } from '../understand/say-money.ts';
+import { sayDate, sayWeekday } from '../understand/say-date.ts';
+import { digitGroups, sayDigitGroups, sayDigits } from '../understand/say-number.ts';
+import { sayEmail } from '../understand/email.ts';
+import { sayMoney } from '../understand/money.ts';
 import { sayTime } from '../understand/say-time.ts';
 import type { AnswerContract } from './contract.ts';
 import type { AnswerContext } from './reading.ts';
@@ -92,7 +91,7 @@ function oneByOne(digits: string, language: Language): string {
 /** `twelve dollars, that is one, two` is no help; the figures are: `one two five zero rupees`. */
 function moneyInDigits(currency: 'INR' | 'USD', value: string, language: Language): string {
   const [whole, minor] = value.split('.') as [string, string];
-  const unit = (amount: string): string => sayMoney(language, amount, currency).split(' ').at(-1)!;
+  const unit = (amount: string): string => sayMoney(language, amount, currency).split(' ').at(-1) ?? '';
   const main = `${sayDigits(language, whole)} ${unit('2')}`;
   return minor === '00' ? main : `${main}${language === 'en' ? ' and' : ''} ${sayDigits(language, minor)} ${unit('0.02')}`;
 }

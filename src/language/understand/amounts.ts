@@ -49,7 +49,7 @@ export function amountAt(tokens: readonly string[], index: number): Amount | und
   let dangling = false;
   let begun = false;
   while (at < tokens.length) {
-    const word = tokens[at]!;
+    const word = tokens[at] ?? '';
     const scaled = word === GRAND && group !== undefined ? 1e3 : SCALES.get(word);
     if (begun && isJoin(tokens, at)) {
       at += 1;
@@ -100,7 +100,7 @@ function partAt(
   index: number,
   group: number | undefined,
 ): (Found<number> & { dangling: boolean }) | undefined {
-  const word = tokens[index]!;
+  const word = tokens[index] ?? '';
   const added = FRACTIONS.get(word);
   if (added !== undefined) {
     const number = wholeAt(tokens, index + 1);
@@ -161,7 +161,7 @@ function decimalsAt(tokens: readonly string[], index: number): Found<string> | u
 
 /** `and` between parts of one number: `two hundred and five`, `one lakh and fifty`. */
 function isJoin(tokens: readonly string[], index: number): boolean {
-  if (tokens[index] !== 'and' || !(HUNDRED.has(tokens[index - 1]!) || isScale(tokens[index - 1]))) return false;
+  if (tokens[index] !== 'and' || !isScale(tokens[index - 1])) return false;
   return index + 1 < tokens.length && wholeAt(tokens, index + 1) !== undefined;
 }
 

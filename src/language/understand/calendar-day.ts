@@ -38,7 +38,7 @@ export function daysBetween(from: CalendarDay, to: CalendarDay): number {
 }
 
 export function weekdayOf(day: CalendarDay): Weekday {
-  return WEEKDAYS[new Date(noonOf(day)).getUTCDay()]!;
+  return WEEKDAYS[new Date(noonOf(day)).getUTCDay()] ?? 'sunday';
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkHolds } from '../contract/check-digits.ts';
+import { checkHolds } from './check-digits.ts';
 import { digitRuns, type SaidSymbol } from './said-symbols.ts';
 
 /** Of the large card schemes, RuPay among them, by the first digits and the length (ISO/IEC 7812). */
@@ -36,23 +36,19 @@ function cardsIn(text: string): Card[] {
 function cardsOf(text: string, run: readonly SaidSymbol[]): Card[] {
   const cards: Card[] = [];
   for (let start = 0; start + LEAST <= run.length;) {
-    const length = LENGTHS.find((length) => start + length <= run.length && isCard(text, run.slice(start, start + length)));
-    if (length !== undefined) {
-      const part = run.slice(start, start + length);
-      cards.push({ from: part[0]!.from, to: part.at(-1)!.to, digits: digitsOf(part) });
-    }
-    start += length ?? 1;
+    const card = LENGTHS.filter((length) => start + length <= run.length)
+      .map((length) => cardOf(text, run.slice(start, start + length)))
+      .find((found) => found !== undefined);
+    if (card !== undefined) cards.push(card);
+    start += card?.digits.length ?? 1;
   }
   return cards;
 }
 
-/** A piece of a longer figure is none: one in ten has the right check digit. */
-function isCard(text: string, part: readonly SaidSymbol[]): boolean {
-  const inFigure = FIGURE.test(text[part[0]!.from - 1] ?? '') || FIGURE.test(text[part.at(-1)!.to] ?? '');
-  const digits = digitsOf(part);
-  return !inFigure && CARD.test(digits) && checkHolds('luhn', digits);
-}
-
-function digitsOf(part: readonly SaidSymbol[]): string {
-  return part.map(({ value }) => value).join('');
+/** A part of a longer figure is no card: one in ten has the right check digit by chance. */
+function cardOf(text: string, part: readonly SaidSymbol[]): Card | undefined {
+  const digits = part.map(({ value }) => value).join('');
+  const [from, to] = [part[0]?.from ?? 0, part.at(-1)?.to ?? 0];
+  const inFigure = FIGURE.test(text[from - 1] ?? '') || FIGURE.test(text[to] ?? '');
+  return !inFigure && CARD.test(digits) && checkHolds('luhn', digits) ? { from, to, digits } : undefined;
 }

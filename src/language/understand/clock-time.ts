@@ -49,8 +49,8 @@ export function meantTime(spoken: SpokenTime, part: DayPart | undefined, window:
   const early = clockTime(intoHalf);
   const late = clockTime(intoHalf + HALF_DAY);
   if (part !== undefined) return isLate(part, Math.floor(intoHalf / 60)) ? late : early;
-  const fitting = [early, late].filter((time) => inWindow(time, window));
-  if (fitting.length === 1) return fitting[0]!;
+  const [first, second] = [early, late].filter((time) => inWindow(time, window));
+  if (first !== undefined && second === undefined) return first;
   return inWindow(early, DAYTIME) ? early : late;
 }
 

@@ -1,16 +1,12 @@
 import { addDays, calendarDay, type CalendarDay, daysBetween, WEEKDAYS, weekdayOf } from './calendar-day.ts';
-import { countedDayAt, type NamedDay } from './counted-day.ts';
-import { dayAt, LAST_WEEK } from './day.ts';
-import { dayNumberAt } from './day-number.ts';
+import { countedDayAt, type NamedDay, dayAt, LAST_WEEK } from './day.ts';
+import { dayNumberAt, MONTH_NAMES, weekdayAt } from './calendar-words.ts';
 import type { Language } from './language.ts';
 import { type DayWords, isVague, meantDays } from './meant-days.ts';
-import { MONTH_NAMES } from './months.ts';
 import { numberAt } from './numbers.ts';
-import { type Tense, tenseOf } from './tense.ts';
+import { type Tense, tenseOf, yearAt } from './year.ts';
 import { type Found, phraseAt, phraseTable, plainText, tokenise } from './tokens.ts';
-import { weekdayAt } from './weekday.ts';
 import { monthFromNowAt, onSide, weekdayOfMonthAt } from './weekday-of-month.ts';
-import { yearAt } from './year.ts';
 
 export interface DateOptions {
   readonly today: CalendarDay;
@@ -25,7 +21,11 @@ export interface DateOptions {
 
 /** `part`: a date was begun. `none` of the calendar: `no-such-day`. Several days: the caller has to be asked. */
 export type DateReading =
-  | { readonly kind: 'days'; readonly days: readonly CalendarDay[]; readonly mayGoOn: 'no' | 'unlikely' | 'likely' }
+  | {
+      readonly kind: 'days';
+      readonly days: readonly [CalendarDay, ...CalendarDay[]];
+      readonly mayGoOn: 'no' | 'unlikely' | 'likely';
+    }
   | { readonly kind: 'part' }
   | { readonly kind: 'no-such-day' }
   | { readonly kind: 'nothing' };
@@ -143,7 +143,7 @@ export function monthDayAt(
   const options: DateOptions = { today, language: 'en', tense: 'future' };
   const last = `${yearOf(today) + MOST_YEARS_AHEAD}`;
   let found = namedMonthAt(tokens, index, options);
-  while (found?.value.kind === 'days' && found.value.days[0]! >= last) {
+  while (found?.value.kind === 'days' && found.value.days[0] >= last) {
     // "December fifth, ten thirty" names a time, and no year of the next century.
     found = namedMonthAt(tokens.slice(0, found.to - 1), index, options);
   }
@@ -173,8 +173,9 @@ function relativeAt(tokens: readonly string[], index: number, options: DateOptio
   const eitherSide = phraseAt(tokens, index, EITHER_SIDE);
   if (eitherSide !== undefined) {
     const tense = options.tense ?? tenseOf(tokens);
-    const both = [addDays(today, -eitherSide.value), addDays(today, eitherSide.value)];
-    return { ...eitherSide, value: days(tense === undefined ? both : [both[tense === 'past' ? 0 : 1]!], 'unlikely') };
+    const [before, ahead] = [addDays(today, -eitherSide.value), addDays(today, eitherSide.value)];
+    const meant = tense === undefined ? [before, ahead] : [tense === 'past' ? before : ahead];
+    return { ...eitherSide, value: days(meant, 'unlikely') };
   }
   const last = LAST_WEEK.has(tokens[index] ?? '');
   const named = weekdayAt(tokens, last ? index + 1 : index);
@@ -250,8 +251,8 @@ function inOrders(first: number, second: number, year: number | undefined, optio
             [first, second],
           ];
   const read = orders.map(([month, day]) => (year === undefined ? nearest(month, day, options) : oneDay(year, month, day)));
-  const found = [...new Set(read.flatMap((reading) => (reading.kind === 'days' ? reading.days : [])))];
-  return found.length === 0 ? { kind: 'no-such-day' } : days(found, year === undefined ? 'likely' : 'no');
+  const found = new Set(read.flatMap((reading) => (reading.kind === 'days' ? reading.days : [])));
+  return days([...found], year === undefined ? 'likely' : 'no');
 }
 
 function withYear(
@@ -266,7 +267,7 @@ function withYear(
   const year = yearAt(tokens, spoken, yearOf(options.today), options.tense);
   if (year !== undefined) {
     // "Two thousand" and "nineteen" may still become another year.
-    const open = year.value % 100 === 0 || (year.to - spoken === 1 && !/^\d{4}$/.test(tokens[spoken]!));
+    const open = year.value % 100 === 0 || (year.to - spoken === 1 && !/^\d{4}$/.test(tokens[spoken] ?? ''));
     const value = oneDay(year.value, month, day);
     const going = value.kind === 'days' && open && year.to === tokens.length ? days(value.days, 'likely') : value;
     return { value: going, from, to: year.to };
@@ -281,7 +282,7 @@ function nearest(month: number, day: number, { today, tense }: DateOptions): Dat
   // A 29 February may be eight years away.
   for (let year = yearOf(today), tries = 0; tries < 9; year += step, tries++) {
     const reading = oneDay(year, month, day);
-    if (reading.kind === 'days' && daysBetween(today, reading.days[0]!) * step >= 0) return days(reading.days, 'unlikely');
+    if (reading.kind === 'days' && daysBetween(today, reading.days[0]) * step >= 0) return days(reading.days, 'unlikely');
   }
   return { kind: 'no-such-day' };
 }
@@ -325,6 +326,6 @@ function yearOf(day: CalendarDay): number {
   return Number(day.slice(0, 4));
 }
 
-function days(found: readonly CalendarDay[], mayGoOn: 'no' | 'unlikely' | 'likely'): DateReading {
-  return { kind: 'days', days: found, mayGoOn };
+function days([first, ...others]: readonly CalendarDay[], mayGoOn: 'no' | 'unlikely' | 'likely'): DateReading {
+  return first === undefined ? { kind: 'no-such-day' } : { kind: 'days', days: [first, ...others], mayGoOn };
 }

@@ -1,6 +1,8 @@
-import { inLatin } from './latin.ts';
-import { letterNamed } from './letters.ts';
 import { pieceAt } from './digits.ts';
+import type { Language } from './language.ts';
+import { letterNamed } from './letters.ts';
+import { sayNumber } from './numbers.ts';
+import { inLatin } from './transliterate.ts';
 import { spelledAt, spelledWords } from './spelling.ts';
 import { phraseAt, phraseTable, plainText } from './tokens.ts';
 
@@ -53,7 +55,10 @@ const DOMAIN_WORDS: ReadonlyMap<string, string> = new Map(
     'ऑर्ग org',
     'ओआरजी org',
     'गूगल google',
-  ].map((pair) => [plainText(pair.split(' ')[0]!), pair.split(' ')[1]!] as const),
+  ].map((pair) => {
+    const [said = '', written = ''] = pair.split(' ');
+    return [plainText(said), written] as const;
+  }),
 );
 const PROVIDERS = new Set('gmail yahoo hotmail outlook rediffmail icloud live aol proton'.split(' '));
 const EIGHT_OR_AT = plainText('एट');
@@ -83,7 +88,7 @@ export function readEmail(text: string): EmailReading {
 
 function ofAddress(address: string): EmailReading {
   const labels = address.slice(address.indexOf('@') + 1).split('.');
-  const [last, before] = [labels.at(-1)!, labels.at(-2)!];
+  const [last = '', before = ''] = labels.toReversed();
   const ends =
     LAST_LABELS.has(last) || (PROVIDERS.has(before) && last === 'com')
       ? 'whole'
@@ -124,9 +129,12 @@ function isDot(word: string | undefined): boolean {
 /** Where the local part begins: behind the last word that leads to it. */
 function startOf(words: readonly string[], end: number): number {
   const plain = lower(words);
-  for (let index = end - 1; index >= 0; index--) if (LEAD_IN.has(plain[index]!)) return index + 1;
+  const leadIn = plain.slice(0, end).findLastIndex((word) => LEAD_IN.has(word));
+  if (leadIn >= 0) return leadIn + 1;
   // A polite जी is a letter's name too.
-  return plain[0] === 'जी' && end > 1 && letterNamed(plain[1]!) === undefined && spelledAt(words, 0)?.to === 1 ? 1 : 0;
+  const second = end > 1 ? plain[1] : undefined;
+  const polite = plain[0] === 'जी' && second !== undefined && letterNamed(second) === undefined;
+  return polite && spelledAt(words, 0)?.to === 1 ? 1 : 0;
 }
 
 function joined(words: readonly string[], domain: boolean): string {
@@ -147,7 +155,7 @@ function pieceOf(
   index: number,
   domain: boolean,
 ): { value: string; to: number } {
-  const word = plain[index]!;
+  const word = plain[index] ?? '';
   const known = domain ? DOMAIN_WORDS.get(word) : undefined;
   if (known !== undefined) return { value: known, to: index + 1 };
   const spelled = spelledAt(words, index);
@@ -164,5 +172,48 @@ function isSpelledOut(plain: readonly string[], index: number): boolean {
   const named = (word: string | undefined): boolean => word !== undefined && letterNamed(word) !== undefined;
   if (!named(plain[index])) return false;
   // बी is nothing but a letter here; "bee" could be a name.
-  return !/^[a-z]/.test(plain[index]!) || named(plain[index - 1]) || named(plain[index + 1]);
+  return !/^[a-z]/.test(plain[index] ?? '') || named(plain[index - 1]) || named(plain[index + 1]);
+}
+
+const SIGN_NAMES: Readonly<Record<Language, ReadonlyMap<string, string>>> = {
+  en: new Map([
+    ['@', 'at'],
+    ['.', 'dot'],
+    ['_', 'underscore'],
+    ['-', 'dash'],
+    ['+', 'plus'],
+  ]),
+  hi: new Map([
+    ['@', 'ऐट'],
+    ['.', 'डॉट'],
+    ['_', 'अंडरस्कोर'],
+    ['-', 'डैश'],
+    ['+', 'प्लस'],
+  ]),
+};
+/** Words that mean something else when an address is read out. */
+const TAKEN = new Set(
+  'at dot to use period underscore dash hyphen minus plus is its it my the email mail address id yes sure okay um uh all small lowercase letters letter capital word double triple treble quadruple under full'.split(
+    ' ',
+  ),
+);
+
+/**
+ * An address as it is said: `ravi dot kumar one two at gmail dot com`. Digits one by one; words that would be heard as
+ * something else (`one`, `dot`) letter by letter.
+ */
+export function sayEmail(language: Language, address: string): string {
+  const pieces = address.toLowerCase().match(/[a-z]+|\d|[^a-z\d\s]/g) ?? [];
+  return pieces
+    .flatMap((piece) => {
+      const sign = SIGN_NAMES[language].get(piece);
+      if (sign !== undefined) return [sign];
+      if (/^\d$/.test(piece)) return [sayNumber(language, Number(piece))];
+      return clear(piece) ? [piece] : piece.split('');
+    })
+    .join(' ');
+}
+
+function clear(word: string): boolean {
+  return word.length > 1 && !TAKEN.has(word) && letterNamed(word) === undefined && pieceAt([word], 0) === undefined;
 }

@@ -1,7 +1,7 @@
 import type { CalendarDay } from './calendar-day.ts';
 import { monthDayAt } from './date.ts';
 import { dayAt } from './day.ts';
-import { dayNumberAt } from './day-number.ts';
+import { dayNumberAt } from './calendar-words.ts';
 import { type DayWords, isVague, meantDays } from './meant-days.ts';
 import { type Found, tokenise } from './tokens.ts';
 
@@ -47,6 +47,6 @@ function dateAlone(tokens: readonly string[], today: CalendarDay): Found<Calenda
   if (found?.value === undefined) return undefined;
   const { value, from, to } = found;
   const others = [...tokens.slice(0, from), ...tokens.slice(to)];
-  const isEarlier = to === from + 1 && EARLIER.has(tokens[from]!);
+  const isEarlier = to === from + 1 && EARLIER.has(tokens[from] ?? '');
   return isEarlier || others.some((word) => !POLITE.has(word)) ? undefined : { value, from, to };
 }

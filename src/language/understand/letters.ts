@@ -59,7 +59,8 @@ const WEAK = new Set(
 const NAMES = new Map<string, LetterName>();
 for (let index = 0; index < 26; index++) {
   const letter = String.fromCharCode(97 + index);
-  const named = [letter, CODE_WORDS[index]!, ...SOUNDS[index]!.split('/'), ...HINDI[index]!.split('/')];
+  const named = [CODE_WORDS, SOUNDS, HINDI].flatMap((names) => names[index]?.split('/') ?? []);
+  named.unshift(letter);
   for (const [other, word] of OTHER_CODE_WORDS) if (other === letter) named.push(word);
   for (const name of named) {
     const word = plainText(name);
@@ -75,7 +76,7 @@ export function letterNamed(word: string): LetterName | undefined {
 /** A letter as its name is said: `B`, `बी`. @param letter a to z */
 export function sayLetter(language: 'en' | 'hi', letter: string): string {
   const index = letter.toLowerCase().charCodeAt(0) - 97;
-  return language === 'en' ? letter.toUpperCase() : HINDI[index]!.split('/')[0]!;
+  return language === 'en' ? letter.toUpperCase() : (HINDI[index]?.split('/')[0] ?? letter);
 }
 
 const INDIAN_WORDS =
@@ -91,6 +92,6 @@ const INDIAN_WORDS_HINDI =
 export function sayLetterClearly(language: 'en' | 'hi', letter: string): string {
   const index = letter.toLowerCase().charCodeAt(0) - 97;
   return language === 'en'
-    ? `${letter.toUpperCase()} for ${INDIAN_WORDS[index]!}`
-    : `${sayLetter('hi', letter)} फ़ॉर ${INDIAN_WORDS_HINDI[index]!}`;
+    ? `${letter.toUpperCase()} for ${INDIAN_WORDS[index] ?? ''}`
+    : `${sayLetter('hi', letter)} फ़ॉर ${INDIAN_WORDS_HINDI[index] ?? ''}`;
 }

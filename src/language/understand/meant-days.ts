@@ -1,4 +1,4 @@
-import { countsBefore } from './counted-day.ts';
+import { countsBefore } from './day.ts';
 import { phraseAt, phraseTable, tokenise } from './tokens.ts';
 
 /** Words that name a day, `from` up to, not including, `to`. */
@@ -67,7 +67,8 @@ export function isVague(tokens: readonly string[], { from, to }: DayWords): bool
 }
 
 function isOffered(between: readonly string[]): boolean {
-  if (between.length === 1 && BOTH.has(between[0]!)) return true;
+  const [word, ...others] = between;
+  if (word !== undefined && others.length === 0 && BOTH.has(word)) return true;
   return between.some((word) => OR.has(word)) && !between.some(corrects);
 }
 

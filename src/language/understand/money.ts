@@ -1,3 +1,5 @@
+import type { Language } from './language.ts';
+import { sayInteger } from './say-number.ts';
 import { type Amount, amountAt } from './amounts.ts';
 import { pieceAt } from './digits.ts';
 import { numberAt } from './numbers.ts';
@@ -53,10 +55,10 @@ export function findMoney(tokens: readonly string[], currency: Currency): MoneyR
   let lastTo = -1;
   const changes = tokens.some((word) => CHANGES.has(word));
   for (let index = 0; index < tokens.length;) {
-    foreign ||= isForeign(tokens[index]!, currency);
+    foreign ||= isForeign(tokens[index] ?? '', currency);
     const found = moneyAt(tokens, index, currency);
     if (found?.money !== undefined) {
-      const isRange = !changes && lastTo === index - 1 && RANGE.has(tokens[lastTo]!);
+      const isRange = !changes && lastTo === index - 1 && RANGE.has(tokens[lastTo] ?? '');
       const meant = isRange ? [...new Set([...last.minor, ...found.money.minor])].slice(-MOST_MEANT) : found.money.minor;
       last = { ...found.money, minor: meant };
       lastTo = found.to;
@@ -72,7 +74,7 @@ function moneyAt(
   index: number,
   currency: Currency,
 ): { money: MoneyReading | undefined; to: number } | undefined {
-  const inFront = UNITS[currency].has(tokens[index]!);
+  const inFront = UNITS[currency].has(tokens[index] ?? '');
   const amount = spokenAmount(tokens, inFront ? index + 1 : index, currency);
   if (amount === undefined) return undefined;
   const { values, to, ends } = amount;
@@ -98,9 +100,11 @@ function withSmallerUnit(
   const joined = JOINS.has(tokens[at] ?? '') ? at + 1 : at;
   const figures = digitByDigit(tokens, joined);
   // "Zero five paise"
-  const spelled = figures !== undefined && MINOR[currency].has(tokens[figures.to] ?? '') ? figures.pieces.join('') : '';
-  const small = spelled.length === 2 ? { value: Number(spelled), to: figures!.to } : numberAt(tokens, joined);
-  if (small === undefined || minor.length > 1 || minor[0]! % 100 !== 0) {
+  const spelled = figures !== undefined && MINOR[currency].has(tokens[figures.to] ?? '') ? figures : undefined;
+  const cents = spelled?.pieces.join('') ?? '';
+  const small = spelled !== undefined && cents.length === 2 ? { value: Number(cents), to: spelled.to } : numberAt(tokens, joined);
+  const [whole = 0, ...others] = minor;
+  if (small === undefined || others.length > 0 || whole % 100 !== 0) {
     const waits = joined > at && joined === tokens.length && tokens[at] !== 'only';
     return moneyOf(minor, waits ? 'dangling' : 'unit', at);
   }
@@ -109,7 +113,7 @@ function withSmallerUnit(
   if (!named && (joined > at || UNITS[currency].has(tokens[small.to] ?? '') || small.value < 10)) {
     return moneyOf(minor, small.to === tokens.length ? 'dangling' : 'unit', small.to === tokens.length ? small.to : at);
   }
-  return moneyOf([minor[0]! + small.value], named ? 'whole' : 'unit', named ? small.to + 1 : small.to);
+  return moneyOf([whole + small.value], named ? 'whole' : 'unit', named ? small.to + 1 : small.to);
 }
 
 function spokenAmount(
@@ -123,7 +127,7 @@ function spokenAmount(
   if (digits !== undefined && (amount === undefined || digits.to > amount.to)) {
     const { to, pieces } = digits;
     const [first, second] = pieces;
-    const pair = pieces.length === 2 && Number(first) > 0 && Number(first) < 100 && second!.length === 2;
+    const pair = pieces.length === 2 && Number(first) > 0 && Number(first) < 100 && second?.length === 2;
     if (pair && currency === 'USD')
       return { values: [Number(`${first}.${second}`), Number(pieces.join(''))], to, ends: 'number' };
     return { values: [Number(pieces.join(''))], to, ends: pair ? 'number' : 'open' };
@@ -160,4 +164,39 @@ function isForeign(word: string, currency: Currency): boolean {
 
 function words(text: string): ReadonlySet<string> {
   return new Set(tokenise(text));
+}
+
+interface UnitNames {
+  readonly unit: readonly [string, string];
+  readonly minor: readonly [string, string];
+}
+
+const NAMES: Readonly<Record<Language, Readonly<Record<Currency, UnitNames>>>> = {
+  en: {
+    INR: { unit: ['rupee', 'rupees'], minor: ['paisa', 'paise'] },
+    USD: { unit: ['dollar', 'dollars'], minor: ['cent', 'cents'] },
+  },
+  hi: {
+    INR: { unit: ['रुपया', 'रुपये'], minor: ['पैसा', 'पैसे'] },
+    USD: { unit: ['डॉलर', 'डॉलर'], minor: ['सेंट', 'सेंट'] },
+  },
+};
+
+/**
+ * An amount as it is said: `एक लाख पच्चीस हज़ार रुपये पचास पैसे`, `twelve dollars and fifty cents`. Rupees are cut by lakh
+ * and crore in English too.
+ * @param amount a decimal with at most two places, `1250.50`
+ * @throws RangeError for anything else
+ */
+export function sayMoney(language: Language, amount: string, currency: Currency): string {
+  const parts = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(amount);
+  if (parts === null) throw new RangeError(`no amount of money: ${amount.slice(0, 20)}`);
+  const whole = Number(parts[1]);
+  const minor = Number((parts[2] ?? '').padEnd(2, '0'));
+  const names = NAMES[language][currency];
+  const named = (value: number, [one, many]: readonly [string, string]): string =>
+    `${sayInteger(language, value, currency === 'INR' ? 'indian' : 'western')} ${value === 1 ? one : many}`;
+  if (minor === 0) return named(whole, names.unit);
+  if (whole === 0) return named(minor, names.minor);
+  return `${named(whole, names.unit)}${language === 'en' ? ' and ' : ' '}${named(minor, names.minor)}`;
 }

@@ -98,7 +98,7 @@ export function readName(text: string): string[] {
     const spelled = spelledOut(shown, index);
     if (spelled !== undefined) {
       const before = names.at(-1);
-      const again = before !== undefined && before[0]!.toLowerCase() === spelled.word[0] && index > 0 && !isInitial(before);
+      const again = before !== undefined && before.charAt(0).toLowerCase() === spelled.word[0] && index > 0 && !isInitial(before);
       names.splice(again ? -1 : names.length, again ? 1 : 0, titled(spelled.word));
       index = spelled.to;
       continue;
@@ -106,7 +106,8 @@ export function readName(text: string): string[] {
     const around = phraseAt(plain, index, AROUND);
     if (around !== undefined) index = around.to;
     else {
-      if (!SPELLED.has(plain[index]!)) names.push(titled(shown[index]!));
+      const word = shown[index];
+      if (word !== undefined && !SPELLED.has(plain[index] ?? '')) names.push(titled(word));
       index += 1;
     }
   }
@@ -115,7 +116,7 @@ export function readName(text: string): string[] {
 
 /** At least three letters in a row, said one by one; two are initials. */
 function spelledOut(shown: readonly string[], index: number): { word: string; to: number } | undefined {
-  const first = plainText(shown[index]!).toLowerCase();
+  const first = plainText(shown[index] ?? '').toLowerCase();
   if (letterNamed(first) === undefined && first !== 'double') return undefined;
   // Looked at for every letter of the answer, so no further than a spelled name goes.
   const near = shown.slice(index, index + MOST_SPELLED_WORDS);
@@ -126,8 +127,9 @@ function spelledOut(shown: readonly string[], index: number): { word: string; to
   let letters = 0;
   for (let found = spelledAt(words, at); found !== undefined; found = spelledAt(words, at)) {
     // Only letters as such: "Jay" and "Bee" are names, "J for Jaipur" is a letter.
-    const named = letterNamed(words[at]!) !== undefined && !/^[A-Za-z]/.test(words[at]!);
-    const single = named || /^[A-Za-z]$/.test(words[at]!) || found.to > at + 1;
+    const sign = words[at] ?? '';
+    const named = letterNamed(sign) !== undefined && !/^[A-Za-z]/.test(sign);
+    const single = named || /^[A-Za-z]$/.test(sign) || found.to > at + 1;
     if (!single || !/^[a-z]+$/.test(found.value)) break;
     word += found.value;
     letters += 1;

@@ -1,7 +1,24 @@
 import type { Language } from './language.ts';
-import { HINDI_NUMBERS } from './hindi-numbers.ts';
-import type { Found } from './tokens.ts';
-import { tokenise } from './tokens.ts';
+import { type Found, tokenise } from './tokens.ts';
+
+/** One row for ten numbers; the spelling that is spoken first, other common ones after a slash. */
+const ROWS = [
+  'शून्य/ज़ीरो एक दो तीन चार पाँच/पांच छह/छः/छे/छ सात आठ नौ',
+  'दस ग्यारह बारह तेरह चौदह पंद्रह/पन्द्रह सोलह सत्रह अठारह/अट्ठारह उन्नीस',
+  'बीस इक्कीस बाईस/बाइस तेईस/तेइस चौबीस पच्चीस छब्बीस सत्ताईस/सत्ताइस अट्ठाईस/अट्ठाइस/अठाईस उनतीस/उन्तीस',
+  'तीस इकतीस/इकत्तीस बत्तीस तैंतीस/तेंतीस चौंतीस पैंतीस छत्तीस सैंतीस अड़तीस उनतालीस/उन्तालीस',
+  'चालीस इकतालीस बयालीस/बयालिस तैंतालीस/तेंतालीस चौवालीस/चवालीस पैंतालीस छियालीस/छयालीस सैंतालीस अड़तालीस उनचास/उनंचास',
+  'पचास इक्यावन बावन तिरपन/तिरेपन चौवन/चउवन पचपन छप्पन सत्तावन अट्ठावन/अठावन उनसठ',
+  'साठ इकसठ बासठ तिरसठ/तिरेसठ चौंसठ/चौसठ पैंसठ छियासठ सड़सठ अड़सठ उनहत्तर/उनहतर',
+  'सत्तर इकहत्तर/इकत्तर बहत्तर तिहत्तर चौहत्तर पचहत्तर छिहत्तर सतहत्तर अठहत्तर उन्यासी/उनासी',
+  'अस्सी इक्यासी बयासी तिरासी चौरासी पचासी छियासी सत्तासी/सतासी अट्ठासी/अठासी नवासी',
+  'नब्बे इक्यानवे/इक्यानबे बानवे/बानबे तिरानवे/तिरानबे चौरानवे/चौरानबे पचानवे/पंचानवे/पचानबे छियानवे/छियानबे सत्तानवे/सत्तानबे अट्ठानवे/अट्ठानबे निन्यानवे/निन्यानबे',
+];
+
+/** Hindi has a word of its own for each number below a hundred: index is the value, spellings as above. */
+export const HINDI_NUMBERS: readonly (readonly string[])[] = ROWS.flatMap((row) =>
+  row.split(' ').map((spellings) => spellings.split('/')),
+);
 
 const ENGLISH_SMALL = [
   'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen',
@@ -73,8 +90,8 @@ export function numberAt(tokens: readonly string[], index: number): Found<number
  */
 export function sayNumber(language: Language, value: number): string {
   if (!Number.isInteger(value) || value < 0 || value > 99) throw new RangeError(`sayNumber takes 0 to 99, not ${value}`);
-  if (language === 'hi') return HINDI_NUMBERS[value]![0]!;
-  if (value < 20) return ENGLISH_SMALL[value]!;
-  const tens = ENGLISH_TENS[Math.floor(value / 10)]!;
-  return value % 10 === 0 ? tens : `${tens} ${ENGLISH_SMALL[value % 10]!}`;
+  if (language === 'hi') return HINDI_NUMBERS[value]?.[0] ?? '';
+  if (value < 20) return ENGLISH_SMALL[value] ?? '';
+  const tens = ENGLISH_TENS[Math.floor(value / 10)] ?? '';
+  return value % 10 === 0 ? tens : `${tens} ${ENGLISH_SMALL[value % 10] ?? ''}`;
 }

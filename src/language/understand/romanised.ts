@@ -1,4 +1,4 @@
-import { HINDI_NUMBERS } from './hindi-numbers.ts';
+import { sayNumber } from './numbers.ts';
 import { tokenise } from './tokens.ts';
 
 /** Hindi numbers in Latin letters, as recognisers for Indian English write them: 0 to 31 and the tens, spellings by slash. */
@@ -36,12 +36,13 @@ const DOUBTFUL = new Set(['do', 'doh', 'tin', 'char', 'sat', 'saath', 'das', 'be
 
 const TABLE = new Map<string, string>();
 for (const [spoken, spellings] of [
-  ...ROWS.flatMap((row) => row.split(' ')).map((words, value) => [HINDI_NUMBERS[value]![0]!, words] as const),
-  ...TENS.map((words, tens) => [HINDI_NUMBERS[tens * 10]![0]!, words] as const),
+  ...ROWS.flatMap((row) => row.split(' ')).map((words, value) => [sayNumber('hi', value), words] as const),
+  ...TENS.map((words, tens) => [sayNumber('hi', tens * 10), words] as const),
   ...OTHERS,
 ]) {
   // A plus marks a spelling that another word owns.
-  for (const word of spellings.split('/')) if (!word.endsWith('+') && word !== '-') TABLE.set(word, tokenise(spoken)[0]!);
+  const [token = spoken] = tokenise(spoken);
+  for (const word of spellings.split('/')) if (!word.endsWith('+') && word !== '-') TABLE.set(word, token);
 }
 
 /**
@@ -55,7 +56,7 @@ export function withDevanagari(tokens: readonly string[]): string[] {
   // Doubt spreads away from the certain ones: "nau do char" is 924.
   for (const order of [[...tokens.keys()], [...tokens.keys()].reverse()]) {
     for (const index of order) {
-      if (!DOUBTFUL.has(tokens[index]!)) continue;
+      if (!DOUBTFUL.has(tokens[index] ?? '')) continue;
       known[index] ||= known[index - 1] === true || known[index + 1] === true;
     }
   }

@@ -74,7 +74,7 @@ function runs(text: string, read: (index: number) => Read | undefined, length: n
       continue;
     }
     const last = run.at(-1);
-    if (last !== undefined && !BETWEEN.test(text.slice(last.to, got.symbols[0]!.from))) {
+    if (last !== undefined && !BETWEEN.test(text.slice(last.to, got.symbols[0]?.from))) {
       found.push(run);
       run = [];
     }
@@ -95,7 +95,9 @@ function piecesOf(text: string): Piece[] {
 }
 
 function digitsAt(pieces: readonly Piece[], tokens: readonly string[], index: number): Read | undefined {
-  const { token, from, to } = pieces[index]!;
+  const piece = pieces[index];
+  if (piece === undefined) return undefined;
+  const { token, from, to } = piece;
   if (/^\d+$/.test(token)) {
     const width = (to - from) / token.length;
     const symbols = Array.from(token, (value, at) => ({
@@ -117,7 +119,7 @@ function digitsAt(pieces: readonly Piece[], tokens: readonly string[], index: nu
   }
   const number = numberAt(tokens, index);
   if (number === undefined) return undefined;
-  const end = pieces[number.to - 1]!.to;
+  const end = pieces[number.to - 1]?.to ?? to;
   return {
     symbols: Array.from(String(number.value), (value) => ({ value, from, to: end, spoken: true })),
     next: number.to,
@@ -125,7 +127,9 @@ function digitsAt(pieces: readonly Piece[], tokens: readonly string[], index: nu
 }
 
 function letterAt(text: string, pieces: readonly Piece[], index: number): Read | undefined {
-  const { token, from, to } = pieces[index]!;
+  const piece = pieces[index];
+  if (piece === undefined) return undefined;
+  const { token, from, to } = piece;
   const value = /^[a-z]$/.test(token)
     ? token.toUpperCase()
     : (LETTERS.get(text.slice(from, to).toLowerCase()) ?? LETTERS.get(token));
@@ -144,7 +148,7 @@ function letterAt(text: string, pieces: readonly Piece[], index: number): Read |
 /** Figures of any script as those of ASCII: each script's ten stand in a row that begins at a multiple of ten or sixteen. */
 function ascii(figures: string): string {
   return Array.from(figures, (figure) => {
-    const code = figure.codePointAt(0)!;
+    const code = figure.codePointAt(0) ?? 0;
     if (code < 0x80) return figure;
     let zero = code;
     while (zero > 0 && code - zero < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(zero - 1))) zero -= 1;

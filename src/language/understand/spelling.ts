@@ -55,9 +55,9 @@ export function spelledAt(words: readonly string[], index: number): Spelled | un
   if (times !== undefined) {
     if (TIMES.has(words[index + 1]?.toLowerCase() ?? '')) return undefined;
     const next = spelledAt(words, index + 1);
-    if (next === undefined || next.readings[0]!.length !== 1) return undefined;
+    if (next?.value.length !== 1) return undefined;
     const readings = next.readings.map((sign) => sign.repeat(times));
-    return { readings, value: readings[0]!, weak: false, from: index, to: next.to };
+    return { readings, value: next.value.repeat(times), weak: false, from: index, to: next.to };
   }
   // "EF" are two letters, although "ef" is how one of them sounds.
   if (/^[A-Z]{2}$/.test(written) && !ALIKE.has(word)) {
@@ -69,7 +69,7 @@ export function spelledAt(words: readonly string[], index: number): Spelled | un
     const spoken = spokenWord(words, index + 1);
     if (spoken !== undefined) return { ...spoken, from: index };
   }
-  if (alike !== undefined) return { readings: alike, value: alike[0]!, weak: true, from: index, to: index + 1 };
+  if (alike !== undefined) return { readings: alike, value: alike[0] ?? '', weak: true, from: index, to: index + 1 };
   if (named !== undefined) {
     // A capital is how a recogniser writes a letter; "I" is one in any case.
     const weak = named.weak && !/^[A-HJ-Z]$/.test(written);
@@ -124,7 +124,7 @@ const INITIALS: ReadonlyMap<string, string> = new Map(
     ['t', 'टतथठ'],
     ['v', 'व'],
     ['y', 'य'],
-  ].flatMap(([letter, signs]) => (signs ?? '').split('').map((sign) => [sign, letter!] as const)),
+  ].flatMap(([letter = '', signs = '']) => signs.split('').map((sign) => [sign, letter] as const)),
 );
 /** Words whose first sound is another letter in English. */
 const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
@@ -136,10 +136,10 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map(
     ['चार्ली', 'c'],
     ['ज़ू', 'z'],
     ['कैट', 'c'],
-  ].map(([word, letter]) => [plainText(word!), letter!] as const),
+  ].map(([word = '', letter = '']) => [plainText(word), letter] as const),
 );
 
 function initialOf(word: string): string | undefined {
-  const first = word[0]!;
+  const first = word.charAt(0);
   return /[a-z]/.test(first) ? first : (EXCEPTIONS.get(word) ?? INITIALS.get(first));
 }

@@ -1,11 +1,8 @@
 import { addDays, addMonths, calendarDay, type CalendarDay, type Weekday, WEEKDAYS, weekdayOf } from './calendar-day.ts';
-import type { NamedDay } from './counted-day.ts';
-import { dayNumberAt } from './day-number.ts';
-import { MONTH_NAMES } from './months.ts';
-import type { Tense } from './tense.ts';
+import type { NamedDay } from './day.ts';
+import { dayNumberAt, MONTH_NAMES, weekdayAt } from './calendar-words.ts';
+import { type Tense, yearAt } from './year.ts';
 import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
-import { weekdayAt } from './weekday.ts';
-import { yearAt } from './year.ts';
 
 export interface MonthOptions {
   readonly today: CalendarDay;
@@ -65,7 +62,7 @@ export function monthFromNowAt(
   if (found === undefined) return undefined;
   const first = calendarDay(`${today.slice(0, 8)}01`);
   const side = tense === 'past' && found.value.length > 1 ? -1 : 1;
-  return { ...found, value: found.value.map((months) => addMonths(first, months * side)!) };
+  return { ...found, value: found.value.map((months) => firstOfMonth(first, months * side)) };
 }
 
 /** Of several such days of several months the one on the side that the question tells, nearest first. */
@@ -96,7 +93,7 @@ function monthAt(tokens: readonly string[], index: number, options: MonthOptions
   const thisYear = Number(today.slice(0, 4));
   const year = yearAt(tokens, month.to, thisYear, tense);
   // A number alone may be an hour.
-  const said = year !== undefined && (year.to - month.to > 1 || /^\d{4}$/.test(tokens[month.to]!)) ? year : undefined;
+  const said = year !== undefined && (year.to - month.to > 1 || /^\d{4}$/.test(tokens[month.to] ?? '')) ? year : undefined;
   const years = said !== undefined ? [said.value] : [thisYear, thisYear + (tense === 'past' ? -1 : 1)];
   const firsts = years.map((at) => calendarDay(`${at}-${String(month.value).padStart(2, '0')}-01`));
   return { value: said === undefined && options.year === true ? [] : firsts, from: index, to: said?.to ?? month.to };
@@ -109,11 +106,16 @@ function nearest(months: readonly CalendarDay[], which: Which, options: MonthOpt
   );
 }
 
+/** Every month has a first day. */
+function firstOfMonth(first: CalendarDay, months: number): CalendarDay {
+  return addMonths(first, months) ?? first;
+}
+
 /** @param first the first day of the month */
 function weekdayIn(first: CalendarDay, { which, weekday }: Which): CalendarDay | undefined {
   const wanted = WEEKDAYS.indexOf(weekday);
   if (which === 0) {
-    const last = addDays(addMonths(first, 1)!, -1);
+    const last = addDays(firstOfMonth(first, 1), -1);
     return addDays(last, -((WEEKDAYS.indexOf(weekdayOf(last)) - wanted + 7) % 7));
   }
   const day = addDays(first, ((wanted - WEEKDAYS.indexOf(weekdayOf(first)) + 7) % 7) + 7 * (which - 1));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { answerContext } from '../../../../src/language/contract/context.ts';
+import { answerContext } from '../../../../src/language/contract/reading.ts';
 import { readAnswer } from '../../../../src/language/contract/read-answer.ts';
 
 const EVENING_UTC = Date.UTC(2026, 0, 1, 20);

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AnswerContract } from '../../../../src/language/contract/contract.ts';
-import { type ContractInput, type ContractStep, startContract } from '../../../../src/language/contract/contract-state.ts';
-import { contractStep } from '../../../../src/language/contract/contract-step.ts';
+import {
+  type ContractInput,
+  type ContractStep,
+  startContract,
+  contractStep,
+} from '../../../../src/language/contract/contract-step.ts';
 import type { AnswerContext } from '../../../../src/language/contract/reading.ts';
 
 /** A Thursday. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkHolds } from '../../../../src/language/contract/check-digits.ts';
+import { checkHolds } from '../../../../src/language/understand/check-digits.ts';
 import { answerContract, type AnswerContract } from '../../../../src/language/contract/contract.ts';
 import { contractSilenceMs, DEFAULT_PATIENCE } from '../../../../src/language/contract/endpointing.ts';
 import { contractHints } from '../../../../src/language/contract/hints.ts';

@@ -1,13 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findChoice } from '../../../../src/language/understand/choice.ts';
+import { findChoice, tokenise } from '../../../../src/language/understand/tokens.ts';
 import { findDay } from '../../../../src/language/understand/find-day.ts';
 import { digitRuns, findDigits } from '../../../../src/language/understand/digits.ts';
 import { readEmail } from '../../../../src/language/understand/email.ts';
 import { languageOf } from '../../../../src/language/understand/language.ts';
-import { sayDigits } from '../../../../src/language/understand/say-digits.ts';
+import { sayDigits } from '../../../../src/language/understand/say-number.ts';
 import { findTime } from '../../../../src/language/understand/time.ts';
-import { tokenise } from '../../../../src/language/understand/tokens.ts';
 
 describe('words', () => {
   it.each([

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HINDI_NUMBERS } from '../../../../src/language/understand/hindi-numbers.ts';
-import { numberAt, sayNumber } from '../../../../src/language/understand/numbers.ts';
+import { HINDI_NUMBERS, numberAt, sayNumber } from '../../../../src/language/understand/numbers.ts';
 import { tokenise } from '../../../../src/language/understand/tokens.ts';
 
 describe('number words', () => {

@@ -1,9 +1,31 @@
+import { aroundYesNo, findAgreement, findYesNo, type YesNo } from '../understand/yes-no.ts';
+import { type AnswerContext, wordsIn } from './reading.ts';
 import { digitRuns, pieceAt } from '../understand/digits.ts';
 import { tokenise } from '../understand/tokens.ts';
 import type { AnswerContract } from './contract.ts';
-import { wordsIn } from './parts.ts';
 import { readParts } from './read-answer.ts';
-import type { AnswerContext } from './reading.ts';
+
+/** Whether a read-back was agreed to. */
+export function agreement(text: string, context: AnswerContext): YesNo | undefined {
+  return findAgreement(wordsIn(text, context.language))?.value;
+}
+
+/**
+ * What is said besides the yes or no that an answer begins or ends with, where any words could be the value: `no, it's Jon`, `Jon,
+ * okay`. Empty where more of it says yes or no, or is thanks.
+ */
+export function besidesAgreement(text: string, context: AnswerContext): string {
+  const around = aroundYesNo(wordsIn(text, context.language));
+  const words = text.trim().split(/\s+/u);
+  const count = (to: number): number => wordsIn(words.slice(0, to).join(' '), context.language).length;
+  let from = 0;
+  while (from < words.length && count(from) < around.from) from += 1;
+  let to = words.length;
+  while (to > from && count(to - 1) >= around.to) to -= 1;
+  const rest = words.slice(from, to).join(' ');
+  const says = findYesNo(wordsIn(rest, context.language)) !== undefined || /^(?:thanks|thank you|धन्यवाद|शुक्रिया)/iu.test(rest);
+  return says ? '' : rest;
+}
 
 const AT_END = new Set(tokenise('last end ends ending आखिरी अंतिम अंत लास्ट आख़िर'));
 const AT_START = new Set(tokenise('first start starts starting beginning शुरू शुरुआत पहला पहले फर्स्ट'));
@@ -47,7 +69,7 @@ function oneForAnother(digits: string, said: string, tokens: readonly string[]):
   const not = tokens.findIndex((token) => NOT.has(token));
   if (not < 0) return undefined;
   const between = tokens.slice(0, not).some((_, index) => pieceAt(tokens, index) !== undefined);
-  const [right, wrong] = between ? [said[0]!, said[1]!] : [said[1]!, said[0]!];
+  const [right, wrong] = between ? [said.slice(0, 1), said.slice(1)] : [said.slice(1), said.slice(0, 1)];
   const place = digits.indexOf(wrong);
   return place < 0 || place !== digits.lastIndexOf(wrong) ? undefined : digits.slice(0, place) + right + digits.slice(place + 1);
 }
@@ -66,10 +88,13 @@ function oneGroup(digits: string, said: string): string | undefined {
 /** "The last two digits are …": the two is no digit of it. */
 function withoutCounts(tokens: readonly string[]): string[] {
   const kept: string[] = [];
-  for (let index = 0; index < tokens.length; index++) {
+  let next = 0;
+  for (const [index, token] of tokens.entries()) {
+    if (index < next) continue;
     const piece = pieceAt(tokens, index);
-    if (piece !== undefined && COUNTED.has(tokens[piece.to] ?? '')) index = piece.to;
-    else kept.push(tokens[index]!);
+    const counts = piece !== undefined && COUNTED.has(tokens[piece.to] ?? '');
+    if (!counts) kept.push(token);
+    next = counts ? piece.to + 1 : index + 1;
   }
   return kept;
 }

@@ -1,4 +1,4 @@
-import type { CheckKind } from './contract.ts';
+import type { CheckKind } from '../contract/contract.ts';
 
 /**
  * Whether a value's check digits are right. `luhn` and `verhoeff` are over digits (the last one checks); `mod97` is
@@ -39,7 +39,7 @@ function verhoeff(digits: string): boolean {
   let state = 0;
   for (const [place, digit] of digits.split('').reverse().entries()) {
     let permuted = Number(digit);
-    for (let turn = 0; turn < place % 8; turn++) permuted = VERHOEFF_STEP[permuted]!;
+    for (let turn = 0; turn < place % 8; turn++) permuted = VERHOEFF_STEP[permuted] ?? 0;
     state = dihedral(state, permuted);
   }
   return state === 0;

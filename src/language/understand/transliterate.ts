@@ -30,11 +30,10 @@ export function inLatin(word: string): string {
 
 /** The inherent vowel falls before a consonant with a vowel sign, after a syllable of its own: कमला is kamla. */
 function silent(signs: readonly string[], index: number): boolean {
-  const [next, after] = [signs[index + 1]!, signs[index + 2]];
+  const [next = '', after] = signs.slice(index + 1, index + 3);
   return index > 0 && CONSONANTS.has(next) && after !== undefined && SIGNS.has(after) && signs[index - 1] !== VIRAMA;
 }
 
 function pairs(text: string): ReadonlyMap<string, string> {
-  const words = text.split(' ');
-  return new Map(words.flatMap((word, index) => (index % 2 === 0 ? [[word, words[index + 1]!] as const] : [])));
+  return new Map([...text.matchAll(/(\S+) (\S+)/g)].map(([, sign = '', latin = '']) => [sign, latin] as const));
 }
