@@ -8,11 +8,12 @@ import { resample } from '../src/audio/resample.ts';
 import { parseWav } from '../src/audio/wav.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLogger } from '../src/observability/logger.ts';
-import { answersOf, type RecognitionEngine, type RecognitionResult } from '../src/platform/engines/port.ts';
+import { answersOf, type RecognitionEngine, type RecognitionResult } from '../src/platform/engines/recognise/port.ts';
 import { readGrammar } from '../src/platform/engines/recognise/grammar.ts';
 import { compileNetwork } from '../src/platform/engines/recognise/network.ts';
 import { startRecogniser } from '../src/platform/engines/recognise/recogniser.ts';
-import { sampleUtterances, seededRandom, utteranceText } from '../src/platform/engines/recognise/sample.ts';
+import { seededRandom } from '../src/audio/tone.ts';
+import { sampleUtterances, utteranceText } from '../src/platform/engines/recognise/training-plan.ts';
 import { throughTelephone } from '../src/platform/engines/recognise/training-audio.ts';
 import { EngineProcess } from '../src/platform/engines/synth/engine-process.ts';
 

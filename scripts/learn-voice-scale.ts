@@ -1,5 +1,5 @@
 // Measures what the speaker embedding's numbers are on average over the synthetic voices, and how much each wavers within
-// one voice, prints both for `src/platform/engines/speaker/voice-scale.ts`, and then how well voices are told apart:
+// one voice, prints both for `src/platform/engines/speakers/voice-scale.ts`, and then how well voices are told apart:
 //   npx tsx scripts/learn-voice-scale.ts [FOLDER]
 // FOLDER holds WAV recordings of people that were not learnt from, and a manifest.csv with columns file, text, speaker.
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,9 @@ import { parseWav } from '../src/audio/wav.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLogger } from '../src/observability/logger.ts';
 import { throughTelephone } from '../src/platform/engines/recognise/training-audio.ts';
-import { seededRandom } from '../src/platform/engines/recognise/sample.ts';
-import { embedSpeaker, similarity } from '../src/platform/engines/speaker/embedding.ts';
-import { STATISTICS, voiceStatistics } from '../src/platform/engines/speaker/voice-statistics.ts';
-import { voiceFrames } from '../src/platform/engines/speaker/voice-frames.ts';
+import { seededRandom } from '../src/audio/tone.ts';
+import { embedSpeaker, similarity } from '../src/platform/engines/speakers/embedding.ts';
+import { STATISTICS, voiceStatistics, voiceFrames } from '../src/platform/engines/speakers/voice-features.ts';
 import { EngineProcess } from '../src/platform/engines/synth/engine-process.ts';
 
 interface Clip {

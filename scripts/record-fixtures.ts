@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../src/gateway/app.ts';
 import { noise, seededRandom } from '../src/audio/tone.ts';
-import { loadVoiceActivity } from '../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../src/audio/voice-activity/voice-activity.ts';
 import { compareCalls } from '../src/replay/compare.ts';
 import { readFixture, writeFixture } from '../src/replay/fixture-file.ts';
 import { replayCall } from '../src/replay/replay-call.ts';

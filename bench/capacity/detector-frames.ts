@@ -1,4 +1,4 @@
-import type { VoiceActivity } from '../../src/audio/voice-activity.ts';
+import type { VoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import {
   addEvidence,
   DEFAULT_INTERRUPTION,

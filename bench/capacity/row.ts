@@ -1,4 +1,4 @@
-import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { DEFAULT_ENDPOINTING } from '../../src/call/turn/endpointing.ts';
 import { Carrier } from './carrier.ts';
 import type { Certificate } from './certificate.ts';

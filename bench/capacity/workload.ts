@@ -1,4 +1,4 @@
-import { joinSamples } from '../../src/audio/join-samples.ts';
+import { joinSamples } from '../../src/audio/samples.ts';
 import { activeLevelDb, amplify } from '../../src/audio/level.ts';
 import type { CallerScript } from './carrier.ts';
 import { numberFrame, quiet, type Sound, soundOf, speech } from './sounds.ts';

@@ -1,7 +1,7 @@
 import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { CallNews } from '../../src/call/services.ts';
 import { encodeMulaw } from '../../src/audio/g711.ts';
-import { joinSamples } from '../../src/audio/join-samples.ts';
+import { joinSamples } from '../../src/audio/samples.ts';
 import type { SimulatedCall } from '../../src/sim/twilio-carrier.ts';
 import type { SimulatedStream, StreamOptions, WireTap } from '../../src/sim/twilio-stream.ts';
 import { monotonicOffsetMs } from './loop-watch.ts';

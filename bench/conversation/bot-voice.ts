@@ -1,4 +1,4 @@
-import { joinSamples } from '../../src/audio/join-samples.ts';
+import { joinSamples } from '../../src/audio/samples.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { hump, voicedSound } from './speech-sound.ts';
 

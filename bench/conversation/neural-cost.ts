@@ -1,6 +1,6 @@
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
-import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { FusedDetector } from '../../src/call/inbound/neural/fused-detector.ts';
 import { loadRnnoise } from '../../src/call/inbound/neural/rnnoise-model.ts';
 import type { FrameWriter } from '../../src/call/inbound/neural/shared-frames.ts';

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
 import { rmsLevelDb } from '../../src/audio/level.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
-import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
 import { FusedDetector } from '../../src/call/inbound/neural/fused-detector.ts';
 import { inlineJudge } from '../../src/call/inbound/neural/inline-judge.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { activeLevelDb, amplify, rmsLevelDb } from '../../src/audio/level.ts';
 import { resample } from '../../src/audio/resample.ts';
-import { joinSamples } from '../../src/audio/join-samples.ts';
+import { joinSamples } from '../../src/audio/samples.ts';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
 import { CallerVoice, trim } from '../../src/sim/voice.ts';

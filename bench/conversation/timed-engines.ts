@@ -6,9 +6,8 @@ import type {
   RecognitionOptions,
   RecognitionResult,
   RecognitionStream,
-  SynthesisEngine,
-  SynthesisRequest,
-} from '../../src/platform/engines/port.ts';
+} from '../../src/platform/engines/recognise/port.ts';
+import type { SynthesisEngine, SynthesisRequest } from '../../src/platform/engines/synth/port.ts';
 import { botSpeech, type SpokenWord } from './bot-voice.ts';
 import { WatermarkReader } from './watermark.ts';
 

@@ -2,7 +2,7 @@
 // Calls of eight sentences, offline, through the real detector, guard and turn machine; the same calls every time.
 import { parseArgs } from 'node:util';
 import { seededRandom } from '../../src/audio/tone.ts';
-import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
 import { detectorOf } from '../../src/call/inbound/neural/detector-of.ts';
 import { inlineJudge } from '../../src/call/inbound/neural/inline-judge.ts';

@@ -1,5 +1,5 @@
 import { decodeMulaw, decodeMulawInto } from '../../src/audio/g711.ts';
-import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { EchoGuard } from '../../src/call/inbound/echo/echo-guard.ts';
 import { EchoSearch, HISTORY_SAMPLES, SEGMENT_SAMPLES } from '../../src/call/inbound/echo/echo-search.ts';
 import { Recording } from '../../src/call/recording/recording.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
-import { loadVoiceActivity } from '../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { EvenLoudness } from '../../src/call/outbound/loudness.ts';
 import { DEFAULT_LEAD } from '../../src/call/outbound/playout-lead.ts';
 import { ANSWER_READER } from '../../src/call/control/answer-reader.ts';

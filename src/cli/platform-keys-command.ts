@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
-import { consoleToken } from '../platform/keys/console-token.ts';
-import { ApiKeyFile, type ApiKeyRecord } from '../platform/keys/key-file.ts';
-import { keyPaths } from '../platform/keys/key-paths.ts';
+import { consoleToken } from '../platform/keys/tokens.ts';
+import { ApiKeyFile, type ApiKeyRecord, keyPaths } from '../platform/keys/api-keys.ts';
 import { requireConfiguration } from './configuration.ts';
 import { EXIT, printJson, printLine, printNote, tableText } from './output.ts';
 

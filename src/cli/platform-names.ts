@@ -4,7 +4,7 @@ import type { Problem } from '../config/problem.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { voices as embeddedVoices } from '../platform/engines/synth/voices.ts';
-import { indicLanguages } from '../platform/indic-languages.ts';
+import { indicLanguages } from '../platform/languages.ts';
 import { serviceHealth } from '../speech/health.ts';
 import { askLanguages } from '../speech/languages/ask-languages.ts';
 import type { Configuration } from './configuration.ts';

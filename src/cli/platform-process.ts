@@ -10,7 +10,7 @@ import type { Logger } from '../observability/logger.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { type Handover, handoverLine } from '../platform/handover.ts';
 import type { PlatformAddresses } from '../platform/main.ts';
-import type { ProfileName } from '../platform/server/behaviour.ts';
+import type { ProfileName } from '../platform/server/asr/behaviour.ts';
 
 /** The embedded platform did not come up. Its own log lines, on stderr, say why. */
 export class PlatformStartError extends OffhookError {

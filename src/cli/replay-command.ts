@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadVoiceActivity } from '../audio/voice-activity.ts';
+import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import { type ReplayReport, compareCalls, type TurnComparison } from '../replay/compare.ts';
 import type { Decision } from '../replay/decision.ts';
 import { inlineJudge } from '../call/inbound/neural/inline-judge.ts';

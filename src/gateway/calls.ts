@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { RecordingFormat } from '../audio/recording-format.ts';
-import { loadVoiceActivity } from '../audio/voice-activity.ts';
+import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import type { DoorOptions, SpeechReservation } from '../call/admission/call-door.ts';
 import { CallJournal } from '../call/log/call-journal.ts';
 import { CallRegistry } from '../call/admission/call-registry.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
-import { listenerNames, type ListenerPorts } from './server/listen.ts';
+import { listenerNames, type ListenerPorts } from './server/listener/listen.ts';
 
 /** What a parent process hands to the platform over its standard input: never arguments, which every user can list. */
 export interface Handover {

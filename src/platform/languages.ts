@@ -197,3 +197,11 @@ export function chooseLanguage(word: string | undefined): LanguageChoice | undef
 export function unsupportedLanguage(word: string): string {
   return `Unsupported language_code ${JSON.stringify(word.slice(0, 40))}. Supported: auto, ${languages.map((language) => language.code).join(', ')}`;
 }
+
+/**
+ * The languages of streaming synthesis and of LaTeX, as the TTS document counts them: 23, English among them (the
+ * vendor's public list of voices, reference, fact 18).
+ */
+export const indicLanguages: ReadonlySet<string> = new Set(
+  'as bn brx doi en gu hi kn ks kok mai ml mni mr ne or pa sa sat sd ta te ur'.split(' '),
+);

@@ -1,15 +1,13 @@
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { readHandover } from './handover.ts';
-import { ApiKeyFile } from './keys/key-file.ts';
-import { keyPaths } from './keys/key-paths.ts';
-import { signingKeysIn } from './keys/signing-key-file.ts';
-import type { ProfileName } from './server/behaviour.ts';
+import { ApiKeyFile, keyPaths } from './keys/api-keys.ts';
+import { signingKeysIn } from './keys/signing-keys.ts';
+import type { ProfileName } from './server/asr/behaviour.ts';
 import { readFaults } from './server/faults/read-faults.ts';
 import { type PlatformEngines, type RunningPlatform, startPlatform } from './server/start.ts';
-import { stopRequested } from './stop-signals.ts';
 
 export interface RunPlatformOptions {
   /** First of five ports; 0 for free ones. */
@@ -138,4 +136,33 @@ function vendorSettings({ authUrl, asrUrl, ttsUrl, apiKey }: RunningPlatform): s
     TTS_WS_URL: socket(ttsUrl),
   };
   return Object.entries(settings).map(([name, value]) => `  SHUNYALABS_${name}=${value}`);
+}
+
+export interface StopSources {
+  /** The process: the end of its message channel when it has one, and SIGTERM and SIGINT where no parent decides. */
+  readonly process: NodeJS.Process;
+  /**
+   * When given, its end stops in place of signals, since a parent that dies in any way lets go of the pipe. A terminal and a
+   * service manager tell all processes of a group at once, and the parent has calls that say goodbye.
+   */
+  readonly parentPipe?: Readable;
+}
+
+/**
+ * Resolves with the reason to stop, once. Listeners stay, so that a second SIGINT does not kill half-way through.
+ */
+export function stopRequested({ process, parentPipe }: StopSources): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        if (parentPipe === undefined) resolve(signal);
+      });
+    process.on('disconnect', () => resolve('the parent closed its channel'));
+    if (parentPipe === undefined) return;
+    for (const event of ['end', 'close', 'error'] as const) {
+      parentPipe.on(event, () => resolve('the parent closed its pipe'));
+    }
+    // Nothing more is expected; without reading, the end would not be seen.
+    parentPipe.resume();
+  });
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { WebSocket } from 'ws';
 import { encodeMulaw } from '../audio/g711.ts';
-import { joinSamples } from '../audio/join-samples.ts';
+import { joinSamples } from '../audio/samples.ts';
 import { noise, seededRandom } from '../audio/tone.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import { type GatewayMessage, judgeMessage } from './carrier-message.ts';

@@ -4,8 +4,7 @@ import { resample } from '../../src/audio/resample.ts';
 import { noise, seededRandom } from '../../src/audio/tone.ts';
 import { wavFile } from '../../src/audio/wav.ts';
 import { likenessOf } from '../../src/platform/engines/synth/likeness.ts';
-import { encodeFlac } from '../../src/platform/server/tts/flac.ts';
-import { encodeMp3 } from '../../src/platform/server/tts/mp3.ts';
+import { encodeFlac, encodeMp3 } from '../../src/platform/server/tts/encode-speech.ts';
 import { encodeOggOpus } from '../../src/platform/server/tts/opus.ts';
 import { startSpeakingPlatform } from './speaking-platform.ts';
 

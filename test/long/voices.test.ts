@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
-import { SynthesisRefusedError } from '../../src/platform/engines/errors.ts';
-import { forPitch, pitchAt } from '../../src/platform/engines/speaker/pitch.ts';
+import { SynthesisRefusedError } from '../../src/platform/engines/synth/port.ts';
+import { forPitch, pitchAt } from '../../src/platform/engines/acoustics/pitch.ts';
 import { startSynthesizer } from '../../src/platform/engines/synth/synthesizer.ts';
 import { voices } from '../../src/platform/engines/synth/voices.ts';
 

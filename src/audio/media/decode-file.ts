@@ -1,15 +1,30 @@
+import { z } from 'zod';
 import { appendFileSync, closeSync, openSync } from 'node:fs';
+import { type ByteSource, FileBytes, type DecodeBlocks } from '../byte-source.ts';
+import { MediaUnreadableError, MediaNeedsFfmpegError, MediaTooLongError } from '../errors.ts';
 import { encodeAudio } from '../codec.ts';
 import { Resampler } from '../resample.ts';
-import { type ByteSource, FileBytes } from './byte-source.ts';
 import type { Container } from './container.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from './errors.ts';
-import { decodeFlac } from './flac-decoder.ts';
+import { decodeFlac } from '../flac/flac-decoder.ts';
 import { decodeMp3 } from './mp3-decoder.ts';
-import { refuseTornMp4 } from './mp4-boxes.ts';
 import { decodeOgg } from './ogg-decoder.ts';
-import type { DecodeBlocks } from './pcm-block.ts';
 import { decodeWebm } from './webm-decoder.ts';
+
+/** What a decoding thread is given, and what it answers. */
+export const decodeWorkSchema = z.object({
+  inputPath: z.string(),
+  container: z.enum(['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm', 'aac', 'asf', 'avi']),
+  outputPath: z.string(),
+  maxSeconds: z.number(),
+});
+
+export const decodeWorkResultSchema = z.union([
+  z.object({ type: z.literal('decoded') }),
+  /** `cause` is what a decoder threw, for the log. */
+  z.object({ type: z.literal('unreadable'), reason: z.string(), cause: z.string().optional() }),
+  z.object({ type: z.enum(['needs-ffmpeg', 'too-long', 'failed']), reason: z.string() }),
+]);
+export type DecodeWorkResult = z.infer<typeof decodeWorkResultSchema>;
 
 /** Decoded audio is written at this rate, mono, 16 bits, little-endian. */
 export const decodedRateHz = 16_000;
@@ -83,4 +98,25 @@ function blocksOf(container: Container, source: ByteSource): DecodeBlocks {
     case 'wav':
       throw new MediaUnreadableError('WAV is read as it stands');
   }
+}
+
+/**
+ * Walks the outermost boxes of an MP4 file (ISO/IEC 14496-12, section 4.2): a file that lost its end lacks part of the last
+ * one, or its index.
+ * @throws MediaUnreadableError
+ */
+function refuseTornMp4(source: ByteSource): void {
+  const seen = new Set<string>();
+  for (let at = 0; at < source.sizeBytes;) {
+    const head = Buffer.from(source.read(at, 16));
+    if (head.length < 8) throw new MediaUnreadableError('the MP4 file is cut off');
+    const short = head.readUInt32BE(0);
+    seen.add(head.toString('latin1', 4, 8));
+    // 0 goes on to the end of the file, 1 has its length in the next eight bytes.
+    const length =
+      short === 0 ? source.sizeBytes - at : short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
+    if (length < 8 || at + length > source.sizeBytes) throw new MediaUnreadableError('the MP4 file is cut off');
+    at += length;
+  }
+  if (!seen.has('moov')) throw new MediaUnreadableError('the MP4 file has no index: its end is missing');
 }

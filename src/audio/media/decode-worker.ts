@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { errorText } from '../../kernel/errors.ts';
-import { decodeFile } from './decode-file.ts';
-import { decodeWorkSchema, type DecodeWorkResult } from './decode-work.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from './errors.ts';
+import { decodeFile, decodeWorkSchema, type DecodeWorkResult } from './decode-file.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 
 // One file a thread: a decoder that a hostile file broke dies with it.
 const result = await decodeFile(decodeWorkSchema.parse(workerData)).then(

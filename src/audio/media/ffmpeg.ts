@@ -4,7 +4,7 @@ import { atMost } from '../../kernel/at-most.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import type { Container } from './container.ts';
 import { type DecodeFileOptions, decodedRateHz } from './decode-file.ts';
-import { MediaTooLongError, MediaUnreadableError } from './errors.ts';
+import { MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 
 /** The demuxer is named, never guessed: a playlist would make it open other files. */
 const DEMUXERS: Readonly<Record<Container, string>> = {

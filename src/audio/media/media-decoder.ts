@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { startWorker } from '../../kernel/entry-file.ts';
-import type { DecodeFileOptions } from './decode-file.ts';
-import { type DecodeWorkResult, decodeWorkResultSchema } from './decode-work.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from './errors.ts';
+import { type DecodeFileOptions, type DecodeWorkResult, decodeWorkResultSchema } from './decode-file.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 import { decodeWithFfmpeg, hasFfmpeg } from './ffmpeg.ts';
 
 /** Files decoded at once; a thread holds some 40 MB. Further ones wait. */

@@ -1,11 +1,9 @@
 import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
-import type { ByteSource } from './byte-source.ts';
-import { MediaNeedsFfmpegError, MediaUnreadableError } from './errors.ts';
-import { oggOpusBlocks } from './ogg-opus.ts';
-import { oggHead } from './ogg-packets.ts';
-import { oggPages } from './ogg-pages.ts';
-import { isOpusHead, decodeRateHz } from './opus-packets.ts';
-import { type DecodeBlocks, mixDown } from './pcm-block.ts';
+import type { ByteSource, DecodeBlocks } from '../byte-source.ts';
+import { mixDown } from '../samples.ts';
+import { MediaNeedsFfmpegError, MediaUnreadableError } from '../errors.ts';
+import { oggOpusBlocks, isOpusHead, decodeRateHz } from '../opus/ogg-opus.ts';
+import { oggHead, oggPages } from '../ogg/ogg-reader.ts';
 
 const maxChannels = 8;
 /** Place of the number of channels in a Vorbis identification header (Vorbis I, section 4.2.2). */

@@ -1,22 +1,23 @@
 import OpusScript from 'opusscript';
-import { type OggPacket, OggWriter } from '../ogg-writer.ts';
-import { OPUS_LEAD, opusHead, opusTags } from './opus-headers.ts';
-import { packTogether } from './packet-packing.ts';
+import { type OggPacket, OggWriter } from '../ogg/ogg-writer.ts';
+import { OPUS_LEAD, opusHead, opusTags, type OpusRateHz, packTogether } from './opus-format.ts';
 
 /** Samples of each channel in a packet: 20 ms. */
 export const opusFrame = (rateHz: number): number => rateHz / 50;
+
 /** Granules count at this rate, whatever the sound's (RFC 7845, section 4). */
 const CLOCK_HZ = 48_000;
-/** Rates that the codec takes sound at. */
-export const OPUS_RATES = [8000, 12_000, 16_000, 24_000, 48_000] as const;
-export type OpusRateHz = (typeof OPUS_RATES)[number];
 
 const KBPS_A_CHANNEL = 16;
+
 /** Of 0 to 10: more takes twice the time, and sounds the same on a telephone line. */
 const COMPLEXITY = 2;
+
 const SET_COMPLEXITY = 4010;
+
 /** One second, and never more segments than a page has. */
 const PACKETS_A_PAGE = 50;
+
 const SEGMENTS_A_PAGE = 255;
 
 /**

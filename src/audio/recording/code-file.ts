@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { decodeAudio, encodeAudio } from '../codec.ts';
-import { CompressedAudioError } from '../compressed-audio-error.ts';
+import { CompressedAudioError, MediaUnreadableError } from '../errors.ts';
 import { FLAC_BLOCK, FLAC_HEAD_BYTES, FLAC_START, FlacEncoder } from '../flac/flac-encoder.ts';
-import { type ByteSource, FileBytes } from '../media/byte-source.ts';
-import { type FlacHead, flacBlocks, readFlacHead } from '../media/flac-decoder.ts';
-import { MediaUnreadableError } from '../media/errors.ts';
-import { readOpus } from '../opus/opus-decoder.ts';
-import { OPUS_RATES, OpusEncoder, opusFrame } from '../opus/opus-encoder.ts';
+import { type ByteSource, FileBytes } from '../byte-source.ts';
+import { type FlacHead, flacBlocks, readFlacHead } from '../flac/flac-decoder.ts';
+import { readOpus } from '../opus/ogg-opus.ts';
+import { OpusEncoder, opusFrame } from '../opus/opus-encoder.ts';
+import { OPUS_RATES } from '../opus/opus-format.ts';
 import type { CompressedFormat } from '../recording-format.ts';
 import { readWavLayout, wavHeader, type WavLayout } from '../wav.ts';
 

@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { CompressedAudioError } from '../compressed-audio-error.ts';
-import { MediaUnreadableError } from '../media/errors.ts';
+import { CompressedAudioError, MediaUnreadableError } from '../errors.ts';
 import { COMPRESSED_FORMATS } from '../recording-format.ts';
 import { WavError } from '../wav.ts';
 import { errorText } from '../../kernel/errors.ts';

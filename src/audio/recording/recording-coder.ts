@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { z } from 'zod';
-import { CompressedAudioError } from '../compressed-audio-error.ts';
+import { CompressedAudioError } from '../errors.ts';
 import { startWorker } from '../../kernel/entry-file.ts';
 import type { FileCoding } from './code-file.ts';
 

@@ -2,7 +2,7 @@ import { sleep } from '../../kernel/abort.ts';
 import { dtmf } from '../../audio/tone.ts';
 import { encodeAudio } from '../../audio/codec.ts';
 import type { AudioFormat } from '../../audio/format.ts';
-import { joinSamples } from '../../audio/join-samples.ts';
+import { joinSamples } from '../../audio/samples.ts';
 import type { Attachment, CallControl } from '../../carriers/port.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';

@@ -1,5 +1,5 @@
 import { rm, stat } from 'node:fs/promises';
-import { CompressedAudioError } from '../../audio/compressed-audio-error.ts';
+import { CompressedAudioError, MediaNeedsFfmpegError } from '../../audio/errors.ts';
 import type { CompressedFormat } from '../../audio/recording-format.ts';
 import { wavHeader } from '../../audio/wav.ts';
 import { RecordingCoder } from '../../audio/recording/recording-coder.ts';
@@ -7,7 +7,6 @@ import type { SoundReader } from '../../jobs/analysis/analyse-recording.ts';
 import { PLATFORM_LIMITS } from '../../jobs/analysis/split-recording.ts';
 import { CONTAINERS, type Container, containerOf } from '../../audio/media/container.ts';
 import { decodedRateHz } from '../../audio/media/decode-file.ts';
-import { MediaNeedsFfmpegError } from '../../audio/media/errors.ts';
 import { MediaDecoder } from '../../audio/media/media-decoder.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { readFileParts } from '../../kernel/read-file-parts.ts';

@@ -4,10 +4,11 @@ import { openModels } from './own/open-models.ts';
 import { withOwnRecognition } from './own/own-recogniser.ts';
 import { ownSpeakers } from './own/own-speakers.ts';
 import { withOwnVoices } from './own/own-voices.ts';
-import type { RecognitionEngine, SynthesisEngine } from './port.ts';
+import type { RecognitionEngine } from './recognise/port.ts';
+import type { SynthesisEngine } from './synth/port.ts';
 import { startRecogniser } from './recognise/recogniser.ts';
-import { builtInSpeakers } from './speaker/built-in-speakers.ts';
-import type { SpeakerEngine } from './speaker/speaker-engine.ts';
+import { builtInSpeakers } from './speakers/diarise.ts';
+import type { SpeakerEngine } from './speakers/port.ts';
 import { startSynthesizer } from './synth/synthesizer.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { joinSamples } from '../../audio/join-samples.ts';
+import { joinSamples } from '../../audio/samples.ts';
 import { parseWav, wavFile } from '../../audio/wav.ts';
 import { eitherSignal } from '../either-signal.ts';
 import { SpeechError, SpeechProtocolError, SpeechRequestError, SpeechUnavailableError } from '../errors.ts';

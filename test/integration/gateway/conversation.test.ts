@@ -5,7 +5,7 @@ import { parseWav } from '../../../src/audio/wav.ts';
 import { analysisPath } from '../../../src/jobs/after-call/analyse-call.ts';
 import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller.ts';
 import { cough } from '../../../src/sim/cough.ts';
-import type { ProfileName } from '../../../src/platform/server/behaviour.ts';
+import type { ProfileName } from '../../../src/platform/server/asr/behaviour.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
 import { eventually } from './eventually.ts';
 import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';

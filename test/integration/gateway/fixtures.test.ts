@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { loadVoiceActivity } from '../../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../../src/audio/voice-activity/voice-activity.ts';
 import { compareCalls } from '../../../src/replay/compare.ts';
 import { readFixture } from '../../../src/replay/fixture-file.ts';
 import { replayCall } from '../../../src/replay/replay-call.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AnalysisRequest } from '../../../src/platform/engines/analyse/analyser.ts';
+import type { AnalysisRequest } from '../../../src/platform/engines/analyse/port.ts';
 import { builtInAnalyser } from '../../../src/platform/engines/analyse/built-in-analyser.ts';
 import { transcribeLines } from './post-transcription.ts';
 import { ScriptedRecogniser } from './scripted-recogniser.ts';

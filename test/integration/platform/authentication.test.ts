@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
-import { Tokens } from '../../../src/platform/server/auth/tokens.ts';
+import { Tokens } from '../../../src/platform/keys/tokens.ts';
 import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
 
 describe('authentication', () => {

@@ -3,7 +3,7 @@ import { decodeAudio } from '../../../src/audio/codec.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { encodeMp3 } from '../../../src/platform/server/tts/mp3.ts';
+import { encodeMp3 } from '../../../src/platform/server/tts/encode-speech.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
 
 describe('background audio', () => {

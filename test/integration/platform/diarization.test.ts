@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { embedSpeaker } from '../../../src/platform/engines/speaker/embedding.ts';
-import type { SpeakerProfiles } from '../../../src/platform/engines/speaker/profiles.ts';
+import { embedSpeaker } from '../../../src/platform/engines/speakers/embedding.ts';
+import type { SpeakerProfiles } from '../../../src/platform/engines/speakers/port.ts';
 import { amplify } from '../../../src/audio/level.ts';
 import { buzz } from '../../support/buzz.ts';
 import { bright, deep, transcribeLines } from './post-transcription.ts';

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { createHttpApp } from '../../../src/platform/server/http-app.ts';
-import { clientSignal, occupySlot } from '../../../src/platform/server/occupancy.ts';
-import { Slots } from '../../../src/platform/server/slots.ts';
+import { createHttpApp } from '../../../src/platform/server/listener/http-app.ts';
+import { clientSignal, occupySlot, Slots } from '../../../src/platform/server/listener/request-slots.ts';
 
 /** A service with two slots for its one key, behind this gate; what it is asked takes until the client leaves. */
 async function serve(open: (request: FastifyRequest, reply: FastifyReply) => Promise<void> = async () => undefined) {

@@ -4,7 +4,7 @@ import type {
   RecognitionOptions,
   RecognitionResult,
   RecognitionStream,
-} from '../../../src/platform/engines/port.ts';
+} from '../../../src/platform/engines/recognise/port.ts';
 
 export interface ScriptedLine {
   readonly text: string;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
-import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../src/platform/engines/errors.ts';
+import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../src/platform/engines/synth/port.ts';
 import { startTestPlatform, type TestPlatform } from './setup.ts';
 
 const request = { model: 'zero-indic', input: 'hello caller', voice: 'Rajesh' };

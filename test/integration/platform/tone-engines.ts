@@ -7,9 +7,8 @@ import type {
   RecognitionOptions,
   RecognitionResult,
   RecognitionStream,
-  SynthesisEngine,
-  SynthesisRequest,
-} from '../../../src/platform/engines/port.ts';
+} from '../../../src/platform/engines/recognise/port.ts';
+import type { SynthesisEngine, SynthesisRequest } from '../../../src/platform/engines/synth/port.ts';
 
 /** The test language: each word is a tone. */
 export const toneWords = { alpha: 400, bravo: 800, charlie: 1200 } as const;

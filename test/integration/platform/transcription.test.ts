@@ -349,7 +349,7 @@ describe('batch transcription at its limits', () => {
     const failed = await transcribe(faulty, { file: wav(['alpha']) }, token);
     expect([failed.status, failed.body]).toEqual([500, { detail: expect.any(String) }]);
 
-    const { RecognitionUnavailableError } = await import('../../../src/platform/engines/errors.ts');
+    const { RecognitionUnavailableError } = await import('../../../src/platform/engines/recognise/port.ts');
     await using down = await startTestPlatform();
     down.recognition.failCommits = new RecognitionUnavailableError('worker died');
     const refused = await transcribe(down, { file: wav(['alpha']) });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadVoiceActivity } from '../../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../../src/audio/voice-activity/voice-activity.ts';
 import { framesAfterEnd, framesToClear, hearLine } from '../../../bench/capacity/detector-frames.ts';
 import { workload } from '../../../bench/capacity/workload.ts';
 

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { noise, seededRandom, sine } from '../../../src/audio/tone.ts';
 import { SpeechActivity } from '../../../src/platform/server/asr/speech-activity.ts';
 import { Segmenter, type SpeechSegment } from '../../../src/platform/server/asr/transcribe.ts';
-import { joinSamples } from '../../../src/audio/join-samples.ts';
-import { Chunker } from '../../../src/platform/server/tts/chunker.ts';
-import { SilenceTrim } from '../../../src/platform/server/tts/silence-trim.ts';
+import { joinSamples } from '../../../src/audio/samples.ts';
+import { Chunker } from '../../../src/platform/server/tts/speech-chunks.ts';
+import { SilenceTrim } from '../../../src/platform/server/tts/speak.ts';
 import { engineSpeed, TimeStretch } from '../../../src/platform/server/tts/time-stretch.ts';
 
 /** Cuts samples into pieces of the given sizes, again and again, until none are left. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64 } from '../../../src/platform/server/asr/upload-form.ts';
+import { decodeBase64 } from '../../../src/platform/server/uploads/upload-form.ts';
 
 /** Decodes a text that arrives in pieces cut at these places. */
 async function decode(text: string, cuts: readonly number[] = []): Promise<Buffer> {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FaultDice, noFaults } from '../../../src/platform/server/faults/fault-dice.ts';
-import type { Faults } from '../../../src/platform/server/faults/faults.ts';
-import { FinalLine } from '../../../src/platform/server/faults/final-line.ts';
+import { FaultDice, noFaults, type Faults } from '../../../src/platform/server/faults/faults.ts';
+import { FinalLine } from '../../../src/platform/server/asr/recognition-session.ts';
 import { FaultSettingError, readFaults } from '../../../src/platform/server/faults/read-faults.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findLanguage, languages, unsupportedLanguage } from '../../../src/platform/languages.ts';
-import { splitBoostPhrases } from '../../../src/platform/server/asr/hearing.ts';
+import { splitBoostPhrases } from '../../../src/platform/server/asr/language-recognition.ts';
 import { readInitFrame } from '../../../src/platform/server/asr/realtime-messages.ts';
 import { deltaOf } from '../../../src/platform/server/asr/realtime-protocol.ts';
-import { MintRate } from '../../../src/platform/server/auth/mint-rate.ts';
-import { behaviourOf, finalDelayMs } from '../../../src/platform/server/behaviour.ts';
-import { closeReason } from '../../../src/platform/server/close-reason.ts';
-import { redactTarget } from '../../../src/platform/server/redact.ts';
-import { Slots } from '../../../src/platform/server/slots.ts';
+import { MintRate } from '../../../src/platform/server/auth/token-service.ts';
+import { behaviourOf, finalDelayMs } from '../../../src/platform/server/asr/behaviour.ts';
+import { closeReason } from '../../../src/platform/server/listener/socket-routes.ts';
+import { redactTarget } from '../../../src/platform/server/listener/http-app.ts';
+import { Slots } from '../../../src/platform/server/listener/request-slots.ts';
 
 describe('languages', () => {
   it('are 145, each code and name once, all codes ISO-shaped', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RecognitionResult } from '../../../src/platform/engines/port.ts';
-import { bySpeaker } from '../../../src/platform/server/asr/spoken-segments.ts';
+import type { RecognitionResult } from '../../../src/platform/engines/recognise/port.ts';
+import { bySpeaker } from '../../../src/platform/server/asr/wire-voices.ts';
 
 function result(words: readonly string[], startS: number, eachS = 1): RecognitionResult {
   return {

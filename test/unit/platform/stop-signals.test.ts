@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { stopRequested } from '../../../src/platform/stop-signals.ts';
+import { stopRequested } from '../../../src/platform/main.ts';
 
 const processStandIn = () => new EventEmitter() as unknown as NodeJS.Process;
 

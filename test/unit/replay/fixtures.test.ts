@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { loadVoiceActivity } from '../../../src/audio/voice-activity.ts';
+import { loadVoiceActivity } from '../../../src/audio/voice-activity/voice-activity.ts';
 import { compareCalls, type ReplayReport } from '../../../src/replay/compare.ts';
 import { replayCall, type ReplayChange, type ReplayParts } from '../../../src/replay/replay-call.ts';
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';

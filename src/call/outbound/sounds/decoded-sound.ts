@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { decodeAudio } from '../../../audio/codec.ts';
 import type { Container } from '../../../audio/media/container.ts';
 import { decodedRateHz } from '../../../audio/media/decode-file.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../audio/media/errors.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../audio/errors.ts';
 import type { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { sleep } from '../../../kernel/abort.ts';
 import type { Clock } from '../../../kernel/clock.ts';

@@ -1,4 +1,4 @@
-import type { Analyser, Analysis, AnalysisRequest } from './analyser.ts';
+import type { Analyser, Analysis, AnalysisRequest } from './port.ts';
 import { Glossary } from './glossary.ts';
 import { intentOf } from './intent.ts';
 import { keytermsOf } from './keyterms.ts';

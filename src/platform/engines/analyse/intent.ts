@@ -1,5 +1,29 @@
-import { intentCues } from './intent-cues.ts';
 import { stem, wordsOf } from './words.ts';
+
+/** Our intent labels, each with its cues in English and Hindi. Endings of English words do not matter. */
+const intentCues: Readonly<Record<string, string>> = {
+  cancel_booking: `cancel, cancel my appointment, cancel the booking, cancel my order, call it off, रद्द, रद्द करना, कैंसिल, कैंसल, अपॉइंटमेंट रद्द`,
+  reschedule_booking: `reschedule, move my appointment, change my appointment, another day, different time, postpone, समय बदलना, तारीख बदलना,
+    किसी और दिन, आगे बढ़ाना`,
+  book_appointment: `appointment, book, book an appointment, make an appointment, schedule, reserve, reservation, slot, see the doctor, अपॉइंटमेंट,
+    अपॉइंटमेंट चाहिए, बुक, बुक करना, समय चाहिए, मिलने का समय, डॉक्टर से मिलना`,
+  payment_billing: `pay, payment, bill, invoice, charge, charged twice, billing, price, cost, fee, card, upi, installment, भुगतान, बिल, पैसे, फीस, शुल्क, कीमत,
+    किस्त, पेमेंट`,
+  refund: `refund, money back, give me my money, return it, reimburse, रिफंड, पैसे वापस, पैसा वापस, वापस चाहिए`,
+  order_status: `order status, where is my order, track, tracking, delivery, deliver, shipped, package, parcel, arrive, ऑर्डर, डिलीवरी, पार्सल, कब आएगा,
+    कहाँ है मेरा`,
+  technical_support: `not working, doesn't work, broken, error, problem, issue, crash, password, reset, login, log in, internet, slow, install, काम नहीं कर,
+    खराब, समस्या, दिक्कत, पासवर्ड, लॉगिन, नहीं चल`,
+  complaint: `complaint, complain, unacceptable, terrible service, not happy, disappointed, angry, worst, rude, शिकायत, नाराज़, बेकार, घटिया, परेशान`,
+  speak_to_person: `agent, human, representative, operator, real person, speak to a person, talk to someone, speak to someone, connect me, manager,
+    किसी से बात, आदमी से बात, एजेंट, मैनेजर, बात करवा`,
+  information_request: `information, what time, opening hours, open, where are you, address, how do i, how can i, tell me about, details, question, जानकारी,
+    बताइए, बताओ, कितने बजे, पता, खुलता, कैसे`,
+  medical_concern: `pain, fever, headache, cough, sick, hurts, symptom, prescription, medicine, doctor, blood pressure, दर्द, बुखार, खांसी, खाँसी, बीमार, दवा,
+    दवाई, डॉक्टर`,
+  thanks: `thank you so much, thanks a lot, that's all, nothing else, धन्यवाद, शुक्रिया`,
+  greeting: `good morning, good afternoon, good evening, hello there, नमस्ते, नमस्कार`,
+};
 
 /** The label for what no cue speaks for. */
 const OTHER = 'other';

@@ -1,6 +1,6 @@
 import { activeLevelDb, amplify } from '../../../audio/level.ts';
 import { seededRandom } from '../../../audio/tone.ts';
-import { turnTaken } from '../../turn-taken.ts';
+import { setImmediate } from 'node:timers/promises';
 import { type SceneName, scenes } from './scenes.ts';
 
 /** A scene repeats after this long, which nobody notices behind speech. */
@@ -31,7 +31,7 @@ async function makeScene(name: SceneName, rateHz: number, levelDb: number): Prom
   let peak = 1e-9;
   for (let at = 0; at < samples.length; at += 1) {
     // A second of sound is some 20 ms of computing.
-    if (at % rateHz === 0) await turnTaken();
+    if (at % rateHz === 0) await setImmediate();
     samples[at] = sound();
     peak = Math.max(peak, Math.abs(samples[at]!));
   }

@@ -1,4 +1,8 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { z } from 'zod';
+import { errorText, OffhookError } from '../../../kernel/errors.ts';
+import { languages } from '../../languages.ts';
 
 /** A streaming transducer for one language; paths. */
 const recognitionFiles = z.object({
@@ -36,3 +40,95 @@ export type OwnModels = z.infer<typeof ownModels>;
 export const threadDataSchema = z.object({ modelsFolder: z.string(), models: ownModels });
 
 export type ThreadData = z.infer<typeof threadDataSchema>;
+
+/** A model of the user's that cannot be used: the package, a folder or a file is missing, or a file is no model. */
+export class OwnModelError extends OffhookError {
+  readonly code = 'OFFHOOK_OWN_MODEL';
+  readonly retryable = false;
+}
+
+type Kind = 'recognition' | 'voices' | 'speakers';
+
+/**
+ * Finds the user's models: folders named by the code of a language in `recognition/` (a streaming transducer: encoder,
+ * decoder, joiner, tokens) and `voices/` (a VITS voice: model, tokens, and lexicon or espeak-ng-data where it has one), and
+ * `speakers/` (embedding, and segmentation for diarization). Files begin with these words, as models are published.
+ * @throws OwnModelError when there is none, a folder names no language of ours, or a file is missing
+ */
+export async function findModels(modelsFolder: string): Promise<OwnModels> {
+  const kinds = await listed(modelsFolder);
+  const inLanguages = async <Files>(kind: Kind, read: (folder: ModelFiles, language: string) => Files): Promise<Files[]> => {
+    if (!kinds.includes(kind)) return [];
+    const names = await listed(join(modelsFolder, kind));
+    if (names.length === 0) throw new OwnModelError(`no models: ${join(modelsFolder, kind)} is empty`);
+    return Promise.all(
+      names.map(async (language) => {
+        const folder = join(modelsFolder, kind, language);
+        if (!languages.some(({ code }) => code === language)) {
+          throw new OwnModelError(`${folder}: the folder's name is not the code of a language`);
+        }
+        return read(new ModelFiles(folder, await listed(folder)), language);
+      }),
+    );
+  };
+  const recognition = await inLanguages('recognition', (files, language) => ({
+    language,
+    encoder: files.need('encoder', '.onnx'),
+    decoder: files.need('decoder', '.onnx'),
+    joiner: files.need('joiner', '.onnx'),
+    tokens: files.need('tokens', '.txt'),
+  }));
+  const voices = await inLanguages('voices', (files, language) => ({
+    language,
+    // Voices carry their own names; one is the only model of its folder.
+    model: files.need('', '.onnx'),
+    tokens: files.need('tokens', '.txt'),
+    lexicon: files.find('lexicon', '.txt') ?? '',
+    dataDir: files.find('espeak-ng-data', '') ?? '',
+  }));
+  const models = { recognition, voices, ...(kinds.includes('speakers') ? await speakerModels(modelsFolder) : {}) };
+  if (recognition.length + voices.length === 0 && !('embedding' in models)) {
+    throw new OwnModelError(`no models: ${modelsFolder} holds none of recognition, voices and speakers`);
+  }
+  return models;
+}
+
+async function speakerModels(modelsFolder: string): Promise<Pick<OwnModels, 'embedding' | 'segmentation'>> {
+  const folder = join(modelsFolder, 'speakers');
+  const files = new ModelFiles(folder, await listed(folder));
+  const segmentation = files.find('segmentation', '.onnx');
+  return { embedding: files.need('embedding', '.onnx'), ...(segmentation === undefined ? {} : { segmentation }) };
+}
+
+class ModelFiles {
+  readonly #folder: string;
+  readonly #names: readonly string[];
+
+  constructor(folder: string, names: readonly string[]) {
+    this.#folder = folder;
+    this.#names = names;
+  }
+
+  find(beginning: string, ending: string): string | undefined {
+    const fitting = this.#names.filter((name) => name.startsWith(beginning) && name.endsWith(ending));
+    // The smaller variant is published beside the full one; it is the one for a processor.
+    const name = fitting.find((each) => each.includes('int8')) ?? fitting[0];
+    return name === undefined ? undefined : join(this.#folder, name);
+  }
+
+  /** @throws OwnModelError */
+  need(beginning: string, ending: string): string {
+    const path = this.find(beginning, ending);
+    if (path === undefined) throw new OwnModelError(`${this.#folder}: no ${beginning}*${ending}`);
+    return path;
+  }
+}
+
+async function listed(folder: string): Promise<string[]> {
+  try {
+    const names = await readdir(folder);
+    return names.filter((name) => !name.startsWith('.')).toSorted();
+  } catch (error) {
+    throw new OwnModelError(`the folder of models cannot be read: ${errorText(error)}`, { cause: error });
+  }
+}

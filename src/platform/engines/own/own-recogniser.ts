@@ -1,7 +1,7 @@
 import { errorText } from '../../../kernel/errors.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { OwnModelError } from '../errors.ts';
-import type { RecognitionEngine } from '../port.ts';
+import { OwnModelError } from './own-models.ts';
+import type { RecognitionEngine } from '../recognise/port.ts';
 import { Recogniser } from '../recognise/recogniser.ts';
 import type { OpenedModels } from './open-models.ts';
 

@@ -1,12 +1,9 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { cosine } from '../diarise/cluster.ts';
-import type { Diarization, SpokenTurn } from '../diarise/diarise.ts';
-import { RecognitionUnavailableError } from '../errors.ts';
-import { builtInSpeakers } from '../speaker/built-in-speakers.ts';
-import { SAME_VOICE } from '../speaker/embedding.ts';
-import type { HeardSpeech, SpeakerEngine } from '../speaker/speaker-engine.ts';
+import { cosine, type Diarization, type SpokenTurn, builtInSpeakers } from '../speakers/diarise.ts';
+import { RecognitionUnavailableError } from '../recognise/port.ts';
+import { SAME_VOICE, type HeardSpeech, type SpeakerEngine } from '../speakers/port.ts';
 import { ModelThread } from './model-thread.ts';
 import type { OpenedModels } from './open-models.ts';
 

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { SynthesisUnavailableError } from '../errors.ts';
-import type { EngineVoice, SynthesisChunk, SynthesisEngine, SynthesisRequest } from '../port.ts';
+import {
+  SynthesisUnavailableError,
+  type EngineVoice,
+  type SynthesisChunk,
+  type SynthesisEngine,
+  type SynthesisRequest,
+} from '../synth/port.ts';
 import { engineSpeed, speakSentences } from '../synth/speak-sentences.ts';
 import { spokenLanguage } from '../synth/spoken-language.ts';
 import { ModelThread } from './model-thread.ts';

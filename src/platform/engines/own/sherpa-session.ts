@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecognisedWord, RecognitionResult } from '../port.ts';
+import type { RecognisedWord, RecognitionResult } from '../recognise/port.ts';
 import type { OnlineRecognizer, OnlineStream } from './sherpa.ts';
 
 /** Silence that pushes the last words out of the encoder. */

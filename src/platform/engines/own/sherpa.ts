@@ -2,8 +2,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
-import { OwnModelError } from '../errors.ts';
-import type { RecognitionFiles, VoiceFiles } from './own-models.ts';
+import { OwnModelError, type RecognitionFiles, type VoiceFiles } from './own-models.ts';
 
 /** The package `sherpa-onnx-node`, which is not installed with Offhook: classes by their names. */
 export type Sherpa = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { BANDS } from './mel.ts';
+import { BANDS } from '../acoustics/mel.ts';
 
 const CEPSTRA = 13;
 /** Cepstra, their slopes and the slopes of those. */

@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
-import { VocabularyError } from '../errors.ts';
+import { OffhookError } from '../../../kernel/errors.ts';
 
 /** What may be said, as a tree. A word with underscores is spoken and modelled as one. */
 export type Expression =
@@ -111,4 +111,10 @@ function parseLine(rule: string, line: string): Expression {
   };
 
   return choice(undefined);
+}
+
+/** A vocabulary file that breaks its own rules: an unknown rule name, a loop, an empty phrase. */
+export class VocabularyError extends OffhookError {
+  readonly code = 'OFFHOOK_VOCABULARY';
+  readonly retryable = false;
 }

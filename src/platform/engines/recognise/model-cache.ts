@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { Logger } from '../../../observability/logger.ts';
 import { entryFile, startWorker } from '../../../kernel/entry-file.ts';
-import { RecognitionUnavailableError } from '../errors.ts';
+import { RecognitionUnavailableError } from './port.ts';
 import { readGrammar } from './grammar.ts';
 
 export interface CachedModel {
@@ -63,15 +63,13 @@ export function vocabularyHash(yaml: string): string {
 
 /** The files that decide what a model becomes. */
 export const LEARNING = [
-  'align',
-  'build-model',
+  '../acoustics/mel',
+  'acoustic-model',
+  'build-worker',
   'features',
   'gaussians',
   'grammar',
-  'mel',
-  'model-file',
   'network',
-  'sample',
   'train',
   'training-audio',
   'training-plan',

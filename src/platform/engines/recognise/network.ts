@@ -1,5 +1,4 @@
-import type { Expression, Grammar } from './grammar.ts';
-import { VocabularyError } from '../errors.ts';
+import { type Expression, type Grammar, VocabularyError } from './grammar.ts';
 
 /** The grammar as a deterministic word graph: node 0 is the start. */
 export interface WordNetwork {
@@ -139,4 +138,8 @@ function minimise(words: readonly string[], graph: Graph): WordNetwork {
     final[group[node]!] = graph.final[node]!;
   });
   return { words, arcs, final };
+}
+
+export function shownWord(word: string): string {
+  return word.replaceAll('_', ' ');
 }

@@ -2,6 +2,16 @@ import type { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import type { Logger } from '../../../observability/logger.ts';
 
+/** Learning one takes a second of processor or two. */
+export const MOST_LEARNT_PHRASES = 50;
+const MOST_LETTERS = 60;
+
+/** Whether the synthesizers of a language can say a phrase, so that its sounds can be learnt. */
+export function canBeLearnt(language: string, phrase: string): boolean {
+  if (phrase.length > MOST_LETTERS || !/[\p{L}\p{N}]/u.test(phrase)) return false;
+  return language !== 'en' || /^[\p{Script=Latin}\p{M}\p{N}\p{P}\s]+$/u.test(phrase);
+}
+
 /** Models kept, some 20 kB a word. */
 const MOST_KEPT = 500;
 

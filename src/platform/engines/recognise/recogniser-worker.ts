@@ -3,10 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { errorText } from '../../../kernel/errors.ts';
 import { FEATURES } from './features.ts';
 import { readGrammar } from './grammar.ts';
-import { decodeModel } from './model-file.ts';
+import { decodeModel } from './acoustic-model.ts';
 import { compileNetwork } from './network.ts';
 import { Session } from './session.ts';
-import type { Ear } from './understanding.ts';
+import type { Ear } from './decode.ts';
 import { type FromWorker, type ToWorker, workerDataSchema } from './worker-protocol.ts';
 
 // The recogniser's thread: many sessions, one after another as their audio comes.

@@ -4,17 +4,17 @@ import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { RecognitionUnavailableError, UnknownLanguageError } from '../errors.ts';
-import type {
-  RecognitionEngine,
-  RecognitionEngineEvent,
-  RecognitionOptions,
-  RecognitionResult,
-  RecognitionStream,
-} from '../port.ts';
+import {
+  RecognitionUnavailableError,
+  UnknownLanguageError,
+  type RecognitionEngine,
+  type RecognitionEngineEvent,
+  type RecognitionOptions,
+  type RecognitionResult,
+  type RecognitionStream,
+} from './port.ts';
 import { ensureModels } from './model-cache.ts';
-import { canBeLearnt, MOST_LEARNT_PHRASES } from './learnable.ts';
-import { type LearntPhrase, PhraseLearner } from './phrase-learner.ts';
+import { canBeLearnt, MOST_LEARNT_PHRASES, type LearntPhrase, PhraseLearner } from './phrase-learner.ts';
 import type { FromWorker, ToWorker } from './worker-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };

@@ -1,14 +1,12 @@
 import { Resampler } from '../../../audio/resample.ts';
-import type { RecognitionResult } from '../port.ts';
+import type { RecognitionResult } from './port.ts';
 import type { AcousticModel } from './acoustic-model.ts';
-import { extendEar } from './extend-ear.ts';
+import { extendEar } from './add-phrases.ts';
 import { features, normaliserOf } from './features.ts';
-import { MAX_GAP } from './judge.ts';
-import { BANDS, FRAME_S, HOP, MelBank, RATE_HZ, Spectrum, WINDOW } from './mel.ts';
+import { MAX_GAP, boostOf, type Ear, nothing, textOf, understand, type Understanding } from './decode.ts';
+import { BANDS, FRAME_S, HOP, MelBank, RATE_HZ, Spectrum, WINDOW } from '../acoustics/mel.ts';
 import { Search } from './search.ts';
-import { canBeSpeech, isVoiced } from './speech-likeness.ts';
-import { SpeechSpan } from './speech-span.ts';
-import { boostOf, type Ear, nothing, textOf, understand, type Understanding } from './understanding.ts';
+import { canBeSpeech, isVoiced, SpeechSpan } from './speech-detection.ts';
 
 /** Frames kept before speech, and round it when it is understood: 0.3 s. */
 const MARGIN = 20;

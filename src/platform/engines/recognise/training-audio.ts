@@ -2,7 +2,7 @@ import { decodeMulaw, encodeMulaw } from '../../../audio/g711.ts';
 import { activeLevelDb, amplify } from '../../../audio/level.ts';
 import { resample } from '../../../audio/resample.ts';
 import { features, frameEnergies, normaliserOf, peakEnergy } from './features.ts';
-import { BANDS, MelBank, melFrames, RATE_HZ } from './mel.ts';
+import { BANDS, MelBank, melFrames, RATE_HZ } from '../acoustics/mel.ts';
 import type { TrainingUtterance } from './train.ts';
 
 /** Throats from short to long. */

@@ -1,5 +1,5 @@
-import type { WordNetwork } from './network.ts';
-import { sampleUtterances, seededRandom, shownWord, utteranceText } from './sample.ts';
+import { type WordNetwork, shownWord } from './network.ts';
+import { seededRandom } from '../../../audio/tone.ts';
 
 /**
  * A synthetic speaker to learn from. Never flite `awb` nor espeak `hi+Annie`: the demo's caller and the benchmark speak
@@ -70,4 +70,35 @@ export function trainingLines(network: WordNetwork, voice: TrainingVoice, seed: 
     words,
   }));
   return [...alone, ...sentences];
+}
+
+/**
+ * Random utterances of a grammar, as word indexes; what has been said least often comes first, so that words appear
+ * about equally often and next to many neighbours.
+ */
+export function sampleUtterances(network: WordNetwork, count: number, random: () => number): number[][] {
+  const wordCounts = new Map<number, number>();
+  const pairCounts = new Map<string, number>();
+  const bump = <Key>(counts: Map<Key, number>, key: Key): unknown => counts.set(key, (counts.get(key) ?? 0) + 1);
+  return Array.from({ length: count }, () => {
+    const utterance: number[] = [];
+    for (let node = 0; ;) {
+      const arcs = network.arcs[node]!;
+      const stop = network.final[node]! && (arcs.length === 0 || random() < 0.25 + utterance.length * 0.08);
+      if (stop) return utterance;
+      const last = utterance.at(-1) ?? -1;
+      const cost = (word: number): number =>
+        (wordCounts.get(word) ?? 0) + 3 * (pairCounts.get(`${last} ${word}`) ?? 0) + random() * 2;
+      const arc = arcs.map((arc) => ({ arc, cost: cost(arc.word) })).reduce((a, b) => (b.cost < a.cost ? b : a)).arc;
+      bump(wordCounts, arc.word);
+      bump(pairCounts, `${last} ${arc.word}`);
+      utterance.push(arc.word);
+      node = arc.to;
+    }
+  });
+}
+
+/** The text of an utterance as it is spoken and shown. */
+export function utteranceText(network: WordNetwork, utterance: readonly number[]): string {
+  return utterance.map((word) => shownWord(network.words[word]!)).join(' ');
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RecognitionResult } from '../port.ts';
+import type { RecognitionResult } from './port.ts';
 
 /** What the recogniser's worker is started with: models already on disk. */
 export const workerDataSchema = z.object({

@@ -3,7 +3,7 @@ import { type BackoffPolicy, backoffDelayMs } from '../../../kernel/backoff.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { entryFile } from '../../../kernel/entry-file.ts';
-import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
+import { SynthesisRefusedError, SynthesisUnavailableError } from './port.ts';
 import { type ChildAnswer, childAnswerSchema, type RenderRequest } from './child-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };

@@ -1,7 +1,6 @@
 // The process of its own that espeak-ng (GPL-3.0, optional) lives in: nothing but messages passes between it and us.
-import { joinSamples } from '../../../audio/join-samples.ts';
-import { NoVoiceError, type Render, serveRequests } from './child-loop.ts';
-import type { RenderRequest } from './child-protocol.ts';
+import { joinSamples } from '../../../audio/samples.ts';
+import { NoVoiceError, type Render, serveRequests, type RenderRequest } from './child-protocol.ts';
 
 /** The part of the package we use; it ships no types. `synthesize` returns when all callbacks have run. */
 interface EspeakWorker {

@@ -1,12 +1,6 @@
 import { resample } from '../../../audio/resample.ts';
-import { forPitch, pitchAt } from '../speaker/pitch.ts';
-
-/** What a cloned voice takes over from its reference clip, and no more than that. */
-export interface VoiceLikeness {
-  readonly pitchHz: number;
-  /** How far the pitch moves: between its tenth and ninetieth percentile. */
-  readonly rangeSemitones: number;
-}
+import { forPitch, pitchAt } from '../acoustics/pitch.ts';
+import type { VoiceLikeness } from './port.ts';
 
 /** How espeak's voice is set; pitch and range 0 to 99. */
 export interface LikeSound {
@@ -17,8 +11,10 @@ export interface LikeSound {
 }
 
 const HOP = 40;
+
 /** Fewer places with a pitch are no voice: 0.2 s. */
 const LEAST_VOICED = 20;
+
 /** Further from the median lie the octave errors of the measurement. */
 const WITHIN_SEMITONES = 7;
 
@@ -40,10 +36,14 @@ export function likenessOf(pcm: Int16Array, rateHz: number): VoiceLikeness | und
 
 /** Median pitch in Hz at settings 0, 25, 50, 75 and 99, measured in English and Hindi (they agree within 3 %). */
 const SETTINGS = [0, 25, 50, 75, 99];
+
 const man = { gender: 'male', variant: 'm3', pitchHz: [71, 81, 101, 129, 169] } as const;
+
 const woman = { gender: 'female', variant: 'f2', pitchHz: [121, 148, 187, 241, 313] } as const;
+
 /** Where the two palettes do about equally well. */
 const WOMAN_FROM_HZ = 150;
+
 /** Semitones of range for a step of the setting, measured likewise. */
 const SEMITONES_A_STEP = 0.12;
 

@@ -1,4 +1,4 @@
-import { indicLanguages } from '../../indic-languages.ts';
+import { indicLanguages } from '../../languages.ts';
 
 /** Scripts by their Unicode property, and the language that reads them when nobody says which. */
 const scripts = [

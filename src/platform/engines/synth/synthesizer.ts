@@ -1,16 +1,22 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { languageName } from '../../languages.ts';
-import { defaultVoice, findVoice, voices } from './voices.ts';
-import { SynthesisRefusedError, SynthesisUnavailableError } from '../errors.ts';
-import type { EngineVoice, SynthesisChunk, SynthesisEngine, SynthesisRequest } from '../port.ts';
+import { defaultVoice, findVoice, voices, espeakSound } from './voices.ts';
+import {
+  SynthesisRefusedError,
+  SynthesisUnavailableError,
+  type EngineVoice,
+  type SynthesisChunk,
+  type SynthesisEngine,
+  type SynthesisRequest,
+  type VoiceLikeness,
+} from './port.ts';
 import type { RenderRequest } from './child-protocol.ts';
 import { EngineProcess } from './engine-process.ts';
-import { soundLike, type VoiceLikeness } from './likeness.ts';
+import { soundLike } from './likeness.ts';
 import { inReadableScript, readable, soundsRead } from './readable.ts';
 import { engineSpeed, speakSentences } from './speak-sentences.ts';
 import { espeakLanguage, spokenLanguage } from './spoken-language.ts';
-import { espeakSound } from './voice-sound.ts';
 
 /**
  * Starts the embedded synthesizer: espeak-ng where its (optional) package is installed, else flite, which speaks English.

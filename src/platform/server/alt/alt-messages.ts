@@ -3,7 +3,7 @@ import { encodeAudio } from '../../../audio/codec.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import { decodeWavSamples, readWavLayout, WavError, type WavSampleFormat, wavSampleBytes } from '../../../audio/wav.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
-import { downmix } from '../asr/open-audio.ts';
+import { downmix } from '../uploads/open-audio.ts';
 import type { ClientMessage } from '../asr/recognition-socket.ts';
 
 /** How samples come in a Variant B socket's frames. */

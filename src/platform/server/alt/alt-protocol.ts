@@ -1,7 +1,7 @@
-import type { RecognitionResult } from '../../engines/port.ts';
+import type { RecognitionResult } from '../../engines/recognise/port.ts';
 import { maxWaitingTurns, type SessionTimes, type TurnRules } from '../asr/recognition-session.ts';
 import type { RecognitionProtocol, SocketProblem } from '../asr/recognition-socket.ts';
-import type { ApiKeys } from '../auth/api-keys.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
 import { type AltHandshake, AltReader, readAltHandshake } from './alt-messages.ts';
 
 /** What a Variant B socket sends (reference, 1.2, generation 1). Seconds and milliseconds are of the session's audio. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
-import { flagRule } from '../read-flag.ts';
-import { splitBoostPhrases } from './hearing.ts';
+import { flagRule } from '../listener/fields.ts';
+import { splitBoostPhrases } from './language-recognition.ts';
 import type { ClientMessage } from './recognition-socket.ts';
 
 /** What a recognition socket is told to do (ASR doc, streaming step 2). */

@@ -1,8 +1,8 @@
-import { SpeakerEar } from '../../engines/diarise/speaker-ear.ts';
-import type { RecognitionResult } from '../../engines/port.ts';
+import { SpeakerEar } from '../../engines/speakers/speaker-tracker.ts';
+import type { RecognitionResult } from '../../engines/recognise/port.ts';
 import { admit } from '../auth/gate.ts';
-import type { TokenClaims, Tokens } from '../auth/tokens.ts';
-import { type Behaviour, finalDelayMs } from '../behaviour.ts';
+import type { TokenClaims, Tokens } from '../../keys/tokens.ts';
+import { type Behaviour, finalDelayMs } from './behaviour.ts';
 import { type InitFrame, readInitFrame, readRealtimeCommand } from './realtime-messages.ts';
 import { type Final, maxWaitingTurns, type TurnRules } from './recognition-session.ts';
 import type { RecognitionProtocol } from './recognition-socket.ts';

@@ -1,10 +1,16 @@
+import { setMaxListeners } from 'node:events';
+import { sleep } from '../../../kernel/abort.ts';
+import type { Clock } from '../../../kernel/clock.ts';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { cutFrames } from '../../../audio/framing.ts';
-import type { Clock } from '../../../kernel/clock.ts';
-import { answersOf, type RecognitionEngine, type RecognitionResult, type RecognitionStream } from '../../engines/port.ts';
-import type { FaultDice } from '../faults/fault-dice.ts';
-import { FinalLine } from '../faults/final-line.ts';
-import { type HearingOptions, openHearing, recognitionFailure } from './hearing.ts';
+import {
+  answersOf,
+  type RecognitionEngine,
+  type RecognitionResult,
+  type RecognitionStream,
+} from '../../engines/recognise/port.ts';
+import type { FaultDice } from '../faults/faults.ts';
+import { type HearingOptions, openHearing, recognitionFailure } from './language-recognition.ts';
 import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
 
 /** Turns that may wait for their final; a client that asks for them faster is refused. */
@@ -273,5 +279,33 @@ export class RecognitionSession<Event> implements SessionTimes {
 
   #fail(reason: string, cause?: unknown): void {
     if (!this.#abort.signal.aborted) this.#options.fail(reason, cause);
+  }
+}
+
+/** Finals on their way out: each at its time or later, in the order they were made. */
+export class FinalLine {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  #sent: Promise<void> = Promise.resolve();
+
+  /**
+   * @param signal ends all waiting, and nothing more is sent
+   * @param most   finals that may wait at once; each listens to the signal
+   */
+  constructor(clock: Clock, signal: AbortSignal, most: number) {
+    this.#clock = clock;
+    this.#signal = signal;
+    setMaxListeners(most, signal);
+  }
+
+  /** Settles when every final added so far was sent, or will not be. */
+  get sent(): Promise<void> {
+    return this.#sent;
+  }
+
+  add(delayMs: number, send: () => void): void {
+    const due = delayMs === 0 ? Promise.resolve() : sleep(this.#clock, delayMs, this.#signal);
+    // Only the signal stops the wait.
+    this.#sent = Promise.all([due, this.#sent]).then(send, () => undefined);
   }
 }

@@ -2,17 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import type { RecognitionEngine } from '../../engines/port.ts';
-import { closeReason } from '../close-reason.ts';
-import type { FaultDice } from '../faults/fault-dice.ts';
-import { refusalOf } from '../http-app.ts';
-import type { PlatformLimits } from '../limits.ts';
-import { detailText } from '../refusal.ts';
-import type { Slots } from '../slots.ts';
-import { closeSocket } from '../socket-routes.ts';
-import { type HearingOptions, recognitionFailure } from './hearing.ts';
+import type { RecognitionEngine } from '../../engines/recognise/port.ts';
+import { closeReason, closeSocket } from '../listener/socket-routes.ts';
+import type { FaultDice } from '../faults/faults.ts';
+import { refusalOf } from '../listener/http-app.ts';
+import type { PlatformLimits } from '../listener/limits.ts';
+import { detailText } from '../listener/refusal.ts';
+import type { Slots } from '../listener/request-slots.ts';
+import { type HearingOptions, recognitionFailure, recognitionWarnings } from './language-recognition.ts';
 import { RecognitionSession, type TurnRules } from './recognition-session.ts';
-import { recognitionWarnings } from './warnings.ts';
 
 /** Why a socket is closed with an error. */
 export interface SocketProblem {

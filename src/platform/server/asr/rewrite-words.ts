@@ -1,5 +1,5 @@
 import type { Replacement } from '../../engines/analyse/glossary.ts';
-import type { RecognisedWord, RecognitionResult } from '../../engines/port.ts';
+import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
 import { codeswitch } from '../../engines/script/codeswitch.ts';
 
 /** Says which words in a row become another text; left to right, none overlapping. */

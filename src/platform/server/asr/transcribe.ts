@@ -1,9 +1,9 @@
-import { joinSamples } from '../../../audio/join-samples.ts';
+import { joinSamples } from '../../../audio/samples.ts';
 import { Resampler } from '../../../audio/resample.ts';
-import type { RecognitionEngine, RecognitionResult } from '../../engines/port.ts';
+import type { RecognitionEngine, RecognitionResult } from '../../engines/recognise/port.ts';
 import type { LanguageChoice } from '../../languages.ts';
-import { openHearing } from './hearing.ts';
-import type { DecodedAudio } from './open-audio.ts';
+import { openHearing } from './language-recognition.ts';
+import type { DecodedAudio } from '../uploads/open-audio.ts';
 import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
 
 /** Audio is converted to 16 kHz mono (ASR doc, batch transcription). */

@@ -1,23 +1,21 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import type { Analyser } from '../../engines/analyse/analyser.ts';
+import type { Analyser } from '../../engines/analyse/port.ts';
 import { medicalCorrections } from '../../engines/analyse/medical-terms.ts';
-import { VoiceTrack } from '../../engines/diarise/voice-track.ts';
-import type { RecognitionEngine, RecognitionResult } from '../../engines/port.ts';
-import { prosodyOf } from '../../engines/speaker/emotion.ts';
+import { VoiceTrack } from '../../engines/speakers/voice-track.ts';
+import type { RecognitionEngine, RecognitionResult } from '../../engines/recognise/port.ts';
+import { prosodyOf } from '../../engines/speakers/emotion.ts';
 import { codeswitch } from '../../engines/script/codeswitch.ts';
 import { transliterate } from '../../engines/script/transliterate.ts';
-import type { SpeakerProfiles } from '../../engines/speaker/profiles.ts';
-import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
-import { SpeechTape } from '../../engines/speaker/speech-tape.ts';
+import type { SpeakerProfiles, SpeakerEngine } from '../../engines/speakers/port.ts';
+import { SpeechTape } from '../../engines/speakers/speech-tape.ts';
 import { hashKeywords, maskPieces, profanity } from './masking.ts';
-import type { DecodedAudio } from './open-audio.ts';
+import type { DecodedAudio } from '../uploads/open-audio.ts';
 import { rewriteResult } from './rewrite-words.ts';
-import { bySpeaker } from './spoken-segments.ts';
+import { bySpeaker, segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wire-voices.ts';
 import { recognitionRateHz, transcribe } from './transcribe.ts';
 import type { TranscriptionRequest } from './transcription-fields.ts';
 import { changeTexts, type VerboseTranscription, verboseTranscription, type WireAnalysis } from './transcription-result.ts';
-import { recognitionWarnings } from './warnings.ts';
-import { segmentEmotion, wireEmotion, wireIdentified, wireSpeakers } from './wire-voices.ts';
+import { recognitionWarnings } from './language-recognition.ts';
 
 /** The engines behind a transcription. */
 export interface TranscriptionEngines {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { AnalysisPart } from '../../engines/analyse/analyser.ts';
+import type { AnalysisPart } from '../../engines/analyse/port.ts';
 import { type OutputScript, outputScripts } from '../../engines/script/transliterate.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
-import { flagRule, readFlag } from '../read-flag.ts';
-import { type FieldProblem, Refusal } from '../refusal.ts';
-import { splitBoostPhrases } from './hearing.ts';
+import { flagRule, readFlag } from '../listener/fields.ts';
+import { type FieldProblem, Refusal } from '../listener/refusal.ts';
+import { splitBoostPhrases } from './language-recognition.ts';
 
 /** What a batch transcription is asked for, checked (ASR doc, parameters). */
 export interface TranscriptionRequest {

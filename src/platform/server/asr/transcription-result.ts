@@ -1,8 +1,15 @@
-import type { RecognitionResult } from '../../engines/port.ts';
-import type { Emotion } from '../../engines/speaker/emotion.ts';
+import type { RecognitionResult } from '../../engines/recognise/port.ts';
+import type { Emotion } from '../../engines/speakers/emotion.ts';
 import { findLanguage, type LanguageChoice } from '../../languages.ts';
-import type { SpokenSegment } from './spoken-segments.ts';
-import { milli, share, speakerLabel, type WireEmotion, type WireIdentified, type WireSpeakers } from './wire-voices.ts';
+import {
+  type SpokenSegment,
+  milli,
+  share,
+  speakerLabel,
+  type WireEmotion,
+  type WireIdentified,
+  type WireSpeakers,
+} from './wire-voices.ts';
 
 const maxAlternatives = 5;
 

@@ -1,9 +1,8 @@
-import type { Diarization } from '../../engines/diarise/diarise.ts';
-import type { VoiceWindow } from '../../engines/diarise/voice-track.ts';
-import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speaker/emotion.ts';
-import { identifySpeaker } from '../../engines/speaker/identify.ts';
-import type { SpeakerProfile } from '../../engines/speaker/profiles.ts';
-import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
+import type { SpokenTurn, Diarization } from '../../engines/speakers/diarise.ts';
+import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
+import type { VoiceWindow } from '../../engines/speakers/voice-track.ts';
+import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speakers/emotion.ts';
+import { identifySpeaker, type SpeakerProfile, type SpeakerEngine } from '../../engines/speakers/port.ts';
 
 /** What diarization adds to a verbose answer (ASR doc, verbose transcription result). */
 export interface WireSpeakers {
@@ -108,4 +107,48 @@ export function milli(seconds: number): number {
 /** A confidence between 0 and 1, to three places. */
 export function share(confidence: number): number {
   return Math.round(Math.min(1, Math.max(0, confidence)) * 1000) / 1000;
+}
+
+/** A piece of the transcript that one person said, as far as that is known. */
+export interface SpokenSegment extends RecognitionResult {
+  /** From 0; undefined when nobody asked. */
+  readonly speaker?: number;
+}
+
+/**
+ * Cuts results where the speaker changes. A word belongs to whoever speaks in its middle, or nearest to it.
+ * @param turns in order of time, at least one
+ */
+export function bySpeaker(results: readonly RecognitionResult[], turns: readonly SpokenTurn[]): SpokenSegment[] {
+  return results.flatMap((result) => {
+    const runs: { speaker: number; words: RecognisedWord[] }[] = [];
+    for (const word of result.words) {
+      const speaker = speakerAt(turns, (word.startS + word.endS) / 2);
+      const last = runs.at(-1);
+      if (last?.speaker === speaker) last.words.push(word);
+      else runs.push({ speaker, words: [word] });
+    }
+    // A text that is not its words joined cannot be cut: it goes to whoever said most of it.
+    const cuttable = result.words.map(({ word }) => word).join(' ') === result.text;
+    if (runs.length < 2 || !cuttable) {
+      const middle = speakerAt(turns, (result.startS + result.endS) / 2);
+      const most = [...runs].sort((a, b) => b.words.length - a.words.length)[0];
+      return [{ ...result, speaker: most?.speaker ?? middle }];
+    }
+    return runs.map(({ speaker, words }, index) => ({
+      ...result,
+      speaker,
+      words,
+      text: words.map(({ word }) => word).join(' '),
+      startS: index === 0 ? result.startS : words[0]!.startS,
+      endS: index === runs.length - 1 ? result.endS : words.at(-1)!.endS,
+    }));
+  });
+}
+
+function speakerAt(turns: readonly SpokenTurn[], timeS: number): number {
+  const away = ({ startS, endS }: SpokenTurn): number => Math.max(0, startS - timeS, timeS - endS);
+  let nearest = turns[0];
+  for (const turn of turns) if (nearest === undefined || away(turn) < away(nearest)) nearest = turn;
+  return nearest?.speaker ?? 0;
 }

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Refusal } from '../refusal.ts';
-import type { ApiKeys } from './api-keys.ts';
-import type { TokenClaims, Tokens, TokenService } from './tokens.ts';
+import { Refusal } from '../listener/refusal.ts';
+import type { ApiKeys } from '../../keys/api-keys.ts';
+import type { TokenClaims, Tokens, TokenService } from '../../keys/tokens.ts';
 
 interface KeyOwner {
   readonly keyId: string;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { emotions } from '../../engines/speaker/emotion.ts';
+import { emotions } from '../../engines/speakers/emotion.ts';
 import type { MinimalTranscription } from '../asr/transcription-answer.ts';
 import type { VerboseTranscription, WireAnalysis, WireSegment } from '../asr/transcription-result.ts';
-import type { MedicalAnswer } from '../med/medical-answer.ts';
-import type { FieldProblem } from '../refusal.ts';
+import type { MedicalAnswer } from '../medical/medical-service.ts';
+import type { FieldProblem } from '../listener/refusal.ts';
 
 // What the services answer. The types of the code that answers are held against these by the compiler, and real answers
 // by the tests: strict objects, so that a field that is not described shows.

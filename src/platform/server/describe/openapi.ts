@@ -1,4 +1,6 @@
+import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
+import { asyncApi, type SocketInterface } from './asyncapi.ts';
 import { type JsonSchema, schemaOf } from './json-schema.ts';
 
 /** One request of a service, as much as its description needs. */
@@ -93,4 +95,12 @@ function described(operation: Operation, { credential }: Service): JsonSchema {
 /** Audio has no schema in OpenAPI 3.1: its type says it all. */
 function contentOf(entries: readonly (readonly [string, JsonSchema | undefined])[]): JsonSchema {
   return Object.fromEntries(entries.map(([type, schema]) => [type, schema === undefined ? {} : { schema }]));
+}
+
+/** Serves what a service is: `GET /openapi.json` and, where it has sockets, `GET /asyncapi.json`, to everybody. */
+export function addDescriptionRoutes(app: FastifyInstance, service: () => Service, sockets?: () => SocketInterface): void {
+  // Made when asked for: most platforms never are.
+  let document: unknown;
+  app.get('/openapi.json', () => (document ??= openApi(service())));
+  if (sockets !== undefined) app.get('/asyncapi.json', (request) => asyncApi(sockets(), request.host));
 }

@@ -1,3 +1,5 @@
+import { seededRandom } from '../../../audio/tone.ts';
+
 /** A stretch of milliseconds that a time is drawn from, both ends included. */
 export interface Span {
   readonly leastMs: number;
@@ -28,4 +30,77 @@ export interface Faults {
   readonly repeatedFinals?: number;
   /** Share of finals with text that are never sent. */
   readonly lostFinals?: number;
+}
+
+type Knob = Exclude<keyof Faults, 'seed'>;
+
+/**
+ * Decides which case a fault hits. Each knob has a source of chance of its own, so that turning one does not change what
+ * another hits; a knob that is off never draws.
+ */
+export class FaultDice {
+  readonly #faults: Faults;
+  readonly #random: Readonly<Record<Knob, () => number>>;
+
+  constructor(faults: Faults, seed: number) {
+    this.#faults = faults;
+    const source = (index: number): (() => number) => seededRandom((seed + Math.imul(index, 0x9e37_79b9)) >>> 0);
+    this.#random = {
+      latency: source(0),
+      errors: source(1),
+      failedTurns: source(2),
+      droppedSockets: source(3),
+      lateFinals: source(4),
+      repeatedFinals: source(5),
+      lostFinals: source(6),
+    };
+  }
+
+  /** Wait before the next request or opening is looked at; 0 for none. */
+  latencyMs(): number {
+    const span = this.#faults.latency;
+    return span === undefined ? 0 : drawn(span, this.#random.latency);
+  }
+
+  /** Status that the next request or opening fails with; undefined when it goes on. */
+  errorStatus(): number | undefined {
+    const { errors } = this.#faults;
+    return errors !== undefined && this.#random.errors() < errors.share ? errors.status : undefined;
+  }
+
+  /** Whether the next commit, segment or synthesis fails. */
+  failsTurn(): boolean {
+    return hits(this.#faults.failedTurns, this.#random.failedTurns);
+  }
+
+  /** Life of the next socket; undefined when it is not cut. */
+  dropAfterMs(): number | undefined {
+    return timed(this.#faults.droppedSockets, this.#random.droppedSockets);
+  }
+
+  /** How late the next final with text is; 0 when it is not. */
+  finalDelayMs(): number {
+    return timed(this.#faults.lateFinals, this.#random.lateFinals) ?? 0;
+  }
+
+  /** Times the next final with text is sent: 0, 1 or 2. */
+  finalCopies(): 0 | 1 | 2 {
+    if (hits(this.#faults.lostFinals, this.#random.lostFinals)) return 0;
+    return hits(this.#faults.repeatedFinals, this.#random.repeatedFinals) ? 2 : 1;
+  }
+}
+
+/** For a platform on a good day. */
+export const noFaults = new FaultDice({}, 0);
+
+function hits(share: number | undefined, random: () => number): boolean {
+  return share !== undefined && random() < share;
+}
+
+function timed(fault: TimedShare | undefined, random: () => number): number | undefined {
+  return fault !== undefined && hits(fault.share, random) ? drawn(fault, random) : undefined;
+}
+
+function drawn({ leastMs, mostMs }: Span, random: () => number): number {
+  return leastMs + Math.floor(random() * (mostMs - leastMs + 1));
 }

@@ -2,16 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Clock } from '../../../kernel/clock.ts';
 import { Resampler } from '../../../audio/resample.ts';
-import { identifySpeaker } from '../../engines/speaker/identify.ts';
-import type { SpeakerEngine } from '../../engines/speaker/speaker-engine.ts';
-import { type AudioIntake, openAudio } from '../asr/open-audio.ts';
+import { identifySpeaker, type SpeakerEngine } from '../../engines/speakers/port.ts';
+import { type AudioIntake, openAudio, type DecodedAudio } from '../uploads/open-audio.ts';
 import { recognitionRateHz } from '../asr/transcribe.ts';
-import { readUploadForm, type UploadForm } from '../asr/upload-form.ts';
-import type { DecodedAudio } from '../asr/open-audio.ts';
-import { withDeadline } from '../deadline.ts';
-import { joinSamples } from '../../../audio/join-samples.ts';
-import { clientSignal } from '../occupancy.ts';
-import { Refusal } from '../refusal.ts';
+import { readUploadForm, type UploadForm } from '../uploads/upload-form.ts';
+import { withDeadline, clientSignal } from '../listener/request-slots.ts';
+import { joinSamples } from '../../../audio/samples.ts';
+import { Refusal } from '../listener/refusal.ts';
 import type { SpeakerStore } from './speaker-store.ts';
 
 /** A voice is known after that much; the documents advise 5 to 15 seconds. */

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { hasCode } from '../../../kernel/error-code.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import type { SpeakerProfile, SpeakerProfiles } from '../../engines/speaker/profiles.ts';
-import { Refusal } from '../refusal.ts';
+import type { SpeakerProfile, SpeakerProfiles } from '../../engines/speakers/port.ts';
+import { Refusal } from '../listener/refusal.ts';
 
 /** The file is read and written as a whole. */
 const maxProfiles = 10_000;

@@ -3,11 +3,11 @@ import { OggVorbisDecoder } from '@wasm-audio-decoders/ogg-vorbis';
 import { MPEGDecoder } from 'mpg123-decoder';
 import { parseWav } from '../../../audio/wav.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
-import { bytesInMemory } from '../../../audio/media/byte-source.ts';
-import { oggHead } from '../../../audio/media/ogg-packets.ts';
-import { isOpusHead } from '../../../audio/media/opus-packets.ts';
-import { turnTaken } from '../../turn-taken.ts';
-import { joinSamples } from '../../../audio/join-samples.ts';
+import { bytesInMemory } from '../../../audio/byte-source.ts';
+import { oggHead } from '../../../audio/ogg/ogg-reader.ts';
+import { isOpusHead } from '../../../audio/opus/ogg-opus.ts';
+import { setImmediate } from 'node:timers/promises';
+import { joinSamples } from '../../../audio/samples.ts';
 import { decodeOggOpus } from './opus.ts';
 
 /** Bytes of a clip that hold no audio we can read. */
@@ -82,7 +82,7 @@ async function decoded(bytes: Uint8Array, format: ClipFormat): Promise<Clip> {
     let samples = 0;
     // In small pieces, so that a few bytes that unfold to hours are noticed before they fill memory.
     for (let at = 0; at < bytes.length && samples <= MAX_SECONDS * (rateHz || 1); at += PIECE_BYTES) {
-      if (at % (TURN_EVERY * PIECE_BYTES) === 0) await turnTaken();
+      if (at % (TURN_EVERY * PIECE_BYTES) === 0) await setImmediate();
       const { channelData, sampleRate } = await decoder.decode(bytes.subarray(at, at + PIECE_BYTES));
       rateHz = sampleRate || rateHz;
       parts.push(mixed(channelData, 32_767));

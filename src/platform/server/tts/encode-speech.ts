@@ -1,11 +1,11 @@
+import { createMp3Encoder } from 'wasm-media-encoders';
+import { setImmediate } from 'node:timers/promises';
+import { FLAC_BLOCK, FlacEncoder } from '../../../audio/flac/flac-encoder.ts';
 import { encodeAudio } from '../../../audio/codec.ts';
 import { wavFile, wavHeader } from '../../../audio/wav.ts';
-import { joinSamples } from '../../../audio/join-samples.ts';
-import type { SpeechFormat } from './audio-formats.ts';
-import { encodeFlac } from './flac.ts';
-import { encodeMp3, Mp3Stream } from './mp3.ts';
+import { joinSamples } from '../../../audio/samples.ts';
+import { type SpeechFormat, type Quality, qualityFacts } from './audio-formats.ts';
 import { encodeOggOpus } from './opus.ts';
-import { type Quality, qualityFacts } from './quality.ts';
 
 /** The samples of a whole answer in its format. */
 export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat, quality: Quality): Promise<Uint8Array> {
@@ -64,4 +64,62 @@ export async function chunkEncoder(format: SpeechFormat, quality: Quality): Prom
       };
     }
   }
+}
+
+/** Blocks encoded before others have a turn: some milliseconds. */
+const BLOCKS_AT_ONCE = 8;
+
+/** A whole FLAC file, mono, 16 bits. */
+export async function encodeFlac(pcm: Int16Array, rateHz: number): Promise<Uint8Array> {
+  const encoder = new FlacEncoder(rateHz, 1);
+  const frames: Uint8Array[] = [];
+  for (let at = 0, index = 0; at < pcm.length; at += FLAC_BLOCK, index += 1) {
+    if (index % BLOCKS_AT_ONCE === 0) await setImmediate();
+    frames.push(Uint8Array.from(encoder.frame(pcm.subarray(at, at + FLAC_BLOCK))));
+  }
+  return Buffer.concat([encoder.head(), ...frames]);
+}
+
+/** Samples given to the encoder at once, which blocks the loop for about 3 ms a second of audio. */
+const blockSamples = 24_000;
+
+/** MPEG-2 layer III, mono, as it is made. What it gives, one after another, is the file; it may give nothing at first. */
+export class Mp3Stream {
+  readonly #encoder: Awaited<ReturnType<typeof createMp3Encoder>>;
+
+  private constructor(encoder: Awaited<ReturnType<typeof createMp3Encoder>>) {
+    this.#encoder = encoder;
+  }
+
+  static async start(rateHz: 16_000 | 22_050 | 24_000, kbps: 48 | 80 | 128): Promise<Mp3Stream> {
+    const encoder = await createMp3Encoder();
+    encoder.configure({ sampleRate: rateHz, channels: 1, bitrate: kbps });
+    return new Mp3Stream(encoder);
+  }
+
+  push(pcm: Int16Array): Uint8Array {
+    const block = Float32Array.from(pcm, (sample) => sample / 32_768);
+    // The encoder's memory is used again by the next call.
+    return this.#encoder.encode([block]).slice();
+  }
+
+  end(): Uint8Array {
+    return this.#encoder.finalize().slice();
+  }
+}
+
+/** MPEG-2 layer III, mono. */
+export async function encodeMp3(
+  pcm: Int16Array,
+  rateHz: 16_000 | 22_050 | 24_000,
+  kbps: 48 | 80 | 128 = 48,
+): Promise<Uint8Array> {
+  const stream = await Mp3Stream.start(rateHz, kbps);
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < pcm.length; at += blockSamples) {
+    await setImmediate();
+    parts.push(stream.push(pcm.subarray(at, at + blockSamples)));
+  }
+  parts.push(stream.end());
+  return Buffer.concat(parts);
 }

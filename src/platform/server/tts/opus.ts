@@ -1,11 +1,11 @@
 import OpusScript from 'opusscript';
 import { encodeAudio } from '../../../audio/codec.ts';
-import { OPUS_LEAD, opusHead, opusTags } from '../../../audio/opus/opus-headers.ts';
-import { bytesInMemory } from '../../../audio/media/byte-source.ts';
-import { oggOpusBlocks } from '../../../audio/media/ogg-opus.ts';
-import { turnTaken } from '../../turn-taken.ts';
-import { joinSamples } from '../../../audio/join-samples.ts';
-import { type OggPacket, OggWriter } from '../../../audio/ogg-writer.ts';
+import { OPUS_LEAD, opusHead, opusTags } from '../../../audio/opus/opus-format.ts';
+import { bytesInMemory } from '../../../audio/byte-source.ts';
+import { oggOpusBlocks } from '../../../audio/opus/ogg-opus.ts';
+import { setImmediate } from 'node:timers/promises';
+import { joinSamples } from '../../../audio/samples.ts';
+import { type OggPacket, OggWriter } from '../../../audio/ogg/ogg-writer.ts';
 
 const RATE_HZ = 24_000;
 const FRAME = RATE_HZ / 50;
@@ -48,7 +48,7 @@ async function encoded(opus: OpusScript, pcm: Int16Array, kbps: number): Promise
   let held: OggPacket[] = [];
   const padded = Math.ceil(endGranule / GRANULES / FRAME);
   for (let index = 0; index < padded; index += 1) {
-    if (index % TURN_EVERY === 0) await turnTaken();
+    if (index % TURN_EVERY === 0) await setImmediate();
     const frame = new Int16Array(FRAME);
     frame.set(pcm.subarray(index * FRAME, (index + 1) * FRAME));
     const data = opus.encode(Buffer.from(encodeAudio('pcm16', frame).buffer), FRAME);
@@ -72,7 +72,7 @@ export function decodeOggOpus(file: Uint8Array, maxSamples: number): Promise<Int
     const parts: Int16Array[] = [];
     let samples = 0;
     for (const { pcm } of oggOpusBlocks(bytesInMemory(file), RATE_HZ)) {
-      if (parts.length % TURN_EVERY === 0) await turnTaken();
+      if (parts.length % TURN_EVERY === 0) await setImmediate();
       parts.push(pcm);
       samples += pcm.length;
       if (samples > maxSamples) break;

@@ -1,14 +1,13 @@
+import { joinSamples } from '../../../audio/samples.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import type { Backdrop } from '../../engines/background/backdrop.ts';
-import { SynthesisRefusedError } from '../../engines/errors.ts';
+import { SynthesisRefusedError, type SynthesisChunk, type SynthesisEngine } from '../../engines/synth/port.ts';
 import { LatexError, type LatexReader } from '../../engines/latex/latex-reader.ts';
-import type { SynthesisChunk, SynthesisEngine } from '../../engines/port.ts';
-import { turnTaken } from '../../turn-taken.ts';
-import { Refusal } from '../refusal.ts';
-import { qualityFacts } from './quality.ts';
+import { setImmediate } from 'node:timers/promises';
+import { Refusal } from '../listener/refusal.ts';
+import { qualityFacts } from './audio-formats.ts';
 import { backdropOf, referenceLikeness } from './speech-attachments.ts';
-import { SilenceTrim } from './silence-trim.ts';
 import type { SpeechRequest } from './speech-request.ts';
 import { engineSpeed, TimeStretch } from './time-stretch.ts';
 
@@ -42,7 +41,7 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
     for await (const chunk of inTime(chunks, options, stop)) {
       yield line.push(chunk);
       // The engine is far ahead, so that its chunks follow each other without a pause: others must get in between.
-      await turnTaken();
+      await setImmediate();
     }
     yield line.flush();
   } catch (error) {
@@ -121,4 +120,33 @@ class Line {
     const trimmed = this.#trim?.push(pcm) ?? pcm;
     return this.#backdrop?.under(trimmed) ?? trimmed;
   }
+}
+
+/** −40 dB of full scale (TTS doc, trim_silence). */
+const threshold = Math.round(32_768 * 10 ** (-40 / 20));
+
+/** Drops what is quieter than −40 dB at the start and at the end of a stream; pauses inside stay. */
+export class SilenceTrim {
+  #started = false;
+  /** Quiet samples that are dropped unless something louder follows. */
+  #quiet: Int16Array[] = [];
+
+  /** @returns what is sure to stay, in memory of its own */
+  push(pcm: Int16Array): Int16Array {
+    const first = pcm.findIndex(isLoud);
+    if (first === -1) {
+      if (this.#started) this.#quiet.push(pcm.slice());
+      return new Int16Array(0);
+    }
+    const last = pcm.findLastIndex(isLoud);
+    const kept = pcm.subarray(this.#started ? 0 : first, last + 1);
+    const joined = joinSamples([...this.#quiet, kept]);
+    this.#started = true;
+    this.#quiet = last + 1 < pcm.length ? [pcm.slice(last + 1)] : [];
+    return joined;
+  }
+}
+
+function isLoud(sample: number): boolean {
+  return sample >= threshold || sample <= -threshold;
 }

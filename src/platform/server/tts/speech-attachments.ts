@@ -1,9 +1,10 @@
 import { resample } from '../../../audio/resample.ts';
 import { Backdrop, loopOf, sceneLoop } from '../../engines/background/backdrop.ts';
 import { isSceneName, type SceneName } from '../../engines/background/scenes.ts';
-import { likenessOf, type VoiceLikeness } from '../../engines/synth/likeness.ts';
-import { SPEECH_LEVEL_DB } from '../../engines/synth/shape.ts';
-import { Refusal } from '../refusal.ts';
+import { likenessOf } from '../../engines/synth/likeness.ts';
+import type { VoiceLikeness } from '../../engines/synth/port.ts';
+import { SPEECH_LEVEL_DB } from '../../engines/synth/speak-sentences.ts';
+import { Refusal } from '../listener/refusal.ts';
 import { type ClipFormat, ClipError, decodeClip, type Clip } from './clip-audio.ts';
 
 /** What lies under the speech: a preset, or a file's bytes (TTS doc, background_audio). */

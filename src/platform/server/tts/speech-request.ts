@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import type { EngineVoice } from '../../engines/port.ts';
+import type { EngineVoice } from '../../engines/synth/port.ts';
 import { inReadableScript } from '../../engines/synth/readable.ts';
 import { sentences } from '../../engines/synth/sentences.ts';
 import { spokenLanguage } from '../../engines/synth/spoken-language.ts';
-import { findLanguage, type Language, languageName } from '../../languages.ts';
-import { indicLanguages } from '../../indic-languages.ts';
-import { flagRule, readFlag } from '../read-flag.ts';
-import { Refusal } from '../refusal.ts';
-import { isSpeechFormat, type SpeechFormat, speechFormats } from './audio-formats.ts';
-import { qualities, type Quality } from './quality.ts';
+import { findLanguage, type Language, languageName, indicLanguages } from '../../languages.ts';
+import { flagRule, readFlag } from '../listener/fields.ts';
+import { Refusal } from '../listener/refusal.ts';
+import { isSpeechFormat, type SpeechFormat, speechFormats, qualities, type Quality } from './audio-formats.ts';
 import { type Background, backgroundOf, referenceOf } from './speech-attachments.ts';
 
 /** One synthesis, checked (TTS doc, speech request). */

@@ -1,13 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import type { WebSocket } from 'ws';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { Timer } from '../../../kernel/clock.ts';
+import { sleep } from '../../../kernel/abort.ts';
+import type { Clock, Timer } from '../../../kernel/clock.ts';
+import { Refusal, detailText } from '../listener/refusal.ts';
 import { errorText } from '../../../kernel/errors.ts';
 import type { Logger } from '../../../observability/logger.ts';
-import { refusalOf } from '../http-app.ts';
-import { closeReason } from '../close-reason.ts';
-import { detailText, Refusal } from '../refusal.ts';
-import { closeSocket } from '../socket-routes.ts';
+import { refusalOf } from '../listener/http-app.ts';
+import { closeReason, closeSocket } from '../listener/socket-routes.ts';
 import { speechChunks, type SpeechChunksOptions } from './speech-chunks.ts';
 import {
   checkSpeechSettings,
@@ -19,7 +19,6 @@ import {
   type SpeechSurface,
 } from './speech-request.ts';
 import { TextStream } from './text-stream.ts';
-import { drained } from './unread.ts';
 
 export interface SpeechSocketOptions extends SpeechChunksOptions {
   readonly socket: WebSocket;
@@ -215,5 +214,21 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     throw new Refusal(400, 'Messages must be JSON');
+  }
+}
+
+/** About five seconds of 24 kHz audio. */
+const maxUnreadBytes = 256 * 1024;
+const pollMs = 20;
+
+/**
+ * Waits until the client has read enough of what was sent, so that a slow one does not fill memory.
+ * @throws Refusal 408 when it does not read for `limitMs`, the signal's reason when it aborts
+ */
+async function drained(socket: WebSocket, clock: Clock, limitMs: number, signal: AbortSignal): Promise<void> {
+  const untilMs = clock.nowMs() + limitMs;
+  while (socket.bufferedAmount > maxUnreadBytes) {
+    if (clock.nowMs() > untilMs) throw new Refusal(408, 'The client does not read its audio');
+    await sleep(clock, pollMs, signal);
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sentences } from '../../engines/synth/sentences.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../listener/refusal.ts';
 import { maxTextCharacters } from './speech-request.ts';
 
 export interface TextStreamOptions {

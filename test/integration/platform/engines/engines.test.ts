@@ -8,12 +8,13 @@ import { createLogger, silentLogger } from '../../../../src/observability/logger
 import { createEngines } from '../../../../src/platform/engines/engines.ts';
 import {
   RecognitionUnavailableError,
-  SynthesisRefusedError,
-  SynthesisUnavailableError,
   UnknownLanguageError,
-} from '../../../../src/platform/engines/errors.ts';
-import { answersOf, type RecognitionEngineEvent, type RecognitionResult } from '../../../../src/platform/engines/port.ts';
-import { seededRandom } from '../../../../src/platform/engines/recognise/sample.ts';
+  answersOf,
+  type RecognitionEngineEvent,
+  type RecognitionResult,
+} from '../../../../src/platform/engines/recognise/port.ts';
+import { SynthesisRefusedError, SynthesisUnavailableError } from '../../../../src/platform/engines/synth/port.ts';
+import { seededRandom } from '../../../../src/audio/tone.ts';
 import { throughTelephone } from '../../../../src/platform/engines/recognise/training-audio.ts';
 import { EngineProcess } from '../../../../src/platform/engines/synth/engine-process.ts';
 import { chooseLanguage } from '../../../../src/platform/languages.ts';

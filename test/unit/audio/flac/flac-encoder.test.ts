@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { FLAC_BLOCK, FLAC_HEAD_BYTES, FlacEncoder } from '../../../../src/audio/flac/flac-encoder.ts';
 import { decodeMulaw } from '../../../../src/audio/g711.ts';
-import { joinSamples } from '../../../../src/audio/join-samples.ts';
-import { bytesInMemory } from '../../../../src/audio/media/byte-source.ts';
-import { flacBlocks } from '../../../../src/audio/media/flac-decoder.ts';
+import { joinSamples } from '../../../../src/audio/samples.ts';
+import { bytesInMemory } from '../../../../src/audio/byte-source.ts';
+import { flacBlocks } from '../../../../src/audio/flac/flac-decoder.ts';
 
 function encoded(interleaved: Int16Array, channels: number, rateHz = 8000): Buffer {
   const encoder = new FlacEncoder(rateHz, channels);

@@ -7,7 +7,7 @@ import { decodeAudio } from '../../../../src/audio/codec.ts';
 import { rmsLevelDb } from '../../../../src/audio/level.ts';
 import { containerOf } from '../../../../src/audio/media/container.ts';
 import { decodeFile } from '../../../../src/audio/media/decode-file.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../../src/audio/media/errors.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../../src/audio/errors.ts';
 import { tinyHours } from './tiny-hours.ts';
 
 const fixtures = join(import.meta.dirname, '../../../fixtures/audio');

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { CompressedAudioError } from '../../../../src/audio/compressed-audio-error.ts';
-import { joinSamples } from '../../../../src/audio/join-samples.ts';
-import { bytesInMemory } from '../../../../src/audio/media/byte-source.ts';
-import { oggOpusBlocks } from '../../../../src/audio/media/ogg-opus.ts';
-import { readOpus } from '../../../../src/audio/opus/opus-decoder.ts';
+import { CompressedAudioError } from '../../../../src/audio/errors.ts';
+import { joinSamples } from '../../../../src/audio/samples.ts';
+import { bytesInMemory } from '../../../../src/audio/byte-source.ts';
+import { oggOpusBlocks, readOpus } from '../../../../src/audio/opus/ogg-opus.ts';
 import { OpusEncoder, opusFrame } from '../../../../src/audio/opus/opus-encoder.ts';
-import { packTogether, takeApart } from '../../../../src/audio/opus/packet-packing.ts';
+import { packTogether, takeApart } from '../../../../src/audio/opus/opus-format.ts';
 
 function encoded(interleaved: Int16Array, channels: number): Buffer {
   using encoder = new OpusEncoder(8000, channels, 7);

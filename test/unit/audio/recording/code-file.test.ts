@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, test } from 'vitest';
-import { CompressedAudioError } from '../../../../src/audio/compressed-audio-error.ts';
+import { CompressedAudioError } from '../../../../src/audio/errors.ts';
 import { parseWav, WavError, wavHeader } from '../../../../src/audio/wav.ts';
 import { codeFile } from '../../../../src/audio/recording/code-file.ts';
 

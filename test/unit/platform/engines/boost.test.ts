@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { boostOf, type Ear } from '../../../../src/platform/engines/recognise/understanding.ts';
+import { boostOf, type Ear } from '../../../../src/platform/engines/recognise/decode.ts';
 
 const ear = { language: 'hi', model: { words: ['कल', 'परसों'] } } as unknown as Ear;
 

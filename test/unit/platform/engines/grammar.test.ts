@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { VocabularyError } from '../../../../src/platform/engines/errors.ts';
-import { readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
+import { VocabularyError, readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
 import { compileNetwork, type WordNetwork } from '../../../../src/platform/engines/recognise/network.ts';
-import { sampleUtterances, seededRandom, utteranceText } from '../../../../src/platform/engines/recognise/sample.ts';
+import { seededRandom } from '../../../../src/audio/tone.ts';
+import { sampleUtterances, utteranceText } from '../../../../src/platform/engines/recognise/training-plan.ts';
 
 function yaml(rules: Record<string, string[]>): string {
   return JSON.stringify({

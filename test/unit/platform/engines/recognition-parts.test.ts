@@ -1,17 +1,16 @@
 import { describe, expect, it, test } from 'vitest';
-import { VocabularyError } from '../../../../src/platform/engines/errors.ts';
-import { answersOf, type RecognitionResult } from '../../../../src/platform/engines/port.ts';
+import { VocabularyError, readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
+import { answersOf, type RecognitionResult } from '../../../../src/platform/engines/recognise/port.ts';
 import { FEATURES, features, normaliserOf } from '../../../../src/platform/engines/recognise/features.ts';
-import { readGrammar } from '../../../../src/platform/engines/recognise/grammar.ts';
-import { BANDS, HOP, MelBank, melFrames } from '../../../../src/platform/engines/recognise/mel.ts';
-import { decodeModel, encodeModel } from '../../../../src/platform/engines/recognise/model-file.ts';
+import { BANDS, HOP, MelBank, melFrames } from '../../../../src/platform/engines/acoustics/mel.ts';
+import { decodeModel, encodeModel } from '../../../../src/platform/engines/recognise/acoustic-model.ts';
 import { compileNetwork } from '../../../../src/platform/engines/recognise/network.ts';
-import { seededRandom } from '../../../../src/platform/engines/recognise/sample.ts';
+import { seededRandom } from '../../../../src/audio/tone.ts';
 import { Search } from '../../../../src/platform/engines/recognise/search.ts';
 import { Session, type SessionEvent } from '../../../../src/platform/engines/recognise/session.ts';
-import { canBeSpeech, isVoiced } from '../../../../src/platform/engines/recognise/speech-likeness.ts';
+import { canBeSpeech, isVoiced } from '../../../../src/platform/engines/recognise/speech-detection.ts';
 import { type TrainingUtterance, trainModel } from '../../../../src/platform/engines/recognise/train.ts';
-import type { Ear } from '../../../../src/platform/engines/recognise/understanding.ts';
+import type { Ear } from '../../../../src/platform/engines/recognise/decode.ts';
 
 function tone(hz: number, samples: number, amplitude = 6_000): Int16Array {
   return Int16Array.from({ length: samples }, (_, n) => amplitude * Math.sin((2 * Math.PI * hz * n) / 8_000));

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { sentences } from '../../../../src/platform/engines/synth/sentences.ts';
-import { shapeSentence, SPEECH_LEVEL_DB } from '../../../../src/platform/engines/synth/shape.ts';
+import { shapeSentence, SPEECH_LEVEL_DB } from '../../../../src/platform/engines/synth/speak-sentences.ts';
 import { espeakLanguage } from '../../../../src/platform/engines/synth/spoken-language.ts';
-import { espeakSound } from '../../../../src/platform/engines/synth/voice-sound.ts';
-import { defaultVoice, findVoice, voices } from '../../../../src/platform/engines/synth/voices.ts';
+import { espeakSound, defaultVoice, findVoice, voices } from '../../../../src/platform/engines/synth/voices.ts';
 import { activeLevelDb, peakLevel } from '../../../../src/audio/level.ts';
 
 describe('sentences', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { LatexReader } from '../../../../src/platform/engines/latex/latex-reader.ts';
-import type { SynthesisEngine } from '../../../../src/platform/engines/port.ts';
+import type { SynthesisEngine } from '../../../../src/platform/engines/synth/port.ts';
 import { speak } from '../../../../src/platform/server/tts/speak.ts';
 import { speechRequestOf } from '../../../../src/platform/server/tts/speech-request.ts';
 

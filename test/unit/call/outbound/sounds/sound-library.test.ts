@@ -6,7 +6,7 @@ import { decodeMulaw } from '../../../../../src/audio/g711.ts';
 import type { MediaDecoder } from '../../../../../src/audio/media/media-decoder.ts';
 import { activeLevelDb, rmsLevelDb } from '../../../../../src/audio/level.ts';
 import { decodeFile } from '../../../../../src/audio/media/decode-file.ts';
-import { MediaNeedsFfmpegError, MediaTooLongError } from '../../../../../src/audio/media/errors.ts';
+import { MediaNeedsFfmpegError, MediaTooLongError } from '../../../../../src/audio/errors.ts';
 import { sine } from '../../../../../src/audio/tone.ts';
 import { WavError, wavFile } from '../../../../../src/audio/wav.ts';
 import { SoundError } from '../../../../../src/call/outbound/sounds/errors.ts';

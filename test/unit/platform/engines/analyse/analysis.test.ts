@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnalysisPart, AnalysisRequest } from '../../../../../src/platform/engines/analyse/analyser.ts';
+import type { AnalysisPart, AnalysisRequest } from '../../../../../src/platform/engines/analyse/port.ts';
 import { builtInAnalyser } from '../../../../../src/platform/engines/analyse/built-in-analyser.ts';
-import { editDistance } from '../../../../../src/platform/engines/analyse/edit-distance.ts';
-import { Glossary } from '../../../../../src/platform/engines/analyse/glossary.ts';
+import { editDistance, Glossary } from '../../../../../src/platform/engines/analyse/glossary.ts';
 
 const { signal } = new AbortController();
 const analyse = (utterances: string[], parts: AnalysisPart[], more: Partial<AnalysisRequest> = {}) =>

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formulaParts } from '../../../../../src/platform/engines/latex/formula-parts.ts';
-import { formulaLocale } from '../../../../../src/platform/engines/latex/latex-reader.ts';
+import { formulaParts, formulaLocale } from '../../../../../src/platform/engines/latex/latex-reader.ts';
 
 const shown = (text: string): string[] =>
   formulaParts(text).map((part) => (part.type === 'text' ? part.text : `<${part.latex}>`));

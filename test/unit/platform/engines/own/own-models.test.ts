@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OwnModelError } from '../../../../../src/platform/engines/errors.ts';
-import { findModels } from '../../../../../src/platform/engines/own/model-folder.ts';
+import { OwnModelError, findModels } from '../../../../../src/platform/engines/own/own-models.ts';
 import { loadSherpa, openRecognizer, openVoice } from '../../../../../src/platform/engines/own/sherpa.ts';
 
 let folder = '';

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scales, units } from '../../../../../src/platform/engines/script/number-words.ts';
-import { spokenNumbers } from '../../../../../src/platform/engines/script/spoken-numbers.ts';
-import { refineText } from '../../../../../src/platform/server/asr/rewrite-words.ts';
-import { rewriteText } from '../../../../../src/platform/server/asr/rewrite-words.ts';
+import { scales, units, spokenNumbers } from '../../../../../src/platform/engines/script/spoken-numbers.ts';
+import { refineText, rewriteText } from '../../../../../src/platform/server/asr/rewrite-words.ts';
 
 const digits = (text: string) => rewriteText(text.normalize('NFC'), spokenNumbers);
 

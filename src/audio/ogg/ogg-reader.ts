@@ -1,0 +1,102 @@
+import type { ByteSource } from '../byte-source.ts';
+import { MediaUnreadableError } from '../errors.ts';
+
+/** A packet that goes over several pages; speech has none near this. */
+const maxPacketBytes = 256 * 1024;
+
+export interface OggPacket {
+  /** A view that holds until the next one is asked for. */
+  readonly data: Uint8Array;
+  /** Granule position at which the stream ends, on the packets of its last page. */
+  readonly endGranule: bigint | undefined;
+}
+
+/** The first packet of a file, which says what it holds; empty when there is none. @throws MediaUnreadableError */
+export function oggHead(source: ByteSource): Uint8Array {
+  const first = oggPages(source).next();
+  return first.done === true ? new Uint8Array(0) : Uint8Array.from(first.value.packets[0] ?? []);
+}
+
+/**
+ * The packets of the first logical stream of a file, in order, put together where they go over pages.
+ * @throws MediaUnreadableError as `oggPages` does, and for a packet that is too large
+ */
+export function* oggPackets(source: ByteSource): Generator<OggPacket> {
+  let serial: number | undefined;
+  let begun: Uint8Array[] = [];
+  for (const page of oggPages(source)) {
+    serial ??= page.serial;
+    if (page.serial !== serial) continue;
+    if (!page.continued) begun = [];
+    const endGranule = page.last && page.granule >= 0n ? page.granule : undefined;
+    for (const [index, part] of page.packets.entries()) {
+      // What the page before left open.
+      const whole = begun.length === 0 ? part : Buffer.concat([...begun, part]);
+      if (whole.length > maxPacketBytes) throw new MediaUnreadableError('an Ogg packet is too large');
+      begun = [];
+      if (page.open && index === page.packets.length - 1) begun = [Uint8Array.from(whole)];
+      else yield { data: whole, endGranule };
+    }
+  }
+}
+
+const headerBytes = 27;
+
+export interface OggPage {
+  /** The whole page, header and body: a view that holds until the next one is asked for. */
+  readonly bytes: Uint8Array;
+  readonly serial: number;
+  /** Samples up to the last packet that ends here; -1 when none does. */
+  readonly granule: bigint;
+  readonly continued: boolean;
+  readonly last: boolean;
+  /** The lacing values' packets; the last one goes on in the next page when `open`. */
+  readonly packets: readonly Uint8Array[];
+  readonly open: boolean;
+}
+
+/**
+ * Walks the pages of an Ogg file (RFC 3533, section 6).
+ * @throws MediaUnreadableError when a page is cut off or something else stands where one should
+ */
+export function* oggPages(source: ByteSource): Generator<OggPage> {
+  for (let at = 0; at < source.sizeBytes;) {
+    const head = source.read(at, headerBytes + 255);
+    const segments = head[26] ?? 0;
+    if (head.length < headerBytes || head.length < headerBytes + segments) throw torn();
+    if (Buffer.from(head.subarray(0, 4)).toString('latin1') !== 'OggS') {
+      throw new MediaUnreadableError('the Ogg file is damaged: a page is missing');
+    }
+    const lacing = Uint8Array.from(head.subarray(headerBytes, headerBytes + segments));
+    const bodyBytes = lacing.reduce((sum, value) => sum + value, 0);
+    const bytes = source.read(at, headerBytes + segments + bodyBytes);
+    if (bytes.length < headerBytes + segments + bodyBytes) throw torn();
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const flags = bytes[5]!;
+    const packets: Uint8Array[] = [];
+    let start = headerBytes + segments;
+    let end = start;
+    for (const value of lacing) {
+      end += value;
+      if (value === 255) continue;
+      packets.push(bytes.subarray(start, end));
+      start = end;
+    }
+    const open = lacing.at(-1) === 255;
+    if (open) packets.push(bytes.subarray(start, end));
+    yield {
+      bytes,
+      serial: view.getUint32(14, true),
+      granule: view.getBigInt64(6, true),
+      continued: (flags & 1) !== 0,
+      last: (flags & 4) !== 0,
+      packets,
+      open,
+    };
+    at += bytes.length;
+  }
+}
+
+function torn(): MediaUnreadableError {
+  return new MediaUnreadableError('the Ogg file is cut off in the middle of a page');
+}

@@ -1,0 +1,80 @@
+import type { AcousticModel, GaussianSet } from './acoustic-model.ts';
+import { type WordNetwork, shownWord } from './network.ts';
+import type { Ear } from './decode.ts';
+
+/** The words of a phrase as they are said and shown; punctuation at their ends is dropped. */
+export function phraseWords(phrase: string): string[] {
+  return phrase
+    .normalize('NFC')
+    .split(/\s+/u)
+    .map((word) => word.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}.]+$/gu, ''))
+    .filter((word) => word !== '');
+}
+
+/**
+ * Adds phrases to what a language's ear can hear: alone, one after another, and before or after a sentence of the
+ * vocabulary. Their words get models of their own, beside any word of the vocabulary that is spelt alike.
+ * @param phrases models of the words of each phrase, in the order of the words
+ */
+export function extendEar(ear: Ear, phrases: readonly AcousticModel[]): Ear {
+  let [first, words, model] = [ear.network.words.length, [...ear.network.words], ear.model];
+  const arcs = ear.network.arcs.map((from) => [...from]);
+  const final = [...ear.network.final];
+  const newNode = (isFinal: boolean): number => {
+    arcs.push([]);
+    return final.push(isFinal) - 1;
+  };
+  const after = newNode(true);
+  const starts: { word: number; to: number }[] = [];
+  const known = new Set(ear.network.words.map((word) => shownWord(word).toLowerCase()));
+  for (const phrase of phrases) {
+    // A word of the vocabulary has its place in the grammar.
+    if (phrase.words.length === 1 && known.has(phrase.words[0]?.toLowerCase() ?? '')) continue;
+    const count = phrase.words.length;
+    let to = count === 1 ? after : newNode(false);
+    starts.push({ word: first, to });
+    for (let index = 1; index < count; index += 1) {
+      const next = index === count - 1 ? after : newNode(false);
+      arcs[to]?.push({ word: first + index, to: next });
+      to = next;
+    }
+    first += count;
+    words = [...words, ...phrase.words];
+    model = joined(model, phrase);
+  }
+  // What follows a phrase is a sentence or another phrase; a phrase may begin wherever an utterance may begin or end.
+  const sentenceStarts = [...(arcs[0] ?? [])];
+  arcs.forEach((from, node) => {
+    if (node === after) from.push(...sentenceStarts);
+    if (node === 0 || final[node] === true) from.push(...starts);
+  });
+  const network: WordNetwork = { words, arcs, final };
+  return { ...ear, network, model };
+}
+
+function joined(one: AcousticModel, other: AcousticModel): AcousticModel {
+  // The other's first state is silence, which the model has.
+  const shift = one.states.count - 1;
+  return {
+    words: [...one.words, ...other.words],
+    wordStates: [...one.wordStates, ...other.wordStates.map(({ first, count }) => ({ first: first + shift, count }))],
+    states: joinedStates(one.states, other.states),
+  };
+}
+
+function joinedStates(one: GaussianSet, other: GaussianSet): GaussianSet {
+  const features = one.means.length / (one.count * one.components);
+  const join = (a: Float32Array, b: Float32Array, skipped: number): Float32Array => {
+    const all = new Float32Array(a.length + b.length - skipped);
+    all.set(a);
+    all.set(b.subarray(skipped), a.length);
+    return all;
+  };
+  return {
+    count: one.count + other.count - 1,
+    components: one.components,
+    means: join(one.means, other.means, other.components * features),
+    precisions: join(one.precisions, other.precisions, other.components * features),
+    constants: join(one.constants, other.constants, other.components),
+  };
+}

@@ -1,0 +1,50 @@
+import { exportPKCS8, generateKeyPair, importPKCS8, importSPKI, type CryptoKey } from 'jose';
+import { createPublicKey, randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { hasCode } from '../../kernel/error-code.ts';
+
+/**
+ * The RS256 key pair kept in a file (PKCS #8, PEM, for its owner alone); made the first time. Tokens stay good over restarts.
+ * @throws the system's error when the file cannot be read or written, jose's when it holds no such key
+ */
+export async function signingKeysIn(path: string): Promise<SigningKeys> {
+  const pem = (await readIfThere(path)) ?? (await make(path));
+  const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' }).toString();
+  return { privateKey: await importPKCS8(pem, 'RS256'), publicKey: await importSPKI(publicPem, 'RS256', { extractable: true }) };
+}
+
+async function make(path: string): Promise<string> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(fresh, await exportPKCS8(privateKey), { mode: 0o600, flag: 'wx' });
+  try {
+    // Unlike a rename, this never replaces the key of a process that was faster.
+    await link(fresh, path);
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+  } finally {
+    await rm(fresh, { force: true });
+  }
+  return readFile(path, 'utf8');
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+export interface SigningKeys {
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+/** A new RS256 key pair; takes some hundred milliseconds of CPU. */
+export async function newSigningKeys(): Promise<SigningKeys> {
+  return generateKeyPair('RS256');
+}

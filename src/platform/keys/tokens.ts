@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { calculateJwkThumbprint, type CryptoKey, exportJWK, type JWK, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import { ApiKeyFile, ApiKeyFileError, keyPaths } from './api-keys.ts';
+import { signingKeysIn, type SigningKeys, newSigningKeys } from './signing-keys.ts';
+
+/** The services that a token can be for: its audiences. */
+export type TokenService = 'asr' | 'tts';
+
+export const tokenIssuer = 'offhook-platform';
+
+/** Most often an API key is sent in its place. */
+const noToken = 'This is no access token: POST /api/auth/token of the token service gives one for an API key';
+
+export interface TokenClaims {
+  /** Id of the API key that minted it; slots are counted by it. */
+  readonly keyId: string;
+  readonly scopes: readonly string[];
+}
+
+export type TokenCheck =
+  | { readonly type: 'valid'; readonly claims: TokenClaims }
+  /** `reason` is fit to show: it never repeats the token. */
+  | { readonly type: 'refused'; readonly reason: string };
+
+const payloadSchema = z.object({ sub: z.string().min(1), scope: z.string().default('') });
+
+/** All but the life is for tests, which need tokens that the token service never gives out. */
+export interface MintOptions {
+  readonly lifeSeconds: number;
+  readonly scopes?: readonly TokenService[];
+  readonly issuer?: string;
+  readonly audience?: string;
+}
+
+/** Signs and checks access tokens with one RS256 key pair (platform doc, resources: access token). */
+export class Tokens {
+  readonly #privateKey: CryptoKey;
+  readonly #publicKey: CryptoKey;
+  readonly #keyId: string;
+  readonly #publicJwk: JWK;
+  readonly #clock: Clock;
+
+  private constructor(keys: SigningKeys, publicJwk: JWK, keyId: string, clock: Clock) {
+    this.#privateKey = keys.privateKey;
+    this.#publicKey = keys.publicKey;
+    this.#keyId = keyId;
+    this.#publicJwk = publicJwk;
+    this.#clock = clock;
+  }
+
+  /** With the key pair given, or one made here and kept in memory only. */
+  static async create(clock: Clock, given?: SigningKeys): Promise<Tokens> {
+    const keys = given ?? (await newSigningKeys());
+    const publicJwk = await exportJWK(keys.publicKey);
+    // The same key pair has the same id after a restart (RFC 7638).
+    return new Tokens(keys, publicJwk, await calculateJwkThumbprint(publicJwk), clock);
+  }
+
+  /** The public key as a JWK set (RFC 7517, section 5). */
+  jwks(): { keys: JWK[] } {
+    return { keys: [{ ...this.#publicJwk, kid: this.#keyId, alg: 'RS256', use: 'sig' }] };
+  }
+
+  /** @returns the token, and its expiry in whole seconds since the Unix epoch */
+  async mint(keyId: string, options: MintOptions): Promise<{ token: string; expiresAtSeconds: number }> {
+    const scopes = options.scopes ?? ['asr', 'tts'];
+    const issuedAt = Math.floor(this.#clock.wallMs() / 1000);
+    const expiresAtSeconds = issuedAt + options.lifeSeconds;
+    const token = await new SignJWT({ scope: scopes.join(' ') })
+      .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: this.#keyId })
+      .setIssuer(options.issuer ?? tokenIssuer)
+      .setSubject(keyId)
+      .setAudience(options.audience ?? ['asr', 'tts'])
+      .setIssuedAt(issuedAt)
+      .setNotBefore(issuedAt)
+      .setExpirationTime(expiresAtSeconds)
+      .setJti(randomUUID())
+      .sign(this.#privateKey);
+    return { token, expiresAtSeconds };
+  }
+
+  async check(token: string, service: TokenService): Promise<TokenCheck> {
+    if (token.split('.').length !== 3) return { type: 'refused', reason: noToken };
+    try {
+      const { payload } = await jwtVerify(token, this.#publicKey, {
+        algorithms: ['RS256'],
+        issuer: tokenIssuer,
+        audience: service,
+        requiredClaims: ['sub', 'iat', 'exp'],
+        currentDate: new Date(this.#clock.wallMs()),
+      });
+      const claims = payloadSchema.parse(payload);
+      return { type: 'valid', claims: { keyId: claims.sub, scopes: claims.scope.split(' ').filter((scope) => scope !== '') } };
+    } catch (error) {
+      const expired = error instanceof Error && error.name === 'JWTExpired';
+      return { type: 'refused', reason: expired ? 'The access token has expired' : 'The access token is not valid' };
+    }
+  }
+}
+
+/**
+ * Mints a token for a kept key without its secret, as the console's action next to each key does (platform doc, overview).
+ * @throws ApiKeyFileError when there is no such key, or it may not mint
+ */
+export async function consoleToken(
+  dataDir: string,
+  keyId: string,
+  options: { readonly lifeSeconds: number; readonly clock: Clock },
+): Promise<{ token: string; expiresAtSeconds: number }> {
+  const paths = keyPaths(dataDir);
+  const record = new ApiKeyFile(paths.apiKeys).find(keyId);
+  if (record.revokedAt !== null) throw new ApiKeyFileError(`the API key ${keyId} was revoked`);
+  if (!record.hasBalance) throw new ApiKeyFileError(`the account balance of the API key ${keyId} is too low`);
+  const tokens = await Tokens.create(options.clock, await signingKeysIn(paths.signingKey));
+  return tokens.mint(keyId, { lifeSeconds: options.lifeSeconds });
+}

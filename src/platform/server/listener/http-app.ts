@@ -1,0 +1,162 @@
+import { type FastifyInstance, fastify, type FastifyError, type HTTPMethods } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../../../kernel/abort.ts';
+import type { Clock } from '../../../kernel/clock.ts';
+import { clientSignal } from './request-slots.ts';
+import { Refusal } from './refusal.ts';
+import type { FaultDice } from '../faults/faults.ts';
+import { limitBodyTime } from '../../../kernel/body-time.ts';
+import { OffhookError } from '../../../kernel/errors.ts';
+import type { Logger } from '../../../observability/logger.ts';
+
+export interface HttpAppOptions {
+  /** Names the listener in logs. */
+  readonly service: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Largest body that is not multipart. */
+  readonly bodyLimitBytes: number;
+  /** Time one request may take to arrive in full. */
+  readonly requestTimeoutMs: number;
+  /** The same for a body that is not multipart, and for what is left of any body once the request was answered. */
+  readonly bodyTimeoutMs: number;
+  /** How an error looks on this listener; `{detail}` when absent (ASR doc, errors). */
+  readonly errorBody?: (refusal: Refusal) => unknown;
+}
+
+const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/**
+ * A Fastify application as every listener of the platform needs it: a request id on each answer, errors as documented,
+ * 404 and 405, one log line a request without credentials. Nothing is listening yet.
+ */
+export function createHttpApp(options: HttpAppOptions): FastifyInstance {
+  const { clock, logger } = options;
+  const errorBody = options.errorBody ?? ((refusal: Refusal) => ({ detail: refusal.detail }));
+  const app = fastify({
+    logger: false,
+    genReqId: () => randomUUID(),
+    bodyLimit: options.bodyLimitBytes,
+    requestTimeout: options.requestTimeoutMs,
+    keepAliveTimeout: 65_000,
+    connectionTimeout: 0,
+    // Bodies go unread when a request is refused early; the connection is closed instead of drained.
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: 200 },
+    // The address of a request that never reaches a route may hold a token.
+    frameworkErrors: (error, request, reply) => {
+      const text = JSON.stringify(errorBody(new Refusal(400, 'The request target is malformed', { cause: error })));
+      reply.raw.writeHead(400, { 'content-type': 'application/json', 'x-request-id': request.id }).end(text);
+    },
+  });
+  const startedMs = new WeakMap<object, number>();
+
+  app.addHook('onRequest', async (request, reply) => {
+    startedMs.set(request, clock.nowMs());
+    reply.header('x-request-id', request.id);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    logger.debug(
+      {
+        service: options.service,
+        requestId: request.id,
+        method: request.method,
+        target: redactTarget(request.url),
+        status: reply.statusCode,
+        durationMs: Math.round(clock.nowMs() - (startedMs.get(request) ?? clock.nowMs())),
+      },
+      'request answered',
+    );
+  });
+  limitBodyTime(app, {
+    clock,
+    withinMs: options.bodyTimeoutMs,
+    isUpload: ({ headers }) => /^multipart\/form-data\b/iu.test(headers['content-type'] ?? ''),
+    answerLate: (_request, reply) => void reply.code(408).send(errorBody(new Refusal(408, 'The body did not come in time'))),
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allowed = methods.filter((method) => app.hasRoute({ method, url: path }));
+    const refusal =
+      allowed.length === 0
+        ? new Refusal(404, `There is nothing at ${redactTarget(path)}`)
+        : new Refusal(405, `${request.method} is not allowed here`, { headers: { allow: allowed.join(', ') } });
+    await reply.code(refusal.status).headers(refusal.headers).send(errorBody(refusal));
+  });
+  app.setErrorHandler(async (error: unknown, request, reply) => {
+    const refusal = refusalOf(error);
+    if (refusal.status >= 500) {
+      logger.error({ service: options.service, requestId: request.id, status: refusal.status, error }, 'request failed');
+    } else if (refusal.cause !== undefined) {
+      const { status, cause } = refusal;
+      // Not above debug: what a parser says may quote the body.
+      logger.debug({ service: options.service, requestId: request.id, status, error: cause }, 'request refused');
+    }
+    await reply.code(refusal.status).headers(refusal.headers).send(errorBody(refusal));
+  });
+  return app;
+}
+
+/**
+ * What was thrown as an answer: our own refusals as they are, the framework's with their status, an engine that is down
+ * as 503, all else a bare 500.
+ */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof OffhookError && error.retryable) {
+    return new Refusal(503, 'An internal dependency is temporarily unavailable', { cause: error });
+  }
+  if (isFrameworkError(error) && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
+    // @fastify/multipart counts a part too large as 413 like the body limit; a wrong content type is 415 there.
+    const status = error.code === 'FST_INVALID_MULTIPART_CONTENT_TYPE' ? 400 : error.statusCode;
+    return new Refusal(status, error.message, { cause: error });
+  }
+  return new Refusal(500, 'Internal server error', { cause: error });
+}
+
+function isFrameworkError(error: unknown): error is FastifyError {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_');
+}
+
+const hidden = '[removed]';
+
+/**
+ * A request target fit for a log: the value of every query parameter that can carry a credential is removed (platform
+ * doc, authentication rule 3: URLs are logged in plaintext), and so is text to speak, which is the caller's.
+ * @param target path and query as received, any bytes
+ */
+export function redactTarget(target: string): string {
+  const at = target.indexOf('?');
+  if (at === -1) return target.slice(0, 200);
+  const shown = target
+    .slice(at + 1)
+    .split('&')
+    .slice(0, 20)
+    .map((pair) => {
+      const name = pair.split('=', 1)[0] ?? '';
+      return harmless.has(name) ? pair.slice(0, 100) : `${name.slice(0, 40)}=${hidden}`;
+    });
+  return `${target.slice(0, Math.min(at, 200))}?${shown.join('&')}`;
+}
+
+const harmless = new Set(['expires_in', 'model', 'voice', 'encoding', 'response_format', 'speed', 'language', 'sm-sdk']);
+
+/**
+ * Keeps a request or the opening of a socket waiting, and refuses it, as the faults say.
+ * @throws Refusal with the status drawn, or the signal's reason
+ */
+export async function passFaults(faults: FaultDice, clock: Clock, signal: AbortSignal): Promise<void> {
+  const latencyMs = faults.latencyMs();
+  if (latencyMs > 0) await sleep(clock, latencyMs, signal);
+  const status = faults.errorStatus();
+  if (status === undefined) return;
+  const headers: Record<string, string> = status === 429 ? { 'retry-after': '1' } : {};
+  throw new Refusal(status, 'Injected fault: this request fails', { headers });
+}
+
+/** Lets every request of a service pass the faults; GET is left whole, so that what watches the platform's health can. */
+export function addRequestFaults(app: FastifyInstance, faults: FaultDice, clock: Clock): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.method !== 'GET') await passFaults(faults, clock, clientSignal(reply));
+  });
+}

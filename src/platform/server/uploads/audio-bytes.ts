@@ -1,0 +1,60 @@
+import { mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { atMost } from '../../../kernel/at-most.ts';
+import { pourIntoFile } from '../../../kernel/pour-into-file.ts';
+import { temporaryPath } from '../../../kernel/temporary.ts';
+import { Refusal } from '../listener/refusal.ts';
+
+/** Uploaded bytes, in a file of their own that disposal deletes. Whoever got them disposes of them. */
+export interface AudioBytes extends AsyncDisposable {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Fewer bytes than asked for only at the end. */
+  read(at: number, length: number): Promise<Uint8Array>;
+}
+
+/**
+ * Writes an upload to disk, so that memory does not grow with it.
+ * @throws Refusal 413 when it is longer than `maxBytes`, or what the upload throws; nothing is left behind then
+ */
+export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: string, maxBytes: number): Promise<AudioBytes> {
+  const path = await spoolPath(folder);
+  try {
+    await pourIntoFile(upload, path, {
+      flags: 'wx',
+      through: (parts) => atMost(parts, maxBytes, () => tooLarge(maxBytes)),
+    });
+    return await fileBytes(path);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+/** A name in the folder, which is made, that nobody else has. */
+export async function spoolPath(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  return temporaryPath(join(folder, 'upload'));
+}
+
+/** @param path a file that is from now on the result's to delete */
+export async function fileBytes(path: string): Promise<AudioBytes> {
+  const file = await open(path, 'r');
+  const { size: sizeBytes } = await file.stat();
+  return {
+    path,
+    sizeBytes,
+    async read(at, length) {
+      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, at);
+      return buffer.subarray(0, bytesRead);
+    },
+    async [Symbol.asyncDispose]() {
+      await file.close();
+      await rm(path, { force: true });
+    },
+  };
+}
+
+export function tooLarge(maxBytes: number): Refusal {
+  return new Refusal(413, `The audio is larger than ${maxBytes} bytes`, { headers: { connection: 'close' } });
+}
