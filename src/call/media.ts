@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Attachment } from '../carriers/port.ts';
-import { soundName } from '../dialog/port-sounds.ts';
+import { soundName } from '../dialog/port.ts';
 import { BotVoice } from './outbound/bot-voice.ts';
 import { InboundAudio } from './inbound/inbound-audio.ts';
 import { EchoGuard } from './inbound/echo/echo-guard.ts';

@@ -4,12 +4,12 @@ import { keysToPress, soundSource, transferTarget } from '../config/bots.ts';
 import { answerContract } from '../language/index.ts';
 import type { DialogAction } from './port.ts';
 
-/** Plays in a row. */
+/** How often a sound may be played in a row. */
 export const MOST_LOOPS = 1_000;
 
 const texts = z.record(z.string(), z.string());
 
-/** What a bot outside this program may answer with. Unknown fields pass and are dropped; unknown actions do not. */
+/** The actions a bot may answer with. Unknown fields are dropped; an unknown action is an error. */
 export const actionSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('say'),
@@ -45,15 +45,15 @@ export const actionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('digits'), digits: keysToPress }),
 ]);
 
-/** A bot answered with something that is no action. The message names the field, never what the bot said. */
+/** A bot's answer is not a valid action. The message names the field, never the bot's words. */
 export class DialogAnswerError extends OffhookError {
   readonly code = 'OFFHOOK_DIALOG_ANSWER';
   readonly retryable = false;
 }
 
 /**
- * Checks one action of a bot's answer; a plain text is something to say.
- * @throws DialogAnswerError when it is neither
+ * Checks one action of a bot's answer; a plain text is a `say`.
+ * @throws DialogAnswerError for anything else
  */
 export function parseAction(given: unknown): DialogAction {
   const parsed = actionSchema.safeParse(typeof given === 'string' ? { type: 'say', text: given } : given);
@@ -61,6 +61,6 @@ export function parseAction(given: unknown): DialogAction {
     const complaints = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'action'}: ${message}`);
     throw new DialogAnswerError(`the bot's answer has an action that cannot be used: ${complaints.join('; ')}`);
   }
-  // Optional fields that were not given stay absent, as the port's exact types want it.
+  // Optional fields that were not given stay absent, as `exactOptionalPropertyTypes` requires.
   return Object.fromEntries(Object.entries(parsed.data).filter(([, value]) => value !== undefined)) as unknown as DialogAction;
 }

@@ -5,18 +5,21 @@ import { readingBack } from './read-back-hook.ts';
 import { fixedPrompts } from './flow/fixed-prompts.ts';
 import { flowHooks } from './flow/hook.ts';
 import { FlowInvalidError, loadFlow, type LocatedFlow, parseFlow } from './flow/load.ts';
-import { httpHooks } from './http/http-hook.ts';
-import { loadCodeTools } from './llm/code-tools.ts';
+import { httpHooks } from './http-hook.ts';
+import { loadCodeTools } from './llm/own-tools.ts';
 import { llmHooks } from './llm/llm-hook.ts';
 import { relayHooks } from './relay/relay-hook.ts';
-import { loadModuleHooks } from './module/module-hook.ts';
+import { loadModuleHooks } from './module-hook.ts';
 import type { DialogHookFactory } from './port.ts';
 import { languageOf } from '../language/index.ts';
 
-/** What a bot's `dialog` setting comes to. */
+/** A bot's dialog, loaded from its `dialog` setting. */
 export interface BotDialog {
   readonly hooks: DialogHookFactory;
-  /** Sentences worth preparing before the first call, cut the way the call cuts what it says; none where code decides. */
+  /**
+   * Sentences to synthesise before the first call: a flow's fixed prompts, or the greeting of the other kinds.
+   * @param cutSentences must be the call's own way of cutting, so that the cached audio is found
+   */
   fixedPrompts(cutSentences?: (text: string) => Iterable<string>): string[];
 }
 
@@ -71,7 +74,7 @@ async function readFlow(bot: Bot, { file, flow }: Bot['dialog'] & { kind: 'flow'
   return { flow: parseFlow(flow, { ...options, source }, whereOf), whereOf };
 }
 
-/** A dialog of which nothing but its greeting is known before the call. */
+/** A dialog whose words are not known before the call, except for its greeting. */
 function codeDecides(hooks: DialogHookFactory, greeting?: string): BotDialog {
   return { hooks, fixedPrompts: (cut = (text) => [text]) => (greeting === undefined ? [] : [...cut(greeting)]) };
 }

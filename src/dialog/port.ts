@@ -1,6 +1,6 @@
 import type { AnswerContract, AnswerReading } from '../language/index.ts';
 
-/** The seam where users plug in what the bot says. */
+// The port where a bot's words come from: a hook gets one turn of a call and yields actions.
 
 export interface CallFacts {
   readonly callId: string;
@@ -22,7 +22,7 @@ export type TurnInput =
       readonly language: string | undefined;
       /** Keys that belong to the same answer, pressed after the words. */
       readonly keys?: string;
-      /** What it says as the contract that was asked for reads it. */
+      /** The value in it, as the contract of the question reads it. */
       readonly answer?: AnswerReading;
     }
   | { readonly kind: 'keyed'; readonly digits: string; readonly answer?: AnswerReading }
@@ -30,26 +30,25 @@ export type TurnInput =
 
 export interface HistoryEntry {
   readonly role: 'caller' | 'bot';
-  /** For the bot: what was heard, not what was sent. */
+  /** The caller's words, or the part of the bot's words that the caller heard. */
   readonly text: string;
 }
 
 export interface DialogTurn {
   readonly call: CallFacts;
   /**
-   * 0 for the greeting, then one for each turn. A turn is asked again under the same index when better words for it
-   * came, or the caller went on speaking, before anything of the reply was heard: the hook then answers as if the earlier
-   * attempt had not been.
+   * 0 for the greeting, then one more for each turn. A turn is asked again under the same index when the recogniser corrects
+   * its words, or the caller goes on speaking, before any of the reply was heard. The hook then answers as if for the first time.
    */
   readonly index: number;
   readonly input: TurnInput;
   readonly history: readonly HistoryEntry[];
   readonly variables: Readonly<Record<string, string>>;
-  /** The same for every attempt at this turn; one that is asked early has a key of its own. */
+  /** The same for every attempt at this turn; an early turn has its own key. */
   readonly idempotencyKey: string;
   /**
-   * The caller may not have finished: the answer is used if these were all their words, and else thrown away and the turn
-   * asked again. Only bots with `askEarly` get such turns; nothing may be done for one that cannot be undone.
+   * The caller may not have finished. The answer is used if no more words come; else it is dropped and the turn asked again.
+   * Only bots with `askEarly` get early turns; a hook must do nothing in one that cannot be undone.
    */
   readonly early?: boolean;
 }
@@ -60,26 +59,26 @@ export type DialogAction =
   | {
       readonly type: 'say';
       readonly text: string;
-      /** The text goes on with the next `say`, as when a model streams it: sentences are spoken as they get complete. */
+      /** The next `say` continues this text, as when a model streams; each sentence is spoken once it is complete. */
       readonly more?: boolean;
       readonly interruptible?: Interruptible;
       readonly language?: string;
       readonly voice?: string;
     }
-  /** A sound in the order of what is said. Where it cannot be played, the log says why and the `text` is said. */
+  /** A sound between what is said. When it cannot be played, the log has the reason and the `text` is spoken. */
   | {
       readonly type: 'play';
       /** An audio file in the bot's folder, by its name there, or an https address of one. */
       readonly source: string;
-      /** What is heard in it, for the history; `[audio NAME]` when absent. */
+      /** Its words for the history; `[audio NAME]` when absent. */
       readonly text?: string;
       /** How often it is played in a row; once when absent. */
       readonly loop?: number;
-      /** What is said or played next ends it; else that waits for its end. */
+      /** The next `say` or `play` stops it; when false they wait for its end. */
       readonly preemptible?: boolean;
       readonly interruptible?: Interruptible;
     }
-  /** What the next answer is expected to be. Without one, free speech is expected. */
+  /** What kind of answer is expected next. Without a `gather`, free speech is expected. */
   | {
       readonly type: 'gather';
       /** Biases recognition; at most ten terms are used. */
@@ -90,32 +89,54 @@ export type DialogAction =
       readonly noInputMs?: number;
       /** Keyed digits that complete the answer. */
       readonly maxDigits?: number;
-      /** What kind of value the answer has to be; it decides when the answer ends, and how it is read. */
+      /** The kind of value that is asked for: decides when the answer ends, and how it is read. */
       readonly contract?: AnswerContract;
     }
   | { readonly type: 'set'; readonly variables: Readonly<Record<string, string>> }
   | { readonly type: 'language'; readonly language: string; readonly voice?: string }
-  /** The call goes on as another bot's, whose greeting follows; what stood behind this in the answer is left out. */
+  /** Hands the call to another bot, which greets next; the rest of this answer is dropped. */
   | { readonly type: 'bot'; readonly name: string }
   | { readonly type: 'note'; readonly text: string }
-  /** The caller agrees that the sound of this call is kept from now on, or does not any more. */
+  /** Starts or stops the recording, as the caller agreed. */
   | { readonly type: 'recording'; readonly on: boolean }
   | { readonly type: 'hangup'; readonly reason: string }
-  /** Connects the caller to somebody else once the reply was heard. `to`: a number in E.164 form, or a `sip:` address. */
+  /** Transfers the caller once the reply was heard. `to`: a number in E.164 form, or a `sip:` address. */
   | { readonly type: 'transfer'; readonly to: string }
   /** Presses keys at the other end once the reply was heard: 0-9, * and #; `w` waits half a second. */
   | { readonly type: 'digits'; readonly digits: string };
 
-/** What a caller hears of a bot. */
+/** An action that the caller hears. */
 export type AudibleAction = DialogAction & { readonly type: 'say' | 'play' };
 
 /** One conversation's dialog. Created per call; `dispose` is called once when the call ends. */
 export interface DialogHook {
-  /** Answers one turn as a stream of actions, spoken as they arrive. Aborted when the answer is no longer wanted. */
+  /** Answers one turn as a stream of actions, carried out as they arrive. Aborted when the answer is no longer needed. */
   respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction>;
   dispose?(): Promise<void>;
 }
 
 export interface DialogHookFactory {
   create(call: CallFacts): DialogHook;
+}
+
+/**
+ * A sound's name for texts and logs: the last part of its file name or address, without the query of an address, which may
+ * hold a key.
+ */
+export function soundName(source: string): string {
+  const path = URL.canParse(source) ? new URL(source).pathname : source;
+  const name = path.split('/').findLast((part) => part !== '') ?? 'sound';
+  return name.replaceAll(/[[\]\p{Cc}]/gu, '').slice(0, 100);
+}
+
+const LABEL = /\[audio [^\]]*\]/gu;
+
+/** The history entry of a sound without a text. */
+export function soundLabel(source: string): string {
+  return `[audio ${soundName(source)}]`;
+}
+
+/** A text of the history without the labels of sounds. */
+export function withoutSounds(text: string): string {
+  return text.replaceAll(LABEL, '').trim();
 }

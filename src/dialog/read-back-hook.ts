@@ -11,7 +11,7 @@ import {
   impossible,
 } from '../language/index.ts';
 
-/** Turns that can be asked again; older ones are settled. */
+/** Latest turns that can be asked again. */
 const MOST_REMEMBERED = 8;
 
 type Gather = DialogAction & { readonly type: 'gather' };
@@ -23,15 +23,15 @@ interface Pending {
 }
 
 /**
- * Collects values for a dialog whose `gather` says `readBack: 'always'`: pieces are put together, the value is read back
- * and corrected, and the dialog is asked only once the caller has agreed to it. An answer in which nothing of a value was
- * said goes to the dialog as it is, so that it can help. Other questions pass through.
+ * Collects values for a dialog whose `gather` says `readBack: 'always'`: joins the parts of an answer, reads the value back, takes
+ * corrections, and asks the dialog once the caller has agreed. An answer without any part of a value goes to the dialog
+ * unchanged, so that it can help. Other questions pass through.
  */
 class ReadBackHook implements DialogHook {
   readonly #inner: DialogHook;
   readonly #clock: Clock;
   readonly #timeZone: string;
-  /** What was pending after each turn, oldest first, so that a turn asked again is answered as if for the first time. */
+  /** The pending value after each turn, oldest first, so that a repeated turn starts from the state before it. */
   #after: readonly { readonly index: number; readonly pending: Pending | undefined }[] = [];
 
   constructor(inner: DialogHook, clock: Clock, timeZone: string) {
@@ -110,7 +110,7 @@ function contractInput(input: TurnInput): ContractInput | undefined {
   }
 }
 
-/** Nothing of the value has been said yet, and this says nothing of it either: a question, a wish, silence. */
+/** Whether no part of the value has been said so far, in this answer or before: a question, a wish, silence. */
 function saysNothing({ stage, parts, contract, context }: ContractState, input: ContractInput): boolean {
   if (stage !== 'collecting' || parts.length > 0) return false;
   if (input.kind !== 'spoken') return input.kind === 'no-input';

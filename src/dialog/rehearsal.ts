@@ -7,11 +7,11 @@ import { answerContext, isSecure, readAnswer } from '../language/index.ts';
 import type { CallFacts, DialogAction, DialogHook, HistoryEntry, TurnInput } from './port.ts';
 import { switchingBots } from './switching-bots.ts';
 
-/** What a bot did in one turn. */
+/** A bot's answer to one turn. */
 export interface Reply {
-  /** Everything it said, in one line. */
+  /** All that it said, in one line. */
   readonly text: string;
-  /** All of it, in order; `say` pieces as the bot yielded them. */
+  /** All actions in order; `say` parts as the bot yielded them. */
   readonly actions: readonly DialogAction[];
 }
 
@@ -23,12 +23,12 @@ export interface Rehearsal {
   press(digits: string): Promise<Reply>;
   /** The caller says nothing. */
   silence(): Promise<Reply>;
-  /** What the bot has put into the call's variables. */
+  /** The call's variables, as the bot has set them. */
   readonly variables: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
-  /** Why the bot hung up, or whom it connected the caller to; undefined while the call goes on. */
+  /** Why the bot hung up, or where it transferred the caller; undefined during the call. */
   readonly ended: string | undefined;
-  /** What the bot opened the call with. */
+  /** The answer that opened the call. */
   readonly greeting: Reply;
   /** Ends the call. */
   close(): Promise<void>;
@@ -42,15 +42,15 @@ export interface RehearsalOptions {
 }
 
 /**
- * Talks to a bot in text: its dialog as a call runs it, without audio, gateway or speech platform. For a bot's tests.
+ * Talks to a bot in text, for a bot's tests: runs its dialog as a call does, without audio, gateway or speech platform.
  *
  *     const call = await rehearse('desk');
  *     assert.match((await call.say('opening hours')).text, /nine to five/);
  *     await call.close();
  *
- * Its words reach the bot as they are written; what a recogniser would make of them is for `offhook call` to show.
+ * The bot gets the words as written, without a recogniser; `offhook call` tests recognition too.
  * @param name the bot's name
- * @throws Error when there is no sound bot of that name; whatever its dialog throws
+ * @throws Error when there is no valid bot of that name; errors of its dialog
  */
 export async function rehearse(name: string, options: RehearsalOptions = {}): Promise<Rehearsal> {
   const { folder = 'config/bots', from = '+15550100001', to = '+15550100002' } = options;
@@ -112,7 +112,7 @@ class RehearsedCall implements Rehearsal {
     await this.#hook.dispose?.();
   }
 
-  /** What a call reads from an answer that was asked for with a contract. */
+  /** The value in an answer, where the question had a contract. */
   #answer(heard: string, keys: string) {
     const contract = this.#gather?.contract;
     if (contract === undefined || isSecure(contract)) return {};

@@ -2,9 +2,9 @@ import type { Bot } from '../config/bots.ts';
 import { DialogAnswerError } from './action-schema.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
 
-/** Turns that can be asked again; older ones are settled. */
+/** Latest switches that a repeated turn can undo. */
 const MOST_REMEMBERED = 8;
-/** Bots that hand a caller on within one turn; more go round in circles. */
+/** Switches within one turn; more is a loop between bots. */
 const MOST_SWITCHES = 3;
 
 /** A bot whose dialog is loaded. */
@@ -13,7 +13,7 @@ export interface SwitchableBot {
   readonly hooks: DialogHookFactory;
 }
 
-/** Whose the call is from a turn on, and their conversation, which begins anew each time they get it. */
+/** The bot that has the call from a turn on, and its conversation, which starts anew at each switch. */
 interface Charge {
   readonly index: number;
   readonly entry: SwitchableBot;
@@ -21,14 +21,14 @@ interface Charge {
 }
 
 /**
- * One call's dialog, which may go on as another bot's: its action `bot` ends its answer, and the other greets behind it, in its
- * own language and voice, knowing the call's history and variables. A turn that is asked again is asked of whoever had it.
+ * One call's dialog, which the action `bot` hands to another bot. The action ends the answer; the other bot then greets in its
+ * own language and voice, and sees the call's history and variables. A repeated turn goes to the bot that had it before.
  */
 class SwitchingHook implements DialogHook {
   readonly #bots: ReadonlyMap<string, SwitchableBot>;
-  /** Oldest first; the first is for the whole call. */
+  /** Oldest first; the first is the bot that answered the call. */
   #charges: readonly Charge[];
-  /** Conversations that are over. */
+  /** Conversations that were left; disposed at the end of the call. */
   readonly #over: DialogHook[] = [];
 
   constructor(bots: ReadonlyMap<string, SwitchableBot>, call: CallFacts) {
@@ -37,9 +37,9 @@ class SwitchingHook implements DialogHook {
   }
 
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
-    // What an earlier attempt at this turn led to has not been.
+    // Switches of an earlier attempt at this turn are undone.
     this.#keep(this.#charges.filter(({ index }) => index < turn.index));
-    let charge = this.#charges.at(-1)!;
+    let charge = this.#charges.at(-1) ?? this.#charge(turn.call.botName, -1, turn.call);
     let next = yield* ask(charge, turn, signal);
     for (let switches = 1; next !== undefined; switches += 1) {
       if (switches > MOST_SWITCHES) throw new DialogAnswerError(`the bots handed a caller on ${switches} times in one turn`);
@@ -70,7 +70,7 @@ class SwitchingHook implements DialogHook {
   }
 }
 
-/** @returns the name of the bot that is to go on */
+/** Yields a bot's actions. @returns the bot that gets the call next; undefined when this one keeps it */
 async function* ask(
   { entry, hook }: Charge,
   turn: DialogTurn,
@@ -84,7 +84,7 @@ async function* ask(
   return undefined;
 }
 
-/** What the other bot is asked with: the call begins for it. */
+/** The turn that the next bot gets: a call's start. */
 function startOf(turn: DialogTurn, { bot }: SwitchableBot, switches: number): DialogTurn {
   const { callId } = turn.call;
   return {
@@ -95,7 +95,7 @@ function startOf(turn: DialogTurn, { bot }: SwitchableBot, switches: number): Di
   };
 }
 
-/** The bots' dialogs, each of which may hand a call on to any other. @returns them by the bots' names */
+/** Dialogs by bot name, each of which can hand the call to any other bot. */
 export function switchingBots(bots: readonly SwitchableBot[]): ReadonlyMap<string, DialogHookFactory> {
   const byName = new Map(bots.map((entry) => [entry.bot.name, entry]));
   const factory: DialogHookFactory = { create: (call) => new SwitchingHook(byName, call) };

@@ -1,4 +1,4 @@
-import { soundLabel } from '../dialog/port-sounds.ts';
+import { soundLabel } from '../dialog/port.ts';
 import type { Recogniser, RecognitionEvent, SynthesisRequest, Synthesizer } from '../speech/port.ts';
 import type { Sounds } from '../call/outbound/sounds/port.ts';
 import type { DecisionLog } from './decision.ts';

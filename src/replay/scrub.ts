@@ -1,4 +1,4 @@
-import { soundName } from '../dialog/port-sounds.ts';
+import { soundName } from '../dialog/port.ts';
 import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
 
 /** So many digits in a row, however they are set apart, may be a telephone number. */

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { phrasesOf, type Bot } from '../../config/bots.ts';
 import type { PhraseSet } from '../../config/bot-phrases.ts';
-import type { DialogAction, Interruptible } from '../../dialog/port.ts';
-import { soundLabel } from '../../dialog/port-sounds.ts';
+import { type DialogAction, type Interruptible, soundLabel } from '../../dialog/port.ts';
 import type { OutboundAudio } from './outbound-audio.ts';
 import type { CallServices, SentenceCutter } from '../services.ts';
 import { speakable } from './speakable.ts';

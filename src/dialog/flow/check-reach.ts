@@ -1,10 +1,8 @@
 import { nearest } from '../../config/nearest.ts';
-import { valuesOf } from './check-references.ts';
-import { edgesOfState, entriesOf } from './flow-edges.ts';
-import type { FlowProblem } from './flow-problem.ts';
+import { edgesOfState, entriesOf, type FlowProblem, valuesOf } from './flow-parts.ts';
 import type { Flow, StateDocument } from './schema.ts';
 
-/** States that no call can come to, states that a call cannot leave, and rounds without a question. */
+/** States that no call can reach, states that a call cannot leave, and loops without a question. */
 export function checkReach(flow: Flow): FlowProblem[] {
   return [...unreachable(flow), ...deadEnds(flow), ...silentRounds(flow), ...requests(flow)];
 }
@@ -15,11 +13,17 @@ function unreachable(flow: Flow): FlowProblem[] {
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     if (reached.has(name) || !Object.hasOwn(flow.states, name)) continue;
     reached.add(name);
-    open.push(...edgesOfState(name, flow.states[name]!).map(({ to }) => to));
+    open.push(...waysFrom(flow, name));
   }
   return Object.keys(flow.states)
     .filter((name) => !reached.has(name))
     .map((name) => ({ path: `states.${name}`, message: 'nothing leads to this state' }));
+}
+
+/** The states that a state may lead to, by name. */
+function waysFrom(flow: Flow, name: string): string[] {
+  const state = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
+  return state === undefined ? [] : edgesOfState(name, state).map(({ to }) => to);
 }
 
 function deadEnds(flow: Flow): FlowProblem[] {
@@ -40,10 +44,10 @@ function deadEnds(flow: Flow): FlowProblem[] {
   });
 }
 
-/** What a request may fail with, beside the status of the answer. */
+/** Keys of `failed` besides HTTP statuses. */
 const FAILURES = ['timeout', 'unreachable', 'answer', 'otherwise'];
 const STATUS = /^[345]\d\d$/u;
-/** A caller waits for all of its tries. */
+/** The caller waits for all tries of a request. */
 const LONGEST_REQUEST_MS = 60_000;
 
 function requests(flow: Flow): FlowProblem[] {
@@ -76,7 +80,7 @@ function requests(flow: Flow): FlowProblem[] {
   });
 }
 
-/** A `next` that leaves some answer without a way. */
+/** A `next` that has no way for some answer. */
 function openBranches(flow: Flow, path: string, state: StateDocument): FlowProblem[] {
   const { next, ask } = state;
   if (next === undefined || typeof next === 'string') return [];
@@ -96,7 +100,7 @@ function openBranches(flow: Flow, path: string, state: StateDocument): FlowProbl
   return missing.length === 0 ? [] : [{ path: `${path}.next`, message: `has no way for ${missing.join(', ')}` }];
 }
 
-/** Rounds of states that only speak: a call that entered one would never hear a question. */
+/** Loops of states that only speak: a call in one would never hear a question. */
 function silentRounds(flow: Flow): FlowProblem[] {
   const waits = (name: string): boolean => {
     const state = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
@@ -109,12 +113,12 @@ function silentRounds(flow: Flow): FlowProblem[] {
   };
   const comesBack = (start: string): boolean => {
     const seen = new Set<string>();
-    const open = edgesOfState(start, flow.states[start]!).map(({ to }) => to);
+    const open = waysFrom(flow, start);
     for (let name = open.pop(); name !== undefined; name = open.pop()) {
       if (name === start) return true;
       if (waits(name) || seen.has(name)) continue;
       seen.add(name);
-      open.push(...edgesOfState(name, flow.states[name]!).map(({ to }) => to));
+      open.push(...waysFrom(flow, name));
     }
     return false;
   };

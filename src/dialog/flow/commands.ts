@@ -1,13 +1,13 @@
 import { type Language, findPhrase, type Found, isMadeOf, phraseTable, tokenise } from '../../language/index.ts';
 import type { Flow, Prompt } from './schema.ts';
 import { inLanguage } from './text.ts';
-import { BUILT_IN_COMMANDS, type BuiltInCommand, builtInWords } from './words.ts';
+import { BUILT_IN_COMMANDS, type BuiltInCommand, builtInWords } from './built-in-words.ts';
 
-/** Something the caller may say or press anywhere. */
+/** Something the caller may say or press at any question. */
 export interface Command {
   readonly name: string;
   readonly phrases: readonly string[];
-  /** Phrases that count where nothing else is said. */
+  /** Phrases that count only when nothing else is said. */
   readonly alone: readonly string[];
   readonly key: string | undefined;
   readonly say: readonly Prompt[] | undefined;
@@ -18,12 +18,12 @@ export function isBuiltIn(name: string): name is BuiltInCommand {
   return (BUILT_IN_COMMANDS as readonly string[]).includes(name);
 }
 
-/** Every command of a flow in a language: its own, and the built-in ones that it leaves on. */
+/** A flow's commands in a language: its own, and the built-in ones that it does not switch off. */
 export function commandsOf(flow: Flow, language: Language): Command[] {
   const names = new Set([...BUILT_IN_COMMANDS, ...Object.keys(flow.commands)]);
   return [...names].flatMap((name) => {
     const own = Object.hasOwn(flow.commands, name) ? flow.commands[name] : undefined;
-    // There is nobody to connect to unless the flow says where that goes.
+    // The operator command needs a flow that says where it goes.
     if (own === false || (own === undefined && name === 'operator')) return [];
     const phrases = own?.phrases === undefined ? undefined : inLanguage<readonly string[]>(own.phrases, language);
     const words = builtInWords(language);
@@ -33,7 +33,7 @@ export function commandsOf(flow: Flow, language: Language): Command[] {
   });
 }
 
-/** The command whose phrase covers most words of an utterance; the first of several. */
+/** The command whose phrase covers most words of an utterance; the first on a tie. */
 export function findCommand(flow: Flow, language: Language, tokens: readonly string[]): Found<Command> | undefined {
   const commands = commandsOf(flow, language);
   const alone = commands.find((command) => isMadeOf(tokens, phraseTable([[true, command.alone]])));

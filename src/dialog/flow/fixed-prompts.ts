@@ -1,21 +1,20 @@
 import type { Language } from '../../language/index.ts';
 import { commandsOf } from './commands.ts';
-import { textsOf } from './flow-texts.ts';
+import { textsOf } from './flow-parts.ts';
 import type { Flow } from './schema.ts';
-import { sentencesOf } from './sentences.ts';
 import { inLanguage } from './text.ts';
-import { builtInWords } from './words.ts';
+import { builtInWords } from './built-in-words.ts';
 
 export interface FixedPromptOptions {
   /** The flow's first language by default. */
   readonly language?: Language;
-  /** How the call cuts what it says, so that what is prepared is what is asked for; at sentence marks by default. */
+  /** The call's way of cutting text, so that the cached audio is found; at sentence marks by default. */
   readonly cutSentences?: (text: string) => Iterable<string>;
 }
 
 /**
- * The sentences a flow says the same way in every call, each once, in the order in which they are written: worth
- * preparing before the first call. Sentences with a placeholder are left out, their neighbours in the same prompt are not.
+ * The sentences that a flow speaks the same way in every call, each once, in written order, to be synthesised before the first
+ * call. Sentences with a placeholder are left out; other sentences of the same prompt stay.
  */
 export function fixedPrompts(flow: Flow, options: FixedPromptOptions = {}): string[] {
   const language = options.language ?? flow.languages[0] ?? 'en';
@@ -33,4 +32,13 @@ export function fixedPrompts(flow: Flow, options: FixedPromptOptions = {}): stri
   const sentences = [...own, ...builtIn].flatMap((text) => [...cutSentences(text.replaceAll(/\s+/g, ' ').trim())]);
   const fixed = sentences.map((sentence) => sentence.trim()).filter((sentence) => sentence !== '' && !sentence.includes('{{'));
   return [...new Set(fixed)];
+}
+
+/** Cuts a prompt at `.`, `!`, `?`, `।` followed by a space; the mark stays with its sentence. */
+export function sentencesOf(prompt: string): string[] {
+  return prompt
+    .replaceAll(/\s+/g, ' ')
+    .split(/(?<=[.!?।])\s+/u)
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== '');
 }

@@ -1,33 +1,32 @@
 import type { CalendarDay, Language } from '../../language/index.ts';
 import type { AudibleAction, DialogAction, TurnInput } from '../port.ts';
-import type { Unfinished } from './unfinished.ts';
 
-/** Where a conversation stands. Plain data: it can be kept, compared and restored. */
+/** The state of a conversation. Plain data: it can be stored, compared and restored. */
 export interface FlowState {
   readonly language: Language;
-  /** `which`: the open question is what part of a confirmation is wrong. `requesting`: the state's request is to be answered. */
+  /** `which`: the open question is which part of a confirmation is wrong. `requesting`: waiting for the state's request. */
   readonly stage: 'new' | 'question' | 'which' | 'requesting' | 'ended';
   /** The state whose question is open; empty before the start. */
   readonly at: string;
-  /** Details by slot; a day is `YYYY-MM-DD`, a time `HH:MM`, a choice its option's name. */
+  /** Values by slot; a day is `YYYY-MM-DD`, a time `HH:MM`, a choice its option's name. */
   readonly slots: Readonly<Record<string, string>>;
-  /** Answers to the open question that were not understood, and silences, one after the other. */
+  /** Answers to the open question that were not understood; silences in a row. */
   readonly misses: number;
   readonly noInputs: number;
   /** How often a confirmation was answered with no. */
   readonly corrections: number;
-  /** What `repeat` says again. */
+  /** What the command `repeat` repeats. */
   readonly said: readonly AudibleAction[];
-  /** A part of the value that is asked for, said in the last answer. */
-  readonly unfinished?: Unfinished | undefined;
-  /** What the conversation ends with, once it has ended. */
+  /** The last answer, where it said a part of the value that is asked for. */
+  readonly partial?: PartialAnswer | undefined;
+  /** The actions that ended the conversation; empty before. */
   readonly ending: readonly DialogAction[];
 }
 
-/** What a step may know besides the state. */
+/** What a step knows besides the state. */
 export interface FlowContext {
   readonly today: CalendarDay;
-  /** All that the bot has said so far, as it was heard. */
+  /** All that the caller has heard of the bot so far. */
   readonly heard?: string;
 }
 
@@ -38,7 +37,16 @@ export interface FlowStep {
 
 export type FlowInput = TurnInput;
 
-/** @param slots details known before the call, for example from a campaign */
+/** An answer in words or keys. */
+export type GivenAnswer = Extract<FlowInput, { kind: 'spoken' | 'keyed' }>;
+
+/** An answer that says a part of the value that was asked for, and what the bot said to it. */
+export interface PartialAnswer {
+  readonly input: GivenAnswer;
+  readonly reply: string;
+}
+
+/** @param slots known before the call, for example from a campaign */
 export function newFlowState(language: Language, slots: Readonly<Record<string, string>> = {}): FlowState {
   return { language, stage: 'new', at: '', slots, misses: 0, noInputs: 0, corrections: 0, said: [], ending: [] };
 }

@@ -1,31 +1,31 @@
 import type { AudibleAction, DialogAction } from '../port.ts';
 import type { Command } from './commands.ts';
-import { afterEnd, endingOf } from './ended.ts';
-import type { FlowContext, FlowInput, FlowState, FlowStep } from './flow-state.ts';
+import { afterEnd, endingOf } from './after-end.ts';
+import type { FlowContext, FlowInput, FlowState, FlowStep, GivenAnswer } from './flow-state.ts';
 import { type Heard, hearKeys, hearSpoken } from './hear.ts';
 import { openQuestion, type Question } from './question.ts';
 import type { RequestOutcome } from './request.ts';
-import type { Flow, Prompt } from './schema.ts';
+import type { Flow, Prompt, StateDocument } from './schema.ts';
 import { sayPrompts, sayValue } from './text.ts';
-import { goneOn, unfinished } from './unfinished.ts';
+import { continuedAnswer, partialAnswer } from './partial-answer.ts';
 import { endPolitely, nextOf, scopeOf, walk } from './walk.ts';
-import { builtInWords } from './words.ts';
+import { builtInWords } from './built-in-words.ts';
 
-type Answer = Extract<FlowInput, { kind: 'spoken' | 'keyed' }>;
-
-/** Confirmations disputed, a question which part is wrong included, before the caller is sent where `giveUp` says. */
+/** The caller may dispute a confirmation this often, with each "which part?" counted; then `giveUp` decides. */
 const MOST_CORRECTIONS = 8;
 
+type Confirmation = NonNullable<StateDocument['confirm']>;
+
 /**
- * One turn of a conversation: pure, never throws, and always answers with something to say or a hang-up. Details that
- * changed come first as one `set` action (a forgotten one as an empty text), an open question ends in a `gather`.
+ * One turn of a conversation: pure, never throws, and always answers with something to say or a hang-up. Slots that
+ * changed come first, as one `set` action (a cleared slot as an empty text); an open question ends with a `gather`.
  */
 export function stepFlow(flow: Flow, before: FlowState, input: FlowInput, context: FlowContext): FlowStep {
   return withChanges(before, ending(answer(flow, before, input, context)));
 }
 
 /**
- * Goes on from a state whose request was answered, or was not: pure, and never throws. A request that fails is noted, with the
+ * Goes on from a state whose request was answered or failed: pure, and never throws. A failed request is noted with its
  * reason.
  */
 export function resumeFlow(flow: Flow, before: FlowState, outcome: RequestOutcome, context: FlowContext): FlowStep {
@@ -43,7 +43,7 @@ export function resumeFlow(flow: Flow, before: FlowState, outcome: RequestOutcom
   return withChanges(before, ending({ state: step.state, actions: [...notes, ...step.actions] }));
 }
 
-/** Puts the details that changed ahead of the actions. */
+/** Puts the slots that changed ahead of the actions. */
 function withChanges(before: FlowState, { state, actions }: FlowStep): FlowStep {
   const names = [...new Set([...Object.keys(before.slots), ...Object.keys(state.slots)])];
   const changed = names.filter((name) => before.slots[name] !== state.slots[name]);
@@ -52,7 +52,7 @@ function withChanges(before: FlowState, { state, actions }: FlowStep): FlowStep 
   return { state, actions: [{ type: 'set', variables }, ...actions] };
 }
 
-/** Remembers what the conversation ends with, which a caller who talks over its last words takes back. */
+/** Keeps the actions that end the conversation: a caller who talks over the last words cancels them, and they are given again. */
 function ending({ state, actions }: FlowStep): FlowStep {
   return {
     state: state.stage === 'ended' && state.ending.length === 0 ? { ...state, misses: 0, ending: endingOf(actions) } : state,
@@ -67,39 +67,41 @@ function answer(flow: Flow, state: FlowState, input: FlowInput, context: FlowCon
   if (input.kind === 'start' || state.stage === 'new' || question === undefined) return walk(flow, state, flow.start, context);
   switch (input.kind) {
     case 'no-input':
-      return silence(flow, { ...state, unfinished: undefined }, question, context);
+      return silence(flow, { ...state, partial: undefined }, question, context);
     case 'keyed':
     case 'spoken':
       return spokenOrKeyed(flow, state, question, input, context);
   }
 }
 
-function spokenOrKeyed(flow: Flow, before: FlowState, question: Question, input: Answer, context: FlowContext): FlowStep {
-  const state: FlowState = { ...before, unfinished: undefined };
-  const hear = (said: Answer): Heard =>
+function spokenOrKeyed(flow: Flow, before: FlowState, question: Question, input: GivenAnswer, context: FlowContext): FlowStep {
+  const state: FlowState = { ...before, partial: undefined };
+  const hear = (said: GivenAnswer): Heard =>
     said.kind === 'keyed' ? hearKeys(flow, state, said.digits) : hearSpoken(flow, state, said.text, context.today, said.keys);
   const alone = hear(input);
   const isNothing = alone.command === undefined && Object.keys({ ...alone.values, ...alone.refused }).length === 0;
   if (!isNothing || flow.states[state.at]?.ask === undefined) return heardAnswer(flow, state, question, alone, context);
-  const whole = (before.unfinished === undefined ? undefined : goneOn(before.unfinished, input, context.heard ?? '')) ?? input;
+  const whole = (before.partial === undefined ? undefined : continuedAnswer(before.partial, input, context.heard ?? '')) ?? input;
   const step = heardAnswer(flow, state, question, whole === input ? alone : hear(whole), context);
   if (step.state.at !== state.at || step.state.stage !== 'question') return step;
-  return { ...step, state: { ...step.state, unfinished: unfinished(flow, state, whole, step.actions, context) } };
+  return { ...step, state: { ...step.state, partial: partialAnswer(flow, state, whole, step.actions, context) } };
 }
 
 function heardAnswer(flow: Flow, state: FlowState, question: Question, heard: Heard, context: FlowContext): FlowStep {
   const listening: FlowState = { ...state, noInputs: 0 };
   if (heard.command !== undefined) return obey(flow, listening, question, heard.command, context);
-  return flow.states[state.at]?.confirm === undefined
+  const confirm = flow.states[state.at]?.confirm;
+  return confirm === undefined
     ? answeredQuestion(flow, listening, question, heard, context)
-    : answeredConfirmation(flow, listening, question, heard, context);
+    : answeredConfirmation(flow, listening, question, heard, confirm, context);
 }
 
 function answeredQuestion(flow: Flow, state: FlowState, question: Question, heard: Heard, context: FlowContext): FlowStep {
   const refusals = refusalsOf(flow, state, heard, context);
   const known: FlowState = { ...state, slots: { ...state.slots, ...heard.values } };
-  const here = flow.states[state.at]!;
-  const target = heard.values[here.ask!.slot] === undefined ? undefined : nextOf(here, known.slots);
+  const here = flow.states[state.at];
+  const isAnswered = here?.ask !== undefined && heard.values[here.ask.slot] !== undefined;
+  const target = isAnswered ? nextOf(here, known.slots) : undefined;
   if (target !== undefined) return saidFirst(refusals, walk(flow, known, target, context));
   if (refusals.length > 0 || Object.keys(heard.values).length > 0) {
     // Part of what was said was good: the question comes again without "sorry".
@@ -108,8 +110,14 @@ function answeredQuestion(flow: Flow, state: FlowState, question: Question, hear
   return notUnderstood(flow, state, question, context);
 }
 
-function answeredConfirmation(flow: Flow, state: FlowState, question: Question, heard: Heard, context: FlowContext): FlowStep {
-  const confirm = flow.states[state.at]!.confirm!;
+function answeredConfirmation(
+  flow: Flow,
+  state: FlowState,
+  question: Question,
+  heard: Heard,
+  confirm: Confirmation,
+  context: FlowContext,
+): FlowStep {
   const refusals = refusalsOf(flow, state, heard, context);
   const corrected = Object.entries(heard.values).filter(([name, value]) => state.slots[name] !== value);
   const known: FlowState = { ...state, slots: { ...state.slots, ...heard.values } };
@@ -120,24 +128,25 @@ function answeredConfirmation(flow: Flow, state: FlowState, question: Question, 
   if (!nothing || (heard.yesNo === 'no' && state.stage !== 'which')) {
     if (counted.corrections > MOST_CORRECTIONS) return giveUp(flow, counted, question, context, 'too-many-corrections');
   }
-  if (disputed.length > 0) {
+  const wrong = disputed[0] === undefined ? undefined : confirm.parts[disputed[0]];
+  if (wrong !== undefined) {
     const slots = Object.fromEntries(Object.entries(counted.slots).filter(([name]) => !disputed.includes(name)));
-    return saidFirst(refusals, walk(flow, { ...counted, slots }, confirm.parts[disputed[0]!]!, context));
+    return saidFirst(refusals, walk(flow, { ...counted, slots }, wrong, context));
   }
   if (corrected.length > 0) return saidFirst(refusals, walk(flow, counted, state.at, context));
   if (heard.yesNo === 'yes') {
     const target = state.stage === 'which' ? state.at : confirm.yes;
     return walk(flow, state, target, context);
   }
-  if (heard.yesNo === 'no' && state.stage !== 'which') return askWhich(flow, counted, context);
+  if (heard.yesNo === 'no' && state.stage !== 'which') return askWhich(flow, counted, question, confirm, context);
   // The same values said again are a yes: "Tuesday at half past ten, that's it." After a no they are read back once more.
   if (Object.keys(heard.values).length > 0) return walk(flow, counted, state.stage === 'which' ? state.at : confirm.yes, context);
   return notUnderstood(flow, state, question, context);
 }
 
 /**
- * What is not right: values that are not possible, and parts that were called by name without a value. Asked which part is wrong, a
- * caller may call one by its value: "Tuesday".
+ * The parts of a confirmation that are wrong: impossible values, and parts that the caller named without a new value. A caller
+ * who was asked which part is wrong may name it by its value: "Tuesday".
  */
 function disputedParts(parts: readonly string[], { slots, stage }: FlowState, heard: Heard, denied: boolean): readonly string[] {
   const isNamed = (name: string): boolean => denied && heard.parts.includes(name) && heard.values[name] === undefined;
@@ -147,16 +156,16 @@ function disputedParts(parts: readonly string[], { slots, stage }: FlowState, he
   return named.length === 0 && stage === 'which' && isRepeated ? said : named;
 }
 
-/** After a plain no: with one part there is nothing to ask. */
-function askWhich(flow: Flow, state: FlowState, context: FlowContext): FlowStep {
-  const parts = Object.entries(flow.states[state.at]!.confirm!.parts);
-  if (parts.length === 1) {
-    const [name, target] = parts[0]!;
+/** Asks which part is wrong after a plain no; a confirmation of one part goes straight to it. */
+function askWhich(flow: Flow, state: FlowState, asked: Question, confirm: Confirmation, context: FlowContext): FlowStep {
+  const [first, ...others] = Object.entries(confirm.parts);
+  if (first !== undefined && others.length === 0) {
+    const [name, target] = first;
     const slots = Object.fromEntries(Object.entries(state.slots).filter(([slot]) => slot !== name));
     return walk(flow, { ...state, slots }, target, context);
   }
   const which: FlowState = { ...state, stage: 'which', misses: 0 };
-  const question = openQuestion(flow, which)!;
+  const question = openQuestion(flow, which) ?? asked;
   return askAgain(flow, which, question, which, [], context);
 }
 
@@ -182,7 +191,7 @@ function notUnderstood(flow: Flow, state: FlowState, question: Question, context
   return reprompt(flow, { ...state, misses }, question, own, builtIn, context);
 }
 
-/** The flow's own words for this, as they are; else the built-in ones and the question again. */
+/** The flow's own prompt for this where it has one; else the built-in one and the question again. */
 function reprompt(
   flow: Flow,
   state: FlowState,
@@ -244,7 +253,8 @@ function obey(flow: Flow, state: FlowState, question: Question, command: Command
 function refusalsOf(flow: Flow, state: FlowState, heard: Heard, context: FlowContext): AudibleAction[] {
   const words = builtInWords(state.language);
   return Object.entries(heard.refused).flatMap(([name, value]) => {
-    const slot = flow.slots[name]!;
+    const slot = flow.slots[name];
+    if (slot === undefined) return [];
     const scope = scopeOf(flow, state, context);
     const heardScope = { ...scope, heard: sayValue(slot, value, scope) };
     const builtIn = slot.kind === 'day' ? words.closedDay : slot.kind === 'time' ? words.closedTime : words.refused;

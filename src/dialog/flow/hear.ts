@@ -12,30 +12,30 @@ import type { FlowState } from './flow-state.ts';
 import { calledPhrases } from './question.ts';
 import { isPossible, readKeys, readSpoken, type Utterance, utterance } from './read-slot.ts';
 import type { Flow, Slot } from './schema.ts';
-import { builtInWords } from './words.ts';
+import { builtInWords } from './built-in-words.ts';
 
-/** What an answer to the open question says. All empty: it was not understood. */
+/** What an answer to the open question means. All empty: it was not understood. */
 export interface Heard {
-  /** Details by slot. */
+  /** Values by slot. */
   readonly values: Readonly<Record<string, string>>;
-  /** Details that were understood and are not possible. */
+  /** Values that were understood and are not possible, by slot. */
   readonly refused: Readonly<Record<string, string>>;
   readonly yesNo: YesNo | undefined;
-  /** Details that the caller called by name, in the order of the confirmation. */
+  /** Slots that the caller named, in the order of the confirmation. */
   readonly parts: readonly string[];
   readonly command: Command | undefined;
 }
 
 export const NOTHING_HEARD: Heard = { values: {}, refused: {}, yesNo: undefined, parts: [], command: undefined };
 
-/** @param keys pressed behind the words, as a part of the same answer */
+/** @param keys pressed after the words, in the same answer */
 export function hearSpoken(flow: Flow, state: FlowState, text: string, today: CalendarDay, keys = ''): Heard {
   const said = utterance(text, keys);
   const heard = hearAnswer(flow, state, said, today);
   const command = findCommand(flow, state.language, said.tokens);
-  // A command counts when it is at least as much of the utterance as the answer in it: "no, speak to a person".
+  // A command wins over an answer that takes fewer words: "no, speak to a person".
   if (command === undefined || command.to - command.from < heard.words) return heard;
-  // Who asked for a moment and then answers has had it: "no, wait, Wednesday".
+  // An answer after "wait" is an answer: "no, wait, Wednesday".
   if (command.value.name === 'stop') {
     const others = said.tokens.filter((_, index) => index < command.from || index >= command.to);
     const rest = hearAnswer(flow, state, utterance(others.join(' '), keys), today, false);
@@ -46,15 +46,15 @@ export function hearSpoken(flow: Flow, state: FlowState, text: string, today: Ca
   return { ...NOTHING_HEARD, command: command.value };
 }
 
-/** Whether a value of its kind, in so many words, is hardly found where none was meant: a "no" chooses too. */
+/** Whether a value of this kind, in this many words, is unlikely to be found by chance: "no" alone can be a choice. */
 function saysMuch(slot: Slot | undefined, words: number): boolean {
   if (slot?.kind === 'choice') return words > 1;
   return slot !== undefined && !['yes-no', 'name', 'text'].includes(slot.kind);
 }
 
 /**
- * What an utterance says of the open question, commands aside.
- * @param asked whether a number alone, or any word, may be the detail that was asked for
+ * What an utterance means to the open question, without commands.
+ * @param asked whether a number alone, or any word, may be the value that was asked for
  */
 function hearAnswer(flow: Flow, state: FlowState, said: Utterance, today: CalendarDay, asked = true): HeardWords {
   const at = flow.states[state.at];
@@ -135,7 +135,7 @@ function phrasesOf(list: string): ReadonlyMap<string, true> {
   return phraseTable([[true, list.split(', ')]]);
 }
 
-/** Which of the parts that were just named: `the first one`, alone. */
+/** Which of the parts just offered is meant by an ordinal alone: `the first one`. */
 function findOrdinal(tokens: readonly string[]): number | undefined {
   const place = ORDINALS.findIndex((phrases) => isMadeOf(tokens, phrases));
   return place < 0 ? undefined : place;

@@ -3,42 +3,42 @@ import type { Clock } from '../../kernel/clock.ts';
 import { within } from '../../kernel/within.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { dayInZone, type Language, languageOf } from '../../language/index.ts';
-import { commandIn } from './ended.ts';
+import { commandIn } from './after-end.ts';
 import { resumeFlow, stepFlow } from './flow.ts';
 import { type FlowContext, type FlowState, type FlowStep, newFlowState } from './flow-state.ts';
 import { type FlowServer, requestAt, type RequestOutcome, sendRequest } from './request.ts';
 import type { Flow } from './schema.ts';
 import { sayPrompts } from './text.ts';
 import { endPolitely, scopeOf } from './walk.ts';
-import { builtInWords } from './words.ts';
+import { builtInWords } from './built-in-words.ts';
 
-/** Turns that can be asked again; older ones are settled. */
+/** Latest turns that can be asked again. */
 const MOST_REMEMBERED = 8;
-/** Requests one after the other without a question between them; more go round in circles. */
+/** Requests in a row without a question; more is a loop. */
 const MOST_REQUESTS = 8;
-/** A call gives up a dialog that is silent for ten seconds: a caller who waits for a server is spoken to more often. */
+/** Between two `waiting` prompts: a call gives up a dialog that is silent for ten seconds. */
 const WAITING_MS = 5_000;
 
-/** A request that was sent, and what becomes of it; never rejects. */
+/** A request that was sent; its outcome never rejects. */
 interface Sent {
   readonly idempotencyKey: string;
   readonly outcome: Promise<RequestOutcome>;
 }
 
-/** Where the conversation stood after a turn, and the last request that was sent in it. */
+/** The state after a turn, and the last request sent in it. */
 interface AfterTurn {
   readonly index: number;
   readonly state: FlowState;
   readonly sent: Sent | undefined;
 }
 
-/** A conversation that follows a flow: no model, and a server only for the flow's requests. */
+/** One conversation of a flow: no model, and a server only for the flow's requests. */
 export class FlowHook implements DialogHook {
   readonly #flow: Flow;
   readonly #clock: Clock;
   readonly #server: FlowServer | undefined;
   readonly #language: Language;
-  /** Oldest first, so that a turn asked again is answered as if for the first time. */
+  /** Oldest first, so that a repeated turn starts from the state before it. */
   #after: readonly AfterTurn[] = [];
 
   constructor(flow: Flow, clock: Clock, call: CallFacts, server?: FlowServer) {
@@ -60,7 +60,7 @@ export class FlowHook implements DialogHook {
       this.#after = [...before, { index: turn.index, state: now, sent }].slice(-MOST_REMEMBERED);
     };
     let step = stepFlow(this.#flow, state, turn.input, context);
-    // A caller who spoke into the wait for a server is told first what came of that.
+    // The caller spoke while a server was awaited: its answer comes first.
     let sent = state.stage === 'requesting' ? last?.sent : undefined;
     remember(step.state, sent ?? abandoned?.sent);
     const undone = abandoned === undefined ? [] : undoing(abandoned.state, state, step.state);
@@ -71,7 +71,7 @@ export class FlowHook implements DialogHook {
         const { idempotencyKey } = request;
         if (abandoned?.sent?.idempotencyKey === idempotencyKey) sent = abandoned.sent;
         else {
-          // Ahead of the request itself, so that the journal names what may have been done when this process dies.
+          // Noted before it is sent: if this process dies, the journal names the request that may have been carried out.
           yield { type: 'note', text: `request ${step.state.at}: idempotency-key ${idempotencyKey}` };
           if (signal.aborted || this.#server === undefined) return;
           sent = { idempotencyKey, outcome: sendRequest(this.#flow, this.#server, request, this.#clock) };
@@ -91,12 +91,12 @@ export class FlowHook implements DialogHook {
     }
   }
 
-  /** A request that is under way when the caller hangs up is not cut off: the call waits for its dialog for some seconds. */
+  /** Waits for a request that is under way when the caller hangs up; a call gives its dialog some seconds for this. */
   async dispose(): Promise<void> {
     await this.#after.at(-1)?.sent?.outcome;
   }
 
-  /** Speaks to the caller while the answer takes long. @returns undefined when aborted */
+  /** Yields the `waiting` prompt again and again until the answer is there. @returns undefined when aborted */
   async *#answerTo(
     { outcome }: Sent,
     state: FlowState,
@@ -114,7 +114,7 @@ export class FlowHook implements DialogHook {
     }
   }
 
-  /** Somebody who wanted to go elsewhere while they waited goes there now; what the request brought stays. */
+  /** Obeys a command that the caller gave during the wait; the values of the request stay. */
   #obeyed(step: FlowStep, { input }: DialogTurn, context: FlowContext): FlowStep {
     const command = commandIn(this.#flow, step.state, input);
     if (step.state.stage !== 'question' || (command?.go === undefined && command?.name !== 'goodbye')) return step;
@@ -122,7 +122,7 @@ export class FlowHook implements DialogHook {
     return { state, actions: [...step.actions.filter(({ type }) => type === 'set' || type === 'note'), ...actions] };
   }
 
-  /** Details that were known before the call, for example from a campaign. */
+  /** Slots known before the call, for example from a campaign. */
   #knownSlots(turn: DialogTurn): Record<string, string> {
     const known = Object.entries(turn.variables).filter(([name, value]) => Object.hasOwn(this.#flow.slots, name) && value !== '');
     return Object.fromEntries(known);
@@ -136,7 +136,7 @@ function* untilAborted(actions: readonly DialogAction[], signal: AbortSignal): G
   }
 }
 
-/** Takes back what an abandoned answer to this turn had set and the new one leaves as it was before. */
+/** Resets the variables that an abandoned answer to this turn had set and the new answer does not. */
 function undoing(abandoned: FlowState, before: FlowState, now: FlowState): DialogAction[] {
   const stale = Object.keys({ ...abandoned.slots, ...now.slots }).filter(
     (name) => abandoned.slots[name] !== now.slots[name] && before.slots[name] === now.slots[name],
@@ -145,7 +145,7 @@ function undoing(abandoned: FlowState, before: FlowState, now: FlowState): Dialo
   return [{ type: 'set', variables: Object.fromEntries(stale.map((name) => [name, now.slots[name] ?? ''])) }];
 }
 
-/** Creates a flow's hook for each call. The clock's wall time decides what `today` is. @param server gets the flow's requests */
+/** Creates a flow's hook for each call. The clock's wall time decides which day is `today`. @param server gets the flow's requests */
 export function flowHooks(flow: Flow, clock: Clock, server?: FlowServer): DialogHookFactory {
   return { create: (call) => new FlowHook(flow, clock, call, server) };
 }

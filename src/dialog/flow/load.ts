@@ -7,7 +7,7 @@ import type { Language } from '../../language/index.ts';
 import { checkFlow } from './check.ts';
 import { type Flow, flowDocument } from './schema.ts';
 
-/** A flow that cannot be used. `problems` has all of them, each with its place. */
+/** A flow with problems; `problems` has all of them, each with its place. */
 export class FlowInvalidError extends OffhookError {
   readonly code = 'OFFHOOK_FLOW_INVALID';
   readonly retryable = false;
@@ -22,17 +22,17 @@ export class FlowInvalidError extends OffhookError {
 }
 
 export interface FlowOptions {
-  /** The bot's language: the flow's where it names none itself. */
+  /** The bot's language, for a flow that names none. */
   readonly language: Language;
-  /** The bot's time zone, likewise; UTC when absent. */
+  /** The bot's time zone, for a flow that names none; UTC when absent. */
   readonly timeZone?: string;
   /** Whether the bot has a server for the flow's requests; false when absent. */
   readonly hasServer?: boolean;
-  /** Named in messages. */
+  /** The flow's name in messages. */
   readonly source?: string;
 }
 
-/** A flow, and `file:line` of what is under these keys of it. */
+/** A flow, and the `file:line` of any of its keys. */
 export interface LocatedFlow {
   readonly flow: Flow;
   readonly whereOf: (keys: readonly string[]) => string;
@@ -74,7 +74,7 @@ function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: re
     const said = issue.code === 'unrecognized_keys' ? { message } : complaint(message, valueAt(written, keys));
     return { key: key === '' ? source : key, where: whereOf(keys), ...said };
   });
-  // Unknown keys alone do not hide the mistakes in what remains.
+  // The rest of the document is checked without the unknown keys, so that all problems are reported at once.
   const parsed = first.success ? first : flowDocument.safeParse(withoutKeys(written, first.error.issues));
   if (parsed.success) {
     const { languages = [options.language], timeZone = options.timeZone ?? 'UTC' } = parsed.data;
@@ -86,7 +86,7 @@ function parseLocated(written: unknown, options: FlowOptions, whereOf: (keys: re
   throw new FlowInvalidError(source, problems);
 }
 
-/** Of a union's complaints the one of the form that was meant: that whose trouble lies deepest. */
+/** The complaint of a union's most likely form: the one with the deepest path. */
 function innermost(issue: z.core.$ZodIssue): { keys: string[]; message: string } {
   const path = issue.path.map(String);
   const keys = issue.code === 'unrecognized_keys' ? [...path, ...issue.keys.slice(0, 1)] : path;

@@ -4,13 +4,13 @@ import type { FlowState } from './flow-state.ts';
 import type { Flow, Prompt, Slot } from './schema.ts';
 import { contractOfQuestion, contractSlotHints, contractSlotKeys, isContractSlot } from './slot-contract.ts';
 import { inLanguage } from './text.ts';
-import { builtInWords } from './words.ts';
+import { builtInWords } from './built-in-words.ts';
 
 /** At most ten terms bias a recogniser (ASR doc, streaming rule 2). */
 const MOST_HINTS = 10;
 const FEWEST_TRIES = 2;
 
-/** The question that is open, whatever kind of state asked it. */
+/** The open question of an `ask` or a `confirm`. */
 export interface Question {
   readonly prompts: readonly Prompt[];
   readonly notUnderstood: readonly (readonly Prompt[])[];
@@ -56,7 +56,7 @@ export function openQuestion(flow: Flow, state: FlowState): Question | undefined
   };
 }
 
-/** What the caller may call a detail when saying that it is wrong. */
+/** Names that the caller may use for a slot when correcting it. */
 export function calledPhrases(flow: Flow, slotName: string, language: Language): readonly string[] {
   const slot = Object.hasOwn(flow.slots, slotName) ? flow.slots[slotName] : undefined;
   const own = slot?.called === undefined ? undefined : inLanguage<readonly string[]>(slot.called, language);

@@ -27,14 +27,14 @@ import { inLanguage } from './text.ts';
 export interface Utterance {
   readonly text: string;
   readonly tokens: readonly string[];
-  /** Keys behind the words, as a part of the same answer. */
+  /** Keys pressed after the words, in the same answer. */
   readonly keys: string;
 }
 
 export interface ReadOptions {
   readonly language: Language;
   readonly today: CalendarDay;
-  /** This detail was asked for, so a number alone may be it. */
+  /** This slot was asked for, so a number alone may be its value. */
   readonly asked: boolean;
 }
 
@@ -42,7 +42,7 @@ export function utterance(text: string, keys = ''): Utterance {
   return { text: text.trim(), tokens: tokenise(text), keys };
 }
 
-/** What an utterance says for a slot, whether or not it is possible; undefined when it says nothing. */
+/** A slot's value in an utterance, possible or not; undefined when there is none. */
 export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): Found<string> | undefined {
   const { tokens } = said;
   switch (slot.kind) {
@@ -58,7 +58,7 @@ export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): F
     case 'time':
       return findTime(tokens, { window: windowOf(slot), bare: options.asked });
     case 'digits': {
-      // Asked for, they may be said in pieces and with keys between; beside the point, one run of them counts.
+      // Digits that were asked for may come in parts and with keys between; otherwise one run of them counts.
       const whole = options.asked ? readAnswer(contractOfDigits(slot), options, said.text, said.keys) : undefined;
       if (whole?.status === 'complete') return { value: whole.value, from: 0, to: tokens.length };
       const digits = findDigits(tokens);
@@ -78,7 +78,7 @@ export function readSpoken(slot: Slot, said: Utterance, options: ReadOptions): F
   }
 }
 
-/** What keys say for the slot that was asked for; undefined when they mean nothing there. */
+/** The value that keys mean for the slot that was asked for; undefined when they mean none. */
 export function readKeys(slot: Slot, digits: string): string | undefined {
   switch (slot.kind) {
     case 'choice':
@@ -105,7 +105,7 @@ export function readKeys(slot: Slot, digits: string): string | undefined {
   }
 }
 
-/** Whether an answer that was understood can be taken: an open day, a time in the window. */
+/** Whether a value can be taken: an open day, a time in the window, an amount within the limits. */
 export function isPossible(slot: Slot, value: string): boolean {
   if (slot.kind === 'day') return !slot.closed.includes(weekdayOf(value as CalendarDay)); // written by findDay
   if (slot.kind === 'time') return inWindow(value as ClockTime, { from: slot.from ?? '00:00', to: slot.to ?? '23:59' });
@@ -114,13 +114,13 @@ export function isPossible(slot: Slot, value: string): boolean {
 }
 
 function spokenContract(slot: ContractSlot, said: Utterance, { language, today, asked }: ReadOptions): Found<string> | undefined {
-  // Beside the point, any word could be a name and any number an amount.
+  // A name or a bare number that was not asked for is most likely something else.
   if (!asked && slot.kind === 'name') return undefined;
   if (!asked && slot.kind === 'money' && !/^(?:unit|whole)$/.test(findMoney(moneyWords(said.text), slot.currency).ends))
     return undefined;
   const reading = readAnswer(contractOf(slot), { language, today }, said.text, asked ? said.keys : '');
   if (reading.status !== 'complete') return undefined;
-  // A command in the same words goes first where anything would be a name.
+  // One word, so that a command in the same words wins: any word could be a name.
   return { value: reading.value, from: 0, to: slot.kind === 'name' ? 1 : said.tokens.length };
 }
 

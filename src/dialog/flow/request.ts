@@ -5,41 +5,41 @@ import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { DialogTurn } from '../port.ts';
 import { DialogTimeoutError } from '../wire/errors.ts';
-import { Patience } from '../wire/patience.ts';
+import { AnswerDeadline } from '../wire/answer-deadline.ts';
 import { keyWithin, signedHeaders } from '../wire/signature.ts';
 import type { FlowState } from './flow-state.ts';
 import type { Flow, Slot, StateDocument } from './schema.ts';
 
 export type RequestDocument = NonNullable<StateDocument['request']>;
 
-/** Who a flow's requests are sent to. */
+/** The server that gets a flow's requests. */
 export interface FlowServer {
   readonly url: string;
   /** Signs the requests; unsigned without it. */
   readonly secret: Secret | undefined;
 }
 
-/** What one request says, and under which key. */
+/** One request of a flow. */
 export interface FlowRequest {
   readonly document: RequestDocument;
   readonly body: string;
-  /** The same for the same request with the same values in every attempt at a turn, and for nothing else. */
+  /** The same for the same request and values in every attempt at a turn, else unique. */
   readonly idempotencyKey: string;
 }
 
-/** `failure` is a key of `failed`; `why` is for the record and holds nothing that the caller or the server said. */
+/** `failure` is a key of `failed`; `why` is for the record and holds no words of the caller or the server. */
 export type RequestOutcome =
   | { readonly ok: true; readonly values: Readonly<Record<string, string>> }
   | { readonly ok: false; readonly failure: string; readonly why: string };
 
 type Failure = Extract<RequestOutcome, { ok: false }>;
 
-/** Waits between two tries: a caller is on the line. */
+/** Waits between two tries; short, since the caller waits. */
 const RETRY: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 1_000, jitter: 0.5 };
-/** Answers of a server that may have another one a moment later. The idempotency key makes a second try safe. */
+/** Statuses worth a second try, which the idempotency key makes safe. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 const MOST_ANSWER_BYTES = 64 * 1024;
-/** As what a flow may `set`. */
+/** The longest value of a slot; a flow's `set` has the same limit. */
 const LONGEST_VALUE = 500;
 
 /** The request of the state that a flow stands at. @throws RangeError where that state has none */
@@ -52,8 +52,8 @@ export function requestAt(flow: Flow, { at, slots }: FlowState, { call, idempote
 }
 
 /**
- * Sends a request until it is answered, as often and as long as its state says. Redirects are not followed.
- * @returns the values of the answer by slot, or why there are none; never rejects
+ * Sends a request, with as many tries as its state says. Redirects are not followed.
+ * @returns the answer's values by slot, or why there are none; never rejects
  */
 export async function sendRequest(
   flow: Flow,
@@ -79,7 +79,7 @@ async function attempt(
   { document, body, idempotencyKey }: FlowRequest,
   clock: Clock,
 ): Promise<RequestOutcome | (Failure & { passing: boolean })> {
-  using patience = new Patience(clock, document.timeoutMs, 'the server');
+  using deadline = new AnswerDeadline(clock, document.timeoutMs, 'the server');
   try {
     const response = await fetch(url.replace(/\/+$/u, '') + document.path, {
       method: 'POST',
@@ -90,7 +90,7 @@ async function attempt(
         ...(secret === undefined ? {} : signedHeaders(secret.reveal(), idempotencyKey, clock.wallMs(), body)),
       },
       body,
-      signal: patience.signal,
+      signal: deadline.signal,
       redirect: 'manual',
     });
     if (!response.ok) {
@@ -107,7 +107,7 @@ async function attempt(
       ? { ok: false, failure: 'answer', why: `the answer has more than ${MOST_ANSWER_BYTES} bytes` }
       : valuesOf(flow, document, text);
   } catch (error) {
-    if (patience.signal.reason instanceof DialogTimeoutError)
+    if (deadline.signal.reason instanceof DialogTimeoutError)
       return { ok: false, failure: 'timeout', why: `no answer within ${document.timeoutMs} ms`, passing: true };
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     return { ok: false, failure: 'unreachable', why: `cannot be reached: ${errorText(cause)}`, passing: true };
@@ -127,7 +127,7 @@ async function bounded(response: Response): Promise<string | undefined> {
   return text + decoder.decode();
 }
 
-/** Reads the fields that a flow wants of an answer. A field that is null forgets its slot; one that is not there is a failure. */
+/** Reads an answer's fields into slots. A field that is null clears its slot; a missing field is a failure. */
 function valuesOf(flow: Flow, { answer }: RequestDocument, text: string): RequestOutcome {
   const failure = (why: string): Failure => ({ ok: false, failure: 'answer', why: `the answer ${why}` });
   let parsed: unknown;
@@ -153,7 +153,7 @@ function fieldOf(node: unknown, name: string): unknown {
   return (node as Record<string, unknown>)[name]; // its own field
 }
 
-/** A field of an answer in the form that a slot keeps; undefined where it cannot be one. */
+/** A field of an answer in its slot's form; undefined when it does not fit. */
 function valueFor(slot: Slot, raw: unknown): string | undefined {
   if (raw === null) return '';
   if (typeof raw === 'boolean')

@@ -1,7 +1,21 @@
 import { z } from 'zod';
+import { nearest } from '../../config/nearest.ts';
 import { checkKind, codePattern, WEEKDAYS, type ClockTime, LANGUAGES } from '../../language/index.ts';
 import { keysToPress, soundSource, transferTarget } from '../../config/bots.ts';
-import { strictGroup } from './strict-group.ts';
+
+/** An object of known keys only; an unknown one is reported with the nearest that is known here. */
+function strictGroup<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject(shape, {
+    error: (issue) => {
+      if (issue.code !== 'unrecognized_keys') return undefined;
+      const texts = issue.keys.map((key) => {
+        const meant = nearest(key, Object.keys(shape));
+        return meant === undefined ? `no such key: ${key}` : `no such key: ${key}. Did you mean ${meant}?`;
+      });
+      return `${texts.join(' ')} Allowed here: ${Object.keys(shape).join(', ')}`;
+    },
+  });
+}
 
 const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,62}$/, 'a name of letters, digits, - and _, at most 63');
 const spoken = z.string().min(1).max(2000);
@@ -27,9 +41,9 @@ const prompt = z.union([
     text: spoken.optional(),
     en: spoken.optional(),
     hi: spoken.optional(),
-    /** A sound in place of the text, which is then what is heard in it: said where it cannot be played, and kept in the history. */
+    /** A sound in place of the text. The text is then its words: for the history, and spoken when the sound cannot be played. */
     play: soundSource.optional(),
-    /** Whether the caller may talk over it; the bot's own setting when absent. */
+    /** Whether the caller may interrupt it; the bot's setting when absent. */
     interruptible: interruptible.optional(),
     voice: z.string().min(1).optional(),
   })
@@ -45,7 +59,7 @@ const prompt = z.union([
 ]);
 /** One prompt, or several spoken one after the other. */
 const prompts = z.union([z.array(prompt).min(1).max(20), prompt.transform((one) => [one])]);
-/** One text for each time it is needed, the last one from then on. */
+/** One text for the first time, one for the second and so on; the last one repeats. */
 const escalation = z.array(prompts).min(1).max(10);
 
 const time = z
@@ -54,9 +68,9 @@ const time = z
   .transform((value) => value as ClockTime); // the form was checked
 
 const common = {
-  /** What the caller calls this detail when correcting it: `the day`. */
+  /** Names the caller may use for it when correcting it: `the day`. */
   called: phrases.optional(),
-  /** Said when the answer is understood and not possible; `{{ heard }}` is the answer. */
+  /** Spoken when the answer is understood but not possible; `{{ heard }}` is the answer. */
   refused: prompts.optional(),
 };
 
@@ -99,7 +113,7 @@ const asking = {
   prompt: prompts,
   notUnderstood: escalation.optional(),
   noInput: escalation.optional(),
-  /** How often it asks again before it gives up; by default once for each text given, at least twice. */
+  /** How often the question is asked again before giving up; by default once for each text given, at least twice. */
   tries: z.int().min(0).max(10).optional(),
   giveUp: name.optional(),
   /** Words to expect; by default those of the answer's kind. */
@@ -124,56 +138,56 @@ const next = z.union([
 
 /** A POST to the bot's server, whose answer fills slots. */
 const request = strictGroup({
-  /** Behind the server's address. */
+  /** Appended to the server's address. */
   path: z
     .string()
     .regex(/^(?:\/[\w.~%-]+)+\/?$/, 'a path such as /bookings, without values: those go in the body')
     .default(''),
-  /** Slots that are sent; all that is known when absent. */
+  /** Slots that are sent; all known slots when absent. */
   send: z.array(name).max(100).optional(),
-  /** By slot, the field of the JSON answer that fills it; a dot leads into a field's own fields. */
+  /** For each slot, the field of the JSON answer that fills it; `doctor.name` is a field within a field. */
   answer: z
     .record(name, z.string().regex(/^[\w-]+(?:\.[\w-]+)*$/, 'a field of the answer, such as id or doctor.name'))
     .default({}),
   /** How long one try may take, and how many there are. */
   timeoutMs: z.int().min(200).max(30_000).default(4000),
   tries: z.int().min(1).max(5).default(2),
-  /** Said again and again while the answer takes long. */
+  /** Repeated while the answer takes long. */
   waiting: prompts.optional(),
-  /** Where to go when it fails: a state, or one by what went wrong. */
+  /** Where to go when it fails: one state, or a state for each kind of failure. */
   failed: z.union([name, z.record(z.string(), name)]),
-  /** Where to go when the bot's server has no address here, as on a developer's machine. */
+  /** Where to go when the bot's server has no address, as on a developer's machine. */
   unset: name.optional(),
 });
 
 const state = strictGroup({
-  /** Forgets these details on the way in. */
+  /** Clears these slots on entry. */
   clear: z.array(name).optional(),
   set: z.record(name, z.string().max(500)).optional(),
   language: z.enum(LANGUAGES).optional(),
   voice: z.string().min(1).optional(),
   note: z.string().min(1).max(500).optional(),
-  /** The caller has agreed that the call is recorded, or does not agree any more. */
+  /** Starts or stops the recording, as the caller agreed. */
   recording: z.boolean().optional(),
   say: prompts.optional(),
   request: request.optional(),
-  /** Skipped, with `say`, when the detail is known already; `also` are details that the same answer may give. */
+  /** Skipped, with `say`, when the slot is filled already; the same answer may fill the slots in `also`. */
   ask: strictGroup({ slot: name, also: z.array(name).max(10).default([]), ...asking }).optional(),
-  /** Reads details back. On a no it asks which part is wrong (`which`) and goes to that part's state. */
+  /** Reads slots back. After a no it asks which part is wrong (`which`) and goes to that part's state. */
   confirm: strictGroup({
     parts: z.record(name, name),
     which: prompts,
     yes: name,
     ...asking,
   }).optional(),
-  /** Presses these keys at the other end after what is said. */
+  /** Sends these DTMF keys to the other party after speaking. */
   press: keysToPress.optional(),
   next: next.optional(),
-  /** Ends the call after what is said; the text is the reason in the call record. */
+  /** Ends the call after speaking; the text is the reason in the call record. */
   hangup: z.string().min(1).max(100).optional(),
-  /** Connects the caller to somebody else after what is said. */
+  /** Transfers the caller after speaking. */
   transfer: transferTarget.optional(),
-  /** Goes on as another bot, whose greeting follows what is said. */
+  /** Hands the call to another bot, which greets after this. */
   bot: z.string().min(1).max(63).optional(),
 });
 
@@ -184,7 +198,7 @@ const command = z.union([
     phrases: phrases.optional(),
     key: key.optional(),
     say: prompts.optional(),
-    /** Where to go; without it the question is asked again after `say`. */
+    /** Where to go; without it the question is repeated after `say`. */
     go: name.optional(),
   }),
 ]);
@@ -192,11 +206,11 @@ const command = z.union([
 /** A conversation as written in YAML. Durations are milliseconds. */
 export const flowDocument = strictGroup({
   start: name,
-  /** Where a caller goes who was not understood too often; a goodbye by default. */
+  /** Where a caller goes after too many misunderstandings; a goodbye by default. */
   giveUp: name.optional(),
-  /** Languages that every prompt must have; the bot's own by default. */
+  /** Languages that every prompt must have; the bot's language by default. */
   languages: z.array(z.enum(LANGUAGES)).min(1).optional(),
-  /** Decides what `today` is; that of the bot by default. */
+  /** Decides which day is `today`; the bot's time zone by default. */
   timeZone: z.string().optional(),
   /** Names for texts used in several prompts: `{{ clinic }}`. */
   values: z.record(name, text).default({}),
@@ -218,11 +232,11 @@ export interface ByLanguage<Value> {
   readonly hi?: Value | undefined;
 }
 
-/** A flow that was read and checked. */
+/** A parsed and checked flow. */
 export interface Flow extends Omit<FlowDocument, 'languages' | 'timeZone'> {
-  /** Whether its requests have somebody to go to. */
+  /** Whether the bot has a server for its requests. */
   readonly hasServer: boolean;
-  /** The first one is where a call starts that asks for none of them. */
+  /** A call in none of these languages starts in the first. */
   readonly languages: readonly ('en' | 'hi')[];
   readonly timeZone: string;
 }

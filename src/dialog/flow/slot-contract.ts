@@ -1,7 +1,7 @@
 import { contractHints, type AnswerContract, mostKeys, type Language } from '../../language/index.ts';
 import type { Slot } from './schema.ts';
 
-/** Slots that are read and said by an answer contract. */
+/** Slots that an answer contract reads and speaks. */
 export type ContractSlot = Extract<Slot, { kind: 'phone' | 'money' | 'code' | 'email' | 'name' }>;
 
 export function isContractSlot(slot: Slot): slot is ContractSlot {
@@ -10,7 +10,7 @@ export function isContractSlot(slot: Slot): slot is ContractSlot {
 
 const contractKinds: ReadonlySet<Slot['kind']> = new Set(['phone', 'money', 'code', 'email', 'name']);
 
-/** The contract of a slot. Nothing is read back for it: a flow has `confirm` for that. */
+/** A slot's contract. It has no read-back: a flow confirms with `confirm`. */
 export function contractOf(slot: ContractSlot): AnswerContract {
   const readBack = 'never';
   switch (slot.kind) {
@@ -27,7 +27,7 @@ export function contractOf(slot: ContractSlot): AnswerContract {
   }
 }
 
-/** The contract that the call gets with a question: what tells it when the answer is over. */
+/** The contract that goes with a question: it decides when the answer ends. */
 export function contractOfQuestion(slot: Slot): AnswerContract | undefined {
   if (isContractSlot(slot)) return contractOf(slot);
   return slot.kind === 'digits' ? contractOfDigits(slot) : undefined;
@@ -41,7 +41,7 @@ export function contractSlotHints(slot: ContractSlot, language: Language): reado
   return contractHints(contractOf(slot), language);
 }
 
-/** Keys that complete the answer; a slot that cannot be typed leaves one, for commands. */
+/** Keys that complete the answer; 1 for a slot that cannot be typed, so that command keys work. */
 export function contractSlotKeys(slot: ContractSlot): number {
   return mostKeys(contractOf(slot)) ?? 1;
 }

@@ -11,7 +11,7 @@ import {
 import type { AudibleAction } from '../port.ts';
 import type { ByLanguage, Flow, Prompt, Slot } from './schema.ts';
 import { contractOf } from './slot-contract.ts';
-import { builtInWords } from './words.ts';
+import { builtInWords } from './built-in-words.ts';
 
 /** `full` says the part of the day with a time; `digits` reads figures one by one; `spelled` sign by sign. */
 export const FILTERS = ['full', 'digits', 'spelled'] as const;
@@ -24,7 +24,7 @@ export interface Placeholder {
 }
 
 export function placeholdersOf(template: string): Placeholder[] {
-  return [...template.matchAll(PLACEHOLDER)].map((match) => ({ name: match[1]!, filter: match[2] }));
+  return [...template.matchAll(PLACEHOLDER)].map(([, name = '', filter]) => ({ name, filter }));
 }
 
 export function inLanguage<Value>(values: ByLanguage<Value>, language: Language): Value | undefined {
@@ -41,8 +41,8 @@ export interface TextScope {
 }
 
 /**
- * Fills `{{ slot }}`, `{{ value }}` and `{{ heard }}` with what is known, said as the language says it. One pass: what
- * a caller said is never read as a template. Unknown names become nothing.
+ * Fills `{{ slot }}`, `{{ value }}` and `{{ heard }}` with the known values as they are spoken in the language. One pass: a
+ * caller's words are never read as a template. Unknown names become empty.
  */
 export function fillText(template: string, scope: TextScope): string {
   const filled = template.replaceAll(PLACEHOLDER, (_match, name: string, filter: string | undefined) => {
@@ -50,13 +50,14 @@ export function fillText(template: string, scope: TextScope): string {
     const slot = scope.flow.slots[name];
     const known = scope.slots[name];
     if (slot !== undefined) return known === undefined ? '' : sayValue(slot, known, scope, filter);
-    const value = Object.hasOwn(scope.flow.values, name) ? inLanguage(scope.flow.values[name]!, scope.language) : known;
+    const text = Object.hasOwn(scope.flow.values, name) ? scope.flow.values[name] : undefined;
+    const value = text === undefined ? known : inLanguage(text, scope.language);
     return filter === 'digits' ? sayDigits(scope.language, value ?? '') : (value ?? '');
   });
   return filled.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** A detail's value as it is said back. Values that do not have their kind's form are said as they are. */
+/** A slot's value as it is spoken. A value without its kind's form is spoken as it is. */
 export function sayValue(slot: Slot, value: string, scope: TextScope, filter?: string): string {
   switch (slot.kind) {
     case 'day':
@@ -82,7 +83,7 @@ export function sayValue(slot: Slot, value: string, scope: TextScope, filter?: s
   }
 }
 
-/** The prompts as actions; those with nothing to say in this language are left out. */
+/** The prompts as actions; prompts without a text in this language are left out. */
 export function sayPrompts(prompts: readonly Prompt[], scope: TextScope): AudibleAction[] {
   return prompts.flatMap((prompt): AudibleAction[] => {
     const text = fillText(inLanguage<string>(prompt.text, scope.language) ?? '', scope);

@@ -1,12 +1,11 @@
+import type { Condition, Flow, StateDocument } from './schema.ts';
 import type { AudibleAction, DialogAction } from '../port.ts';
-import { conditionHolds } from './condition.ts';
 import type { FlowContext, FlowState, FlowStep } from './flow-state.ts';
 import { openQuestion } from './question.ts';
-import type { Flow, StateDocument } from './schema.ts';
 import { sayPrompts, type TextScope } from './text.ts';
-import { builtInWords } from './words.ts';
+import { builtInWords } from './built-in-words.ts';
 
-/** States passed without a question in one step; more is a loop, and the call ends politely. */
+/** States passed without a question in one step; more is a loop, and the call ends with a goodbye. */
 const MOST_STATES = 50;
 
 export function scopeOf(flow: Flow, state: FlowState, context: FlowContext): TextScope {
@@ -20,8 +19,8 @@ export function endPolitely(state: FlowState, reason: string): FlowStep {
 }
 
 /**
- * Goes to a state and on from there until a question is open or the call ends. States whose detail is known are
- * skipped. Always ends in a question that was spoken or in a hang-up.
+ * Goes to a state and on from there until a question is open or the call ends. States whose slot is filled are skipped.
+ * Always ends with a spoken question or a hang-up.
  */
 export function walk(flow: Flow, from: FlowState, target: string, context: FlowContext): FlowStep {
   const actions: DialogAction[] = [];
@@ -30,7 +29,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
     said.push(...added);
     actions.push(...added);
   };
-  let state: FlowState = { ...from, misses: 0, noInputs: 0, said, ending: [], unfinished: undefined };
+  let state: FlowState = { ...from, misses: 0, noInputs: 0, said, ending: [], partial: undefined };
   let name: string | undefined = target;
   for (let passed = 0; passed < MOST_STATES && name !== undefined; passed++) {
     const here: StateDocument | undefined = Object.hasOwn(flow.states, name) ? flow.states[name] : undefined;
@@ -80,7 +79,7 @@ export function walk(flow: Flow, from: FlowState, target: string, context: FlowC
   return { state: ended.state, actions: [...actions, ...ended.actions] };
 }
 
-/** Where a state leads, given what is known; undefined when it says of nothing that holds. */
+/** Where a state leads with these slots; undefined when no branch applies. */
 export function nextOf(state: StateDocument, slots: Readonly<Record<string, string>>): string | undefined {
   const { next } = state;
   if (next === undefined || typeof next === 'string') return next;
@@ -93,4 +92,13 @@ export function nextOf(state: StateDocument, slots: Readonly<Record<string, stri
 
 function without(slots: Readonly<Record<string, string>>, names: readonly string[]): Readonly<Record<string, string>> {
   return names.length === 0 ? slots : Object.fromEntries(Object.entries(slots).filter(([name]) => !names.includes(name)));
+}
+
+/** Whether a slot's value meets a branch's condition: a value, one of several, filled, or anything but a value. */
+function conditionHolds(wanted: Condition, value: string | undefined): boolean {
+  if (typeof wanted === 'string') return value === wanted;
+  if (Array.isArray(wanted)) return value !== undefined && wanted.includes(value);
+  const filled = value !== undefined && value !== '';
+  if (wanted.filled !== undefined && wanted.filled !== filled) return false;
+  return wanted.not === undefined || ![wanted.not].flat().includes(value ?? '');
 }

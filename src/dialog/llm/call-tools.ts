@@ -5,7 +5,7 @@ import type { DialogAction } from '../port.ts';
 
 export type Tool = OpenAI.Chat.ChatCompletionFunctionTool;
 
-/** What a model may do to the call, beside speaking. Their names cannot be taken by a bot's own tools. */
+/** Tools that control the call. A bot's own tools cannot have their names. */
 export const CALL_TOOLS: readonly Tool[] = [
   tool('hang_up', 'Ends the call after what you say in this answer. Say goodbye first.', {
     reason: { type: 'string', description: 'Why, in a few words' },
@@ -25,7 +25,7 @@ function tool(name: string, description: string, properties: Record<string, unkn
   return { type: 'function', function: { name, description, parameters } };
 }
 
-/** Whether a tool of this name is built in, so that none of a bot's own can have it. */
+/** Whether this is the name of a built-in tool. */
 export function isCallTool(name: string): boolean {
   return name === 'transfer_call' || CALL_TOOLS.some((tool) => tool.function.name === name);
 }
@@ -36,7 +36,7 @@ const pressKeys = z.object({ keys: keysToPress });
 const takeNote = z.object({ text: z.string().min(1).max(2000) });
 const remember = z.object({ name: z.string().min(1).max(100), value: z.string().max(2000) });
 
-/** The tool that connects a caller to one of these; none where there are none. */
+/** The tool that transfers a caller to one of these; none for an empty list. */
 export function transferTools(names: readonly string[]): Tool[] {
   if (names.length === 0) return [];
   const to = { type: 'string', enum: names };
@@ -44,10 +44,10 @@ export function transferTools(names: readonly string[]): Tool[] {
 }
 
 /**
- * What a call of a built-in tool does.
- * @param transfers whom the caller can be connected to, by name: a model gives no numbers of its own
+ * The action of a built-in tool.
+ * @param transfers targets by name: a model cannot give numbers of its own
  * @returns undefined when the tool is not built in
- * @throws ZodError for arguments it cannot use
+ * @throws ZodError for invalid arguments
  */
 export function callAction(name: string, args: unknown, transfers: Readonly<Record<string, string>>): DialogAction | undefined {
   switch (name) {

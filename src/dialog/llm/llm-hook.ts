@@ -4,45 +4,42 @@ import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
-import { DialogServerError } from '../wire/errors.ts';
-import { Patience } from '../wire/patience.ts';
-import { serverWords } from '../wire/server-words.ts';
+import { DialogServerError, serverWords } from '../wire/errors.ts';
+import { AnswerDeadline } from '../wire/answer-deadline.ts';
 import { CALL_TOOLS, callAction, isCallTool, type Tool, transferTools } from './call-tools.ts';
-import { messagesFor, type Message } from './messages.ts';
-import { type ModelLimits, ModelRequest } from './model-request.ts';
+import { messagesFor, type Message, type ModelLimits, ModelRequest } from './model-request.ts';
 import { ModelStream, type ToolCall } from './model-stream.ts';
-import { callCodeTool, type CodeTool, parametersOf } from './code-tools.ts';
-import { callWebTool, type WebTool } from './web-tool.ts';
+import { callCodeTool, type CodeTool, parametersOf, callWebTool, type WebTool } from './own-tools.ts';
 
 export interface LlmHookSettings {
   readonly baseUrl: string;
   readonly model: string;
-  /** The key of the address; also signs the requests to tools. */
+  /** The API key; also signs the requests to tools. */
   readonly secret: Secret | undefined;
   readonly instructions: string;
   readonly greeting?: string | undefined;
   readonly temperature?: number | undefined;
   readonly reasoningEffort?: ModelLimits['reasoningEffort'];
   readonly maxTokens: number;
-  /** Longest silence of the model, before its answer and in it, and longest time of a tool. */
+  /** How long the model may be silent, before and during its answer, and how long a tool may take. */
   readonly timeoutMs: number;
-  /** All waits of a turn together, for the model and its tools. */
+  /** Limit of all waits of a turn together, for the model and its tools. */
   readonly turnTimeoutMs: number;
   readonly tools: readonly WebTool[];
-  /** Tools in the gateway's process. */
+  /** Tools that run in the gateway's process. */
   readonly codeTools?: readonly CodeTool[];
   readonly transfers: Readonly<Record<string, string>>;
 }
 
-/** A turn that calls tools more often than this is cut off: the caller waits. */
+/** Requests to the model in one turn; a turn with more tool calls ends there, since the caller waits. */
 const MOST_ROUNDS = 5;
-/** Fields that are told otherwise, each of them once. */
+/** Refused fields that are changed, each once. */
 const MOST_CHANGES = 3;
 const MOST_NOTES = 10;
 const MOST_NOTE_CHARACTERS = 500;
-/** Before the one repeat after a lost connection or a 5xx. */
+/** Before the one retry after a lost connection or a 5xx. */
 const RETRY_AFTER_MS = 150;
-/** Of one answer as it is sent, about 250 bytes a token, and of one of its events. */
+/** Limits of one answer in bytes, about 250 a token, and of one of its events. */
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
 const MOST_EVENT_BYTES = 512 * 1024;
 const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const;
@@ -50,20 +47,20 @@ const EVENT_ENDS = ['\n\n', '\r\n\r\n', '\r\r'] as const;
 /** Bots whose dialog is a language model behind an OpenAI-compatible address. */
 export function llmHooks(settings: LlmHookSettings, clock: Clock): DialogHookFactory {
   const { baseUrl: baseURL, secret } = settings;
-  // It would wait as long as a server asks, and forget why: a caller is waiting.
+  // No retries in the client: it waits as long as a server asks, while the caller waits.
   const client = new OpenAI({ baseURL, apiKey: secret?.reveal() ?? 'none', maxRetries: 0, fetch: boundedFetch });
   const model = { client, request: new ModelRequest(settings), tools: toolsOf(settings) };
   return { create: () => new LlmHook(model, settings, clock) };
 }
 
-/** What all calls of a bot share. */
+/** Shared by all calls of a bot. */
 interface Model {
   readonly client: OpenAI;
   readonly request: ModelRequest;
   readonly tools: Tool[];
 }
 
-/** One conversation with a model. What tools answered is kept as notes for the turns that follow. */
+/** One conversation with a model. Answers of tools are kept as notes for later turns. */
 export class LlmHook implements DialogHook {
   readonly #model: Model;
   readonly #settings: LlmHookSettings;
@@ -83,35 +80,35 @@ export class LlmHook implements DialogHook {
       yield { type: 'say', text: greeting };
       return;
     }
-    using patience = new Patience(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
+    using deadline = new AnswerDeadline(this.#clock, timeoutMs, 'the model', turnTimeoutMs);
     try {
-      yield* patience.deliver(this.#rounds(turn, AbortSignal.any([signal, patience.signal]), patience));
+      yield* deadline.deliver(this.#rounds(turn, AbortSignal.any([signal, deadline.signal]), deadline));
     } catch (error) {
-      if (patience.signal.aborted) throw patience.signal.reason;
+      if (deadline.signal.aborted) throw deadline.signal.reason;
       throw error instanceof APIError ? serverError(error, (text) => serverWords(text, turn, secret)) : error;
     }
   }
 
-  async *#rounds(turn: DialogTurn, signal: AbortSignal, patience: Patience): AsyncIterable<DialogAction> {
+  async *#rounds(turn: DialogTurn, signal: AbortSignal, deadline: AnswerDeadline): AsyncIterable<DialogAction> {
     const { instructions, timeoutMs } = this.#settings;
     const messages = messagesFor(instructions, turn, this.#notes);
     for (let round = 0; round < MOST_ROUNDS; round += 1) {
       const stream = new ModelStream();
-      yield* this.#speak(messages, stream, signal, patience);
+      yield* this.#speak(messages, stream, signal, deadline);
       const { toolCalls } = stream;
       if (toolCalls.length === 0) return;
-      // What was said so far does not go on after the tools, and is not to wait for them.
+      // Ends the sentence, so that it is spoken before the tools run.
       if (stream.text.trim() !== '') yield { type: 'say', text: '' };
       messages.push(assistantMessage(stream));
       for (const call of toolCalls) {
-        // The tool has a limit of its own, and tells the model of it.
-        patience.renew(2 * timeoutMs);
+        // The tool has its own timeout, and tells the model when it is reached.
+        deadline.renew(2 * timeoutMs);
         const done = await this.#use(call, turn, signal);
-        patience.renew();
+        deadline.renew();
         if (done.action !== undefined) yield done.action;
         messages.push({ role: 'tool', tool_call_id: call.id, content: done.answer });
       }
-      // Nothing is left to be said after these: the model need not be asked again.
+      // After built-in tools and a spoken text nothing remains to say: the model is not asked again.
       if (toolCalls.every(({ name }) => isCallTool(name)) && stream.text.trim() !== '') return;
     }
   }
@@ -120,14 +117,14 @@ export class LlmHook implements DialogHook {
     messages: readonly Message[],
     stream: ModelStream,
     signal: AbortSignal,
-    patience: Patience,
+    deadline: AnswerDeadline,
   ): AsyncIterable<DialogAction> {
     const chunks = await this.#ask(messages, signal);
     for await (const chunk of chunks) {
       const { text, isNews } = stream.take(chunk);
       if (text !== '') yield { type: 'say', text, more: true };
-      // A caller hears nothing of a server that only shows that it lives.
-      else if (isNews) patience.renew();
+      // Only new content counts: a server's keep-alives do not restart the wait.
+      else if (isNews) deadline.renew();
     }
     signal.throwIfAborted();
     const { maxTokens } = this.#settings;
@@ -138,7 +135,7 @@ export class LlmHook implements DialogHook {
       );
   }
 
-  /** Asks again what was refused for a field it need not hold, and once where nobody answered. */
+  /** Asks again without a refused field, and once after a lost connection or a 5xx. */
   async #ask(messages: readonly Message[], signal: AbortSignal): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> {
     const { model } = this.#settings;
     for (let changes = 0, retried = false; ;) {
@@ -187,7 +184,7 @@ export class LlmHook implements DialogHook {
   }
 }
 
-/** Everything a model may use, the same in all calls of a bot. */
+/** All tools of a bot's model, the same in every call. */
 function toolsOf({ tools, codeTools = [], transfers }: LlmHookSettings): Tool[] {
   const own = [
     ...tools.map(({ name, description, parameters }) => ({ name, description, parameters: { ...parameters } })),
@@ -207,26 +204,26 @@ function assistantMessage(stream: ModelStream): Message {
   return { role: 'assistant', content: stream.text === '' ? null : stream.text, tool_calls: calls };
 }
 
-/** @param words makes fit to be told what the server said */
+/** @param words shortens and masks the server's text */
 function serverError(error: InstanceType<typeof APIError>, words: (text: string) => string): DialogServerError {
   if (error instanceof APIConnectionError)
     return new DialogServerError('the model cannot be reached', { retryable: true, cause: error });
   const status: unknown = error.status;
   const told = typeof status === 'number' ? `answered with HTTP ${status}` : 'broke off its answer';
-  // The client puts the status ahead of the sentence.
+  // The client puts the status before the server's text.
   const said = words(error.message.replace(/^\d{3} /u, ''));
   return new DialogServerError(`the model ${told}${said === '' ? '' : `: ${said}`}`, {
     retryable: typeof status !== 'number' || status >= 500 || status === 429,
   });
 }
 
-/** Nobody answered, or only to say that it is away. */
+/** No connection, or a 5xx. */
 function isAway(error: unknown): boolean {
   if (error instanceof APIConnectionError) return true;
   return error instanceof APIError && Number(error.status) >= 500;
 }
 
-/** Reads no more of an answer than it may have. The client itself keeps what it reads until an event ends, and searches all of it anew. */
+/** Limits an answer's size: the client buffers an event until it ends, and searches all of it at each read. */
 const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.body === null) return response;

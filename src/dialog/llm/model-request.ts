@@ -1,4 +1,41 @@
-import { APIError, type OpenAI } from 'openai';
+import { type OpenAI, APIError } from 'openai';
+import type { DialogTurn, TurnInput } from '../port.ts';
+
+export type Message = OpenAI.Chat.ChatCompletionMessageParam;
+
+/** Without this a model writes for readers. */
+const ON_THE_PHONE =
+  'You are speaking on a phone call. Answer in one to three short spoken sentences, without lists, markup or emoji. ' +
+  'What the caller says reaches you through a speech recogniser and may hold mistakes. Text in parentheses tells what happened and was not said.';
+const MOST_HISTORY = 40;
+
+/** A turn as messages. The history has the words that the caller heard, not all that was sent. */
+export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: readonly string[]): Message[] {
+  const { from, language } = turn.call;
+  const facts = `The caller's number is ${from}. Speak the language "${language}".`;
+  const known = toolNotes.length === 0 ? '' : `\n\nResults of tools you called earlier:\n${toolNotes.join('\n')}`;
+  const history = turn.history.slice(-MOST_HISTORY).map(({ role, text }): Message => {
+    return role === 'bot' ? { role: 'assistant', content: text } : { role: 'user', content: text };
+  });
+  return [
+    { role: 'system', content: `${ON_THE_PHONE}\n${facts}\n\n${instructions}${known}` },
+    ...history,
+    { role: 'user', content: inputText(turn.input) },
+  ];
+}
+
+function inputText(input: TurnInput): string {
+  switch (input.kind) {
+    case 'start':
+      return '(The call was just answered. Greet the caller.)';
+    case 'spoken':
+      return input.text === '' ? '(The caller said something that was not understood.)' : input.text;
+    case 'keyed':
+      return `(The caller pressed these keys: ${input.digits})`;
+    case 'no-input':
+      return `(The caller has said nothing, for the ${input.attempt}. time.)`;
+  }
+}
 
 type Fields = Pick<
   OpenAI.Chat.ChatCompletionCreateParamsStreaming,
@@ -8,17 +45,17 @@ type Fields = Pick<
 export interface ModelLimits {
   readonly baseUrl: string;
   readonly model: string;
-  /** Of one answer, what a model thinks to itself included. */
+  /** Limit of one answer, with the tokens of a model's reasoning. */
   readonly maxTokens: number;
   readonly temperature?: number | undefined;
   readonly reasoningEffort?: NonNullable<OpenAI.Chat.ChatCompletionCreateParamsStreaming['reasoning_effort']> | undefined;
 }
 
-/** The families that refuse `max_tokens`, wherever they are served. */
+/** Model families that refuse `max_tokens` on every server. */
 const NEW_FAMILIES = /(?:^|[/:])(?:o\d|gpt-[5-9])/iu;
-/** Hosts where every model takes `max_completion_tokens`, of which `max_tokens` is the deprecated name. */
+/** Hosts where every model takes `max_completion_tokens`; `max_tokens` is its deprecated name. */
 const NEW_HOSTS = /(?:^|\.)openai\.(?:com|azure\.com)$/u;
-/** Whether a model is of a family that thinks before it speaks, and refuses a temperature then. */
+/** Whether a model is of a reasoning family, which refuses a temperature. */
 export function isNewFamily(model: string): boolean {
   return NEW_FAMILIES.test(model);
 }
@@ -26,8 +63,8 @@ export function isNewFamily(model: string): boolean {
 const REFUSED: ReadonlySet<number> = new Set([400, 422]);
 
 /**
- * The fields of a request that some models refuse: the limit of tokens has two names, and reasoning models take no temperature. What
- * a server was told wrong once is told right from then on, by every call of the bot.
+ * The fields of a request that some models refuse: the token limit has two names, and reasoning models take no temperature. A
+ * field that a server refused once is changed for all later requests of the bot.
  */
 export class ModelRequest {
   #fields: Fields;
@@ -46,12 +83,12 @@ export class ModelRequest {
   }
 
   /**
-   * Changes what the server refused.
-   * @param sent the fields of the request that was refused
-   * @returns whether another request may be taken
+   * Changes the field that the server refused.
+   * @param sent the fields of the refused request
+   * @returns whether another request is worth a try
    */
   heed(sent: Fields, error: unknown): boolean {
-    // Another call of the bot was told the same before.
+    // Another call of the bot has changed the fields already.
     if (sent !== this.#fields) return true;
     const named = refusedField(sent, error);
     const { max_tokens, max_completion_tokens, ...rest } = sent;
@@ -74,7 +111,7 @@ export class ModelRequest {
   }
 }
 
-/** The field that the server names, as OpenAI does in `param` and others in their sentence. */
+/** The field that the server names: OpenAI in `param`, other servers in their message. */
 function refusedField(sent: Fields, error: unknown): keyof Fields | undefined {
   if (!(error instanceof APIError) || !REFUSED.has(Number(error.status))) return undefined;
   const names = (['max_tokens', 'max_completion_tokens', 'temperature', 'reasoning_effort'] as const).filter(

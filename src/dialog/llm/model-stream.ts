@@ -1,29 +1,29 @@
 import type { OpenAI } from 'openai';
 import { DialogServerError } from '../wire/errors.ts';
 
-/** One function the model wants called; `args` is JSON text, as far as the model wrote any. */
+/** A tool call of the model; `args` is JSON text, empty where the model wrote none. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly args: string;
 }
 
-/** More than this in one answer is a model gone astray. */
+/** Tool calls in one answer; further ones are ignored. */
 const MOST_TOOL_CALLS = 16;
-/** Of one answer, words and calls of tools together: an hour and a half of speech. */
+/** The longest answer, text and tool calls together: an hour and a half of speech. */
 const MOST_CHARACTERS = 100_000;
 
-/** Puts a streamed completion together: text goes on as it comes, calls of tools are known at the end. */
+/** Assembles a streamed completion: text is available as it arrives, tool calls at the end. */
 export class ModelStream {
   readonly #calls: { id: string; name: string; args: string }[] = [];
   #text = '';
   #characters = 0;
-  /** Why the model stopped, in its server's words. */
+  /** The server's `finish_reason`. */
   #finish: string | undefined;
 
   /**
-   * @returns the text that this chunk adds, and whether it adds anything at all
-   * @throws DialogServerError for an answer that does not end
+   * @returns the text of this chunk, and whether the chunk has any text or tool call
+   * @throws DialogServerError for an answer that is too long
    */
   take(chunk: OpenAI.Chat.ChatCompletionChunk): { readonly text: string; readonly isNews: boolean } {
     const before = this.#characters;
@@ -31,7 +31,7 @@ export class ModelStream {
     const delta = choice?.delta;
     this.#finish = choice?.finish_reason ?? this.#finish;
     for (const part of delta?.tool_calls ?? []) {
-      // Some servers leave the index out: what they send is then a whole call.
+      // Some servers omit the index: such a part is a whole call.
       const index = Number.isInteger(part.index) ? part.index : this.#calls.length;
       if (index < 0 || index >= MOST_TOOL_CALLS) continue;
       const call = (this.#calls[index] ??= { id: '', name: '', args: '' });
@@ -52,7 +52,7 @@ export class ModelStream {
     return added;
   }
 
-  /** The limit of tokens was reached before anything came of it: a reasoning model has spent them on its thoughts. */
+  /** The token limit was reached before any output: a reasoning model spent all tokens on its reasoning. */
   get isUsedUp(): boolean {
     return this.#finish === 'length' && this.#characters === 0;
   }

@@ -2,43 +2,48 @@ import twilio from 'twilio';
 import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
-import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
+import {
+  type CallFacts,
+  type DialogAction,
+  type DialogHook,
+  type DialogHookFactory,
+  type DialogTurn,
+  withoutSounds,
+} from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';
-import { Patience } from '../wire/patience.ts';
+import { AnswerDeadline } from '../wire/answer-deadline.ts';
 import { MOST_LOOPS } from '../action-schema.ts';
-import { withoutSounds } from '../port-sounds.ts';
-import { endsAnswer, type ServerMessage, setupMessage } from './relay-messages.ts';
-import { RelaySocket } from './relay-socket.ts';
+import { endsAnswer, type ServerMessage, setupMessage, RelaySocket } from './relay-socket.ts';
 
 export interface RelayHookSettings {
   readonly url: string;
   /** Signs the handshake in `X-Twilio-Signature`, which servers written for the protocol verify. */
   readonly secret: Secret | undefined;
-  /** Longest silence of the server, before its answer and in it. */
+  /** How long the server may be silent, before and during its answer. */
   readonly timeoutMs: number;
   readonly greeting?: string | undefined;
   readonly parameters: Readonly<Record<string, string>>;
-  /** The protocol has no message for a silent caller: this is said then. */
+  /** Spoken to a silent caller, for whom the protocol has no message. */
   readonly noInput: string;
-  /** How long an end of the call, or keys to press, are waited for behind an answer, in ms; 500 when absent. */
+  /** How long to wait after an answer for `end` or `sendDigits`, in ms; 500 when absent. */
   readonly followMs?: number;
 }
 
-/** A socket to a bot's server, with the handshake signed. @throws DialogServerError; the signal's reason when aborted */
+/** Opens a socket to a bot's server, with a signed handshake. @throws DialogServerError; the signal's reason when aborted */
 export function openRelay({ url, secret }: Pick<RelayHookSettings, 'url' | 'secret'>, signal: AbortSignal): Promise<RelaySocket> {
   const signature = secret && twilio.getExpectedTwilioSignature(secret.reveal(), url, {});
   return RelaySocket.open(url, signature === undefined ? {} : { 'X-Twilio-Signature': signature }, signal);
 }
 
-/** A server that sends a sound and words, or words and the end of the call, sends them together. */
+/** Servers send a sound and its text, or a text and the `end`, together. */
 const MAY_FOLLOW_MS = 500;
-/** Music that gives way says that the server is busy; it may be silent for so long. */
+/** How long a server may be silent while its preemptible music plays. */
 const MOST_MUSIC_MS = 120_000;
-/** Of one answer, its messages as JSON; an answer of HTTP may have as many characters of text. */
+/** Limit of one answer, its messages counted as JSON. */
 const MOST_ANSWER_CHARACTERS = 1_000_000;
-/** A greeting, or an answer to keys, is waited for so long where none may come: less than a dialog may take to answer at all. */
+/** How long to wait for a greeting or an answer to keys, which are optional; below the call's own limit for a dialog. */
 const MOST_SILENCE_MS = 8_000;
-/** A server that answered what was given up first has its next answer under way by then. */
+/** How long to wait for the current answer after the late answer to an abandoned prompt. */
 const NEXT_ANSWER_MS = 1_500;
 
 /** Bots written for the ConversationRelay messages: one WebSocket for each call. */
@@ -47,16 +52,16 @@ export function relayHooks(settings: RelayHookSettings, clock: Clock): DialogHoo
 }
 
 /**
- * One conversation with such a bot. A turn is a `prompt` (or one `dtmf` for each key), and its answer the `text` tokens up
- * to the one marked `last`. What cut the answer short is told in an `interrupt`: ahead of the next turn, with what was heard, or at
- * once where a prompt was given up before anything was said. Messages the server sends unasked are spoken with its next answer. A
- * server that waits for the caller to speak first, or for more keys, sends nothing, and the caller has the floor again after 8 s. A
- * `play` with nothing behind it is an answer too; one that gives way to what follows is taken for music over a longer wait.
+ * One conversation with a ConversationRelay bot. A turn is a `prompt`, or one `dtmf` for each key; its answer is the `text` tokens
+ * up to the one marked `last`. An interrupted answer is reported with `interrupt`: before the next turn, with the words that were
+ * heard, or at once for a prompt that was abandoned before any reply. Messages that the server sends unasked are spoken with its
+ * next answer. A server may stay silent at the start and after keys; the caller has the floor again after 8 s. A `play` alone is
+ * an answer; a preemptible one is music during a longer wait.
  *
- * No `text` tells which prompt it answers, and after an `interrupt` some servers finish their answer and some never send its
- * `last`. So answers are counted. One to a prompt that was given up is dropped where it has come by the next prompt; where it has
- * not, what comes is spoken, and what follows within a moment too: the late answer may have come first. Nobody waits longer for
- * that than a silence behind the answer, and not again for a server that was seen to stop.
+ * A `text` does not say which prompt it answers, and after an `interrupt` some servers finish their answer while others never
+ * send its `last`. So answers are counted. The answer to an abandoned prompt is dropped when it is there at the next prompt.
+ * When it is not, the first answer that arrives is spoken, and a second one that follows within `NEXT_ANSWER_MS`: the first may
+ * have been the late one. A server that was seen to stop at an `interrupt` is not waited for again.
  */
 export class RelayHook implements DialogHook {
   readonly #settings: RelayHookSettings;
@@ -65,14 +70,14 @@ export class RelayHook implements DialogHook {
   /** In the carrier's form: two letters and 32 hex digits. */
   readonly #sessionId = `VX${newId('rel').slice('rel_'.length)}`;
   #socket: RelaySocket | undefined;
-  /** What the server said in its last answer. */
+  /** The text of the server's last answer. */
   #said = '';
-  /** The turn that was prompted last. */
+  /** Index of the last turn that was prompted. */
   #index = -1;
-  /** Answers that have not come to their end: the one that is read, and those of prompts that were given up. */
+  /** Answers still to end: the current one, and those of abandoned prompts. */
   #due = 0;
   #ended = false;
-  /** Whether the server says nothing more where it was interrupted. */
+  /** Whether the server stops its answer at an `interrupt`. */
   #stops = false;
 
   constructor(settings: RelayHookSettings, clock: Clock, call: CallFacts) {
@@ -88,11 +93,11 @@ export class RelayHook implements DialogHook {
       yield { type: 'say', text: noInput };
       return;
     }
-    // The protocol asks for no answer to these.
+    // An answer to these is optional in the protocol.
     const mayBeSilent = turn.input.kind === 'start' || turn.input.kind === 'keyed';
-    const patienceMs = mayBeSilent ? Math.min(timeoutMs, MOST_SILENCE_MS) : timeoutMs;
-    using patience = new Patience(this.#clock, patienceMs, "the bot's server");
-    const either = AbortSignal.any([signal, patience.signal]);
+    const deadlineMs = mayBeSilent ? Math.min(timeoutMs, MOST_SILENCE_MS) : timeoutMs;
+    using deadline = new AnswerDeadline(this.#clock, deadlineMs, "the bot's server");
+    const either = AbortSignal.any([signal, deadline.signal]);
     try {
       const socket = await this.#connected(either);
       if (turn.input.kind === 'start' && greeting !== undefined) {
@@ -101,17 +106,17 @@ export class RelayHook implements DialogHook {
       }
       const unasked = this.#prompt(socket, turn);
       try {
-        yield* this.#actions(this.#answer(unasked, socket, either, patience));
-        patience.renew(2 * MAY_FOLLOW_MS);
+        yield* this.#actions(this.#answer(unasked, socket, either, deadline));
+        deadline.renew(2 * MAY_FOLLOW_MS);
         yield* this.#actions(this.#trailing(socket, either));
       } catch (error) {
-        if (!mayBeSilent || !patience.signal.aborted || this.#said !== '') throw error;
+        if (!mayBeSilent || !deadline.signal.aborted || this.#said !== '') throw error;
         this.#due = 0;
       } finally {
         if (this.#due > 0 && this.#said === '') socket.send(interrupt(''));
       }
     } catch (error) {
-      if (patience.signal.aborted) throw patience.signal.reason;
+      if (deadline.signal.aborted) throw deadline.signal.reason;
       throw error;
     }
   }
@@ -130,7 +135,7 @@ export class RelayHook implements DialogHook {
     return socket;
   }
 
-  /** What follows within a time, if anything does. */
+  /** The next message within a time; undefined when none comes. */
   async #following(socket: RelaySocket, withinMs: number, signal: AbortSignal): Promise<ServerMessage | undefined> {
     const late = new AbortController();
     const timer = this.#clock.after(withinMs, () => late.abort());
@@ -144,9 +149,9 @@ export class RelayHook implements DialogHook {
     }
   }
 
-  /** @returns how many answers are there that nobody asked for */
+  /** Sends a turn. @returns the number of unasked answers that wait to be read */
   #prompt(socket: RelaySocket, { index, input, history, call }: DialogTurn): number {
-    // Sounds are no part of what was said, on either side. Of a turn that is asked again nothing was heard.
+    // Sound labels are not words. Nothing was heard of a turn that is asked again.
     const heard = index === this.#index ? '' : withoutSounds(history.findLast(({ role }) => role === 'bot')?.text ?? '');
     const cut = this.#said !== '' && (this.#due > 0 || plain(heard) !== plain(this.#said));
     const here = socket.answers;
@@ -163,23 +168,28 @@ export class RelayHook implements DialogHook {
     return stale ? 0 : here;
   }
 
-  /** What the server has to say now: what it said unasked, its answer, and one that another came before. */
-  async *#answer(unasked: number, socket: RelaySocket, signal: AbortSignal, patience: Patience): AsyncIterable<ServerMessage> {
+  /** The unasked answers, the answer to the prompt, and one more where a late answer came first. */
+  async *#answer(
+    unasked: number,
+    socket: RelaySocket,
+    signal: AbortSignal,
+    deadline: AnswerDeadline,
+  ): AsyncIterable<ServerMessage> {
     this.#due += unasked;
-    for (let count = 0; count <= unasked; count += 1) yield* this.#messages(undefined, socket, signal, patience);
+    for (let count = 0; count <= unasked; count += 1) yield* this.#messages(undefined, socket, signal, deadline);
     while (this.#due > 0) {
-      patience.renew(2 * NEXT_ANSWER_MS);
+      deadline.renew(2 * NEXT_ANSWER_MS);
       const next = await this.#following(socket, NEXT_ANSWER_MS, signal);
       if (next === undefined) {
         this.#stops = true;
         this.#due = 0;
         return;
       }
-      yield* this.#messages(next, socket, signal, patience);
+      yield* this.#messages(next, socket, signal, deadline);
     }
   }
 
-  /** What a server sends right behind its last words: the end of the call above all. Words are those of another answer. */
+  /** Messages right after an answer, mostly `end`. A `text` or `play` belongs to the next answer and is put back. */
   async *#trailing(socket: RelaySocket, signal: AbortSignal): AsyncIterable<ServerMessage> {
     const { followMs = MAY_FOLLOW_MS } = this.#settings;
     while (!this.#ended) {
@@ -191,27 +201,27 @@ export class RelayHook implements DialogHook {
     }
   }
 
-  /** One answer: up to what is marked as its end, or a sound with nothing behind it. */
+  /** One answer: up to the message that ends it, or a sound alone. */
   async *#messages(
     first: ServerMessage | undefined,
     socket: RelaySocket,
     signal: AbortSignal,
-    patience: Patience,
+    deadline: AnswerDeadline,
   ): AsyncIterable<ServerMessage> {
     let message = first ?? (await socket.next(signal));
     for (;;) {
       const over = endsAnswer(message);
       if (over) this.#due -= 1;
-      patience.pause();
+      deadline.pause();
       yield message;
       if (over) {
-        patience.renew();
+        deadline.renew();
         return;
       }
-      if (message.type === 'text' && message.token.trim() === '') patience.resume();
-      else patience.renew(message.type === 'play' && message.preemptible ? MOST_MUSIC_MS : undefined);
+      if (message.type === 'text' && message.token.trim() === '') deadline.resume();
+      else deadline.renew(message.type === 'play' && message.preemptible ? MOST_MUSIC_MS : undefined);
       const mayBeOver = message.type === 'play' && !message.preemptible;
-      // The protocol has no word for an answer that is a sound alone.
+      // The protocol does not mark the end of an answer that is a sound alone.
       const next = mayBeOver ? await this.#following(socket, MAY_FOLLOW_MS, signal) : await socket.next(signal);
       if (next === undefined) {
         this.#due -= 1;
@@ -232,7 +242,7 @@ export class RelayHook implements DialogHook {
           const { token, last, lang, interruptible } = message;
           this.#said += token;
           const policy = interruptible === false ? { interruptible: 'never' as const } : {};
-          // A last token without text ends the text that is open.
+          // An empty last token ends the open text.
           if (token !== '' || (last && this.#said !== ''))
             yield { type: 'say', text: token, more: !last, ...(lang === undefined ? {} : { language: lang }), ...policy };
           break;
@@ -261,7 +271,7 @@ export class RelayHook implements DialogHook {
   }
 }
 
-/** @param heard of the answer that was cut short */
+/** @param heard the words that the caller heard of the interrupted answer */
 function interrupt(heard: string): object {
   return { type: 'interrupt', utteranceUntilInterrupt: heard, durationUntilInterruptMs: 0 };
 }

@@ -1,18 +1,21 @@
+import { z } from 'zod';
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
+import { keysToPress, soundSource } from '../../config/bots.ts';
+import { MOST_LOOPS } from '../action-schema.ts';
+import type { CallFacts } from '../port.ts';
 import { DialogServerError } from '../wire/errors.ts';
-import { endsAnswer, readServerMessage, type ServerMessage } from './relay-messages.ts';
 
-/** Messages nobody has taken yet; a server that says more than this unasked loses the oldest. */
+/** Messages that wait to be read; the oldest are dropped. */
 const MOST_WAITING = 256;
 const MOST_FRAME_BYTES = 64 * 1024;
-/** Messages that were no messages of the protocol; of more the server is not told. */
+/** Invalid messages that the server is told of. */
 const MOST_DROPPED_TOLD = 100;
 
 const MOST_REFUSAL_BYTES = 4_096;
 const MOST_REFUSAL_CHARACTERS = 300;
 
-/** What a server says that answers with a page in place of a socket, as one does that refuses a signature. */
+/** The error for a server that answers the upgrade with HTTP, for example to a wrong signature. */
 async function refusal(response: IncomingMessage): Promise<DialogServerError> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -23,7 +26,7 @@ async function refusal(response: IncomingMessage): Promise<DialogServerError> {
       if (bytes > MOST_REFUSAL_BYTES) break;
     }
   } catch {
-    // What came of it is told.
+    // The part that was read is reported.
   }
   response.destroy();
   const said = Buffer.concat(parts).toString('utf8').replaceAll(/\s+/gu, ' ').trim().slice(0, MOST_REFUSAL_CHARACTERS);
@@ -32,7 +35,7 @@ async function refusal(response: IncomingMessage): Promise<DialogServerError> {
   return new DialogServerError(said === '' ? message : `${message}: ${said}`, { retryable: statusCode >= 500 });
 }
 
-/** One socket to a bot's server, with what it sent in the order it came. */
+/** One socket to a bot's server, with its messages in the order of their arrival. */
 export class RelaySocket {
   readonly #socket: WebSocket;
   readonly #waiting: ServerMessage[] = [];
@@ -45,7 +48,7 @@ export class RelaySocket {
     socket.on('message', (data: Buffer, isBinary: boolean) => {
       const message = isBinary ? undefined : readServerMessage(data.toString('utf8'));
       if (message === undefined) {
-        // A server that sends nothing else may read nothing either.
+        // Limited: a server that only sends invalid messages may not read either.
         if (this.#dropped < MOST_DROPPED_TOLD)
           this.send({
             type: 'error',
@@ -104,8 +107,8 @@ export class RelaySocket {
   }
 
   /**
-   * The next message of the server.
-   * @throws DialogServerError once the socket is gone and everything was taken; the signal's reason when aborted
+   * The server's next message.
+   * @throws DialogServerError once the socket is closed and all messages were read; the signal's reason when aborted
    */
   async next(signal: AbortSignal): Promise<ServerMessage> {
     for (;;) {
@@ -124,22 +127,22 @@ export class RelaySocket {
     }
   }
 
-  /** Whether a message is here that nobody has taken yet. */
+  /** Whether a message waits to be read. */
   get isAhead(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** Gives a message back that was taken, to be the next one again. */
+  /** Returns a message to the front of the queue. */
   putBack(message: ServerMessage): void {
     this.#waiting.unshift(message);
   }
 
-  /** Whole answers that nobody has taken yet. */
+  /** Whole answers that wait to be read. */
   get answers(): number {
     return this.#waiting.filter(endsAnswer).length;
   }
 
-  /** Drops what was sent for an answer that nobody wants any more. */
+  /** Drops all waiting messages. */
   discard(): void {
     this.#waiting.length = 0;
   }
@@ -147,4 +150,69 @@ export class RelaySocket {
   close(): void {
     this.#socket.close(1000);
   }
+}
+
+/** Messages of a ConversationRelay server (Twilio's page "ConversationRelay WebSocket messages"). */
+const serverMessage = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('text'),
+    token: z.string().max(10_000),
+    last: z.boolean().default(false),
+    lang: z.string().min(2).max(35).optional(),
+    interruptible: z.boolean().optional(),
+  }),
+  z.object({
+    type: z.literal('play'),
+    source: soundSource,
+    /** 0: endless. */
+    loop: z.int().min(0).max(MOST_LOOPS).default(1),
+    preemptible: z.boolean().default(false),
+    interruptible: z.boolean().default(true),
+  }),
+  z.object({ type: z.literal('sendDigits'), digits: keysToPress }),
+  z.object({
+    type: z.literal('language'),
+    ttsLanguage: z.string().min(2).max(35).optional(),
+    transcriptionLanguage: z.string().min(2).max(35).optional(),
+  }),
+  z.object({ type: z.literal('end'), handoffData: z.string().max(10_000).optional() }),
+]);
+
+export type ServerMessage = z.infer<typeof serverMessage>;
+
+/** @returns undefined for a frame that is not a message of the protocol */
+export function readServerMessage(frame: string): ServerMessage | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(frame);
+  } catch {
+    return undefined;
+  }
+  const parsed = serverMessage.safeParse(value);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** Whether this message ends an answer. */
+export function endsAnswer(message: ServerMessage): boolean {
+  return message.type === 'end' || (message.type === 'text' && message.last);
+}
+
+/** The first message on a socket: the call's parties and parameters. */
+export function setupMessage(sessionId: string, call: CallFacts, parameters: Readonly<Record<string, string>>): object {
+  return {
+    type: 'setup',
+    sessionId,
+    callSid: call.carrierCallId ?? call.callId,
+    parentCallSid: '',
+    from: call.from,
+    to: call.to,
+    forwardedFrom: '',
+    callerName: '',
+    direction: call.direction,
+    callType: 'PSTN',
+    callStatus: 'IN-PROGRESS',
+    accountSid: '',
+    applicationSid: null,
+    customParameters: parameters,
+  };
 }

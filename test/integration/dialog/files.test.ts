@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { DialogAnswerError } from '../../../src/dialog/action-schema.ts';
 import { FlowInvalidError, loadFlow } from '../../../src/dialog/flow/load.ts';
-import { DialogModuleError, loadModuleHooks } from '../../../src/dialog/module/module-hook.ts';
+import { DialogModuleError, loadModuleHooks } from '../../../src/dialog/module-hook.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 
 let folder: string;

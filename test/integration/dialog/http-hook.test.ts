@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, test } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { DialogAnswerError } from '../../../src/dialog/action-schema.ts';
-import { httpHooks } from '../../../src/dialog/http/http-hook.ts';
+import { httpHooks } from '../../../src/dialog/http-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';

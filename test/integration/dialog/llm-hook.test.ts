@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
-import { loadCodeTools } from '../../../src/dialog/llm/code-tools.ts';
+import { loadCodeTools } from '../../../src/dialog/llm/own-tools.ts';
 import { llmHooks, type LlmHookSettings } from '../../../src/dialog/llm/llm-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
 import { DialogServerError, DialogTimeoutError } from '../../../src/dialog/wire/errors.ts';

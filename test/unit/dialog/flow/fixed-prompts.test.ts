@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { fixedPrompts } from '../../../../src/dialog/flow/fixed-prompts.ts';
-import { sentencesOf } from '../../../../src/dialog/flow/sentences.ts';
+import { fixedPrompts, sentencesOf } from '../../../../src/dialog/flow/fixed-prompts.ts';
 import { small } from './talk.ts';
 
 it('lists what is always said the same way, sentence by sentence, each once', () => {

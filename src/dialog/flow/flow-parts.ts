@@ -1,4 +1,51 @@
-import type { ByLanguage, Flow, Prompt } from './schema.ts';
+import type { ByLanguage, Flow, Prompt, Slot, StateDocument } from './schema.ts';
+
+/** A problem at one place of a flow. `path` is dotted: `states.greet.next`. */
+export interface FlowProblem {
+  readonly path: string;
+  readonly message: string;
+  readonly value?: string | undefined;
+  readonly meant?: string | undefined;
+}
+
+/** A place in a flow that names another state. */
+export interface FlowEdge {
+  readonly path: string;
+  readonly to: string;
+}
+
+/** The states that one state may lead to. */
+export function edgesOfState(name: string, state: StateDocument): FlowEdge[] {
+  const at = `states.${name}`;
+  const { next, confirm, ask, request } = state;
+  const edges: FlowEdge[] = [];
+  if (typeof next === 'string') edges.push({ path: `${at}.next`, to: next });
+  else if (Array.isArray(next)) edges.push(...next.map(({ go }, index) => ({ path: `${at}.next.${index}.go`, to: go })));
+  else for (const [answer, to] of Object.entries(next ?? {})) edges.push({ path: `${at}.next.${answer}`, to });
+  if (confirm !== undefined) {
+    edges.push({ path: `${at}.confirm.yes`, to: confirm.yes });
+    for (const [part, to] of Object.entries(confirm.parts)) edges.push({ path: `${at}.confirm.parts.${part}`, to });
+  }
+  if (request !== undefined) {
+    const { failed, unset } = request;
+    if (typeof failed === 'string') edges.push({ path: `${at}.request.failed`, to: failed });
+    else for (const [failure, to] of Object.entries(failed)) edges.push({ path: `${at}.request.failed.${failure}`, to });
+    if (unset !== undefined) edges.push({ path: `${at}.request.unset`, to: unset });
+  }
+  const giveUp = ask?.giveUp ?? confirm?.giveUp;
+  if (giveUp !== undefined) edges.push({ path: `${at}.${ask === undefined ? 'confirm' : 'ask'}.giveUp`, to: giveUp });
+  return edges;
+}
+
+/** The states where a conversation begins, or that it can jump to from anywhere. */
+export function entriesOf(flow: Flow): FlowEdge[] {
+  const entries: FlowEdge[] = [{ path: 'start', to: flow.start }];
+  if (flow.giveUp !== undefined) entries.push({ path: 'giveUp', to: flow.giveUp });
+  for (const [name, command] of Object.entries(flow.commands)) {
+    if (command !== false && command.go !== undefined) entries.push({ path: `commands.${name}.go`, to: command.go });
+  }
+  return entries;
+}
 
 /** A text of a flow and where it stands. `prompt`: said on its own; `part`: put into a prompt. */
 export interface FlowText {
@@ -78,4 +125,10 @@ export function phrasesOf(flow: Flow): FlowPhrases[] {
     lists.push({ path: `commands.${name}.phrases`, phrases: command.phrases });
   }
   return lists;
+}
+
+/** The values that a slot may have, where they can be listed. */
+export function valuesOf(slot: Slot): string[] | undefined {
+  if (slot.kind === 'choice') return Object.keys(slot.options);
+  return slot.kind === 'yes-no' ? ['yes', 'no'] : undefined;
 }

@@ -2,13 +2,13 @@ import type { z } from 'zod';
 import type { CallFacts, DialogAction, DialogTurn } from './port.ts';
 
 /**
- * A bot written as a function: called once a turn, what it yields is spoken as it comes. A text alone is said.
- * `signal` aborts when the answer is no longer wanted.
+ * A bot written as a function: it is called once for each turn, and its actions are carried out as it yields them. A plain text
+ * is spoken. `signal` aborts when the answer is no longer needed.
  */
 export type BotFunction = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<string | DialogAction, void, undefined>;
 
 /**
- * Types a `module` bot; it changes nothing.
+ * Types a `module` bot; returns the function unchanged.
  *
  *     export default defineBot(async function* (turn) {
  *       if (turn.input.kind === 'start') yield 'Hello, who is calling?';
@@ -19,28 +19,28 @@ export function defineBot(respond: BotFunction): BotFunction {
   return respond;
 }
 
-/** What a tool knows of the call that it is used in. */
+/** What a tool gets besides its arguments. */
 export interface ToolContext {
   readonly call: CallFacts;
   readonly variables: Readonly<Record<string, string>>;
-  /** The same for the same arguments in every attempt at a turn, and for nothing else. */
+  /** The same for the same arguments in every attempt at a turn, else unique. */
   readonly idempotencyKey: string;
-  /** Aborts when the answer is no longer wanted, or takes longer than the bot's `timeoutMs`. */
+  /** Aborts when the answer is no longer needed, or after the bot's `timeoutMs`. */
   readonly signal: AbortSignal;
 }
 
 export interface ToolDefinition<Schema extends z.ZodObject> {
   /** Letters, digits, _ and -, at most 64. */
   readonly name: string;
-  /** What the model is told of it. */
+  /** Tells the model what the tool does. */
   readonly description: string;
-  /** A zod object, made with the `z` of `offhook/bot`: what the model gives is checked against it. */
+  /** A zod object, made with the `z` of `offhook/bot`; it checks the model's arguments. */
   readonly parameters: Schema;
-  /** @returns a text, or a value that is told as JSON. What it throws is told to the model as an error. */
+  /** @returns a text, or a value that the model gets as JSON. The model gets a thrown error as a text. */
   readonly run: (args: z.output<Schema>, context: ToolContext) => unknown;
 }
 
-/** Of the registry of symbols, since a file may import another copy of this package. */
+/** A registered symbol, since a tools file may import another copy of this package. */
 const TOOL = Symbol.for('offhook.tool');
 
 /**

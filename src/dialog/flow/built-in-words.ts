@@ -7,21 +7,21 @@ export type BuiltInCommand = (typeof BUILT_IN_COMMANDS)[number];
 export interface BuiltInWords {
   readonly yes: string;
   readonly no: string;
-  /** Said before the question, for the first and for later answers not understood. */
+  /** Spoken before the question is repeated: the first time, and later times. */
   readonly notUnderstood: readonly [string, string];
   readonly noInput: readonly [string, string];
   readonly help: string;
   readonly stop: string;
-  /** While a server is waited for. */
+  /** Spoken while a server is awaited. */
   readonly moment: string;
   readonly goodbye: string;
   readonly closedDay: string;
   readonly closedTime: string;
   readonly refused: string;
   readonly commands: Readonly<Record<BuiltInCommand, readonly string[]>>;
-  /** Commands where nothing else is said: an answer often begins with the same words (`hello, I want to cancel`). */
+  /** Phrases that are commands only when nothing else is said: an answer may begin with them (`hello, I want to cancel`). */
   readonly alone: Readonly<Partial<Record<BuiltInCommand, readonly string[]>>>;
-  /** What the caller calls a day or a time when correcting it. */
+  /** Names of a day or a time when the caller corrects it. */
   readonly called: { readonly day: readonly string[]; readonly time: readonly string[] };
   readonly everything: readonly string[];
   /** Words to expect, by kind of answer. */
@@ -131,7 +131,7 @@ const hindi: BuiltInWords = {
   },
 };
 
-/** What a flow says and understands without being told. */
+/** The prompts and phrases that every flow has. */
 export function builtInWords(language: Language): BuiltInWords {
   return language === 'hi' ? hindi : english;
 }

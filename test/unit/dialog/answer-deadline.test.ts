@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DialogAction } from '../../../src/dialog/port.ts';
-import { Patience } from '../../../src/dialog/wire/patience.ts';
+import { AnswerDeadline } from '../../../src/dialog/wire/answer-deadline.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const say = (text: string): DialogAction => ({ type: 'say', text, more: true });
@@ -14,27 +14,27 @@ async function* parts(clock: ManualClock, ...texts: readonly string[]): AsyncGen
 
 it('stands still while a caller listens to what the server said', async () => {
   const clock = new ManualClock();
-  using patience = new Patience(clock, 100, 'the server', 1_000);
-  for await (const _ of patience.deliver(parts(clock, 'one', 'two', 'three'))) {
+  using deadline = new AnswerDeadline(clock, 100, 'the server', 1_000);
+  for await (const _ of deadline.deliver(parts(clock, 'one', 'two', 'three'))) {
     clock.advance(90_000);
-    expect(patience.signal.aborted).toBe(false);
+    expect(deadline.signal.aborted).toBe(false);
   }
 });
 
 it('is not renewed by an action that says nothing', async () => {
   const clock = new ManualClock();
-  using patience = new Patience(clock, 100, 'the server');
+  using deadline = new AnswerDeadline(clock, 100, 'the server');
   const reading = (async () => {
-    for await (const _ of patience.deliver(parts(clock, 'one', ' ', '', 'two'))) patience.signal.throwIfAborted();
+    for await (const _ of deadline.deliver(parts(clock, 'one', ' ', '', 'two'))) deadline.signal.throwIfAborted();
   })();
   await expect(reading).rejects.toThrow('the server said nothing for 100 ms');
 });
 
 it('ends when all waits together are over, though each was short', async () => {
   const clock = new ManualClock();
-  using patience = new Patience(clock, 100, 'the server', 200);
+  using deadline = new AnswerDeadline(clock, 100, 'the server', 200);
   const reading = (async () => {
-    for await (const _ of patience.deliver(parts(clock, 'one', 'two', 'three', 'four'))) patience.signal.throwIfAborted();
+    for await (const _ of deadline.deliver(parts(clock, 'one', 'two', 'three', 'four'))) deadline.signal.throwIfAborted();
   })();
   await expect(reading).rejects.toThrow('the server took 200 ms for one turn, all waits together');
 });

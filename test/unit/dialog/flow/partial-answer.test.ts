@@ -28,7 +28,7 @@ it.each([
 
 it('keeps nothing of it after a silence, and begins anew with one who does', () => {
   const silent = talk(small, ['repair on Tuesday at half past ten', 'yes', 'four two', '-']);
-  expect(silent.state.unfinished).toBeUndefined();
+  expect(silent.state.partial).toBeUndefined();
   expect(digits('four two', 'Sorry, I did—', 'four two seven')).toBeUndefined();
 });
 
@@ -39,5 +39,5 @@ it('puts together more than two pieces', () => {
 
 it('keeps nothing of it for another question', () => {
   const { state } = talk(small, ['repair on Tuesday at half past ten', 'yes', 'four two', 'repeat']);
-  expect(state.unfinished).toBeUndefined();
+  expect(state.partial).toBeUndefined();
 });

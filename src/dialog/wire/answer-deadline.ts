@@ -3,10 +3,10 @@ import type { DialogAction } from '../port.ts';
 import { DialogTimeoutError } from './errors.ts';
 
 /**
- * A deadline that starts anew with every sign of life, for a server that streams its answer, and a limit for all of its waits
- * together. It stands still while what the server said is taken: a caller listens to an answer longer than they wait for it.
+ * A deadline for a server that streams its answer: it restarts with everything the server sends, and all waits together have a
+ * limit. It is paused while an action is being spoken, since that takes longer than a server may be silent.
  */
-export class Patience implements Disposable {
+export class AnswerDeadline implements Disposable {
   readonly #clock: Clock;
   readonly #limitMs: number;
   readonly #whom: string;
@@ -14,14 +14,14 @@ export class Patience implements Disposable {
   readonly #expired = new AbortController();
   #timer: Timer | undefined;
   #sinceMs = 0;
-  /** Of this wait, how long it may last, and what is left of it. */
+  /** The length of this wait, and what remains of it. */
   #waitMs = 0;
   #waitLeftMs = 0;
   #totalLeftMs: number;
 
   /**
-   * @param whom named in the error, for example `the bot's server`
-   * @param totalMs of all waits together
+   * @param whom the server's name in the error, for example `the bot's server`
+   * @param totalMs limit of all waits together
    */
   constructor(clock: Clock, limitMs: number, whom: string, totalMs = Infinity) {
     this.#clock = clock;
@@ -32,12 +32,12 @@ export class Patience implements Disposable {
     this.renew();
   }
 
-  /** Aborts with a DialogTimeoutError when nothing was heard for too long. */
+  /** Aborts with a DialogTimeoutError when a limit has passed. */
   get signal(): AbortSignal {
     return this.#expired.signal;
   }
 
-  /** @param limitMs another deadline until the next sign of life */
+  /** Starts a new wait. @param limitMs for this wait only */
   renew(limitMs = this.#limitMs): void {
     this.pause();
     this.#waitMs = limitMs;
@@ -45,7 +45,7 @@ export class Patience implements Disposable {
     this.resume();
   }
 
-  /** Nobody waits for the server until `resume` or `renew`. */
+  /** Stops the clock until `resume` or `renew`. */
   pause(): void {
     if (this.#timer === undefined) return;
     this.#timer.cancel();
@@ -55,7 +55,7 @@ export class Patience implements Disposable {
     this.#totalLeftMs -= waitedMs;
   }
 
-  /** Goes on with the wait that was paused. */
+  /** Continues a paused wait. */
   resume(): void {
     this.#sinceMs = this.#clock.nowMs();
     this.#timer ??= this.#clock.after(Math.max(0, Math.min(this.#waitLeftMs, this.#totalLeftMs)), () => {
@@ -65,7 +65,7 @@ export class Patience implements Disposable {
     });
   }
 
-  /** Passes an answer on, and waits anew after each of its actions, save those that say nothing. */
+  /** Yields the actions of an answer, with a new wait after each one; an empty `say` does not restart it. */
   async *deliver(actions: AsyncIterable<DialogAction>): AsyncGenerator<DialogAction> {
     for await (const action of actions) {
       this.pause();

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { errorText, OffhookError } from '../../kernel/errors.ts';
-import { parseAction } from '../action-schema.ts';
-import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
+import { errorText, OffhookError } from '../kernel/errors.ts';
+import { parseAction } from './action-schema.ts';
+import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
 
 /** A bot's module that cannot be loaded. */
 export class DialogModuleError extends OffhookError {
@@ -12,7 +12,7 @@ export class DialogModuleError extends OffhookError {
   readonly retryable = false;
 }
 
-/** What a module is taken for before its answers are checked; `BotFunction` is what it should be. */
+/** A module's function before its answers are checked; `BotFunction` is the type that authors write. */
 type DialogModule = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<unknown, void, undefined>;
 
 /**
@@ -28,11 +28,10 @@ type DialogModule = (turn: DialogTurn, signal: AbortSignal) => AsyncGenerator<un
  */
 export async function loadModuleHooks(path: string): Promise<DialogHookFactory> {
   const functions = Object.values(await loadExports(path)).filter((value) => typeof value === 'function');
-  const generators = functions.filter(isAsyncGenerator);
-  if (generators.length !== 1 || functions.length !== 1) {
+  const [respond, ...others] = functions;
+  if (!isAsyncGenerator(respond) || others.length > 0) {
     throw new DialogModuleError(`${path} must export one async generator function (async function*) and no other function`);
   }
-  const respond = generators[0]!;
   return { create: () => new ModuleHook(respond, path) };
 }
 
@@ -48,7 +47,7 @@ export async function loadExports(path: string): Promise<Readonly<Record<string,
   }
 }
 
-/** Imports a JavaScript or TypeScript file; TypeScript is compiled on the way where Node cannot strip types by itself (before 22.18). */
+/** Imports a JavaScript or TypeScript file. jiti compiles TypeScript where Node cannot strip types (before 22.18). */
 async function importModule(path: string): Promise<unknown> {
   const native = !/\.[mc]?ts$/u.test(path) || ('typescript' in process.features && Boolean(process.features.typescript));
   if (native) return import(await addressOf(path));
@@ -56,10 +55,13 @@ async function importModule(path: string): Promise<unknown> {
   return createJiti(path, { fsCache: false, moduleCache: false }).import(path);
 }
 
-/** What the file of each module was when it was imported first. */
+/** The version (time and size) of each module's file when it was first imported. */
 const importedAs = new Map<string, string>();
 
-/** The address of a module: Node imports one once, so that a file that has changed since gets another. What it imports itself does not. */
+/**
+ * The URL to import a module from. Node imports a URL once, so a file that changed since gets a new one; the modules that it
+ * imports do not.
+ */
 async function addressOf(path: string): Promise<string> {
   const { mtimeMs, size } = await stat(path);
   const version = `${mtimeMs}-${size}`;
@@ -69,8 +71,8 @@ async function addressOf(path: string): Promise<string> {
 }
 
 /**
- * Reads a JavaScript module without running it, in a process of its own: what this one would throw has no line.
- * @returns its first syntax error; undefined where there is none, and for TypeScript
+ * Checks the syntax of a JavaScript module in a child process, without running it: an error thrown in this process has no line.
+ * @returns its first syntax error; undefined for sound JavaScript and for TypeScript
  * @throws when the file cannot be read
  */
 export async function moduleSyntax(path: string): Promise<{ where: string; message: string } | undefined> {
@@ -87,12 +89,12 @@ export async function moduleSyntax(path: string): Promise<{ where: string; messa
         resolve(line === undefined || message === undefined ? undefined : { where: `${path}:${line}`, message });
       },
     );
-    // One that ends before it has read everything is told by what it said.
+    // A child that exits before it read everything has written its error already.
     check.stdin?.on('error', () => undefined).end(source);
   });
 }
 
-/** `file:line` of a module in the stack of what it threw. */
+/** `file:line` in the module where an error was thrown, from its stack. */
 function placeIn(error: unknown, path: string): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : '';
   const line = [pathToFileURL(path).href, path]
@@ -101,14 +103,14 @@ function placeIn(error: unknown, path: string): string | undefined {
   return line === undefined ? undefined : `${path}:${line}`;
 }
 
-/** Of a check of the syntax, which takes some 40 ms. */
+/** A syntax check takes some 40 ms. */
 const CHECK_LIMIT_MS = 10_000;
 
 function isAsyncGenerator(value: unknown): value is DialogModule {
   return Object.prototype.toString.call(value) === '[object AsyncGeneratorFunction]';
 }
 
-/** One conversation with a module; what it must remember, it keeps by `turn.call.callId` or in variables. */
+/** One conversation with a module. A module keeps its own state by `turn.call.callId`, or in variables. */
 export class ModuleHook implements DialogHook {
   readonly #respond: DialogModule;
   readonly #path: string;
@@ -120,8 +122,8 @@ export class ModuleHook implements DialogHook {
   }
 
   /**
-   * Yields what the module yields, checked. Ends at once when the signal aborts, even if the module does not look at it.
-   * @throws DialogAnswerError for something that is no action, DialogModuleError with the line for whatever the module throws
+   * Yields the module's actions, checked. Ends at once when the signal aborts, even if the module ignores it.
+   * @throws DialogAnswerError for a value that is no action; DialogModuleError, with the line, for an error of the module
    */
   async *respond(turn: DialogTurn, signal: AbortSignal): AsyncIterable<DialogAction> {
     const answers = this.#respond(turn, signal);
@@ -130,7 +132,7 @@ export class ModuleHook implements DialogHook {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       while (!signal.aborted) {
-        // No race with one promise for the whole answer: it would hold on to every action until its end.
+        // One promise for each action: racing one promise for the whole answer would keep every action in memory until its end.
         const next = await new Promise<IteratorResult<unknown, void> | undefined>((resolve, reject) => {
           wake = () => resolve(undefined);
           answers.next().then(resolve, (error: unknown) => reject(this.#failure(error)));
@@ -140,7 +142,7 @@ export class ModuleHook implements DialogHook {
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
-      // A module that hangs never answers `return` either, so nobody waits for it.
+      // A module that hangs does not answer `return` either, so this is not awaited.
       void answers.return().catch(() => undefined);
     }
   }

@@ -1,0 +1,46 @@
+import { readAnswer } from '../../language/index.ts';
+import type { DialogAction } from '../port.ts';
+import type { FlowContext, FlowState, GivenAnswer, PartialAnswer } from './flow-state.ts';
+import { contractOfQuestion } from './slot-contract.ts';
+import type { Flow } from './schema.ts';
+
+/** An answer that says a part of the value that was asked for, with the bot's reply; undefined for any other answer. */
+export function partialAnswer(
+  flow: Flow,
+  { at, language }: FlowState,
+  input: GivenAnswer,
+  actions: readonly DialogAction[],
+  { today }: FlowContext,
+): PartialAnswer | undefined {
+  const slot = flow.slots[flow.states[at]?.ask?.slot ?? ''];
+  const contract = slot === undefined ? undefined : contractOfQuestion(slot);
+  if (contract === undefined) return undefined;
+  const [text, keys] = input.kind === 'spoken' ? [input.text, input.keys ?? ''] : ['', input.digits];
+  const reading = readAnswer(contract, { language, today }, text, keys);
+  const reply = actions.flatMap((action) => (action.type === 'say' ? [action.text] : [])).join(' ');
+  return reading.status === 'incomplete' && reading.begun ? { input, reply } : undefined;
+}
+
+/**
+ * The two parts of an answer joined, for a caller who paused in the middle of it and went on over the bot's "sorry".
+ * @param heard all that the bot has said so far, as it was heard
+ * @returns undefined when the caller heard the reply to its end, or said the value from its beginning
+ */
+export function continuedAnswer(
+  { input: before, reply }: PartialAnswer,
+  input: GivenAnswer,
+  heard: string,
+): GivenAnswer | undefined {
+  if (plainWords(heard).endsWith(plainWords(reply))) return undefined;
+  if (before.kind === 'spoken' && input.kind === 'spoken' && plainWords(input.text).startsWith(plainWords(before.text)))
+    return undefined;
+  if (before.kind === 'keyed') return input.kind === 'keyed' ? { ...input, digits: before.digits + input.digits } : undefined;
+  const keys = before.keys ?? '';
+  if (input.kind === 'keyed') return { ...before, keys: keys + input.digits };
+  return keys === '' ? { ...input, text: `${before.text} ${input.text}` } : undefined;
+}
+
+/** Lower-case words without punctuation, to compare spoken with written text. */
+export function plainWords(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).join(' ');
+}
