@@ -5,7 +5,7 @@ import { EchoSearch, HISTORY_SAMPLES, SEGMENT_SAMPLES } from '../../src/call/inb
 import { Recording } from '../../src/call/recording/recording.ts';
 import { stepTurn, DEFAULT_TURN_SETTINGS, initialTurn } from '../../src/call/turn/turn.ts';
 import type { TurnState } from '../../src/call/turn/turn-state.ts';
-import { JsonReader } from '../../src/carriers/json-reader.ts';
+import { JsonCodec } from '../../src/carriers/json-codec.ts';
 import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';
 import { RealtimeProtocol } from '../../src/speech/asr/realtime-protocol.ts';
 import { quiet, soundOf, speech } from '../capacity/sounds.ts';
@@ -87,10 +87,10 @@ function echoFrame(): Cost {
 }
 
 function readJson(): Cost {
-  const reader = new JsonReader(twilioDialect);
+  const reader = new JsonCodec(twilioDialect);
   const start = { streamSid: 'MZ0', callSid: 'CA0', mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 } };
-  reader.read(JSON.stringify({ event: 'start', start, streamSid: 'MZ0' }));
-  return cost('json-reader: a media message', 7_000, (at) => reader.readBytes(of(messages, at)));
+  reader.read(Buffer.from(JSON.stringify({ event: 'start', start, streamSid: 'MZ0' })), false);
+  return cost('json-codec: a media message', 7_000, (at) => reader.read(of(messages, at), false));
 }
 
 function decode(): Cost {

@@ -9,7 +9,8 @@ import { SecretVault } from '../../src/call/control/secret-vault.ts';
 import { CallSession } from '../../src/call/session.ts';
 import type { CallServices } from '../../src/call/services.ts';
 import { acceptMediaSocket } from '../../src/carriers/media-socket.ts';
-import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';
+import { JsonCodec } from '../../src/carriers/json-codec.ts';
+import { twilioCapabilities, twilioDialect } from '../../src/carriers/twilio/dialect.ts';
 import { botSettings } from '../../src/config/bots.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
@@ -154,7 +155,9 @@ export async function wholeCall(): Promise<WholeCall> {
   acceptMediaSocket({
     socket: carrier as unknown as WebSocket,
     stream: undefined,
-    dialect: twilioDialect,
+    carrier: 'twilio',
+    capabilities: twilioCapabilities,
+    codec: new JsonCodec(twilioDialect),
     clock,
     events,
     callId: 'call',

@@ -1,5 +1,14 @@
 import type { Encoding } from './format.ts';
-import { decodeAlaw, decodeAlawInto, decodeMulaw, decodeMulawInto, encodeAlaw, encodeMulaw } from './g711.ts';
+import {
+  decodeAlaw,
+  decodeAlawInto,
+  decodeMulaw,
+  decodeMulawInto,
+  encodeAlaw,
+  encodeAlawInto,
+  encodeMulaw,
+  encodeMulawInto,
+} from './g711.ts';
 
 /** Every machine Node runs on is little-endian; kept as a fact to check, so that a surprise is slow instead of noise. */
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
@@ -47,6 +56,23 @@ export function encodeAudio(encoding: Encoding, pcm: Int16Array): Uint8Array {
       return encodeAlaw(pcm);
     case 'pcm16':
       return encodePcm16(pcm);
+  }
+}
+
+/**
+ * The same into memory that is used again.
+ * @param target at least as long as the encoded samples
+ * @returns how many bytes there are
+ */
+export function encodeAudioInto(encoding: Encoding, pcm: Int16Array, target: Uint8Array): number {
+  switch (encoding) {
+    case 'mulaw':
+      return encodeMulawInto(pcm, target);
+    case 'alaw':
+      return encodeAlawInto(pcm, target);
+    case 'pcm16':
+      target.set(encodePcm16(pcm));
+      return pcm.length * 2;
   }
 }
 

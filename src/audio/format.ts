@@ -6,10 +6,18 @@ export interface AudioFormat {
   readonly rateHz: number;
 }
 
-/** What every telephone speaks: G.711 mu-law, 8,000 samples a second, one byte each. */
+/** G.711 mu-law, 8,000 samples a second, one byte each. */
 export const MULAW_8K: AudioFormat = { encoding: 'mulaw', rateHz: 8000 };
+/** What most telephone legs speak, and speech is made as where nobody asks for another format. */
+export const TELEPHONE_FORMAT = MULAW_8K;
 
-/** Samples in the 20 ms frame (ptime) that the turn machine counts in, at 8 kHz. */
+/**
+ * Rate of the samples inside a call. Voice activity, echo and the recording are made for it, so an attachment whose wire has
+ * another rate resamples.
+ */
+export const CALL_RATE_HZ = 8000;
+export const SAMPLES_PER_MS = CALL_RATE_HZ / 1000;
+/** Samples in the 20 ms frame (ptime) that the turn machine counts in, at the call's rate. */
 export const FRAME_SAMPLES_8K = 160;
 export const FRAME_MS = 20;
 

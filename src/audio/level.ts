@@ -1,3 +1,5 @@
+import { encodeMulaw } from './g711.ts';
+
 /** Level of digital silence, and of anything quieter: below the noise of 16-bit samples. */
 export const SILENCE_DB = -96;
 
@@ -52,4 +54,14 @@ export function activeLevelDb(pcm: Int16Array, rateHz: number, rangeDb = 25): nu
 export function amplify(pcm: Int16Array, gainDb: number): Int16Array {
   const gain = 10 ** (gainDb / 20);
   return Int16Array.from(pcm, (sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));
+}
+
+/** The magnitudes of mu-law codes are logarithms of samples: sixteen steps for 6 dB. */
+const LOG_STEP_DB = 6 / 16;
+
+/** Mean of the samples' own levels, above the faintest sound: unlike an RMS, no single loud sample decides it. For comparing frames. */
+export function logLevelDb(pcm: Int16Array): number {
+  let steps = 0;
+  for (const code of encodeMulaw(pcm)) steps += ~code & 0x7f;
+  return (LOG_STEP_DB * steps) / pcm.length;
 }

@@ -43,6 +43,17 @@ export class Resampler {
     this.#start = -this.#filter.reach;
   }
 
+  /**
+   * One that is late by the reach of its filter, some 2 ms at 8 kHz: a whole frame of input gives a whole frame of output at
+   * once, as a line needs it.
+   * @throws RangeError as the constructor
+   */
+  static forLine(fromHz: number, toHz: number): Resampler {
+    const resampler = new Resampler(fromHz, toHz);
+    resampler.process(new Int16Array(resampler.#filter.reach));
+    return resampler;
+  }
+
   /** @returns the outputs that these inputs complete, in memory of their own */
   process(pcm: Int16Array): Int16Array {
     this.#append(Float64Array.from(pcm));

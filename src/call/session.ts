@@ -157,7 +157,7 @@ export class CallSession {
       case 'audio': {
         const at = { nowMs, wallMs: clock.wallMs(), silent: this.#secret.isSilent(nowMs) };
         this.#media.outbound.arrived(event.timestampMs, nowMs);
-        this.#media.inbound.hear(attachment.started.format, event.payload, event.timestampMs, at, this.#listening);
+        this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#listening);
         return;
       }
       case 'digit':

@@ -1,5 +1,4 @@
 import type { AudioFormat, Encoding } from '../audio/format.ts';
-import type { CarrierCapabilities } from './port.ts';
 
 /** Where a value lies in a message, from the root: `['start', 'callSid']`. */
 export type FieldPath = readonly string[];
@@ -8,12 +7,10 @@ export type FieldPath = readonly string[];
 export type JsonEventKind = 'connected' | 'start' | 'audio' | 'digit' | 'mark' | 'stop';
 
 /**
- * One carrier's JSON-over-WebSocket protocol as a table. The engine in `json-reader.ts` reads by it; a carrier of this
- * family needs no code of its own. Several paths for a field mean: the first that is there.
+ * One carrier's JSON-over-WebSocket protocol as a table. The engine in `json-codec.ts` reads and writes by it; a carrier of this
+ * family needs no codec of its own. Several paths for a field mean: the first that is there.
  */
 export interface JsonDialect {
-  readonly carrier: string;
-  readonly capabilities: CarrierCapabilities;
   /** The key whose value names the event. */
   readonly eventKey: string;
   readonly events: Readonly<Record<string, JsonEventKind>>;

@@ -1,20 +1,21 @@
 import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
-import { bytesPerSample } from '../audio/format.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
-import type { JsonDialect } from './json-dialect.ts';
-import { JsonReader, maxMessageBytes } from './json-reader.ts';
+import { maxMessageBytes, type MediaCodec } from './media-codec.ts';
 import { takeMessages } from '../websocket/lent-reads.ts';
 import { MediaTime } from './media-time.ts';
-import type { Attachment, StreamStarted } from './port.ts';
+import type { Attachment, CarrierCapabilities, StreamStarted } from './port.ts';
 import { closeText, SocketAttachment } from './socket-attachment.ts';
 
 export interface MediaSocketOptions {
   readonly socket: WebSocket;
   /** What it was upgraded from; undefined where that is no socket of Node's. */
   readonly stream: Socket | undefined;
-  readonly dialect: JsonDialect;
+  readonly carrier: string;
+  readonly capabilities: CarrierCapabilities;
+  /** Of this socket alone. */
+  readonly codec: MediaCodec;
   readonly clock: Clock;
   readonly events: Pick<BusinessEvents, 'messageRejected' | 'messageUnknown'>;
   readonly callId: string;
@@ -32,10 +33,9 @@ export interface MediaSocketOptions {
 
 /** Reads a carrier's freshly upgraded socket: waits for its start, then hands it over as an attachment. */
 export function acceptMediaSocket(options: MediaSocketOptions): void {
-  const { socket, dialect, events } = options;
-  const reader = new JsonReader(dialect);
+  const { socket, carrier, capabilities, codec, events } = options;
   const time = new MediaTime();
-  const about = { carrier: dialect.carrier, callId: options.callId };
+  const about = { carrier, callId: options.callId };
   let phase: { name: 'waiting' } | { name: 'started'; attachment: SocketAttachment } | { name: 'abandoned' } = {
     name: 'waiting',
   };
@@ -64,8 +64,8 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       return;
     }
     timer.cancel();
-    const { attachmentId: id, clock } = options;
-    const attachment = new SocketAttachment({ id, dialect, started, socket, stream: options.stream, clock });
+    const { attachmentId: id, stream, clock } = options;
+    const attachment = new SocketAttachment({ id, carrier, capabilities, codec, started, socket, stream, clock });
     phase = { name: 'started', attachment };
     options.onStarted(attachment);
   };
@@ -85,9 +85,9 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       fault(error);
     }
   };
-  const receive = (text: Buffer): void => {
+  const receive = (message: Buffer, isBinary: boolean): void => {
     if (phase.name === 'abandoned') return;
-    const result = reader.readBytes(text);
+    const result = codec.read(message, isBinary);
     switch (result.type) {
       case 'ignored':
         events.messageUnknown({ ...about, name: result.name });
@@ -102,9 +102,8 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
       case 'audio':
         if (phase.name === 'started') {
           const nowMs = options.clock.nowMs();
-          const { encoding, rateHz } = phase.attachment.started.format;
-          const durationMs = (result.payload.length / bytesPerSample(encoding) / rateHz) * 1000;
-          if (!time.admits(durationMs, nowMs)) return reject('audio comes faster than it can be spoken, and is dropped');
+          if (!time.admits(phase.attachment.durationMs(result.payload), nowMs))
+            return reject('audio comes faster than it can be spoken, and is dropped');
           const timestampMs = time.check(result.timestampMs, nowMs);
           phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
         }
@@ -119,8 +118,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   };
   const take = (data: Buffer, isBinary: boolean): void => {
     try {
-      if (!isBinary) receive(data);
-      else if (phase.name !== 'abandoned') reject('binary message; text messages are accepted');
+      receive(data, isBinary);
     } catch (error) {
       fault(error);
     }

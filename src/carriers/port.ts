@@ -3,24 +3,27 @@ import type { AudioFormat } from '../audio/format.ts';
 /** What a carrier tells us when its media stream starts. */
 export interface StreamStarted {
   readonly type: 'started';
-  /** The carrier's id of this stream (Twilio `streamSid`). */
+  /** The carrier's id of this stream. */
   readonly streamId: string;
-  /** The carrier's id of the call (Twilio `callSid`). */
+  /** The carrier's id of the call. */
   readonly carrierCallId: string;
-  readonly format: AudioFormat;
+  /** How the caller's audio comes on the wire, … */
+  readonly inbound: AudioFormat;
+  /** … and how ours is sent. A carrier may have two laws on one leg. */
+  readonly outbound: AudioFormat;
   /** Custom parameters of the answer document; strings, as the carrier sent them. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** One thing that happened on a carrier's media socket, in our words. */
+/** One thing that happened on a carrier's media socket, as a call hears of it. */
 export type MediaEvent =
   | { readonly type: 'connected' }
   | StreamStarted
   /**
-   * Caller audio in the stream's format. `payload` is only valid during the call that delivers it: copy what is kept.
-   * `timestampMs` is the carrier's presentation time since stream start.
+   * Caller audio, 16-bit samples at the attachment's rate. `pcm` is only valid during the call that delivers it: copy what is
+   * kept. `timestampMs` is the carrier's presentation time since stream start.
    */
-  | { readonly type: 'audio'; readonly payload: Uint8Array; readonly timestampMs: number | undefined }
+  | { readonly type: 'audio'; readonly pcm: Int16Array; readonly timestampMs: number | undefined }
   | { readonly type: 'digit'; readonly digit: string }
   | { readonly type: 'mark'; readonly name: string }
   | { readonly type: 'stopped'; readonly reason: string }
@@ -35,11 +38,10 @@ export interface CarrierCapabilities {
   readonly marks: 'native' | 'none';
   /** Whether marks still queued come back when the carrier clears. */
   readonly marksReturnOnClear: 'yes' | 'no' | 'unknown';
-  /** How audio may be sent ahead of real time. */
+  /** Whether audio may be sent ahead of real time: `realtime` gets a message as the one before is played. */
   readonly pacing: 'burst' | 'realtime';
-  /** Every outbound payload is a multiple of this many bytes. */
-  readonly payloadMultipleBytes: number;
-  readonly dtmfIn: boolean;
+  /** What is sent is a whole number of frames of this length; 0 for any length. */
+  readonly frameMs: number;
   /**
    * How keys are pressed at the other end: by a message on the stream's own socket (`message`), by a request that leaves the stream alone (`rest`), by one that takes the call
    * away and brings it back on another socket (`reattach`), as tones in our audio (`inband`), or not at all.
@@ -53,17 +55,21 @@ export interface Attachment {
   readonly carrier: string;
   readonly started: StreamStarted;
   readonly capabilities: CarrierCapabilities;
+  /** Rate of the samples that a call hears and sends here, in both directions, whatever the wire has. */
+  readonly rateHz: number;
+  /** What speech is best synthesized as for this leg: G.711 of the leg's own law goes out byte for byte as it was made. */
+  readonly speechFormat: AudioFormat;
   /** Bytes accepted but not yet handed to the operating system. */
   readonly bufferedBytes: number;
   /** Delivers every event after `started`, in order, to one listener; events before it is set are held. */
   listen(listener: (event: MediaEvent) => void): void;
-  /** @param payload audio in `started.format`, a whole multiple of `payloadMultipleBytes` */
-  sendAudio(payload: Uint8Array): void;
+  /** @param pcm 16-bit samples at `rateHz`, whole frames of the carrier's `frameMs`; not kept */
+  sendAudio(pcm: Int16Array): void;
   sendMark(name: string): void;
   sendClear(): void;
   /** Has the carrier press keys; only where `dtmfOut` is `message`. @param digits 0-9, * and #; `w` waits half a second */
   sendDigits?(digits: string): void;
-  /** Closes the socket; for Twilio's `<Connect><Stream>` that ends the call, as no verb follows. */
+  /** Closes the socket, which ends the call: the answer document has nothing after the stream. */
   close(reason: string): void;
 }
 

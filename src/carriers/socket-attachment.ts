@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Clock, Timer } from '../kernel/clock.ts';
+import { type AudioFormat, CALL_RATE_HZ } from '../audio/format.ts';
 import { LentWrites } from '../websocket/lent-writes.ts';
-import { base64Length, encodeBase64Into } from './base64.ts';
-import type { JsonDialect } from './json-dialect.ts';
+import { LineTranscoder } from './line-transcoder.ts';
+import type { MediaCodec, WireEvent } from './media-codec.ts';
 import type { Attachment, CarrierCapabilities, MediaEvent, StreamStarted } from './port.ts';
 
 /** The part of a WebSocket that an attachment uses; `ws` fits, and so does a stand-in in a test. */
@@ -26,7 +27,10 @@ const pingEveryMs = 10_000;
 
 export interface SocketAttachmentOptions {
   readonly id: string;
-  readonly dialect: JsonDialect;
+  readonly carrier: string;
+  readonly capabilities: CarrierCapabilities;
+  /** The one that read `started`. */
+  readonly codec: MediaCodec;
   readonly started: StreamStarted;
   readonly socket: MediaSocket;
   /** What it was upgraded from; undefined where that is no socket of Node's. */
@@ -35,7 +39,8 @@ export interface SocketAttachmentOptions {
 }
 
 /**
- * A carrier's JSON socket that has started. Fed by whoever reads the socket (`receive`, `closed`). A socket that
+ * A carrier's media socket that has started. Fed by whoever reads the socket (`receive`, `closed`); turns the leg's wire audio into
+ * the call's linear samples and back. A socket that
  * gives no sign of life for two pings is terminated, so that a peer that vanished is noticed within 20 seconds.
  */
 export class SocketAttachment implements Attachment {
@@ -43,13 +48,16 @@ export class SocketAttachment implements Attachment {
   readonly carrier: string;
   readonly started: StreamStarted;
   readonly capabilities: CarrierCapabilities;
+  readonly rateHz = CALL_RATE_HZ;
+  readonly speechFormat: AudioFormat;
   readonly #socket: MediaSocket;
   readonly #writes: LentWrites;
-  readonly #dialect: JsonDialect;
+  readonly #codec: MediaCodec;
+  readonly #transcoder: LineTranscoder;
+  readonly #frameSamples: number;
   readonly #clock: Clock;
-  /** What stands before and after the base64 of an audio message. */
-  readonly #before: Buffer;
-  readonly #after: Buffer;
+  /** When what was sent last must have been played. */
+  #sentUntilMs = Number.NEGATIVE_INFINITY;
   #listener: ((event: MediaEvent) => void) | undefined;
   #held: MediaEvent[] = [];
   #closing = false;
@@ -60,15 +68,16 @@ export class SocketAttachment implements Attachment {
   constructor(options: SocketAttachmentOptions) {
     this.id = options.id;
     this.started = options.started;
-    this.carrier = options.dialect.carrier;
-    this.capabilities = options.dialect.capabilities;
-    this.#dialect = options.dialect;
+    this.carrier = options.carrier;
+    this.capabilities = options.capabilities;
+    this.#codec = options.codec;
+    const { inbound, outbound } = options.started;
+    this.#transcoder = new LineTranscoder(inbound, outbound, this.rateHz);
+    this.speechFormat = this.#transcoder.speechFormat;
+    this.#frameSamples = Math.max(1, (options.capabilities.frameMs * this.rateHz) / 1000);
     this.#socket = options.socket;
     this.#writes = new LentWrites(options.socket, options.stream, false);
     this.#clock = options.clock;
-    const [before, after] = options.dialect.send.audio(options.started.streamId);
-    this.#before = Buffer.from(before);
-    this.#after = Buffer.from(after);
     this.#timer = this.#clock.after(pingEveryMs, () => this.#checkLife());
   }
 
@@ -84,34 +93,30 @@ export class SocketAttachment implements Attachment {
     for (const event of held) listener(event);
   }
 
-  sendAudio(payload: Uint8Array): void {
-    if (payload.byteLength === 0 || payload.byteLength % this.capabilities.payloadMultipleBytes !== 0) {
-      throw new RangeError(
-        `audio payload of ${payload.byteLength} bytes; a multiple of ${this.capabilities.payloadMultipleBytes} is sent`,
-      );
-    }
+  sendAudio(pcm: Int16Array): void {
+    if (pcm.length === 0 || pcm.length % this.#frameSamples !== 0)
+      throw new RangeError(`audio of ${pcm.length} samples; a multiple of ${this.#frameSamples} is sent`);
     if (!this.#canSend()) return;
-    const before = this.#before;
-    const length = before.length + base64Length(payload.length) + this.#after.length;
-    const message = this.#writes.room(length);
-    message.set(before);
-    message.set(this.#after, encodeBase64Into(payload, message, before.length));
-    this.#writes.send('text', length);
+    const nowMs = this.#clock.nowMs();
+    if (nowMs > this.#sentUntilMs) this.#transcoder.cut();
+    this.#sentUntilMs = Math.max(nowMs, this.#sentUntilMs) + (pcm.length * 1000) / this.rateHz;
+    this.#codec.audio(this.#transcoder.encode(pcm), this.#writes);
   }
 
   sendMark(name: string): void {
-    this.#send(this.#dialect.send.mark(this.started.streamId, name));
+    if (this.#canSend()) this.#codec.mark(name, this.#writes);
   }
 
   sendClear(): void {
-    this.#send(this.#dialect.send.clear(this.started.streamId));
+    this.#transcoder.cut();
+    this.#sentUntilMs = Number.NEGATIVE_INFINITY;
+    if (this.#canSend()) this.#codec.clear(this.#writes);
   }
 
   /** @throws TypeError where the carrier has no such message */
   sendDigits(digits: string): void {
-    const message = this.#dialect.send.digits?.(this.started.streamId, digits);
-    if (message === undefined) throw new TypeError(`the carrier ${this.carrier} takes no keys on its socket`);
-    this.#send(message);
+    if (this.#codec.digits === undefined) throw new TypeError(`the carrier ${this.carrier} takes no keys on its socket`);
+    if (this.#canSend()) this.#codec.digits(digits, this.#writes);
   }
 
   close(reason: string): void {
@@ -122,11 +127,18 @@ export class SocketAttachment implements Attachment {
     this.#timer = this.#clock.after(closeGraceMs, () => this.#socket.terminate());
   }
 
+  /** How long wire audio of the caller is, in ms. */
+  durationMs(payload: Uint8Array): number {
+    return this.#transcoder.durationMs(payload.length);
+  }
+
   /** An event from the socket. After our own close only what ends the stream is passed on. */
-  receive(event: MediaEvent): void {
+  receive(event: Exclude<WireEvent, { type: 'ignored' }>): void {
     if (this.#over || (this.#closing && event.type !== 'stopped')) return;
     this.#alive = true;
-    this.#deliver(event);
+    if (event.type === 'audio')
+      this.#deliver({ type: 'audio', pcm: this.#transcoder.decode(event.payload), timestampMs: event.timestampMs });
+    else this.#deliver(event);
   }
 
   /** Any sign of life, for example a pong. */
@@ -147,13 +159,9 @@ export class SocketAttachment implements Attachment {
       this.#listener(event);
       return;
     }
-    // Nobody listens yet. The payload is only lent to us, so it is copied. `closed` always has a place.
+    // Nobody listens yet. The samples are only lent to us, so they are copied. `closed` always has a place.
     if (this.#held.length >= maxHeldEvents && event.type !== 'closed' && event.type !== 'stopped') return;
-    this.#held.push(event.type === 'audio' ? { ...event, payload: event.payload.slice() } : event);
-  }
-
-  #send(text: string): void {
-    if (this.#canSend()) this.#writes.sendText(text);
+    this.#held.push(event.type === 'audio' ? { ...event, pcm: event.pcm.slice() } : event);
   }
 
   /** A socket whose other end has stopped reading is given up. */

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { maxMessageBytes } from '../carriers/json-reader.ts';
+import { maxMessageBytes } from '../carriers/media-codec.ts';
 
 export interface GivenUpgrade {
   readonly headers: Readonly<Record<string, string>>;

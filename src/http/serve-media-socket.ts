@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { acceptMediaSocket } from '../carriers/media-socket.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import { twilioDialect } from '../carriers/twilio/dialect.ts';
+import { JsonCodec } from '../carriers/json-codec.ts';
+import { twilioCapabilities, twilioDialect } from '../carriers/twilio/dialect.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -35,7 +36,9 @@ export function serveMediaSocket(deps: MediaServingDeps, { socket, stream, grant
   acceptMediaSocket({
     socket,
     stream,
-    dialect: twilioDialect,
+    carrier,
+    capabilities: twilioCapabilities,
+    codec: new JsonCodec(twilioDialect),
     clock: deps.clock,
     events: deps.events,
     callId,

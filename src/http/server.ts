@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
-import { maxMessageBytes } from '../carriers/json-reader.ts';
+import { maxMessageBytes } from '../carriers/media-codec.ts';
 import { StreamTokens } from '../carriers/stream-token.ts';
 import type { Settings } from '../config/schema.ts';
 import { limitBodyTime } from '../kernel/body-time.ts';

@@ -13,7 +13,7 @@ import type { FixturePlace } from './fixture-file.ts';
 import { FixtureDraft } from './fixture-draft.ts';
 import { measuresOf } from './measures.ts';
 import { recordAnswer } from './recorded-answer.ts';
-import { RecordedAttachment, recordControl } from './recorded-carrier.ts';
+import { keptFormat, RecordedAttachment, recordControl } from './recorded-carrier.ts';
 import { recordRecogniser, recordSounds, recordSynthesizer } from './recorded-speech.ts';
 import { scrub } from './scrub.ts';
 import { StimulusGate } from './stimulus-gate.ts';
@@ -59,13 +59,14 @@ export class CallRecorder {
 
   /** @param attach hands the socket to the call */
   attach(attachment: Attachment, attach: (attachment: Attachment) => void): void {
-    const { carrier, started, capabilities } = attachment;
+    const { carrier, speechFormat, capabilities } = attachment;
     const a = this.#attachments.length;
     const recorded = new RecordedAttachment(attachment, a, this.#gate, this.#draft);
     this.#attachments.push(recorded);
     this.#gate.let(() => {
       const { t } = this.#draft;
-      this.#draft.add({ k: 'attached', t, a, carrier, format: { ...started.format }, capabilities: { ...capabilities } });
+      const formats = { format: { ...keptFormat(attachment) }, speechFormat: { ...speechFormat } };
+      this.#draft.add({ k: 'attached', t, a, carrier, ...formats, capabilities: { ...capabilities } });
       attach(recorded);
     });
   }

@@ -35,6 +35,8 @@ const recognitionEvent = z.discriminatedUnion('type', [
 
 export type KeptRecognition = z.infer<typeof recognitionEvent>;
 
+const audioFormat = z.object({ encoding: z.enum(['mulaw', 'alaw', 'pcm16']), rateHz: z.int().positive() });
+
 /** `k` says what came in, `t` when; the numbers `a`, `s`, `answer`, `speech` and `act` count what was opened or asked for. */
 const entry = z.discriminatedUnion('k', [
   z.object({
@@ -42,14 +44,17 @@ const entry = z.discriminatedUnion('k', [
     t: time,
     a: index,
     carrier: z.string(),
-    format: z.object({ encoding: z.enum(['mulaw', 'alaw', 'pcm16']), rateHz: z.int().positive() }),
+    /** Of the caller's audio as it is kept: the leg's own law where the call heard every sample of it, else linear. */
+    format: audioFormat,
+    /** Of the bot's; the same when absent. */
+    speechFormat: audioFormat.optional(),
     capabilities: z.object({
       clear: z.enum(['native', 'none']),
       marks: z.enum(['native', 'none']),
       marksReturnOnClear: z.enum(['yes', 'no', 'unknown']),
       pacing: z.enum(['burst', 'realtime']),
-      payloadMultipleBytes: z.int().positive(),
-      dtmfIn: z.boolean(),
+      // Older fixtures have none, and a carrier that takes any length.
+      frameMs: z.number().min(0).default(0),
       dtmfOut: z.enum(['message', 'rest', 'reattach', 'inband', 'none']),
     }),
   }),
@@ -136,7 +141,7 @@ export const fixtureBody = z.object({
 
 export type FixtureBody = z.infer<typeof fixtureBody>;
 
-/** A call as it was kept, and its audio: the caller's in the carrier's format, the bot's as it was synthesized. */
+/** A call as it was kept, and its audio in the formats of its attachments. */
 export interface CallFixture extends FixtureBody {
   readonly expiresAtMs: number | null;
   readonly callerAudio: Uint8Array;

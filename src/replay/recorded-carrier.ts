@@ -1,4 +1,5 @@
-import { bytesPerSample } from '../audio/format.ts';
+import { encodeAudio } from '../audio/codec.ts';
+import type { AudioFormat } from '../audio/format.ts';
 import type { Attachment, CallControl, MediaEvent } from '../carriers/port.ts';
 import type { DecisionLog } from './decision.ts';
 import type { FixtureDraft } from './fixture-draft.ts';
@@ -7,11 +8,12 @@ import type { StimulusGate } from './stimulus-gate.ts';
 
 /** Up to where a carrier that plays at once has played what it was sent, by our clock. */
 export class CarrierEnd {
-  readonly #bytesPerMs: number;
+  readonly #samplesPerMs: number;
   #endMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ encoding, rateHz }: Attachment['started']['format']) {
-    this.#bytesPerMs = (rateHz / 1000) * bytesPerSample(encoding);
+  /** @param rateHz of what it is sent */
+  constructor(rateHz: number) {
+    this.#samplesPerMs = rateHz / 1000;
   }
 
   /** When everything sent so far will have been played. */
@@ -19,13 +21,18 @@ export class CarrierEnd {
     return Math.max(nowMs, this.#endMs);
   }
 
-  sent(bytes: number, nowMs: number): void {
-    this.#endMs = this.at(nowMs) + bytes / this.#bytesPerMs;
+  sent(samples: number, nowMs: number): void {
+    this.#endMs = this.at(nowMs) + samples / this.#samplesPerMs;
   }
 
   cleared(nowMs: number): void {
     this.#endMs = nowMs;
   }
+}
+
+/** How the caller's audio of a leg is kept: in its own law where that loses nothing and takes less, else as the call hears it. */
+export function keptFormat({ started, rateHz }: Pick<Attachment, 'started' | 'rateHz'>): AudioFormat {
+  return started.inbound.rateHz === rateHz ? started.inbound : { encoding: 'pcm16', rateHz };
 }
 
 /** A carrier's socket whose messages are let in through the gate and written down, with what caused its marks. */
@@ -43,7 +50,7 @@ export class RecordedAttachment implements Attachment {
     this.#number = number;
     this.#gate = gate;
     this.#draft = draft;
-    this.#end = new CarrierEnd(inner.started.format);
+    this.#end = new CarrierEnd(inner.rateHz);
   }
 
   get id(): string {
@@ -62,6 +69,14 @@ export class RecordedAttachment implements Attachment {
     return this.#inner.capabilities;
   }
 
+  get rateHz(): number {
+    return this.#inner.rateHz;
+  }
+
+  get speechFormat(): AudioFormat {
+    return this.#inner.speechFormat;
+  }
+
   get bufferedBytes(): number {
     return this.#inner.bufferedBytes;
   }
@@ -69,18 +84,18 @@ export class RecordedAttachment implements Attachment {
   listen(listener: (event: MediaEvent) => void): void {
     this.#inner.listen((given) => {
       // The audio is the reader's, and it may have to wait.
-      const event = given.type === 'audio' ? { ...given, payload: Uint8Array.from(given.payload) } : given;
+      const event = given.type === 'audio' ? { ...given, pcm: Int16Array.from(given.pcm) } : given;
       this.#gate.let(() => {
         this.#write(event);
-        if (event.type === 'audio') this.#draft.whileHearing(this.started.format.encoding, () => listener(event));
+        if (event.type === 'audio') this.#draft.whileHearing(keptFormat(this).encoding, () => listener(event));
         else listener(event);
       });
     });
   }
 
-  sendAudio(payload: Uint8Array): void {
-    this.#end.sent(payload.length, this.#gate.nowMs);
-    this.#inner.sendAudio(payload);
+  sendAudio(pcm: Int16Array): void {
+    this.#end.sent(pcm.length, this.#gate.nowMs);
+    this.#inner.sendAudio(pcm);
   }
 
   sendMark(name: string): void {
@@ -112,10 +127,12 @@ export class RecordedAttachment implements Attachment {
     const { t } = this.#draft;
     const a = this.#number;
     switch (event.type) {
-      case 'audio':
-        this.#draft.add({ k: 'audio', t, a, n: event.payload.length, ts: event.timestampMs ?? null });
-        this.#draft.keepAudio('caller', event.payload);
+      case 'audio': {
+        const audio = encodeAudio(keptFormat(this).encoding, event.pcm);
+        this.#draft.add({ k: 'audio', t, a, n: audio.length, ts: event.timestampMs ?? null });
+        this.#draft.keepAudio('caller', audio);
         return;
+      }
       case 'digit':
         this.#draft.add({ k: 'digit', t, a, digit: event.digit });
         return;

@@ -81,8 +81,8 @@ export function recordSynthesizer(
 /** Sounds as a fixture keeps them: spoken by nobody, under their names alone, since an address may hold a key. */
 export function recordSounds(sounds: Sounds, gate: StimulusGate, draft: FixtureDraft, decisions: DecisionLog): Sounds {
   return {
-    play(folder, source, signal) {
-      const synthesizer = { speak: () => sounds.play(folder, source, signal) };
+    play(folder, source, format, signal) {
+      const synthesizer = { speak: () => sounds.play(folder, source, format, signal) };
       return recordSynthesizer(synthesizer, gate, draft, decisions).speak(soundSpeech(source), signal);
     },
   };

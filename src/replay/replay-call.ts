@@ -66,7 +66,7 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     synthesizer,
     // As it is on the wire alone, silence does as well.
     ambienceOf: ({ ambience }) => (ambience === undefined ? undefined : new Int16Array(8)),
-    sounds: { play: (_folder, source, signal) => synthesizer.speak(soundSpeech(source), signal) },
+    sounds: { play: (_folder, source, _format, signal) => synthesizer.speak(soundSpeech(source), signal) },
     spareRecognition: keptSpares(fixture),
     createDetector: parts.createDetector,
     speechJudge: parts.speechJudge,
@@ -137,7 +137,7 @@ function schedule(
     } else if (entry.k === 'audio') {
       const payload = fixture.callerAudio.subarray(from, from + entry.n);
       from += entry.n;
-      at(() => attachments.get(entry.a)?.emit({ type: 'audio', payload, timestampMs: entry.ts ?? undefined }));
+      at(() => attachments.get(entry.a)?.hear(payload, entry.ts ?? undefined));
     } else if (entry.k === 'digit' || entry.k === 'stopped' || entry.k === 'closed') {
       at(() => attachments.get(entry.a)?.emit(carrierEvent(entry)));
     } else if (entry.k === 'ordered') {

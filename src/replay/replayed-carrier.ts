@@ -1,3 +1,5 @@
+import { decodeAudio } from '../audio/codec.ts';
+import type { AudioFormat } from '../audio/format.ts';
 import type { Attachment, CallControl, MediaEvent } from '../carriers/port.ts';
 import type { Timer } from '../kernel/clock.ts';
 import type { DecisionLog } from './decision.ts';
@@ -62,6 +64,8 @@ export class ReplayedAttachment implements Attachment {
   readonly carrier: string;
   readonly started: Attachment['started'];
   readonly capabilities: Attachment['capabilities'];
+  readonly rateHz: number;
+  readonly speechFormat: AudioFormat;
   readonly bufferedBytes = 0;
   readonly #number: number;
   readonly #time: VirtualTime;
@@ -70,15 +74,22 @@ export class ReplayedAttachment implements Attachment {
   #outstanding: { readonly name: string; readonly timer: Timer | undefined; readonly cleared: MarkReturn | undefined }[] = [];
   #listener: (event: MediaEvent) => void = () => undefined;
 
-  constructor({ a, carrier, format, capabilities }: Extract<Entry, { k: 'attached' }>, time: VirtualTime, marks: KeptMarks) {
+  constructor(
+    { a, carrier, format, speechFormat, capabilities }: Extract<Entry, { k: 'attached' }>,
+    time: VirtualTime,
+    marks: KeptMarks,
+  ) {
     this.id = `replayed-${a}`;
     this.carrier = carrier;
-    this.started = { type: 'started', streamId: this.id, carrierCallId: 'replayed', format, parameters: {} };
+    const wire = { inbound: format, outbound: speechFormat ?? format };
+    this.started = { type: 'started', streamId: this.id, carrierCallId: 'replayed', ...wire, parameters: {} };
+    this.rateHz = format.rateHz;
+    this.speechFormat = wire.outbound;
     this.capabilities = capabilities;
     this.#number = a;
     this.#time = time;
     this.#kept = marks;
-    this.#end = new CarrierEnd(format);
+    this.#end = new CarrierEnd(format.rateHz);
   }
 
   listen(listener: (event: MediaEvent) => void): void {
@@ -90,8 +101,13 @@ export class ReplayedAttachment implements Attachment {
     this.#listener(event);
   }
 
-  sendAudio(payload: Uint8Array): void {
-    this.#end.sent(payload.length, this.#time.nowMs());
+  /** The caller is heard now. @param payload as the fixture keeps it */
+  hear(payload: Uint8Array, timestampMs: number | undefined): void {
+    this.emit({ type: 'audio', pcm: decodeAudio(this.started.inbound.encoding, payload), timestampMs });
+  }
+
+  sendAudio(pcm: Int16Array): void {
+    this.#end.sent(pcm.length, this.#time.nowMs());
   }
 
   sendMark(name: string): void {

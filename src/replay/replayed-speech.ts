@@ -1,4 +1,5 @@
-import { idleByte } from '../audio/format.ts';
+import { type AudioFormat, durationMs, TELEPHONE_FORMAT } from '../audio/format.ts';
+import { encodeAudio } from '../audio/codec.ts';
 import type { Recogniser, RecognitionEvent, RecognitionSession, Synthesizer } from '../speech/port.ts';
 import type { DecisionLog } from './decision.ts';
 import type { CallFixture, Entry, KeptRecognition } from './fixture.ts';
@@ -12,7 +13,6 @@ const USUAL_SETTLING_MS = 300;
 const USUAL_FIRST_BYTE_MS = 150;
 const USUAL_MS_PER_CHARACTER = 60;
 const CHUNK_MS = 200;
-const BYTES_PER_MS = 8;
 const SEG_STEP = 1 / 1_024;
 
 type Words = Extract<Entry, { k: 'words' }> & { readonly order: number };
@@ -119,12 +119,13 @@ export function replaySynthesizer(
 ): Synthesizer {
   const taken = new Set<number>();
   const { speeches, baseMs } = fixture;
+  const format = speechFormatOf(fixture);
   const kept = keptSpeeches(fixture);
   const firstByteMs = median(
     kept.flatMap((parts) => (parts[0] !== undefined && 'part' in parts[0].what ? [parts[0].tookMs] : [])),
     USUAL_FIRST_BYTE_MS,
   );
-  const perCharacter = msPerCharacter(speeches, kept);
+  const perCharacter = msPerCharacter(speeches, kept, format);
   const overMs = fixture.log.at(-1)?.t ?? 0;
   return {
     speak({ text, voice, language, speed = 1 }, signal) {
@@ -137,7 +138,7 @@ export function replaySynthesizer(
         number = speeches.findIndex((speech, index) => same(speech) && speech.abortedAfterMs === null && ends(kept[index]));
         if (number === -1) {
           standIn('voice', `${JSON.stringify(text)} was not spoken then; it is ${Math.round(lengthMs)} ms of silence`);
-          return replayAnswer(time, { parts: silence(firstByteMs, lengthMs), wasAborted: false }, signal);
+          return replayAnswer(time, { parts: silence(format, firstByteMs, lengthMs), wasAborted: false }, signal);
         }
         standIn('voice', `${JSON.stringify(text)} was spoken less often then; it sounds as before`);
         const again = (kept[number] ?? []).map((part) => ({ ...part, order: undefined }));
@@ -147,8 +148,8 @@ export function replaySynthesizer(
       const { abortedAfterMs = null } = speeches[number] ?? {};
       // Where it broke off then and is wanted now, silence follows, but not before it broke off.
       const fromMs = 1 + (abortedAfterMs ?? Math.max(0, overMs - (time.nowMs() - baseMs)));
-      const missingMs = lengthMs - madeMs(parts);
-      const rest = ends(parts) ? [] : silence(fromMs, Math.max(0, missingMs));
+      const missingMs = lengthMs - madeMs(parts, format);
+      const rest = ends(parts) ? [] : silence(format, fromMs, Math.max(0, missingMs));
       return replayAnswer(time, { parts: [...parts, ...rest], wasAborted: abortedAfterMs !== null }, signal);
     },
   };
@@ -166,8 +167,14 @@ function keptSpeeches({ log, speeches, botAudio }: CallFixture): readonly KeptPa
   return parts;
 }
 
-function madeMs(parts: readonly KeptPart<Uint8Array>[]): number {
-  return parts.reduce((sum, { what }) => sum + ('part' in what ? what.part.length / BYTES_PER_MS : 0), 0);
+/** What the bot's audio of a fixture is: that of its first attachment, as every one of a call has it. */
+function speechFormatOf({ log }: CallFixture): AudioFormat {
+  const attached = log.find((entry) => entry.k === 'attached');
+  return attached?.speechFormat ?? attached?.format ?? TELEPHONE_FORMAT;
+}
+
+function madeMs(parts: readonly KeptPart<Uint8Array>[], format: AudioFormat): number {
+  return parts.reduce((sum, { what }) => sum + ('part' in what ? durationMs(format, what.part.length) : 0), 0);
 }
 
 /** Whether it came to its end, well or badly, without being broken off. */
@@ -175,17 +182,17 @@ function ends(parts: readonly KeptPart<Uint8Array>[] | undefined): boolean {
   return parts?.some(({ by, what }) => by === 'asked' && 'failure' in what) === true;
 }
 
-function msPerCharacter(speeches: CallFixture['speeches'], kept: readonly KeptPart<Uint8Array>[][]): number {
+function msPerCharacter(speeches: CallFixture['speeches'], kept: readonly KeptPart<Uint8Array>[][], format: AudioFormat): number {
   const rates = speeches.flatMap(({ text }, index) => {
     const parts = kept[index] ?? [];
-    return ends(parts) && text.length > 0 ? [madeMs(parts) / text.length] : [];
+    return ends(parts) && text.length > 0 ? [madeMs(parts, format) / text.length] : [];
   });
   return median(rates, USUAL_MS_PER_CHARACTER);
 }
 
-function silence(fromMs: number, lengthMs: number): readonly KeptPart<Uint8Array>[] {
+function silence(format: AudioFormat, fromMs: number, lengthMs: number): readonly KeptPart<Uint8Array>[] {
   const parts: KeptPart<Uint8Array>[] = [];
-  const chunk = new Uint8Array(CHUNK_MS * BYTES_PER_MS).fill(idleByte('mulaw'));
+  const chunk = encodeAudio(format.encoding, new Int16Array((CHUNK_MS * format.rateHz) / 1000));
   const common = { by: 'asked', tookMs: fromMs, order: undefined } as const;
   for (let made = 0; made < lengthMs; made += CHUNK_MS) parts.push({ ...common, what: { part: chunk } });
   return [...parts, { ...common, what: { failure: undefined } }];

@@ -66,7 +66,7 @@ export interface AccessToken {
 export class SpeechPlatform implements AsyncDisposable {
   /** For calls: events by a listener. `recognise` gives the same as an object that is read by iteration. */
   readonly recogniser: Recogniser;
-  /** For calls, as 8 kHz mu-law. Prepared sentences come from memory, in the same tick. */
+  /** For calls, in the format that a request names. Prepared sentences come from memory, in the same tick. */
   readonly synthesizer: Synthesizer;
   /** Voice profiles; listing and identifying need `asrAltUrl` and an API key. */
   readonly speakers: Speakers;

@@ -1,3 +1,5 @@
+import type { AudioFormat } from '../audio/format.ts';
+
 // What a live call needs of the speech platform. Implemented by `speech/asr/realtime` and `speech/tts/realtime`.
 
 /** What a recognition session is opened with (ASR doc, "WebSocket {asr_url}/v1/realtime"). */
@@ -74,12 +76,14 @@ export interface SynthesisRequest {
    * date), unless it is one of the prepared ones: it is kept encrypted and for a short while, if at all.
    */
   readonly isPersonal?: boolean;
+  /** What is yielded; `TELEPHONE_FORMAT` (audio/format) when absent. G.711 has one rate, linear samples have any. */
+  readonly format?: AudioFormat;
 }
 
 /** Speaks sentences into a call. */
 export interface Synthesizer {
   /**
-   * Speaks a text as 8 kHz G.711 mu-law, yielded as it is made, oldest first.
+   * Speaks a text in the request's format, yielded as it is made, oldest first; no chunk ends within a sample.
    * @throws OffhookError when the platform refuses or fails; aborting the signal or leaving the loop stops the synthesis
    */
   speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;

@@ -1,7 +1,5 @@
 import { sleep } from '../../kernel/abort.ts';
 import { dtmf } from '../../audio/tone.ts';
-import { encodeAudio } from '../../audio/codec.ts';
-import type { AudioFormat } from '../../audio/format.ts';
 import { joinSamples } from '../../audio/samples.ts';
 import type { Attachment, CallControl } from '../../carriers/port.ts';
 import type { CallLog } from '../log/call-log.ts';
@@ -135,7 +133,7 @@ export class CarrierControl {
         const unitId = `keys-${(this.#keysSent += 1)}`;
         const { clock } = this.#services;
         line.begin({ unitId, turnIndex: this.#callLog.conversation.current, text: '' });
-        line.push(unitId, tones(digits, attachment.started.format), clock.nowMs());
+        line.push(unitId, tones(digits, attachment.rateHz), clock.nowMs());
         line.end(unitId, clock.nowMs());
         return sleep(clock, keysMs(digits), signal);
       }
@@ -163,11 +161,11 @@ function keysMs(digits: string): number {
   return Array.from(digits).reduce((sum, key) => sum + (key === 'w' ? WAIT_MS : TONE_MS + PAUSE_MS), 0);
 }
 
-/** The keys as sound, in the carrier's format. */
-function tones(digits: string, format: AudioFormat): Uint8Array {
+/** The keys as sound. */
+function tones(digits: string, rateHz: number): Int16Array {
   const parts = Array.from(digits, (key) => {
-    const silence = (ms: number): Int16Array => new Int16Array((ms * format.rateHz) / 1000);
-    return key === 'w' ? [silence(WAIT_MS)] : [dtmf(key, TONE_MS, format.rateHz), silence(PAUSE_MS)];
+    const silence = (ms: number): Int16Array => new Int16Array((ms * rateHz) / 1000);
+    return key === 'w' ? [silence(WAIT_MS)] : [dtmf(key, TONE_MS, rateHz), silence(PAUSE_MS)];
   }).flat();
-  return encodeAudio(format.encoding, joinSamples(parts));
+  return joinSamples(parts);
 }

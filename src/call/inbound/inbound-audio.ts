@@ -1,5 +1,4 @@
-import { FRAME_MS, FRAME_SAMPLES_8K, type AudioFormat } from '../../audio/format.ts';
-import { LentSamples } from '../../audio/lent-samples.ts';
+import { FRAME_MS, FRAME_SAMPLES_8K } from '../../audio/format.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
@@ -8,7 +7,7 @@ import { LineGaps } from './line-gaps.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { TurnEvent } from '../turn/turn-state.ts';
 
-/** Judges one 20 ms frame of 8 kHz PCM; implemented by `audio/voice-activity`. */
+/** Judges one 20 ms frame at the call's rate; implemented by `audio/voice-activity`. */
 export interface VoiceDetector {
   /** @returns valid until the next frame */
   process(frame: Int16Array): { readonly voiced: boolean; readonly speechLike: number };
@@ -21,10 +20,8 @@ export interface Moment {
   readonly wallMs: number;
 }
 
-/** The message being heard, on whichever line. */
 /** Nobody says as much between two finals: of a longer text of the recogniser the end counts. */
 const MOST_SEGMENT_CHARACTERS = 2_000;
-const heard = new LentSamples();
 
 /**
  * The caller's side of the line: carrier audio goes to the recording and the recogniser, and comes out as 20 ms voice
@@ -48,16 +45,14 @@ export class InboundAudio {
     this.#sink = sink;
   }
 
-  /** @param payload caller audio in the carrier's format, at 8 kHz; not kept */
+  /** @param pcm caller audio at the call's rate; not kept, and made silence where it may not be heard */
   hear(
-    format: AudioFormat,
-    payload: Uint8Array,
+    pcm: Int16Array,
     timestampMs: number | undefined,
     at: Moment & { readonly silent: boolean },
     recogniser: { send(pcm: Int16Array): void },
   ): void {
     const { nowMs, wallMs } = at;
-    const pcm = heard.decode(format.encoding, payload);
     if (at.silent) pcm.fill(0);
     this.#recording?.caller(pcm, timestampMs, nowMs, wallMs);
     this.#echo.arrived(pcm.length, timestampMs, nowMs);

@@ -1,7 +1,7 @@
+import { CALL_RATE_HZ } from '../../audio/format.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 import { RECOGNITION_BATCH_MS, type Recogniser, type RecognitionEvent, type RecognitionSession } from '../../speech/port.ts';
 
-const RATE_HZ = 8000;
 /** A session takes this many phrases (ASR doc, streaming rule 2). */
 const MOST_PHRASES = 10;
 
@@ -30,7 +30,7 @@ export class RecogniserHandover {
   readonly #recogniser: Recogniser;
   readonly #spareSlot: () => SpareSlot | undefined;
   readonly #listener: (event: RecognitionEvent) => void;
-  readonly #batch = new SampleBatch((RECOGNITION_BATCH_MS * RATE_HZ) / 1000);
+  readonly #batch = new SampleBatch((RECOGNITION_BATCH_MS * CALL_RATE_HZ) / 1000);
   #language = '';
   #session: RecognitionSession | undefined;
   #successor: Successor | undefined;
@@ -56,7 +56,7 @@ export class RecogniserHandover {
     const mine = {};
     this.#takeOver(mine);
     // An event may come before `open` has returned.
-    this.#session = this.#recogniser.open({ language, sampleRateHz: RATE_HZ }, (event) => this.#hear(mine, event));
+    this.#session = this.#recogniser.open({ language, sampleRateHz: CALL_RATE_HZ }, (event) => this.#hear(mine, event));
     before?.abort();
   }
 
@@ -72,7 +72,7 @@ export class RecogniserHandover {
     if (slot === undefined) return;
     const successor: Successor = { session: undefined, slot };
     this.#successor = successor;
-    const options = { language: this.#language, sampleRateHz: RATE_HZ, boostPhrases: phrases };
+    const options = { language: this.#language, sampleRateHz: CALL_RATE_HZ, boostPhrases: phrases };
     successor.session = this.#recogniser.open(options, (event) => {
       if (successor !== this.#successor) {
         this.#hear(successor, event);
@@ -83,7 +83,7 @@ export class RecogniserHandover {
     });
   }
 
-  /** @param pcm 16-bit mono samples at 8 kHz */
+  /** @param pcm 16-bit mono samples at the call's rate */
   send(pcm: Int16Array): void {
     for (let from = 0; from < pcm.length;) {
       from += this.#batch.add(pcm, from);

@@ -1,3 +1,4 @@
+import { CALL_RATE_HZ } from '../../audio/format.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
@@ -293,7 +294,7 @@ export class CallLog {
   /** The record as it stands. @param reason why the call ended, or `in-progress` */
   record(reason: string, language: string, line: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
-    const ledger = line?.ledger ?? new HeardLedger({ encoding: 'mulaw', rateHz: 8000 });
+    const ledger = line?.ledger ?? new HeardLedger(CALL_RATE_HZ);
     const endedAtWallMs = this.#services.clock.wallMs();
     if (recording?.failure !== undefined && reason !== 'in-progress') this.#recordingFailed(recording.failure);
     return {

@@ -5,7 +5,7 @@ import { type DialogAction, type Interruptible, soundLabel } from '../../dialog/
 import type { OutboundAudio } from './outbound-audio.ts';
 import type { CallServices, SentenceCutter } from '../services.ts';
 import { speakable } from './speakable.ts';
-import { Reply, type Utterance } from './speaker.ts';
+import { type AudioMakers, Reply, type Utterance } from './speaker.ts';
 import type { Timeline } from '../log/timeline.ts';
 
 /** What is said outside any turn counts for none. */
@@ -164,7 +164,7 @@ export class BotVoice {
     const { folder } = this.#bot;
     this.#replies += 1;
     const unitPrefix = `${this.#replies}-`;
-    const makers = { synthesizer, sound: (source: string, signal: AbortSignal) => sounds.play(folder, source, signal) };
+    const makers: AudioMakers = { synthesizer, sound: (source, format, signal) => sounds.play(folder, source, format, signal) };
     return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
   }
 }

@@ -1,4 +1,3 @@
-import { durationMs, type AudioFormat } from '../../audio/format.ts';
 import { TurnIndex } from '../log/turn-index.ts';
 
 /** How far into a sentence the caller can have heard, in milliseconds of its audio. */
@@ -37,7 +36,7 @@ export interface HeardWord {
 
 interface Entry {
   readonly sentence: Sentence;
-  audioBytes: number;
+  samples: number;
   complete: boolean;
   /** What was made is not all of it, and no more will be. */
   broken: boolean;
@@ -57,19 +56,20 @@ const RATE_ERROR = 0.37;
  * after a cut is marked played when it has been.
  */
 export class HeardLedger {
-  readonly #format: AudioFormat;
+  readonly #samplesPerMs: number;
   readonly #entries = new Map<string, Entry>();
   readonly #byTurn = new TurnIndex<Entry>();
 
-  constructor(format: AudioFormat) {
-    this.#format = format;
+  /** @param rateHz of the audio whose lengths it is told */
+  constructor(rateHz: number) {
+    this.#samplesPerMs = rateHz / 1000;
   }
 
   queued(sentence: Sentence): void {
     const { unitId, turnIndex } = sentence;
     const entry: Entry = {
       sentence,
-      audioBytes: 0,
+      samples: 0,
       complete: false,
       broken: false,
       outcome: 'queued',
@@ -79,10 +79,10 @@ export class HeardLedger {
     this.#byTurn.add(turnIndex, entry);
   }
 
-  /** @param byteLength added to the sentence; negative for what was made and will never be sent */
-  audio(unitId: string, byteLength: number): void {
+  /** @param samples added to the sentence; negative for what was made and will never be sent */
+  audio(unitId: string, samples: number): void {
     const entry = this.#entries.get(unitId);
-    if (entry !== undefined) entry.audioBytes += byteLength;
+    if (entry !== undefined) entry.samples += samples;
   }
 
   complete(unitId: string): void {
@@ -99,16 +99,16 @@ export class HeardLedger {
   played(unitId: string, byMark: boolean): void {
     const entry = this.#entries.get(unitId);
     if (entry === undefined) return;
-    const wholeMs = durationMs(this.#format, entry.audioBytes);
+    const wholeMs = entry.samples / this.#samplesPerMs;
     entry.outcome = 'played';
     entry.heard = { sureMs: byMark ? wholeMs : entry.heard.sureMs, likelyMs: wholeMs };
   }
 
-  cut(unitId: string, sureBytes: number, likelyBytes: number): void {
+  cut(unitId: string, sureSamples: number, likelySamples: number): void {
     const entry = this.#entries.get(unitId);
     if (entry === undefined || entry.outcome === 'played') return;
     entry.outcome = 'cut';
-    entry.heard = { sureMs: durationMs(this.#format, sureBytes), likelyMs: durationMs(this.#format, likelyBytes) };
+    entry.heard = { sureMs: sureSamples / this.#samplesPerMs, likelyMs: likelySamples / this.#samplesPerMs };
   }
 
   /** What a sentence says; nothing, when it was never queued. */
@@ -152,7 +152,7 @@ export class HeardLedger {
     if (outcome === 'played' && !entry.broken)
       return { ...base, errorMs: 0, heardText: sentence.text, halfHeardWord: undefined, unheardText: '' };
     const estimatedMs = (sentence.text.length / CHARACTERS_PER_SECOND) * 1000;
-    const audioMs = durationMs(this.#format, entry.audioBytes);
+    const audioMs = entry.samples / this.#samplesPerMs;
     const wholeMs = entry.complete ? audioMs : Math.max(audioMs, estimatedMs);
     const cut = cutWords(sentence.text, wholeMs === 0 ? 0 : heard.likelyMs / wholeMs);
     const errorMs = Math.round(wholeMs * (LETTER_ERROR + (entry.complete ? 0 : RATE_ERROR)));

@@ -1,5 +1,7 @@
-import { decodeMulaw, encodeMulaw } from '../../audio/g711.ts';
-import { SILENCE_DB } from '../../audio/level.ts';
+import { encodeAudio } from '../../audio/codec.ts';
+import { FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
+import { LentSamples } from '../../audio/lent-samples.ts';
+import { amplify, energyOf, peakLevel, SILENCE_DB } from '../../audio/level.ts';
 import type { SynthesisRequest, Synthesizer } from '../../speech/port.ts';
 
 /** Level of speech, pauses left out, at which every voice is heard: that of a telephone set held as it should be. */
@@ -12,15 +14,15 @@ const TELLING_FRAMES = 50;
 const MOST_FRAMES = 1_500;
 /** Of a voice that has spoken for that long, one frame in this many is listened to. */
 const KNOWN_STEP = 4;
-const FRAME_BYTES = 160;
 /** Bots name voices freely; the one not heard of for longest is forgotten. */
 const MOST_VOICES = 500;
 
-/** The power of each mu-law code, and its place among the codes by size. */
-const POWER = Float64Array.from(decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code)), (sample) => sample * sample);
 const FULL_SCALE = 32_768 * 32_768;
 /** Frames of less power than this (-45 dB) are pauses. */
 const SPEECH_POWER = FULL_SCALE * 10 ** -4.5;
+
+/** The chunk that is being spoken, whoever speaks it. */
+const spoken = new LentSamples();
 
 /** How loud one voice speaks, learned from what it says. */
 class VoiceLevel {
@@ -29,16 +31,10 @@ class VoiceLevel {
   #peak = 0;
   #step = 1;
 
-  hear(audio: Uint8Array): void {
-    for (let at = 0; at + FRAME_BYTES <= audio.length; at += this.#step * FRAME_BYTES) {
-      let power = 0;
-      let peak = 0;
-      for (let index = at; index < at + FRAME_BYTES; index += 1) {
-        const sample = POWER[audio[index]!]!;
-        power += sample;
-        if (sample > peak) peak = sample;
-      }
-      this.#add(power / FRAME_BYTES, peak);
+  hear(pcm: Int16Array): void {
+    for (let at = 0; at + FRAME_SAMPLES_8K <= pcm.length; at += this.#step * FRAME_SAMPLES_8K) {
+      const power = energyOf(pcm, at, at + FRAME_SAMPLES_8K) / FRAME_SAMPLES_8K;
+      if (power >= SPEECH_POWER) this.#add(power, peakLevel(pcm.subarray(at, at + FRAME_SAMPLES_8K)) ** 2);
     }
   }
 
@@ -52,7 +48,6 @@ class VoiceLevel {
   }
 
   #add(power: number, peak: number): void {
-    if (power < SPEECH_POWER) return;
     this.#frames += 1;
     this.#power += power;
     this.#peak = Math.max(this.#peak, peak);
@@ -65,12 +60,11 @@ class VoiceLevel {
 
 /**
  * One loudness for every voice, whether its audio is made now or comes from a cache: each voice's own level is learned from what it
- * says, and its next sentence is amplified by a table. A sentence never changes in its middle.
+ * says, and its next sentence is amplified. A sentence never changes in its middle.
  */
 export class EvenLoudness implements Synthesizer {
   readonly #synthesizer: Synthesizer;
   readonly #levels = new Map<string, VoiceLevel>();
-  readonly #tables = new Map<number, Uint8Array>();
 
   constructor(synthesizer: Synthesizer) {
     this.#synthesizer = synthesizer;
@@ -79,10 +73,11 @@ export class EvenLoudness implements Synthesizer {
   async *speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
     const level = this.#levelOf(`${request.voice}\n${request.language}`);
     const gainDb = level.gainDb();
-    const table = gainDb === 0 ? undefined : this.#tableFor(gainDb);
+    const { encoding } = request.format ?? TELEPHONE_FORMAT;
     for await (const audio of this.#synthesizer.speak(request, signal)) {
-      level.hear(audio);
-      yield table === undefined ? audio : amplified(audio, table);
+      const pcm = spoken.decode(encoding, audio);
+      level.hear(pcm);
+      yield gainDb === 0 ? audio : encodeAudio(encoding, amplify(pcm, gainDb));
     }
   }
 
@@ -104,35 +99,14 @@ export class EvenLoudness implements Synthesizer {
     this.#levels.set(voice, level);
     return level;
   }
-
-  #tableFor(gainDb: number): Uint8Array {
-    let table = this.#tables.get(gainDb);
-    if (table === undefined) this.#tables.set(gainDb, (table = gainTable(gainDb)));
-    return table;
-  }
 }
 
-/** A whole sound in mu-law, as loud as the voices are. */
-export function levelled(audio: Uint8Array): Uint8Array {
+/** A whole sound, as loud as the voices are. */
+export function levelled(pcm: Int16Array): Int16Array {
   const level = new VoiceLevel();
-  level.hear(audio);
+  level.hear(pcm);
   const gainDb = level.gainDb(1);
-  if (gainDb === 0) return audio;
-  const table = gainTable(gainDb);
-  return amplified(audio, table);
-}
-
-function amplified(audio: Uint8Array, table: Uint8Array): Uint8Array {
-  const louder = new Uint8Array(audio.length);
-  for (let at = 0; at < audio.length; at += 1) louder[at] = table[audio[at]!]!;
-  return louder;
-}
-
-/** What each mu-law code becomes when it is this much louder. */
-function gainTable(gainDb: number): Uint8Array {
-  const samples = decodeMulaw(Uint8Array.from({ length: 256 }, (_, code) => code));
-  const gain = 10 ** (gainDb / 20);
-  return encodeMulaw(samples.map((sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain)))));
+  return gainDb === 0 ? pcm : amplify(pcm, gainDb);
 }
 
 function decibels(power: number): number {

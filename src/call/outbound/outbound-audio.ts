@@ -1,14 +1,11 @@
-import { LentSamples } from '../../audio/lent-samples.ts';
+import type { AudioFormat } from '../../audio/format.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import type { EchoGuard } from '../inbound/echo/echo-guard.ts';
 import { Ambience } from './ambience/ambience.ts';
 import { Playout } from './playout.ts';
-import type { PlayoutLead } from './playout-lead.ts';
+import { leadFor, type PlayoutLead } from './playout-lead.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { Recording } from '../recording/recording.ts';
-
-/** The message being sent, on whichever line. */
-const sent = new LentSamples();
 
 /**
  * The bot's side of the line: sentences go in, paced audio goes out through whichever socket is attached, and the ledger
@@ -18,6 +15,9 @@ const sent = new LentSamples();
 export class OutboundAudio {
   readonly ledger: HeardLedger;
   readonly playout: Playout;
+  /** What speech is to be synthesized as. */
+  readonly speechFormat: AudioFormat;
+  readonly #samplesPerMs: number;
   readonly #recording: Recording | undefined;
   readonly #echo: EchoGuard;
   readonly #ambience: Ambience | undefined;
@@ -39,14 +39,17 @@ export class OutboundAudio {
     ambience: Int16Array | undefined,
     onStarted: (unitId: string, atMs: number) => void,
   ) {
-    const { format } = attachment.started;
-    this.#ambience = ambience === undefined ? undefined : new Ambience(ambience, format.encoding);
-    const { marks, payloadMultipleBytes } = attachment.capabilities;
+    const { rateHz, speechFormat, capabilities } = attachment;
+    this.speechFormat = speechFormat;
+    this.#samplesPerMs = rateHz / 1000;
+    this.#ambience = ambience === undefined ? undefined : new Ambience(ambience);
+    const { marks, frameMs } = capabilities;
+    const frameSamples = Math.max(1, frameMs * this.#samplesPerMs);
     // Written out, not spread: the settings of all calls are of one hidden class, and quick to read.
-    const { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs } = lead;
-    const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, format, marks, payloadMultipleBytes };
+    const { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs } = leadFor(capabilities, lead);
+    const settings = { leadLowMs, leadTargetMs, leadMaxMs, messageMs, markEveryMs, rateHz, marks, frameSamples };
     this.playout = new Playout(settings);
-    this.ledger = new HeardLedger(format);
+    this.ledger = new HeardLedger(rateHz);
     this.#recording = recording;
     this.#echo = echo;
     this.#onStarted = onStarted;
@@ -58,9 +61,9 @@ export class OutboundAudio {
     this.playout.begin(sentence.unitId);
   }
 
-  push(unitId: string, audio: Uint8Array, nowMs: number): void {
-    this.ledger.audio(unitId, audio.length);
-    this.playout.push(unitId, audio);
+  push(unitId: string, pcm: Int16Array, nowMs: number): void {
+    this.ledger.audio(unitId, pcm.length);
+    this.playout.push(unitId, pcm);
     this.pump(nowMs);
   }
 
@@ -72,17 +75,17 @@ export class OutboundAudio {
     this.pump(nowMs);
   }
 
-  /** Ends these sounds early, all before anything more is sent. @returns bytes that will never be */
+  /** Ends these sounds early, all before anything more is sent. @returns the ms that will never be sent */
   shorten(unitIds: readonly string[], nowMs: number): number {
-    let droppedBytes = 0;
+    let droppedSamples = 0;
     for (const unitId of unitIds) {
       const dropped = this.playout.shorten(unitId);
       this.ledger.audio(unitId, -dropped);
       this.ledger.complete(unitId);
-      droppedBytes += dropped;
+      droppedSamples += dropped;
     }
     this.pump(nowMs);
-    return droppedBytes;
+    return droppedSamples / this.#samplesPerMs;
   }
 
   /** Sends what is due, and reports what was played. */
@@ -94,11 +97,15 @@ export class OutboundAudio {
         attachment.sendMark(command.name);
         continue;
       }
-      attachment.sendAudio(this.#ambience?.under(command.payload) ?? command.payload);
-      const pcm = sent.decode(attachment.started.format.encoding, command.payload);
+      const { pcm } = command;
+      attachment.sendAudio(this.#ambience?.under(pcm) ?? pcm);
       this.#recording?.bot(pcm, command.startMs, nowMs);
       this.#echo.sent(pcm, command.startMs, this.playout.lateMs);
-      this.#echo.spoken.sounds(command.unitId, this.ledger.textOf(command.unitId), command.startMs + pcm.length / 8);
+      this.#echo.spoken.sounds(
+        command.unitId,
+        this.ledger.textOf(command.unitId),
+        command.startMs + pcm.length / this.#samplesPerMs,
+      );
       if (!this.#started.has(command.unitId)) {
         this.#started.add(command.unitId);
         this.#onStarted(command.unitId, nowMs);
@@ -119,7 +126,8 @@ export class OutboundAudio {
 
   markReturned(name: string, nowMs: number): void {
     this.playout.markReturned(name, nowMs, this.#lineMs);
-    for (const { unitId, sureBytes, likelyBytes } of this.playout.takePlaced()) this.ledger.cut(unitId, sureBytes, likelyBytes);
+    for (const { unitId, sureSamples, likelySamples } of this.playout.takePlaced())
+      this.ledger.cut(unitId, sureSamples, likelySamples);
     this.pump(nowMs);
   }
 
@@ -151,12 +159,13 @@ export class OutboundAudio {
 
   /** @param keepsUntilMs how far what the carrier has not dropped goes */
   #cut(nowMs: number, keepsUntilMs: number): void {
-    for (const position of this.playout.clear(nowMs)) {
-      this.ledger.cut(position.unitId, position.sureBytes, position.likelyBytes);
+    for (const position of this.playout.clear(nowMs, Number.isFinite(keepsUntilMs))) {
+      this.ledger.cut(position.unitId, position.sureSamples, position.likelySamples);
     }
     this.#ambience?.cut(keepsUntilMs);
     this.playout.ambientEndMs = this.#ambience?.endMs ?? Number.NEGATIVE_INFINITY;
-    this.#recording?.cleared(nowMs);
-    this.#echo.cleared(nowMs);
+    const heardUntilMs = Math.max(nowMs, keepsUntilMs);
+    this.#recording?.cleared(heardUntilMs);
+    this.#echo.cleared(heardUntilMs);
   }
 }

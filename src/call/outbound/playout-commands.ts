@@ -3,9 +3,9 @@ export type PlayoutCommand =
   | {
       readonly type: 'audio';
       /** Not to be changed: it may be where the sentence is kept. */
-      readonly payload: Uint8Array;
+      readonly pcm: Int16Array;
       readonly unitId: string;
-      readonly offsetBytes: number;
+      readonly offsetSamples: number;
       readonly startMs: number;
     }
   | { readonly type: 'mark'; readonly name: string };
@@ -15,6 +15,6 @@ export type UnitPlayed = { readonly unitId: string; readonly byMark: boolean };
 /** Where playout stood when it was asked: `sure` is proven by marks, `likely` is by the clock. */
 export interface HeardPosition {
   readonly unitId: string;
-  readonly sureBytes: number;
-  readonly likelyBytes: number;
+  readonly sureSamples: number;
+  readonly likelySamples: number;
 }

@@ -1,4 +1,4 @@
-import { bytesPerSample, type AudioFormat, type Encoding } from '../../audio/format.ts';
+import { logLevelDb } from '../../audio/level.ts';
 import { AudioBlocks } from './audio-blocks.ts';
 
 /**
@@ -9,9 +9,9 @@ export class PlayoutUnit {
   readonly id: string;
   readonly #audio = new AudioBlocks();
   #ended = false;
-  sentBytes = 0;
-  /** Where the last mark stands, in bytes. */
-  markedBytes = 0;
+  sentSamples = 0;
+  /** Where the last mark stands, in samples. */
+  markedSamples = 0;
   finalMarkSent = false;
 
   constructor(id: string) {
@@ -19,7 +19,7 @@ export class PlayoutUnit {
   }
 
   /** Appends a copy of `audio`. */
-  push(audio: Uint8Array): void {
+  push(audio: Int16Array): void {
     this.#audio.append(audio);
   }
 
@@ -31,56 +31,56 @@ export class PlayoutUnit {
     return this.#ended;
   }
 
-  get byteLength(): number {
+  get length(): number {
     return this.#audio.length;
   }
 
-  get unsentBytes(): number {
-    return this.#audio.length - this.sentBytes;
+  get unsentSamples(): number {
+    return this.#audio.length - this.sentSamples;
   }
 
   get complete(): boolean {
-    return this.#ended && this.sentBytes >= this.#audio.length;
+    return this.#ended && this.sentSamples >= this.#audio.length;
   }
 
-  /** Lets go of what was sent more than this many bytes before the next that will be. */
-  forgetSent(keptBytes: number): void {
-    this.#audio.forgetBefore(this.sentBytes - keptBytes);
+  /** Lets go of what was sent more than this many samples before the next that will be. */
+  forgetSent(keptSamples: number): void {
+    this.#audio.forgetBefore(this.sentSamples - keptSamples);
   }
 
   /**
-   * Ends it where it has been sent, with what comes next faded out over at most `fadeBytes`.
-   * @returns how many bytes will never be sent
+   * Ends it where it has been sent, with what comes next faded out over at most `fadeSamples`.
+   * @returns how many samples will never be sent
    */
-  shorten(fadeBytes: number, fadeOut: (audio: Uint8Array) => Uint8Array): number {
-    const tail = this.sentBytes === 0 ? this.peek(0) : this.peek(fadeBytes);
-    this.#audio.write(this.sentBytes, fadeOut(tail));
-    const droppedBytes = this.unsentBytes - tail.length;
-    this.#audio.truncate(this.#audio.length - droppedBytes);
+  shorten(fadeSamples: number, fadeOut: (audio: Int16Array) => Int16Array): number {
+    const tail = this.sentSamples === 0 ? this.peek(0) : this.peek(fadeSamples);
+    this.#audio.write(this.sentSamples, fadeOut(tail));
+    const droppedSamples = this.unsentSamples - tail.length;
+    this.#audio.truncate(this.#audio.length - droppedSamples);
     this.#ended = true;
-    return droppedBytes;
+    return droppedSamples;
   }
 
-  /** The next `byteLength` unsent bytes, which may be a view; fewer when fewer are there. */
-  peek(byteLength: number): Uint8Array {
-    return this.#audio.between(this.sentBytes, this.sentBytes + byteLength);
+  /** The next `count` unsent samples, which may be a view; fewer when fewer are there. */
+  peek(count: number): Int16Array {
+    return this.#audio.between(this.sentSamples, this.sentSamples + count);
   }
 
   /**
-   * Moves back to where speech can go on after a cut: the quietest 20 ms within `reachMs` before `cutBytes`, which is
+   * Moves back to where speech can go on after a cut: the quietest 20 ms within `reachMs` before `cutSamples`, which is
    * the nearest thing to a word's start that the sound itself tells; of a pause its end, so that nobody waits through it again.
    */
-  rewindTo(cutBytes: number, format: AudioFormat, reachMs: number): void {
-    const frameBytes = (format.rateHz / 50) * bytesPerSample(format.encoding);
-    const end = Math.min(this.#audio.length, cutBytes);
-    const cut = end - (end % frameBytes);
-    const kept = Math.ceil(this.#audio.start / frameBytes) * frameBytes;
-    const first = Math.max(kept, cut - Math.round(reachMs / 20) * frameBytes);
+  rewindTo(cutSamples: number, rateHz: number, reachMs: number): void {
+    const frameSamples = rateHz / 50;
+    const end = Math.min(this.#audio.length, cutSamples);
+    const cut = end - (end % frameSamples);
+    const kept = Math.ceil(this.#audio.start / frameSamples) * frameSamples;
+    const first = Math.max(kept, cut - Math.round(reachMs / 20) * frameSamples);
     const levels: number[] = [];
-    for (let at = first; at <= cut - frameBytes; at += frameBytes)
-      levels.push(levelDb(format.encoding, this.#audio.between(at, at + frameBytes)));
-    this.sentBytes = cut < frameBytes ? 0 : first + goesOnAt(levels) * frameBytes;
-    this.markedBytes = this.sentBytes;
+    for (let at = first; at <= cut - frameSamples; at += frameSamples)
+      levels.push(logLevelDb(this.#audio.between(at, at + frameSamples)));
+    this.sentSamples = cut < frameSamples ? 0 : first + goesOnAt(levels) * frameSamples;
+    this.markedSamples = this.sentSamples;
     this.finalMarkSent = false;
   }
 }
@@ -95,25 +95,6 @@ function goesOnAt(levels: readonly number[]): number {
   const loudestDb = Math.max(...levels);
   let at = Math.max(0, levels.lastIndexOf(quietestDb));
   if (loudestDb - quietestDb < PAUSE_DB) return at;
-  while (at + 1 < levels.length && levels[at + 1]! <= quietestDb + ALIKE_DB) at += 1;
+  while ((levels[at + 1] ?? Number.POSITIVE_INFINITY) <= quietestDb + ALIKE_DB) at += 1;
   return at;
-}
-
-/** A codec's magnitudes are logarithms: sixteen for 6 dB. */
-const CODE_DB = 6 / 16;
-
-/** About the level of a frame; good only for comparing frames of one encoding. */
-function levelDb(encoding: Encoding, frame: Uint8Array): number {
-  let sum = 0;
-  switch (encoding) {
-    case 'mulaw':
-      for (const byte of frame) sum += ~byte & 0x7f;
-      return (CODE_DB * sum) / frame.length;
-    case 'alaw':
-      for (const byte of frame) sum += (byte ^ 0x55) & 0x7f;
-      return (CODE_DB * sum) / frame.length;
-    case 'pcm16':
-      for (let at = 1; at < frame.length; at += 2) sum += Math.abs(((frame[at] ?? 0) << 24) >> 24);
-      return 20 * Math.log10(1 + (2 * sum) / frame.length);
-  }
 }

@@ -1,4 +1,3 @@
-import { bytesPerSample, idleByte, type AudioFormat } from '../../audio/format.ts';
 import { fadedIn, fadedOut } from './fades.ts';
 import type { HeardPosition, PlayoutCommand, UnitPlayed } from './playout-commands.ts';
 import type { PlayoutLead } from './playout-lead.ts';
@@ -8,15 +7,17 @@ import { PlayoutUnit } from './playout-unit.ts';
 import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
 
 export interface PlayoutSettings extends PlayoutLead {
-  readonly format: AudioFormat;
+  /** Of the samples that are pushed and sent. */
+  readonly rateHz: number;
   readonly marks: 'native' | 'none';
-  readonly payloadMultipleBytes: number;
+  /** What is sent at once is a whole number of so many samples; 1 for any length. */
+  readonly frameSamples: number;
 }
 
 interface OutstandingMark {
   readonly name: string;
   readonly unit: PlayoutUnit;
-  readonly atBytes: number;
+  readonly atSamples: number;
   readonly final: boolean;
   readonly dueMs: number;
 }
@@ -43,7 +44,7 @@ export class Playout {
   readonly counters: PlayoutCounters = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0 };
   readonly measures = new PlayoutMeasures();
   readonly #settings: PlayoutSettings;
-  readonly #bytesPerMs: number;
+  readonly #samplesPerMs: number;
   #units: PlayoutUnit[] = [];
   #sent: Sent[] = [];
   #marks: OutstandingMark[] = [];
@@ -62,7 +63,7 @@ export class Playout {
   /** Where the last hole was counted. */
   #starvedAt = '';
   /** What there was to send when it was looked for last. */
-  #leftBytes = 0;
+  #leftSamples = 0;
   /** Until when the carrier has sound to play that is none of ours: what is sent next is heard after it. */
   ambientEndMs = Number.NEGATIVE_INFINITY;
   readonly #playing = new PlayingClock();
@@ -73,7 +74,7 @@ export class Playout {
 
   constructor(settings: PlayoutSettings) {
     this.#settings = settings;
-    this.#bytesPerMs = (settings.format.rateHz / 1000) * bytesPerSample(settings.format.encoding);
+    this.#samplesPerMs = settings.rateHz / 1000;
   }
 
   /** Queues a new sentence behind what is already there; after a clear, behind what was cut. */
@@ -82,7 +83,7 @@ export class Playout {
   }
 
   /** Audio of a unit that is no longer kept is dropped. */
-  push(unitId: string, audio: Uint8Array): void {
+  push(unitId: string, audio: Int16Array): void {
     this.#find(unitId)?.push(audio);
   }
 
@@ -90,10 +91,9 @@ export class Playout {
     this.#find(unitId)?.end();
   }
 
-  /** Ends a unit early, with a short fade. @returns how many of its bytes will never be sent */
+  /** Ends a unit early, with a short fade. @returns how many of its samples will never be sent */
   shorten(unitId: string): number {
-    const fadeOut = (audio: Uint8Array): Uint8Array => fadedOut(this.#settings.format.encoding, audio);
-    return this.#find(unitId)?.shorten(FADE_OUT_MS * this.#bytesPerMs, fadeOut) ?? 0;
+    return this.#find(unitId)?.shorten(FADE_OUT_MS * this.#samplesPerMs, fadedOut) ?? 0;
   }
 
   /** What to send now. Call on every tick and whenever audio arrives. */
@@ -120,15 +120,15 @@ export class Playout {
 
   /** More is not sent now. */
   #nothing(): typeof NOTHING {
-    this.#leftBytes = this.#units[0]?.unsentBytes ?? 0;
+    this.#leftSamples = this.#units[0]?.unsentSamples ?? 0;
     return NOTHING;
   }
 
   /** Whether the first sound to a carrier that has none is kept back. */
   #waitsForMore(): boolean {
-    const unit = this.#units.find(({ unsentBytes }) => unsentBytes > 0);
+    const unit = this.#units.find(({ unsentSamples }) => unsentSamples > 0);
     if (unit === undefined) return false;
-    return this.#pace.shouldWait(unit.ended ? Infinity : unit.unsentBytes / this.#bytesPerMs, this.#settings);
+    return this.#pace.shouldWait(unit.ended ? Infinity : unit.unsentSamples / this.#samplesPerMs, this.#settings);
   }
 
   /** Stops feeding; what the carrier has goes on playing. */
@@ -148,24 +148,26 @@ export class Playout {
     const unit = this.#units[0];
     const fadedOut = this.#fadedOut;
     this.#fadedOut = false;
-    if (unit === undefined || unit.sentBytes === 0 || (nowMs <= this.#carrierEndMs && !fadedOut)) return;
-    unit.rewindTo(unit.sentBytes, this.#settings.format, REWIND_MS);
+    if (unit === undefined || unit.sentSamples === 0 || (nowMs <= this.#carrierEndMs && !fadedOut)) return;
+    unit.rewindTo(unit.sentSamples, this.#settings.rateHz, REWIND_MS);
     this.#fadeIn = true;
   }
 
   /**
    * Forgets everything queued; the caller of this sends the carrier's clear. Marks still outstanding are unknown from
    * here on, never played.
+   * @param playsOn the carrier takes nothing back: all that it was sent will be heard, and what comes next is behind it
    * @returns where each unit that was not heard to its end stood, oldest first; empty when nothing was playing
    */
-  clear(nowMs: number): readonly HeardPosition[] {
-    const cut = placesAt(this.#sent, nowMs, this.#bytesPerMs);
-    const unheard = cut.filter(({ unit, likelyBytes }) => !(unit.complete && likelyBytes >= unit.byteLength));
+  clear(nowMs: number, playsOn = false): readonly HeardPosition[] {
+    const endMs = playsOn ? Math.max(nowMs, this.#carrierEndMs) : nowMs;
+    const cut = placesAt(this.#sent, endMs, this.#samplesPerMs);
+    const unheard = cut.filter(({ unit, likelySamples }) => !(unit.complete && likelySamples >= unit.length));
     this.#cut = [...new Set([...unheard.map(({ unit }) => unit), ...this.#units])];
     // A sentence that is over by the clock alone, without its mark, is placed as well: nobody will tell of its end any more.
     const unproven = new Set(this.#marks.map(({ unit }) => unit));
     const units = [...new Set([...cut.map(({ unit }) => unit).filter((unit) => unproven.has(unit)), ...this.#cut])];
-    for (const { unit, likelyBytes } of unheard) unit.sentBytes = likelyBytes;
+    for (const { unit, likelySamples } of unheard) unit.sentSamples = likelySamples;
     this.#generation += 1;
     this.#pendingCut = units.length === 0 ? undefined : { mark: this.cutMark, sent: this.#sent, units };
     this.#suspended = true;
@@ -174,7 +176,7 @@ export class Playout {
     this.#sent = [];
     this.#held = false;
     this.#fadedOut = false;
-    this.#carrierEndMs = nowMs;
+    this.#carrierEndMs = endMs;
     return this.#heardOf(units, cut);
   }
 
@@ -205,7 +207,7 @@ export class Playout {
     this.#pendingCut = undefined;
     if (this.#cut.length === 0) return false;
     const first = this.#cut[0];
-    if (first !== undefined && first.sentBytes > 0) first.rewindTo(first.sentBytes, this.#settings.format, REWIND_MS);
+    if (first !== undefined && first.sentSamples > 0) first.rewindTo(first.sentSamples, this.#settings.rateHz, REWIND_MS);
     for (const unit of this.#cut) unit.finalMarkSent = false;
     this.#units = [...this.#cut, ...this.#units];
     this.#cut = [];
@@ -268,9 +270,9 @@ export class Playout {
 
   /** How far the unit was heard: proven by marks, and likely by the clock. */
   heard(unitId: string, nowMs: number): HeardPosition {
-    const sureBytes = this.#proven.get(unitId) ?? 0;
-    const entry = placesAt(this.#sent, nowMs, this.#bytesPerMs).find(({ unit }) => unit.id === unitId);
-    return { unitId, sureBytes, likelyBytes: Math.max(sureBytes, entry?.likelyBytes ?? sureBytes) };
+    const sureSamples = this.#proven.get(unitId) ?? 0;
+    const entry = placesAt(this.#sent, nowMs, this.#samplesPerMs).find(({ unit }) => unit.id === unitId);
+    return { unitId, sureSamples, likelySamples: Math.max(sureSamples, entry?.likelySamples ?? sureSamples) };
   }
 
   #find(unitId: string): PlayoutUnit | undefined {
@@ -284,7 +286,7 @@ export class Playout {
   /** Sends one message of the oldest unit that has any; false when there is nothing to send. */
   #sendNext(nowMs: number, commands: PlayoutCommand[]): boolean {
     for (const unit of this.#units) {
-      if (unit.unsentBytes > 0) return this.#sendAudio(unit, nowMs, commands);
+      if (unit.unsentSamples > 0) return this.#sendAudio(unit, nowMs, commands);
       if (!unit.ended) return false;
       if (!unit.finalMarkSent) this.#sendMark(unit, true, commands);
     }
@@ -296,64 +298,63 @@ export class Playout {
     const unit = this.#units[0];
     const leadMs = this.#leadMs(nowMs);
     if (unit === undefined || this.#fadedOut || leadMs === 0 || leadMs > FADE_OUT_LEAD_MS) return;
-    const fadeBytes = FADE_OUT_MS * this.#bytesPerMs;
-    const view = unit.peek(fadeBytes);
-    if (this.#sent.at(-1)?.unit !== unit || view.length < fadeBytes || fadeBytes % this.#settings.payloadMultipleBytes !== 0)
-      return;
+    const fadeSamples = FADE_OUT_MS * this.#samplesPerMs;
+    const view = unit.peek(fadeSamples);
+    if (this.#sent.at(-1)?.unit !== unit || view.length < fadeSamples || fadeSamples % this.#settings.frameSamples !== 0) return;
     this.#fadedOut = true;
-    this.#emit(unit, fadedOut(this.#settings.format.encoding, view), view.length, nowMs, commands);
+    this.#emit(unit, fadedOut(view), view.length, nowMs, commands);
   }
 
   #sendAudio(unit: PlayoutUnit, nowMs: number, commands: PlayoutCommand[]): boolean {
-    const { messageMs, markEveryMs, payloadMultipleBytes } = this.#settings;
-    const messageBytes = messageMs * this.#bytesPerMs;
-    const waiting = !unit.ended && unit.unsentBytes < messageBytes;
+    const { messageMs, markEveryMs, frameSamples } = this.#settings;
+    const messageSamples = messageMs * this.#samplesPerMs;
+    const waiting = !unit.ended && unit.unsentSamples < messageSamples;
     // A short message is sent only when the carrier would otherwise run dry.
     if (waiting && this.#leadMs(nowMs) > messageMs) return false;
-    let view = unit.peek(messageBytes);
-    if (!unit.ended) view = view.subarray(0, view.length - (view.length % payloadMultipleBytes));
+    let view = unit.peek(messageSamples);
+    if (!unit.ended) view = view.subarray(0, view.length - (view.length % frameSamples));
     if (view.length === 0) return false;
-    this.#emit(unit, this.#payload(view), view.length, nowMs, commands);
+    this.#emit(unit, this.#message(view), view.length, nowMs, commands);
     if (unit.complete) this.#sendMark(unit, true, commands);
-    else if (unit.sentBytes - unit.markedBytes >= markEveryMs * this.#bytesPerMs) this.#sendMark(unit, false, commands);
+    else if (unit.sentSamples - unit.markedSamples >= markEveryMs * this.#samplesPerMs) this.#sendMark(unit, false, commands);
     return true;
   }
 
   /** Puts one message behind what the carrier has. */
-  #emit(unit: PlayoutUnit, payload: Uint8Array, takenBytes: number, nowMs: number, commands: PlayoutCommand[]): void {
+  #emit(unit: PlayoutUnit, pcm: Int16Array, takenSamples: number, nowMs: number, commands: PlayoutCommand[]): void {
     const startMs = Math.max(nowMs, this.#carrierEndMs, this.ambientEndMs);
     if (startMs > this.#carrierEndMs) this.#playing.startedAnew();
-    const offsetBytes = unit.sentBytes;
-    unit.sentBytes += takenBytes;
-    this.#carrierEndMs = startMs + payload.length / this.#bytesPerMs;
-    this.#sent.push({ unit, fromBytes: offsetBytes, toBytes: unit.sentBytes, startMs });
+    const offsetSamples = unit.sentSamples;
+    unit.sentSamples += takenSamples;
+    this.#carrierEndMs = startMs + pcm.length / this.#samplesPerMs;
+    this.#sent.push({ unit, fromSamples: offsetSamples, toSamples: unit.sentSamples, startMs });
     if (startMs - this.#sent[0]!.startMs > SENT_KEPT_MS) this.#sent.shift();
-    unit.forgetSent(SENT_KEPT_MS * this.#bytesPerMs);
-    commands.push({ type: 'audio', payload, unitId: unit.id, offsetBytes, startMs });
+    unit.forgetSent(SENT_KEPT_MS * this.#samplesPerMs);
+    commands.push({ type: 'audio', pcm, unitId: unit.id, offsetSamples, startMs });
   }
 
-  /** The audio, or a copy that is padded with the idle byte to the carrier's multiple, or faded in after a cut. */
-  #payload(view: Uint8Array): Uint8Array {
-    const { format, payloadMultipleBytes } = this.#settings;
-    const missing = (payloadMultipleBytes - (view.length % payloadMultipleBytes)) % payloadMultipleBytes;
+  /** The audio, or a copy that is padded with silence to whole frames of the carrier, or faded in after a cut. */
+  #message(view: Int16Array): Int16Array {
+    const { rateHz, frameSamples } = this.#settings;
+    const missing = (frameSamples - (view.length % frameSamples)) % frameSamples;
     if (missing === 0 && !this.#fadeIn) return view;
-    const payload = Buffer.alloc(view.length + missing, idleByte(format.encoding));
-    payload.set(view);
-    if (!this.#fadeIn) return payload;
+    const pcm = new Int16Array(view.length + missing);
+    pcm.set(view);
+    if (!this.#fadeIn) return pcm;
     this.#fadeIn = false;
-    return fadedIn(format.encoding, payload);
+    return fadedIn(pcm, rateHz);
   }
 
   #sendMark(unit: PlayoutUnit, final: boolean, commands: PlayoutCommand[]): void {
-    unit.markedBytes = unit.sentBytes;
+    unit.markedSamples = unit.sentSamples;
     unit.finalMarkSent ||= final;
-    const name = `${this.#generation}.${unit.id}.${unit.sentBytes}${final ? '.end' : ''}`;
-    this.#marks.push({ name, unit, atBytes: unit.sentBytes, final, dueMs: this.#carrierEndMs });
+    const name = `${this.#generation}.${unit.id}.${unit.sentSamples}${final ? '.end' : ''}`;
+    this.#marks.push({ name, unit, atSamples: unit.sentSamples, final, dueMs: this.#carrierEndMs });
     if (this.#settings.marks === 'native') commands.push({ type: 'mark', name });
   }
 
   #prove(mark: OutstandingMark, byMark: boolean): void {
-    if (byMark) this.#proven.set(mark.unit.id, mark.atBytes);
+    if (byMark) this.#proven.set(mark.unit.id, mark.atSamples);
     if (mark.final) this.#played.push({ unitId: mark.unit.id, byMark });
   }
 
@@ -368,15 +369,15 @@ export class Playout {
   /** Measures what the carrier has left, and counts a hole once, when the carrier has run dry in the middle of a unit. */
   #countStarvation(nowMs: number): void {
     const unit = this.#units[0];
-    if (unit === undefined || unit.sentBytes === 0 || unit.complete) return;
+    if (unit === undefined || unit.sentSamples === 0 || unit.complete) return;
     if (this.#sent.at(-1)?.unit !== unit || this.#fadeIn) return;
-    const messageBytes = this.#settings.payloadMultipleBytes;
-    if (unit.unsentBytes >= messageBytes) this.measures.sendsOn(this.#carrierEndMs - nowMs);
-    const place = `${unit.id}.${unit.sentBytes}`;
+    const { frameSamples } = this.#settings;
+    if (unit.unsentSamples >= frameSamples) this.measures.sendsOn(this.#carrierEndMs - nowMs);
+    const place = `${unit.id}.${unit.sentSamples}`;
     if (nowMs < this.#carrierEndMs || place === this.#starvedAt) return;
     this.#starvedAt = place;
     // What came only after the carrier had run dry came late, unless nobody could take it.
-    if (this.#pace.wasLate || this.#leftBytes >= messageBytes) this.counters.starvedByGateway += 1;
+    if (this.#pace.wasLate || this.#leftSamples >= frameSamples) this.counters.starvedByGateway += 1;
     else this.counters.starvedBySource += 1;
   }
 
@@ -385,16 +386,16 @@ export class Playout {
     this.#pendingCut = undefined;
     const atMs = this.#playing.at(lineMs);
     if (atMs === undefined) return;
-    const places = placesAt(sent, atMs, this.#bytesPerMs);
-    for (const { unit, likelyBytes } of places) if (this.#cut.includes(unit)) unit.sentBytes = likelyBytes;
+    const places = placesAt(sent, atMs, this.#samplesPerMs);
+    for (const { unit, likelySamples } of places) if (this.#cut.includes(unit)) unit.sentSamples = likelySamples;
     this.#placed.push(...this.#heardOf(units, places));
   }
 
   #heardOf(units: readonly PlayoutUnit[], places: readonly Place[]): readonly HeardPosition[] {
     return units.map((unit) => {
-      const sureBytes = this.#proven.get(unit.id) ?? 0;
-      const likelyBytes = places.find((place) => place.unit === unit)?.likelyBytes ?? 0;
-      return { unitId: unit.id, sureBytes, likelyBytes: Math.max(sureBytes, likelyBytes) };
+      const sureSamples = this.#proven.get(unit.id) ?? 0;
+      const likelySamples = places.find((place) => place.unit === unit)?.likelySamples ?? 0;
+      return { unitId: unit.id, sureSamples, likelySamples: Math.max(sureSamples, likelySamples) };
     });
   }
 }

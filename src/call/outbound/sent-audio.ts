@@ -3,14 +3,14 @@ import type { PlayoutUnit } from './playout-unit.ts';
 /** One message of a sentence, and when the carrier starts to play it by our clock. */
 export interface Sent {
   readonly unit: PlayoutUnit;
-  readonly fromBytes: number;
-  readonly toBytes: number;
+  readonly fromSamples: number;
+  readonly toSamples: number;
   readonly startMs: number;
 }
 
 export interface Place {
   readonly unit: PlayoutUnit;
-  readonly likelyBytes: number;
+  readonly likelySamples: number;
 }
 
 /** A clear whose moment at the carrier is not known yet. */
@@ -21,14 +21,14 @@ export interface PendingCut {
 }
 
 /** How far each of the units that were sent has been played at a moment of our clock. */
-export function placesAt(messages: readonly Sent[], nowMs: number, bytesPerMs: number): readonly Place[] {
+export function placesAt(messages: readonly Sent[], nowMs: number, samplesPerMs: number): readonly Place[] {
   const heard = new Map<PlayoutUnit, number>();
-  for (const { unit, fromBytes, toBytes, startMs } of messages) {
-    const playedBytes = Math.floor(Math.max(0, nowMs - startMs) * bytesPerMs);
-    const likely = nowMs >= startMs ? Math.min(toBytes, fromBytes + playedBytes) : 0;
+  for (const { unit, fromSamples, toSamples, startMs } of messages) {
+    const playedSamples = Math.floor(Math.max(0, nowMs - startMs) * samplesPerMs);
+    const likely = nowMs >= startMs ? Math.min(toSamples, fromSamples + playedSamples) : 0;
     if (nowMs >= startMs || !heard.has(unit)) heard.set(unit, Math.max(heard.get(unit) ?? 0, likely));
   }
-  return [...heard.entries()].map(([unit, likelyBytes]) => ({ unit, likelyBytes }));
+  return [...heard.entries()].map(([unit, likelySamples]) => ({ unit, likelySamples }));
 }
 
 /** Marks of which the mean is taken: about three seconds of speech. */

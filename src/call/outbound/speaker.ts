@@ -1,3 +1,5 @@
+import { decodeAudio } from '../../audio/codec.ts';
+import { type AudioFormat, SAMPLES_PER_MS } from '../../audio/format.ts';
 import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Interruptible } from '../../dialog/port.ts';
@@ -26,7 +28,8 @@ export interface SoundToPlay {
 /** What makes the audio of a reply. */
 export interface AudioMakers {
   readonly synthesizer: Synthesizer;
-  readonly sound: (source: string, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+  /** @param format what its bytes are */
+  readonly sound: (source: string, format: AudioFormat, signal: AbortSignal) => AsyncIterable<Uint8Array>;
 }
 
 export interface ReplyOptions {
@@ -46,7 +49,6 @@ const MOST_WAITING = 10;
 /** Speech that is made ahead of what is heard: nobody pays for the rest of a reply that is interrupted. */
 const MOST_AHEAD_MS = 20_000;
 const LOOK_EVERY_MS = 250;
-const BYTES_PER_MS = 8;
 
 interface Queued {
   readonly audible: Utterance | SoundToPlay;
@@ -193,7 +195,8 @@ export class Reply {
     let first = true;
     let whole = true;
     try {
-      for await (const audio of this.#makers.synthesizer.speak({ text, voice, language, speed }, this.signal)) {
+      const request = { text, voice, language, speed, format: this.#line.speechFormat };
+      for await (const audio of this.#makers.synthesizer.speak(request, this.signal)) {
         if (this.#aborted) return;
         this.#push(unitId, audio, first);
         first = false;
@@ -237,7 +240,7 @@ export class Reply {
     let first = true;
     this.#loading = true;
     try {
-      for await (const audio of this.#makers.sound(source, signal)) {
+      for await (const audio of this.#makers.sound(source, this.#line.speechFormat, signal)) {
         this.#loading = false;
         if (first) {
           this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
@@ -256,8 +259,7 @@ export class Reply {
   /** What follows ends a sound that gives way to it. */
   #endSound(): void {
     this.#givingWay?.abort.abort(new Error('what was said next ended the sound'));
-    const droppedBytes = this.#line.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());
-    this.#madeMs -= droppedBytes / BYTES_PER_MS;
+    this.#madeMs -= this.#line.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());
     this.#givingWay = undefined;
   }
 
@@ -269,7 +271,8 @@ export class Reply {
     const nowMs = this.#clock.nowMs();
     if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn: this.turnIndex, unitId });
     this.#firstAudioMs ??= nowMs;
-    this.#madeMs += audio.length / BYTES_PER_MS;
-    this.#line.push(unitId, audio, nowMs);
+    const pcm = decodeAudio(this.#line.speechFormat.encoding, audio);
+    this.#madeMs += pcm.length / SAMPLES_PER_MS;
+    this.#line.push(unitId, pcm, nowMs);
   }
 }

@@ -1,9 +1,10 @@
+import { CALL_RATE_HZ } from '../../audio/format.ts';
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { wavHeader } from '../../audio/wav.ts';
 import { errorText } from '../../kernel/errors.ts';
 
-export const RECORDING_RATE_HZ = 8000;
+export const RECORDING_RATE_HZ = CALL_RATE_HZ;
 export const HEADER_BYTES = 44;
 /** 16-bit stereo. */
 export const BYTES_PER_SECOND = RECORDING_RATE_HZ * 4;

@@ -1,23 +1,23 @@
 import { MULAW_8K } from '../../audio/format.ts';
 import type { JsonDialect } from '../json-dialect.ts';
+import type { CarrierCapabilities } from '../port.ts';
+
+export const twilioCapabilities: CarrierCapabilities = {
+  clear: 'native',
+  marks: 'native',
+  // Marks still queued come back at once on clear, and look the same as played ones.
+  marksReturnOnClear: 'yes',
+  pacing: 'burst',
+  frameMs: 0,
+  // There is no outbound dtmf message: the call is redirected to `<Play digits>` and back to a new stream.
+  dtmfOut: 'reattach',
+};
 
 /**
  * Twilio Media Streams, bidirectional (`<Connect><Stream>`); twilio.com/docs/voice/media-streams/websocket-messages.
  * Outbound messages have exactly these fields: more or fewer give warning 31951 and the message is ignored.
  */
 export const twilioDialect: JsonDialect = {
-  carrier: 'twilio',
-  capabilities: {
-    clear: 'native',
-    marks: 'native',
-    // Marks still queued come back at once on clear, and look the same as played ones.
-    marksReturnOnClear: 'yes',
-    pacing: 'burst',
-    payloadMultipleBytes: 1,
-    dtmfIn: true,
-    // There is no outbound dtmf message: the call is redirected to `<Play digits>` and back to a new stream.
-    dtmfOut: 'reattach',
-  },
   eventKey: 'event',
   events: { connected: 'connected', start: 'start', media: 'audio', dtmf: 'digit', mark: 'mark', stop: 'stop' },
   start: {

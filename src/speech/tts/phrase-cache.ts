@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { durationMs, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
 import { seal, unseal } from '../sealed.ts';
@@ -20,9 +21,9 @@ export interface PhraseCacheOptions {
 const DEFAULT_MOST_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MOST_PERSONAL_BYTES = 8 * 1024 * 1024;
 /** What is longer than this is not a phrase. */
-const MOST_PHRASE_BYTES = 60 * 8_000;
+const MOST_PHRASE_MS = 60_000;
 /** What is said to one caller and longer than this is hardly said again, and would be held for every call at once. */
-const MOST_PERSONAL_PHRASE_BYTES = 8 * 8_000;
+const MOST_PERSONAL_PHRASE_MS = 8_000;
 /** Long enough for a call that asks the same thing again. */
 const PERSONAL_LIFE_MS = 10 * 60_000;
 
@@ -81,7 +82,7 @@ export class PhraseCache implements Synthesizer {
       const spoken = this.#synthesizer.speak({ ...request, priority: 'batch' }, signal);
       for await (const audio of spoken) parts.push(Buffer.from(audio));
       const audio = Buffer.concat(parts);
-      if (audio.length === 0 || audio.length > MOST_PHRASE_BYTES) continue;
+      if (audio.length === 0 || lengthMs(request, audio.length) > MOST_PHRASE_MS) continue;
       this.#prepared.set(key, audio);
       await files?.write(key, audio);
     }
@@ -93,22 +94,26 @@ export class PhraseCache implements Synthesizer {
     for await (const audio of this.#synthesizer.speak(request, signal)) {
       length += audio.length;
       // What is too long to be kept is not held until its end.
-      if (length <= MOST_PERSONAL_PHRASE_BYTES) parts.push(Buffer.from(audio));
+      if (lengthMs(request, length) <= MOST_PERSONAL_PHRASE_MS) parts.push(Buffer.from(audio));
       else parts.length = 0;
       yield audio;
     }
-    if (length === 0 || length > MOST_PERSONAL_PHRASE_BYTES) return;
+    if (length === 0 || lengthMs(request, length) > MOST_PERSONAL_PHRASE_MS) return;
     const audio = Buffer.concat(parts);
     this.#personal.set(this.#hidden(this.#keyOf(request)), seal(this.#secret, audio), PERSONAL_LIFE_MS);
   }
 
-  #keyOf({ text, voice, language, speed = 1 }: SynthesisRequest): string {
-    return JSON.stringify(['mulaw', 8_000, this.#options.source, text, voice, language, speed]);
+  #keyOf({ text, voice, language, speed = 1, format = TELEPHONE_FORMAT }: SynthesisRequest): string {
+    return JSON.stringify([format.encoding, format.rateHz, this.#options.source, text, voice, language, speed]);
   }
 
   #hidden(key: string): string {
     return createHmac('sha256', this.#secret).update(key).digest('base64');
   }
+}
+
+function lengthMs({ format = TELEPHONE_FORMAT }: SynthesisRequest, bytes: number): number {
+  return durationMs(format, bytes);
 }
 
 async function* whole(phrase: Uint8Array): AsyncIterable<Uint8Array> {

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { TELEPHONE_FORMAT } from '../../audio/format.ts';
 import { sleep } from '../../kernel/abort.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -54,11 +55,13 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   }
 
   /**
-   * One full message a sentence, its answer as 8 kHz mu-law.
+   * One full message a sentence.
    * @throws as `stream`
    */
-  speak({ text, voice, language, speed, priority }: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
-    return this.stream({ text, voice, language, speed, priority, format: 'mulaw' }, signal);
+  speak(request: SynthesisRequest, signal: AbortSignal): AsyncIterable<Uint8Array> {
+    const { text, voice, language, speed, priority, format: wanted = TELEPHONE_FORMAT } = request;
+    const format = wanted.encoding === 'pcm16' ? 'pcm' : wanted.encoding;
+    return this.stream({ text, voice, language, speed, priority, format, sampleRateHz: wanted.rateHz }, signal);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { type AudioFormat, MULAW_8K } from '../../audio/format.ts';
+import { type AudioFormat, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import { SpeechFailedError, SpeechProtocolError } from '../errors.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
 import { notRawAudio, shownHead } from './whole-audio.ts';
@@ -28,7 +28,7 @@ export class SynthesisProtocol {
    * @param wanted what the audio is brought to, whatever the platform sends
    * @param mask for what the platform says and an error repeats
    */
-  constructor(wanted = MULAW_8K, mask: MaskSecret = (text) => text) {
+  constructor(wanted = TELEPHONE_FORMAT, mask: MaskSecret = (text) => text) {
     this.#wanted = wanted;
     this.#mask = mask;
   }

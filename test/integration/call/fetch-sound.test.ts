@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MULAW_8K } from '../../../src/audio/format.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { SoundError } from '../../../src/call/outbound/sounds/errors.ts';
@@ -37,7 +38,8 @@ function library(): SoundLibrary {
 
 async function bytesOf(sounds: SoundLibrary): Promise<number> {
   let bytes = 0;
-  for await (const part of sounds.play('', `http://${host}/a.wav?key=1`, new AbortController().signal)) bytes += part.length;
+  const { signal } = new AbortController();
+  for await (const part of sounds.play('', `http://${host}/a.wav?key=1`, MULAW_8K, signal)) bytes += part.length;
   return bytes;
 }
 

@@ -41,7 +41,7 @@ export class IntakeNotes implements CallIntake {
     this.attachments.push({ callId, attachment, events });
     attachment.listen((event) => {
       this.onEvent?.(event);
-      events.push(event.type === 'audio' ? { ...event, payload: event.payload.slice() } : event);
+      events.push(event.type === 'audio' ? { ...event, pcm: event.pcm.slice() } : event);
     });
   }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { closeText } from '../../../src/carriers/socket-attachment.ts';
 import { message, outbound } from '../../unit/carriers/fixtures.ts';
 import {
@@ -185,12 +186,12 @@ describe('the media socket', () => {
     expect(attachment).toMatchObject({
       id: 'att_1',
       carrier: 'twilio',
-      started: { carrierCallId: callFields.CallSid, format: { encoding: 'mulaw', rateHz: 8000 } },
+      started: { carrierCallId: callFields.CallSid, inbound: { encoding: 'mulaw', rateHz: 8000 } },
     });
     const got: unknown[] = [];
     socket.on('message', (data: Buffer, isBinary) => got.push(isBinary ? data : (JSON.parse(data.toString('utf8')) as unknown)));
     for (const event of ['media', 'dtmf', 'mark']) socket.send(json(message(event)));
-    attachment.sendAudio(Uint8Array.from({ length: 160 }, (_, index) => (index * 7) % 256));
+    attachment.sendAudio(decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index * 7) % 256)));
     attachment.sendMark('r7.3');
     attachment.sendClear();
     await until(() => expect([got.length, events.length]).toEqual([3, 3]));
@@ -200,7 +201,7 @@ describe('the media socket', () => {
       { type: 'digit', digit: '1' },
       { type: 'mark', name: 'my label' },
     ]);
-    expect(events[0]?.type === 'audio' && events[0].payload.length).toBe(160);
+    expect(events[0]?.type === 'audio' && events[0].pcm.length).toBe(160);
     socket.send(json(message('stop')));
     socket.close();
     await until(() => expect(events.map(({ type }) => type).slice(3)).toEqual(['stopped', 'closed']));

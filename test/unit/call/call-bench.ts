@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeMulaw, encodeMulaw } from '../../../src/audio/g711.ts';
+import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { dtmf } from '../../../src/audio/tone.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
@@ -26,8 +26,8 @@ import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import type { RecognitionEvent, RecognitionOptions } from '../../../src/speech/port.ts';
 
-const QUIET = new Uint8Array(160).fill(0xff);
-const LOUD = Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90));
+const QUIET = new Int16Array(160);
+const LOUD = decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90)));
 
 /** A carrier that plays what it gets in real time and echoes marks when they are reached. */
 class BenchAttachment implements Attachment {
@@ -39,18 +39,19 @@ class BenchAttachment implements Attachment {
     marks: 'native',
     marksReturnOnClear: 'yes',
     pacing: 'burst',
-    payloadMultipleBytes: 160,
-    dtmfIn: true,
+    frameMs: 20,
     dtmfOut: 'reattach',
   } as const;
   readonly started: StreamStarted;
+  readonly rateHz = 8_000;
+  readonly speechFormat = MULAW_8K;
   readonly #clock: ManualClock;
   #listener: (event: MediaEvent) => void = () => undefined;
   #endMs = 0;
   #generation = 0;
   closedBecause: string | undefined;
   clears = 0;
-  sentBytes = 0;
+  sentSamples = 0;
   /** How often audio came after the queue had run dry. */
   gaps = 0;
   /** Of each message, in dBFS. */
@@ -59,7 +60,7 @@ class BenchAttachment implements Attachment {
   constructor(clock: ManualClock, id: string) {
     this.#clock = clock;
     this.id = id;
-    this.started = { type: 'started', streamId: id, carrierCallId: 'CA1', format: MULAW_8K, parameters: {} };
+    this.started = { type: 'started', streamId: id, carrierCallId: 'CA1', inbound: MULAW_8K, outbound: MULAW_8K, parameters: {} };
   }
 
   listen(listener: (event: MediaEvent) => void): void {
@@ -70,11 +71,11 @@ class BenchAttachment implements Attachment {
     this.#listener(event);
   }
 
-  sendAudio(payload: Uint8Array): void {
-    if (this.sentBytes > 0 && this.#clock.nowMs() > this.#endMs) this.gaps += 1;
-    this.levels.push(rmsLevelDb(decodeMulaw(payload)));
-    this.sentBytes += payload.length;
-    this.#endMs = Math.max(this.#clock.nowMs(), this.#endMs) + payload.length / 8;
+  sendAudio(pcm: Int16Array): void {
+    if (this.sentSamples > 0 && this.#clock.nowMs() > this.#endMs) this.gaps += 1;
+    this.levels.push(rmsLevelDb(pcm));
+    this.sentSamples += pcm.length;
+    this.#endMs = Math.max(this.#clock.nowMs(), this.#endMs) + pcm.length / 8;
   }
 
   sendMark(name: string): void {
@@ -163,7 +164,7 @@ export class CallBench {
       },
       synthesizer: { speak: (request) => this.#speak(request.text) },
       ambienceOf: () => this.ambience,
-      sounds: { play: (folder, source, signal) => this.sounds.play(folder, source, signal) },
+      sounds: { play: (...asked) => this.sounds.play(...asked) },
       createDetector: () => ({
         process: (frame) => {
           if (this.detectorFails) throw new Error('the detector is broken');
@@ -236,7 +237,7 @@ export class CallBench {
 
   /** The sound of a key. */
   async tone(key: string, ms: number): Promise<this> {
-    return this.#line(ms, encodeMulaw(dtmf(key, 20, 8_000)));
+    return this.#line(ms, dtmf(key, 20, 8_000));
   }
 
   async voice(ms: number): Promise<this> {
@@ -309,17 +310,18 @@ export class CallBench {
     void this.session.ended.then(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
-  async #line(ms: number, payload: Uint8Array): Promise<this> {
+  async #line(ms: number, pcm: Int16Array): Promise<this> {
     for (let passed = 0; passed < ms; passed += 20) {
       this.clock.advance(20);
-      this.#frame(payload);
+      this.#frame(pcm);
       await this.settle();
     }
     return this;
   }
 
-  #frame(payload: Uint8Array): void {
-    this.attachment.emit({ type: 'audio', payload, timestampMs: this.#timestampMs });
+  #frame(pcm: Int16Array): void {
+    // The call may make silence of what it is lent.
+    this.attachment.emit({ type: 'audio', pcm: pcm.slice(), timestampMs: this.#timestampMs });
     this.#timestampMs += 20;
   }
 }

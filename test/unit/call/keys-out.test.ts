@@ -108,7 +108,7 @@ it('sounds the keys itself where the carrier cannot press any', async () => {
   await bench.quiet(SAID_MS + 2_000);
   const KEY_MS = 200;
   const WAIT_MS = 500;
-  expect(bench.attachment.sentBytes).toBe((SAID_MS + 2 * KEY_MS + WAIT_MS) * 8);
+  expect(bench.attachment.sentSamples).toBe((SAID_MS + 2 * KEY_MS + WAIT_MS) * 8);
 });
 
 it.each(['hangup', 'transfer'] as const)('presses the keys of a bot that leaves first, and then leaves: %s', async (leaving) => {

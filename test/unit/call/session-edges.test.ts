@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { decodeMulaw } from '../../../src/audio/g711.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
 import { CallBench } from './call-bench.ts';
 
@@ -24,10 +25,10 @@ it('speaks its next reply although the caller began in the last moment of the on
   await bench.voice(500);
   await bench.quiet(660);
   bench.recognised(0, 'tuesday');
-  const before = bench.attachment.sentBytes;
+  const before = bench.attachment.sentSamples;
   await bench.quiet(400);
   expect(bench.asked).toHaveLength(2);
-  expect(bench.attachment.sentBytes).toBeGreaterThan(before);
+  expect(bench.attachment.sentSamples).toBeGreaterThan(before);
 });
 
 it('listens on, and asks again in time, when an interruption with a filler in it was nothing', async () => {
@@ -53,8 +54,8 @@ it.each([60, 140, 300])(
     await bench.voice(beforeMs);
     // Ticks come, and what the caller says waits in the socket.
     await bench.wait(200);
-    const voice = Uint8Array.from({ length: 160 }, (_, index) => (index % 40 < 20 ? 0x20 : 0xa0));
-    for (let frame = 0; frame < 10; frame += 1) bench.attachment.emit({ type: 'audio', payload: voice, timestampMs: undefined });
+    const voice = decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index % 40 < 20 ? 0x20 : 0xa0)));
+    for (let frame = 0; frame < 10; frame += 1) bench.attachment.emit({ type: 'audio', pcm: voice, timestampMs: undefined });
     await bench.voice(200);
     expect(bench.floor()).toEqual(['hold', 'clear']);
   },

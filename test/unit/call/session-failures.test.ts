@@ -95,9 +95,9 @@ it('asks to say it again when the dialog stops in the middle of its answer', asy
   await bench.quiet(660);
   bench.recognised(0, 'tuesday');
   await bench.quiet(800);
-  const before = bench.attachment.sentBytes;
+  const before = bench.attachment.sentSamples;
   await bench.quiet(10_500);
-  expect(bench.attachment.sentBytes).toBeGreaterThan(before);
+  expect(bench.attachment.sentSamples).toBeGreaterThan(before);
   expect(bench.attachment.closedBecause).toBeUndefined();
 });
 

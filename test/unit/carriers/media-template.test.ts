@@ -1,18 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonReader, type ReadResult } from '../../../src/carriers/json-reader.ts';
+import { JsonCodec } from '../../../src/carriers/json-codec.ts';
+import type { WireEvent } from '../../../src/carriers/media-codec.ts';
 import { MediaTemplate } from '../../../src/carriers/media-template.ts';
 import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
 import { message } from './fixtures.ts';
 
-const startedReader = (): JsonReader => {
-  const reader = new JsonReader(twilioDialect);
-  reader.read(JSON.stringify(message('start')));
-  return reader;
+const startedCodec = (): JsonCodec => {
+  const codec = new JsonCodec(twilioDialect);
+  codec.readText(JSON.stringify(message('start')));
+  return codec;
 };
-const plain = (result: ReadResult): unknown =>
+const plain = (result: WireEvent): unknown =>
   result.type === 'audio' ? { ...result, payload: Buffer.from(result.payload).toString('base64') } : result;
-const readAlone = (text: Buffer): unknown => plain(startedReader().read(text.toString('utf8')));
+const readAlone = (text: Buffer): unknown => plain(startedCodec().readText(text.toString('utf8')));
 const template = (text: string, timestampMs: number | undefined) => MediaTemplate.of(text, twilioDialect.audio, timestampMs);
 
 /** A message as any carrier may write it: keys in any order, more of them, numbers as text or not, blanks or none. */
@@ -44,10 +45,10 @@ describe('messages of a stream, one after the other', () => {
   it('are read as each would be alone, whatever is written between them', () => {
     fc.assert(
       fc.property(messages, fc.array(fc.tuple(counts, payloads), { minLength: 2, maxLength: 8 }), (write, said) => {
-        const reader = startedReader();
+        const codec = startedCodec();
         for (const [count, payload] of said) {
           const text = Buffer.from(write(count, payload));
-          expect(plain(reader.readBytes(text))).toEqual(readAlone(text));
+          expect(plain(codec.read(text, false))).toEqual(readAlone(text));
         }
       }),
       { numRuns: 150 },
@@ -62,13 +63,13 @@ describe('messages of a stream, one after the other', () => {
     });
     fc.assert(
       fc.property(messages, damage, (write, { at, drop, insert }) => {
-        const reader = startedReader();
-        for (const count of [1, 2]) reader.readBytes(Buffer.from(write(count, '/////w==')));
+        const codec = startedCodec();
+        for (const count of [1, 2]) codec.read(Buffer.from(write(count, '/////w==')), false);
         const text = Buffer.from(write(3, 'AAAAAA=='));
         const place = at % text.length;
         const damaged = Buffer.concat([text.subarray(0, place), Buffer.from(insert), text.subarray(place + drop)]);
-        expect(plain(reader.readBytes(damaged))).toEqual(readAlone(damaged));
-        expect(plain(reader.readBytes(text))).toEqual(readAlone(text));
+        expect(plain(codec.read(damaged, false))).toEqual(readAlone(damaged));
+        expect(plain(codec.read(text, false))).toEqual(readAlone(text));
       }),
       { numRuns: 400 },
     );
@@ -82,19 +83,19 @@ describe('messages of a stream, one after the other', () => {
     ['of the alphabet of addresses', ['AAAA', '-_-_', '__==', '-_8=', '+/8=']],
     ['of no byte', ['A', '=', '=', '==', 'AAAA', '====']],
   ])('are read as each would be alone when their base64 is %s', (_note, said) => {
-    const reader = startedReader();
+    const codec = startedCodec();
     for (const payload of said) {
       const text = Buffer.from(JSON.stringify({ event: 'media', media: { payload, timestamp: '20' } }));
-      expect(plain(reader.readBytes(text))).toEqual(readAlone(text));
+      expect(plain(codec.read(text, false))).toEqual(readAlone(text));
     }
   });
 
   it('are audio no more once the stream has stopped', () => {
-    const reader = startedReader();
+    const codec = startedCodec();
     const media = Buffer.from(JSON.stringify(message('media')));
-    expect(reader.readBytes(media).type).toBe('audio');
-    reader.readBytes(Buffer.from(JSON.stringify(message('stop'))));
-    expect(reader.readBytes(media)).toMatchObject({ type: 'rejected', problem: expect.stringContaining('after stop') });
+    expect(codec.read(media, false).type).toBe('audio');
+    codec.read(Buffer.from(JSON.stringify(message('stop'))), false);
+    expect(codec.read(media, false)).toMatchObject({ type: 'rejected', problem: expect.stringContaining('after stop') });
   });
 });
 

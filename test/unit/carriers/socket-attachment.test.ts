@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import type { MediaEvent } from '../../../src/carriers/port.ts';
 import { closeText, type MediaSocket, SocketAttachment } from '../../../src/carriers/socket-attachment.ts';
-import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
+import { decodeMulaw } from '../../../src/audio/g711.ts';
+import { JsonCodec } from '../../../src/carriers/json-codec.ts';
+import type { JsonDialect } from '../../../src/carriers/json-dialect.ts';
+import { twilioCapabilities, twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { outbound } from './fixtures.ts';
 
@@ -17,12 +20,16 @@ class FakeSocket implements MediaSocket {
   close = (code: number, reason: string): void => void this.calls.push(`close ${code} ${reason}`);
 }
 
-function setUp() {
-  const socket = new FakeSocket();
+function setUp(dialect: JsonDialect = twilioDialect, socket = new FakeSocket()) {
   const clock = new ManualClock();
   const streamId = String(outbound.clear['streamSid']);
-  const started = { type: 'started', streamId, carrierCallId: 'CA', format: MULAW_8K, parameters: {} } as const;
-  const attachment = new SocketAttachment({ id: 'att', dialect: twilioDialect, started, socket, stream: undefined, clock });
+  const codec = new JsonCodec(dialect);
+  const mediaFormat = { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 };
+  const started = codec.readText(JSON.stringify({ event: 'start', start: { streamSid: streamId, callSid: 'CA', mediaFormat } }));
+  if (started.type !== 'started') throw new Error(`the start was ${started.type}`);
+  expect(started.inbound).toEqual(MULAW_8K);
+  const about = { id: 'att', carrier: 'twilio', capabilities: twilioCapabilities, codec, started };
+  const attachment = new SocketAttachment({ ...about, socket, stream: undefined, clock });
   const heard: MediaEvent[] = [];
   return { socket, clock, attachment, heard, listen: () => attachment.listen((event) => void heard.push(event)) };
 }
@@ -33,7 +40,7 @@ describe('SocketAttachment', () => {
   it('sends messages with exactly the fields of the wire format', () => {
     const { attachment, socket } = setUp();
     const payload = Uint8Array.from({ length: 160 }, (_, index) => (index * 7) % 256);
-    attachment.sendAudio(payload.subarray(0));
+    attachment.sendAudio(decodeMulaw(payload));
     attachment.sendMark('r7.3');
     attachment.sendClear();
     expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([outbound.media, outbound.mark, outbound.clear]);
@@ -45,7 +52,7 @@ describe('SocketAttachment', () => {
     const digits = (streamId: string, keys: string): string => JSON.stringify({ event: 'dtmf', streamId, keys });
     const dialect = { ...twilioDialect, send: { ...twilioDialect.send, digits } };
     const { started } = attachment;
-    new SocketAttachment({ id: 'att', dialect, started, socket, stream: undefined, clock: new ManualClock() }).sendDigits('12#');
+    setUp(dialect, socket).attachment.sendDigits('12#');
     expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([
       { event: 'dtmf', streamId: started.streamId, keys: '12#' },
     ]);
@@ -53,9 +60,9 @@ describe('SocketAttachment', () => {
 
   it('sends only the view it was given', () => {
     const { attachment, socket } = setUp();
-    attachment.sendAudio(Uint8Array.of(1, 2, 3, 4).subarray(1, 3));
+    attachment.sendAudio(decodeMulaw(Uint8Array.of(1, 2, 3, 4)).subarray(1, 3));
     expect(socket.sent[0]).toContain(`"${Buffer.from([2, 3]).toString('base64')}"`);
-    expect(() => attachment.sendAudio(new Uint8Array())).toThrow(RangeError);
+    expect(() => attachment.sendAudio(new Int16Array())).toThrow(RangeError);
   });
 
   it('holds events until someone listens, and copies lent audio', () => {
@@ -67,7 +74,7 @@ describe('SocketAttachment', () => {
     listen();
     attachment.receive({ type: 'mark', name: 'm' });
     expect(heard.map(({ type }) => type)).toEqual(['audio', 'digit', 'mark']);
-    expect(heard[0]).toMatchObject({ payload: Uint8Array.of(7) });
+    expect(heard[0]).toMatchObject({ pcm: decodeMulaw(Uint8Array.of(7)) });
     expect(listen).toThrow(TypeError);
   });
 

@@ -22,7 +22,7 @@ import { createMetrics } from '../../../src/observability/metrics.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { SentenceCutter } from '../../../src/speech/tts/sentences.ts';
 import type { Recogniser, Synthesizer } from '../../../src/speech/port.ts';
-import { encodeMulaw } from '../../../src/audio/g711.ts';
+import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { dtmf, seededRandom } from '../../../src/audio/tone.ts';
 
 /** What a caller does, one after the other. `says` is what is recognised of the voice before it, `undefined` for nothing. */
@@ -140,16 +140,16 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
   await settle();
   let startedMs = 5_000;
   let timestampMs = 0;
-  const frame = async (payload: Uint8Array): Promise<void> => {
+  const frame = async (pcm: Int16Array): Promise<void> => {
     // The network delivers late and unevenly; the caller's clock does not.
     clock.advance(Math.max(0, startedMs + timestampMs + uneven(0) - clock.nowMs()));
-    attachment.emit({ type: 'audio', payload, timestampMs });
+    attachment.emit({ type: 'audio', pcm: pcm.slice(), timestampMs });
     timestampMs += 20;
     await settle();
   };
   for (const act of script.caller) {
     if ('key' in act) {
-      for (let passed = 0; passed < (act.toneMs ?? 0); passed += 20) await frame(encodeMulaw(dtmf(act.key, 20, 8_000)));
+      for (let passed = 0; passed < (act.toneMs ?? 0); passed += 20) await frame(dtmf(act.key, 20, 8_000));
       attachment.emit({ type: 'digit', digit: act.key });
     } else if ('order' in act) {
       await recorder.ordered(act.order, () => session.order(act.order, 'key_1'));
@@ -175,8 +175,8 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
   return fixture;
 }
 
-const QUIET = new Uint8Array(160).fill(0xff);
-const LOUD = Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90));
+const QUIET = new Int16Array(160);
+const LOUD = decodeMulaw(Uint8Array.from({ length: 160 }, (_, index) => (index % 20 < 10 ? 0x10 : 0x90)));
 
 function boundClock(clock: ManualClock) {
   return { nowMs: () => clock.nowMs(), wallMs: () => clock.wallMs() };
@@ -191,7 +191,8 @@ class UnevenAttachment implements Attachment {
     type: 'started',
     streamId: 'MZ1',
     carrierCallId: 'CA1',
-    format: MULAW_8K,
+    inbound: MULAW_8K,
+    outbound: MULAW_8K,
     parameters: { token: 'a secret' },
   };
   readonly capabilities = {
@@ -199,10 +200,11 @@ class UnevenAttachment implements Attachment {
     marks: 'native',
     marksReturnOnClear: 'yes',
     pacing: 'burst',
-    payloadMultipleBytes: 160,
-    dtmfIn: true,
+    frameMs: 20,
     dtmfOut: 'reattach',
   } as const;
+  readonly rateHz = 8_000;
+  readonly speechFormat = MULAW_8K;
   readonly #clock: ManualClock;
   readonly #uneven: (ms: number) => number;
   #listener: (event: MediaEvent) => void = () => undefined;
@@ -222,8 +224,8 @@ class UnevenAttachment implements Attachment {
     this.#listener(event);
   }
 
-  sendAudio(payload: Uint8Array): void {
-    this.#endMs = Math.max(this.#clock.nowMs() + 10, this.#endMs) + payload.length / 8;
+  sendAudio(pcm: Int16Array): void {
+    this.#endMs = Math.max(this.#clock.nowMs() + 10, this.#endMs) + pcm.length / 8;
   }
 
   sendMark(name: string): void {

@@ -1,11 +1,9 @@
-import { decodeAudio, encodeAudio } from '../../../audio/codec.ts';
-import { type Encoding } from '../../../audio/format.ts';
+import { SAMPLES_PER_MS } from '../../../audio/format.ts';
 
 /** Sent when the carrier has no more than this, … */
 const LEAD_LOW_MS = 40;
 /** … in messages of this: what the bot says next waits behind both at most. */
 const MESSAGE_MS = 40;
-const SAMPLES_PER_MS = 8;
 
 /** Frames of which the least delayed counts: ten seconds. */
 const FRAMES_COMPARED = 500;
@@ -35,7 +33,6 @@ class LineDrift {
  */
 export class Ambience {
   readonly #loop: Int16Array;
-  readonly #encoding: Encoding;
   readonly #drift = new LineDrift();
   #at = 0;
   #endMs = Number.NEGATIVE_INFINITY;
@@ -43,9 +40,8 @@ export class Ambience {
   #owedMs = 0;
 
   /** @param loop at least one sample at 8 kHz, played round and round */
-  constructor(loop: Int16Array, encoding: Encoding) {
+  constructor(loop: Int16Array) {
     this.#loop = loop;
-    this.#encoding = encoding;
   }
 
   /** Until when the carrier has ambience to play; what is said is heard after it. */
@@ -54,12 +50,12 @@ export class Ambience {
   }
 
   /** The same audio with the room under it. */
-  under(payload: Uint8Array): Uint8Array {
-    const pcm = decodeAudio(this.#encoding, payload);
+  under(speech: Int16Array): Int16Array {
+    const pcm = Int16Array.from(speech);
     for (let index = 0; index < pcm.length; index += 1) {
-      pcm[index] = Math.max(-32_768, Math.min(32_767, pcm[index]! + this.#next()));
+      pcm[index] = Math.max(-32_768, Math.min(32_767, (pcm[index] ?? 0) + this.#next()));
     }
-    return encodeAudio(this.#encoding, pcm);
+    return pcm;
   }
 
   /**
@@ -67,7 +63,7 @@ export class Ambience {
    * @param speechEndMs until when the carrier has speech to play
    * @returns nothing while the carrier has enough
    */
-  alone(speechEndMs: number, nowMs: number): Uint8Array | undefined {
+  alone(speechEndMs: number, nowMs: number): Int16Array | undefined {
     const endMs = Math.max(nowMs, speechEndMs, this.#endMs);
     if (endMs - nowMs > LEAD_LOW_MS) return undefined;
     this.#endMs = endMs + this.#owedMs;
@@ -78,7 +74,7 @@ export class Ambience {
     this.#endMs = endMs + MESSAGE_MS;
     const pcm = new Int16Array(MESSAGE_MS * SAMPLES_PER_MS);
     for (let index = 0; index < pcm.length; index += 1) pcm[index] = this.#next();
-    return encodeAudio(this.#encoding, pcm);
+    return pcm;
   }
 
   /** @param untilMs how far what the carrier still has goes, after something was taken back; -Infinity where nothing is left */
@@ -96,7 +92,7 @@ export class Ambience {
   }
 
   #next(): number {
-    const sample = this.#loop[this.#at]!;
+    const sample = this.#loop[this.#at] ?? 0;
     this.#at = this.#at + 1 === this.#loop.length ? 0 : this.#at + 1;
     return sample;
   }

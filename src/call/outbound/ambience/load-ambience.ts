@@ -1,4 +1,3 @@
-import { decodeMulaw } from '../../../audio/g711.ts';
 import { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import type { Bot } from '../../../config/bots.ts';
 import { systemClock } from '../../../kernel/clock.ts';
@@ -28,5 +27,5 @@ export async function loadAmbiences(bots: readonly Bot[], logger: Logger): Promi
 
 async function fileSound(folder: string, name: string): Promise<Int16Array> {
   const decoding = { clock: systemClock, decoder: new MediaDecoder() };
-  return decodeMulaw(await soundAudio(await readSound(await findSound(folder, name)), decoding));
+  return soundAudio(await readSound(await findSound(folder, name)), decoding);
 }

@@ -1,10 +1,13 @@
+import type { AudioFormat } from '../../../audio/format.ts';
+
 /** Audio files that bots play in their calls. */
 export interface Sounds {
   /**
-   * The sound as mu-law at 8 kHz, as loud as the voices are, in parts of a second.
+   * The sound at the call's rate, as loud as the voices are, in parts of a second.
    * @param folder the bot's, which no file may be outside of
    * @param source name of a file there, or an https address
+   * @param format what is yielded; its rate is the call's
    * @throws SoundError, or the signal's reason
    */
-  play(folder: string, source: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  play(folder: string, source: string, format: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array>;
 }

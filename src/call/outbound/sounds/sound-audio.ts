@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { encodeMulaw } from '../../../audio/g711.ts';
+import { CALL_RATE_HZ } from '../../../audio/format.ts';
+import { joinSamples } from '../../../audio/samples.ts';
 import { containerOf } from '../../../audio/media/container.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import { decodeWavSamples, readWavLayout, wavSampleBytes } from '../../../audio/wav.ts';
@@ -8,7 +9,6 @@ import { decodedSound, type SoundDecoding } from './decoded-sound.ts';
 import { SoundError } from './errors.ts';
 import { MOST_SECONDS } from './sound-place.ts';
 
-const RATE_HZ = 8_000;
 /** So much is converted between two looks at what the calls need. */
 const BLOCK_MS = 250;
 
@@ -20,22 +20,22 @@ interface Stretch {
 }
 
 /**
- * Converts a file (any rate, any number of channels) to mu-law at 8 kHz, as loud as the voices are. Gives way to the calls again
+ * Converts a file (any rate, any number of channels) to samples at the call's rate, as loud as the voices are. Gives way to the calls again
  * and again; what is compressed is decoded in a thread.
  * @throws WavError, SoundError
  */
-export async function soundAudio(file: Uint8Array, decoding: SoundDecoding): Promise<Uint8Array> {
+export async function soundAudio(file: Uint8Array, decoding: SoundDecoding): Promise<Int16Array> {
   const container = containerOf(file.subarray(0, 16)) ?? 'wav';
   const stretches = container === 'wav' ? wavStretches(file) : decodedSound(file, container, BLOCK_MS, decoding);
-  const parts: Uint8Array[] = [];
+  const parts: Int16Array[] = [];
   let resampler: Resampler | undefined;
   for await (const { rateHz, channels, interleaved } of stretches) {
     const pcm = mixed(interleaved, channels);
-    if (rateHz !== RATE_HZ) resampler ??= new Resampler(rateHz, RATE_HZ);
-    parts.push(encodeMulaw(resampler?.process(pcm) ?? pcm));
+    if (rateHz !== CALL_RATE_HZ) resampler ??= new Resampler(rateHz, CALL_RATE_HZ);
+    parts.push(resampler?.process(pcm) ?? pcm);
   }
-  if (resampler !== undefined) parts.push(encodeMulaw(resampler.flush()));
-  return levelled(Buffer.concat(parts));
+  if (resampler !== undefined) parts.push(resampler.flush());
+  return levelled(joinSamples(parts));
 }
 
 async function* wavStretches(file: Uint8Array): AsyncIterable<Stretch> {
@@ -58,7 +58,7 @@ function mixed(interleaved: Int16Array, channels: number): Int16Array {
   if (channels === 1) return interleaved;
   return Int16Array.from({ length: interleaved.length / channels }, (_, index) => {
     let sum = 0;
-    for (let channel = 0; channel < channels; channel += 1) sum += interleaved[index * channels + channel]!;
+    for (let channel = 0; channel < channels; channel += 1) sum += interleaved[index * channels + channel] ?? 0;
     return Math.round(sum / channels);
   });
 }

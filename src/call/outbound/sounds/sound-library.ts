@@ -1,3 +1,5 @@
+import { encodeAudio } from '../../../audio/codec.ts';
+import { type AudioFormat, CALL_RATE_HZ } from '../../../audio/format.ts';
 import { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { abortable } from '../../../kernel/abort.ts';
 import { fetchSound, type SoundFetching } from './fetch-sound.ts';
@@ -6,18 +8,17 @@ import type { Sounds } from './port.ts';
 import { soundAudio } from './sound-audio.ts';
 import { findSound, readSound } from './sound-place.ts';
 
-/** About two hours and a quarter of sound; beyond it the one that was not played for longest is forgotten. */
+/** More than an hour of sound; beyond it the one that was not played for longest is forgotten. */
 const MOST_KEPT_BYTES = 64 * 1024 * 1024;
 /** Each may take up to 20 MB while it is read. */
 const MOST_LOADING = 8;
 /** What came from an address is fetched again after this. */
 const FRESH_MS = 600_000;
-const PART_BYTES = 8_000;
 /** A caller waits for it in silence, and is told that something broke when that lasts 5 s; it may be there the next time. */
 const MOST_WAITING_MS = 4_500;
 
 interface Kept {
-  readonly audio: Uint8Array;
+  readonly audio: Int16Array;
   readonly sinceMs: number;
 }
 
@@ -33,7 +34,7 @@ export class SoundLibrary implements Sounds {
   readonly #mostKeptBytes: number;
   /** Least recently played first. */
   readonly #kept = new Map<string, Kept>();
-  readonly #loading = new Map<string, Promise<Uint8Array>>();
+  readonly #loading = new Map<string, Promise<Int16Array>>();
   #keptBytes = 0;
 
   constructor(
@@ -45,14 +46,15 @@ export class SoundLibrary implements Sounds {
     this.#mostKeptBytes = mostKeptBytes;
   }
 
-  async *play(folder: string, source: string, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  async *play(folder: string, source: string, format: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
     signal.throwIfAborted();
     // Others may still want what is being loaded: only the waiting ends.
     const audio = await this.#inTime(this.#audioOf(folder, source), signal);
-    for (let at = 0; at < audio.length; at += PART_BYTES) yield audio.subarray(at, at + PART_BYTES);
+    for (let at = 0; at < audio.length; at += CALL_RATE_HZ)
+      yield encodeAudio(format.encoding, audio.subarray(at, at + CALL_RATE_HZ));
   }
 
-  async #inTime(loading: Promise<Uint8Array>, signal: AbortSignal): Promise<Uint8Array> {
+  async #inTime(loading: Promise<Int16Array>, signal: AbortSignal): Promise<Int16Array> {
     const late = new AbortController();
     const why = new SoundError(`the sound was not ready within ${MOST_WAITING_MS} ms`);
     const timer = this.#fetching.clock.after(MOST_WAITING_MS, () => late.abort(why));
@@ -63,7 +65,7 @@ export class SoundLibrary implements Sounds {
     }
   }
 
-  async #audioOf(folder: string, source: string): Promise<Uint8Array> {
+  async #audioOf(folder: string, source: string): Promise<Int16Array> {
     if (/^[a-z][a-z\d+.-]*:\/\//iu.test(source)) {
       if (!URL.canParse(source)) throw new SoundError('the address of the sound cannot be read');
       return this.#load(source, () => fetchSound(source, this.#fetching));
@@ -72,7 +74,7 @@ export class SoundLibrary implements Sounds {
     return this.#load(`${place.path}\n${place.version}`, () => readSound(place));
   }
 
-  #load(key: string, read: () => Promise<Uint8Array>): Promise<Uint8Array> {
+  #load(key: string, read: () => Promise<Uint8Array>): Promise<Int16Array> {
     const kept = this.#take(key);
     if (kept !== undefined) return Promise.resolve(kept);
     const running = this.#loading.get(key);
@@ -89,26 +91,26 @@ export class SoundLibrary implements Sounds {
     return loading;
   }
 
-  #take(key: string): Uint8Array | undefined {
+  #take(key: string): Int16Array | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined) return undefined;
     this.#kept.delete(key);
     const isFile = key.includes('\n');
     if (!isFile && this.#fetching.clock.nowMs() - kept.sinceMs > FRESH_MS) {
-      this.#keptBytes -= kept.audio.length;
+      this.#keptBytes -= kept.audio.byteLength;
       return undefined;
     }
     this.#kept.set(key, kept);
     return kept.audio;
   }
 
-  #keep(key: string, audio: Uint8Array): void {
+  #keep(key: string, audio: Int16Array): void {
     this.#kept.set(key, { audio, sinceMs: this.#fetching.clock.nowMs() });
-    this.#keptBytes += audio.length;
+    this.#keptBytes += audio.byteLength;
     for (const [oldest, { audio: old }] of this.#kept) {
       if (this.#keptBytes <= this.#mostKeptBytes) return;
       this.#kept.delete(oldest);
-      this.#keptBytes -= old.length;
+      this.#keptBytes -= old.byteLength;
     }
   }
 }

@@ -47,10 +47,10 @@ it('says it as well where no final is marked as the last one of its turn', async
   await bench.quiet(660);
   bench.recognised(0, 'tell me', 'unmarked');
   await bench.quiet(4_000);
-  const before = bench.attachment.sentBytes;
+  const before = bench.attachment.sentSamples;
   await bench.session.order({ type: 'say', text: 'A colleague will join us.' }, 'key_1');
   await bench.quiet(200);
-  expect(bench.attachment.sentBytes).toBeGreaterThan(before);
+  expect(bench.attachment.sentSamples).toBeGreaterThan(before);
 });
 
 it.each([

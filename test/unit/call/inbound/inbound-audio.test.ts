@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { InboundAudio } from '../../../../src/call/inbound/inbound-audio.ts';
 import { EchoGuard } from '../../../../src/call/inbound/echo/echo-guard.ts';
 
@@ -18,7 +17,7 @@ function frameDates(messages: readonly Message[]): number[] {
   });
   const recogniser = { send: () => undefined };
   for (const { timestampMs, nowMs, durationMs } of messages)
-    ear.hear(MULAW_8K, new Uint8Array(durationMs * 8), timestampMs, { nowMs, wallMs: 0, silent: false }, recogniser);
+    ear.hear(new Int16Array(durationMs * 8), timestampMs, { nowMs, wallMs: 0, silent: false }, recogniser);
   return dates;
 }
 

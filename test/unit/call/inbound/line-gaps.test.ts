@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { InboundAudio } from '../../../../src/call/inbound/inbound-audio.ts';
 import { EchoGuard } from '../../../../src/call/inbound/echo/echo-guard.ts';
 import { LineGaps } from '../../../../src/call/inbound/line-gaps.ts';
@@ -33,7 +32,7 @@ it('has the recogniser hear silence for what was lost', () => {
   const sent: Int16Array[] = [];
   const recogniser = { send: (pcm: Int16Array) => void sent.push(pcm.slice()) };
   for (const timestampMs of [0, 60])
-    ear.hear(MULAW_8K, new Uint8Array(160), timestampMs, { nowMs: timestampMs, wallMs: 0, silent: false }, recogniser);
+    ear.hear(new Int16Array(160), timestampMs, { nowMs: timestampMs, wallMs: 0, silent: false }, recogniser);
   expect(sent.map(({ length }) => length)).toEqual([160, 320, 160]);
   expect(sent[1]!.every((sample) => sample === 0)).toBe(true);
 });

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { MULAW_8K } from '../../../../src/audio/format.ts';
 import { cutWords, HeardLedger } from '../../../../src/call/outbound/heard-ledger.ts';
 
 function ledgerWith(text: string, audioMs: number): HeardLedger {
-  const ledger = new HeardLedger(MULAW_8K);
+  const ledger = new HeardLedger(8_000);
   ledger.queued({ unitId: 'a', turnIndex: 1, text });
   ledger.audio('a', audioMs * 8);
   ledger.complete('a');
@@ -49,7 +48,7 @@ describe('what was heard', () => {
     ledger.played('a', true);
     expect(ledger.sentences()[0]).toMatchObject({ errorMs: 0 });
     // How long it would have been nobody knows.
-    const early = new HeardLedger(MULAW_8K);
+    const early = new HeardLedger(8_000);
     early.queued({ unitId: 'b', turnIndex: 1, text: 'one two three four' });
     early.audio('b', 200 * 8);
     early.cut('b', 0, 100 * 8);
@@ -76,7 +75,7 @@ describe('what was heard', () => {
     { note: 'nothing of a sentence that could not be spoken', audioMs: 0, heard: '', unheard: 'one two three four' },
     { note: 'the beginning of one whose sound broke off', audioMs: 560, heard: 'one two', unheard: 'three four' },
   ])('is $note', ({ audioMs, heard, unheard }) => {
-    const ledger = new HeardLedger(MULAW_8K);
+    const ledger = new HeardLedger(8_000);
     ledger.queued({ unitId: 'a', turnIndex: 1, text: 'one two three four' });
     ledger.audio('a', audioMs * 8);
     ledger.broken('a');
@@ -94,7 +93,7 @@ describe('what was heard', () => {
   });
 
   it('uses the usual speaking rate while the length of a sentence is not known', () => {
-    const ledger = new HeardLedger(MULAW_8K);
+    const ledger = new HeardLedger(8_000);
     ledger.queued({ unitId: 'a', turnIndex: 0, text: 'x'.repeat(13) + ' ' + 'y'.repeat(14) });
     ledger.audio('a', 400 * 8);
     ledger.cut('a', 0, 400 * 8);

@@ -1,21 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeAudio } from '../../../../src/audio/codec.ts';
-import { MULAW_8K } from '../../../../src/audio/format.ts';
+import { decodeMulaw } from '../../../../src/audio/g711.ts';
 import { Playout } from '../../../../src/call/outbound/playout.ts';
 import type { PlayoutCommand } from '../../../../src/call/outbound/playout-commands.ts';
 import { DEFAULT_LEAD } from '../../../../src/call/outbound/playout-lead.ts';
 
-const settings = { ...DEFAULT_LEAD, format: MULAW_8K, marks: 'native', payloadMultipleBytes: 1 } as const;
-const BYTES_PER_MS = 8;
+const settings = { ...DEFAULT_LEAD, rateHz: 8_000, marks: 'native', frameSamples: 1 } as const;
+const SAMPLES_PER_MS = 8;
 
-/** Speech-like bytes: never the idle byte, so that padding can be told from audio. */
-function speech(ms: number, seed = 1): Uint8Array {
-  return Uint8Array.from({ length: ms * BYTES_PER_MS }, (_, index) => (index * 7 + seed) % 127);
+/** Samples of speech's size that are never 0, so that padding can be told from audio. */
+function speech(ms: number, seed = 1): Int16Array {
+  return codes(Uint8Array.from({ length: ms * SAMPLES_PER_MS }, (_, index) => (index * 7 + seed) % 127));
+}
+
+/** The samples of these mu-law codes, whose magnitudes are logarithms. */
+function codes(bytes: Uint8Array): Int16Array {
+  return decodeMulaw(bytes);
 }
 
 function audioMs(commands: readonly PlayoutCommand[]): number {
-  return commands.reduce((sum, command) => sum + (command.type === 'audio' ? command.payload.length / BYTES_PER_MS : 0), 0);
+  return commands.reduce((sum, command) => sum + (command.type === 'audio' ? command.pcm.length / SAMPLES_PER_MS : 0), 0);
 }
 
 function marks(commands: readonly PlayoutCommand[]): string[] {
@@ -26,7 +30,7 @@ function loaded(ms: number): Playout {
   return holding(speech(ms));
 }
 
-function holding(audio: Uint8Array): Playout {
+function holding(audio: Int16Array): Playout {
   const playout = new Playout(settings);
   playout.begin('a');
   playout.push('a', audio);
@@ -35,7 +39,7 @@ function holding(audio: Uint8Array): Playout {
 }
 
 /** What is sent first at 700 ms of a sentence that was held until the carrier had run dry. */
-function resumedDry(audio: Uint8Array): PlayoutCommand | undefined {
+function resumedDry(audio: Int16Array): PlayoutCommand | undefined {
   const playout = holding(audio);
   playout.pump(0);
   playout.hold();
@@ -68,19 +72,19 @@ describe('the lead', () => {
     const playout = loaded(2_000);
     playout.ambientEndMs = 70;
     playout.pump(0);
-    expect(playout.heard('a', 170).likelyBytes).toBe(100 * BYTES_PER_MS);
-    expect(playout.clear(170)).toEqual([{ unitId: 'a', sureBytes: 0, likelyBytes: 100 * BYTES_PER_MS }]);
+    expect(playout.heard('a', 170).likelySamples).toBe(100 * SAMPLES_PER_MS);
+    expect(playout.clear(170)).toEqual([{ unitId: 'a', sureSamples: 0, likelySamples: 100 * SAMPLES_PER_MS }]);
   });
 
   it('ends early with a short fade, and tells what will never be heard', () => {
     const playout = loaded(2_000);
     const sent = audioMs(playout.pump(0));
-    expect(playout.shorten('a')).toBe((2_000 - sent - 20) * BYTES_PER_MS);
+    expect(playout.shorten('a')).toBe((2_000 - sent - 20) * SAMPLES_PER_MS);
     const rest = playout.pump(300);
     expect(audioMs(rest)).toBe(20);
     expect(marks(rest).at(-1)).toMatch(/\.end$/u);
     const fade = rest.find((command) => command.type === 'audio');
-    const last = decodeAudio('mulaw', fade!.payload).at(-1);
+    const last = fade?.pcm.at(-1);
     expect(Math.abs(last ?? 1_000)).toBeLessThan(200);
   });
 
@@ -165,22 +169,22 @@ describe('the lead', () => {
     const even = loaded(20_000);
     const due: { name: string; atMs: number }[] = [];
     for (let nowMs = 0; nowMs < 18_000; nowMs += 100)
-      for (const name of marks(even.pump(nowMs))) due.push({ name, atMs: Number(name.split('.')[2]) / BYTES_PER_MS });
+      for (const name of marks(even.pump(nowMs))) due.push({ name, atMs: Number(name.split('.')[2]) / SAMPLES_PER_MS });
     for (const [index, { name, atMs }] of due.entries())
       even.markReturned(name, atMs + (index < 2 ? 500 : index % 2 === 0 ? 40 : 80));
     expect(even.measures.summary).toEqual({ longestHoleMs: 0, latenessP95Ms: 80, leadP5Ms: 300 });
   });
 
   it('sends the short end of a sentence whole, padded to what the carrier takes', () => {
-    const playout = new Playout({ ...settings, payloadMultipleBytes: 160 });
+    const playout = new Playout({ ...settings, frameSamples: 160 });
     playout.begin('a');
     playout.push('a', speech(33));
     playout.end('a');
     const [audio] = playout.pump(0);
     expect(audio).toMatchObject({ type: 'audio' });
     if (audio?.type === 'audio') {
-      expect(audio.payload).toHaveLength(320);
-      expect(audio.payload.subarray(33 * BYTES_PER_MS).every((byte) => byte === 0xff)).toBe(true);
+      expect(audio.pcm).toHaveLength(320);
+      expect(audio.pcm.subarray(33 * SAMPLES_PER_MS).every((sample) => sample === 0)).toBe(true);
     }
   });
 });
@@ -218,7 +222,7 @@ describe('marks', () => {
     let playedMs = 0;
     for (let nowMs = 0; nowMs <= 3_000; nowMs += 20) {
       for (const command of playout.pump(nowMs)) {
-        if (command.type === 'audio') playedMs = command.startMs + command.payload.length / BYTES_PER_MS;
+        if (command.type === 'audio') playedMs = command.startMs + command.pcm.length / SAMPLES_PER_MS;
         else playout.markReturned(command.name, playedMs + (lates.shift() ?? 95));
       }
       if (lates.length === 0) break;
@@ -248,7 +252,7 @@ describe('a cut', () => {
     for (let nowMs = 0; nowMs <= untilMs; nowMs += 20) {
       for (const command of playout.pump(nowMs)) {
         if (command.type === 'mark') due.push({ name: command.name, dueMs: endMs });
-        else endMs = command.startMs + command.payload.length / BYTES_PER_MS;
+        else endMs = command.startMs + command.pcm.length / SAMPLES_PER_MS;
       }
       while (due[0] !== undefined && due[0].dueMs + 150 <= nowMs) {
         const { name, dueMs } = due.shift()!;
@@ -260,11 +264,11 @@ describe('a cut', () => {
 
   it('is placed anew when its mark tells when the carrier obeyed', () => {
     const playout = playedUntil(1_200);
-    expect(playout.clear(1_200)).toEqual([{ unitId: 'a', sureBytes: 1_000 * 8, likelyBytes: 1_200 * 8 }]);
+    expect(playout.clear(1_200)).toEqual([{ unitId: 'a', sureSamples: 1_000 * 8, likelySamples: 1_200 * 8 }]);
     expect(playout.takePlaced()).toEqual([]);
     // The clear took 200 ms to the carrier, 120 ms longer than the audio had taken.
     playout.markReturned(playout.cutMark, 1_500, lineMs(1_200 + 120));
-    expect(playout.takePlaced()).toEqual([{ unitId: 'a', sureBytes: 1_000 * 8, likelyBytes: 1_320 * 8 }]);
+    expect(playout.takePlaced()).toEqual([{ unitId: 'a', sureSamples: 1_000 * 8, likelySamples: 1_320 * 8 }]);
     expect(playout.takePlaced()).toEqual([]);
     expect(playout.counters.marksUnknown).toBe(0);
   });
@@ -293,8 +297,8 @@ describe('a cut', () => {
     playout.pump(20);
     const places = playout.clear(350);
     expect(places).toEqual([
-      { unitId: 'a', sureBytes: 0, likelyBytes: 300 * 8 },
-      { unitId: 'b', sureBytes: 0, likelyBytes: 50 * 8 },
+      { unitId: 'a', sureSamples: 0, likelySamples: 300 * 8 },
+      { unitId: 'b', sureSamples: 0, likelySamples: 50 * 8 },
     ]);
     playout.restore();
     expect(marks(playout.pump(350)).some((name) => name.includes('.a.'))).toBe(false);
@@ -307,7 +311,7 @@ describe('an interruption', () => {
     const names: string[] = [];
     for (let nowMs = 0; nowMs <= 600; nowMs += 20) names.push(...marks(playout.pump(nowMs)));
     playout.markReturned(names[0]!, 560);
-    expect(playout.clear(620)).toEqual([{ unitId: 'a', sureBytes: 500 * BYTES_PER_MS, likelyBytes: 620 * BYTES_PER_MS }]);
+    expect(playout.clear(620)).toEqual([{ unitId: 'a', sureSamples: 500 * SAMPLES_PER_MS, likelySamples: 620 * SAMPLES_PER_MS }]);
   });
 
   it('fades out what a hold leaves the carrier with, and goes on from before it', () => {
@@ -317,14 +321,14 @@ describe('an interruption', () => {
     expect(playout.pump(340)).toEqual([]);
     const [tail] = playout.pump(360);
     if (tail?.type !== 'audio') throw new Error('no audio was sent');
-    const pcm = decodeAudio('mulaw', tail.payload);
+    const { pcm } = tail;
     expect(pcm).toHaveLength(160);
-    expect(tail).toMatchObject({ offsetBytes: 3_200, startMs: 400 });
+    expect(tail).toMatchObject({ offsetSamples: 3_200, startMs: 400 });
     expect(Math.max(...pcm.subarray(150).map(Math.abs))).toBeLessThan(0.1 * Math.max(...pcm.subarray(0, 40).map(Math.abs)));
     expect(playout.pump(380)).toEqual([]);
     playout.resume(390);
     const [next] = playout.pump(390);
-    expect(next?.type === 'audio' ? next.offsetBytes : Infinity).toBeLessThanOrEqual(3_200);
+    expect(next?.type === 'audio' ? next.offsetSamples : Infinity).toBeLessThanOrEqual(3_200);
   });
 
   it('holds without a trace when it is shorter than the lead', () => {
@@ -334,17 +338,17 @@ describe('an interruption', () => {
     expect(playout.pump(200)).toEqual([]);
     playout.resume(300);
     const [next] = playout.pump(300);
-    expect(next).toMatchObject({ offsetBytes: audioMs(first) * BYTES_PER_MS, startMs: 400 });
+    expect(next).toMatchObject({ offsetSamples: audioMs(first) * SAMPLES_PER_MS, startMs: 400 });
   });
 
   it('goes back to the quietest place before the cut when the carrier ran dry', () => {
     const audio = speech(1_000);
-    audio.fill(0xff, 240 * BYTES_PER_MS, 280 * BYTES_PER_MS);
+    audio.fill(0, 240 * SAMPLES_PER_MS, 280 * SAMPLES_PER_MS);
     const next = resumedDry(audio);
     expect(next).toMatchObject({ type: 'audio', startMs: 700 });
     if (next?.type === 'audio') {
-      expect(next.offsetBytes / BYTES_PER_MS).toBeGreaterThanOrEqual(240);
-      expect(next.offsetBytes / BYTES_PER_MS).toBeLessThan(280);
+      expect(next.offsetSamples / SAMPLES_PER_MS).toBeGreaterThanOrEqual(240);
+      expect(next.offsetSamples / SAMPLES_PER_MS).toBeLessThan(280);
     }
   });
 
@@ -353,10 +357,10 @@ describe('an interruption', () => {
     // A low voice is no pause: from its quietest frame on nothing is left out.
     ['of a voice that is only lower for a while to where it is lowest', 0xa5, 200],
   ])('goes back, %s', (_, lower, expectedMs) => {
-    const audio = new Uint8Array(1_000 * BYTES_PER_MS).fill(0x90);
-    audio.fill(lower, 200 * BYTES_PER_MS, 360 * BYTES_PER_MS);
-    if (lower !== 0xff) audio.fill(lower + 1, 200 * BYTES_PER_MS, 220 * BYTES_PER_MS);
-    expect(resumedDry(audio)).toMatchObject({ offsetBytes: expectedMs * BYTES_PER_MS });
+    const audio = new Uint8Array(1_000 * SAMPLES_PER_MS).fill(0x90);
+    audio.fill(lower, 200 * SAMPLES_PER_MS, 360 * SAMPLES_PER_MS);
+    if (lower !== 0xff) audio.fill(lower + 1, 200 * SAMPLES_PER_MS, 220 * SAMPLES_PER_MS);
+    expect(resumedDry(codes(audio))).toMatchObject({ offsetSamples: expectedMs * SAMPLES_PER_MS });
   });
 
   it('speaks on with all that was not heard when it is restored, new sentences last', () => {
@@ -372,11 +376,11 @@ describe('an interruption', () => {
     const offsets = new Map<string, number>();
     for (let nowMs = 300; nowMs < 3_000; nowMs += 20) {
       for (const command of playout.pump(nowMs)) {
-        if (command.type === 'audio' && !offsets.has(command.unitId)) offsets.set(command.unitId, command.offsetBytes);
+        if (command.type === 'audio' && !offsets.has(command.unitId)) offsets.set(command.unitId, command.offsetSamples);
       }
     }
     expect([...offsets.keys()]).toEqual(['a', 'b']);
-    expect(offsets.get('a')).toBeLessThanOrEqual(200 * BYTES_PER_MS);
+    expect(offsets.get('a')).toBeLessThanOrEqual(200 * SAMPLES_PER_MS);
   });
 
   it('speaks on, sample for sample, late in a sentence whose beginning is no longer kept', () => {
@@ -386,19 +390,18 @@ describe('an interruption', () => {
     playout.clear(40_000);
     playout.restore();
     const [faded, ...next] = playout.pump(40_100).filter((command) => command.type === 'audio');
-    expect(faded!.offsetBytes / BYTES_PER_MS).toBeGreaterThanOrEqual(39_600);
-    expect(faded!.offsetBytes / BYTES_PER_MS).toBeLessThanOrEqual(40_000);
-    for (const { payload, offsetBytes } of next)
-      expect(Buffer.from(payload)).toEqual(Buffer.from(whole.subarray(offsetBytes, offsetBytes + payload.length)));
+    expect(faded!.offsetSamples / SAMPLES_PER_MS).toBeGreaterThanOrEqual(39_600);
+    expect(faded!.offsetSamples / SAMPLES_PER_MS).toBeLessThanOrEqual(40_000);
+    for (const { pcm, offsetSamples } of next) expect(pcm).toEqual(whole.subarray(offsetSamples, offsetSamples + pcm.length));
     expect(next.length).toBeGreaterThan(0);
   });
 });
 
-it('loses, repeats and reorders no byte, whatever the chunks and however late the ticks', () => {
+it('loses, repeats and reorders no sample, whatever the chunks and however late the ticks', () => {
   const chunks = fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1, maxLength: 12 });
   fc.assert(
     fc.property(chunks, fc.array(fc.integer({ min: 1, max: 900 }), { maxLength: 40 }), (sizes, delays) => {
-      const whole = speech(Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / BYTES_PER_MS));
+      const whole = speech(Math.ceil(sizes.reduce((sum, size) => sum + size, 0) / SAMPLES_PER_MS));
       const playout = new Playout(settings);
       playout.begin('a');
       const sent: number[] = [];
@@ -409,9 +412,9 @@ it('loses, repeats and reorders no byte, whatever the chunks and however late th
         for (const command of playout.pump(nowMs)) {
           if (command.type !== 'audio') continue;
           expect(command.startMs).toBeGreaterThanOrEqual(endMs);
-          endMs = command.startMs + command.payload.length / BYTES_PER_MS;
+          endMs = command.startMs + command.pcm.length / SAMPLES_PER_MS;
           expect(endMs - nowMs).toBeLessThanOrEqual(500);
-          sent.push(...command.payload);
+          sent.push(...command.pcm);
         }
       };
       for (const [index, size] of sizes.entries()) {
@@ -425,7 +428,7 @@ it('loses, repeats and reorders no byte, whatever the chunks and however late th
         nowMs += delays[(sizes.length + index) % Math.max(1, delays.length)] ?? 20;
         pump();
       }
-      expect(Uint8Array.from(sent)).toEqual(whole.subarray(0, given));
+      expect(Int16Array.from(sent)).toEqual(whole.subarray(0, given));
     }),
     { numRuns: 60 },
   );

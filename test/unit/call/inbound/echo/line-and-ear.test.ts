@@ -11,7 +11,12 @@ import type { Attachment } from '../../../../../src/carriers/port.ts';
 import { babble } from './babble.ts';
 
 const TEXT = 'I have a free slot on Tuesday at half past ten.';
-const DELAY_BYTES = 200 * 8;
+const DELAY_SAMPLES = 200 * 8;
+
+/** As it sounds over a telephone leg. */
+function overMulaw(pcm: Int16Array): Int16Array {
+  return decodeMulaw(encodeMulaw(pcm));
+}
 
 /** A carrier that plays what it is sent, back to back; what it has played so far. */
 class EchoingCarrier implements Attachment {
@@ -23,16 +28,24 @@ class EchoingCarrier implements Attachment {
     marks: 'none',
     marksReturnOnClear: 'no',
     pacing: 'burst',
-    payloadMultipleBytes: 160,
-    dtmfIn: true,
+    frameMs: 20,
     dtmfOut: 'none',
   } as const;
-  readonly started = { type: 'started', streamId: 's', carrierCallId: 'c', format: MULAW_8K, parameters: {} } as const;
+  readonly started = {
+    type: 'started',
+    streamId: 's',
+    carrierCallId: 'c',
+    inbound: MULAW_8K,
+    outbound: MULAW_8K,
+    parameters: {},
+  } as const;
+  readonly rateHz = 8_000;
+  readonly speechFormat = MULAW_8K;
   readonly queue: number[] = [];
-  readonly played: number[] = Array.from({ length: DELAY_BYTES }, () => 0xff);
+  readonly played: number[] = Array.from({ length: DELAY_SAMPLES }, () => 0);
   listen(): void {}
-  sendAudio(payload: Uint8Array): void {
-    this.queue.push(...payload);
+  sendAudio(pcm: Int16Array): void {
+    this.queue.push(...pcm);
   }
   sendMark(): void {}
   sendClear(): void {
@@ -41,11 +54,10 @@ class EchoingCarrier implements Attachment {
   close(): void {}
 
   /** Plays 20 ms and gives what comes back of what was played 200 ms ago, 12 dB quieter. */
-  frame(): Uint8Array {
-    for (let index = 0; index < 160; index += 1) this.played.push(this.queue.shift() ?? 0xff);
-    const from = this.played.length - 160 - DELAY_BYTES;
-    const sound = decodeMulaw(Uint8Array.from(this.played.slice(from, from + 160)));
-    return encodeMulaw(sound.map((sample) => sample / 4));
+  frame(): Int16Array {
+    for (let index = 0; index < 160; index += 1) this.played.push(this.queue.shift() ?? 0);
+    const from = this.played.length - 160 - DELAY_SAMPLES;
+    return overMulaw(Int16Array.from(this.played.slice(from, from + 160), (sample) => sample / 4));
   }
 }
 
@@ -63,12 +75,12 @@ function echoedCall(): { events: TurnEvent[]; ear: InboundAudio; nowMs: number }
   const recogniser = { send: () => undefined };
   let nowMs = 1_000;
   line.begin({ unitId: 'u1', turnIndex: 0, text: TEXT });
-  line.push('u1', encodeMulaw(babble(3_000, 1)), nowMs);
+  line.push('u1', overMulaw(babble(3_000, 1)), nowMs);
   line.end('u1', nowMs);
   for (let at = 0; at < 3_500; at += 20) {
     nowMs += 20;
     line.pump(nowMs);
-    ear.hear(MULAW_8K, carrier.frame(), at, { nowMs, wallMs: nowMs, silent: false }, recogniser);
+    ear.hear(carrier.frame(), at, { nowMs, wallMs: nowMs, silent: false }, recogniser);
   }
   return { events, ear, nowMs };
 }

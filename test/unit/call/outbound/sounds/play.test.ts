@@ -38,7 +38,7 @@ describe('a sound in a call', () => {
   it('is heard in its place among the words, and stands in the record', async () => {
     using bench = await benchWith([JINGLE, { type: 'say', text: 'Welcome.' }]);
     await bench.quiet(4_000);
-    expect(bench.attachment.sentBytes).toBe(16_000 + 480 * 8);
+    expect(bench.attachment.sentSamples).toBe(16_000 + 480 * 8);
     bench.session.hangUp('over');
     const record = await bench.session.ended;
     expect(record.turns[0]?.botHeardText).toBe('[audio jingle.wav] Welcome.');
@@ -86,7 +86,7 @@ describe('a sound in a call', () => {
   it('is played so often as is asked for, and told of once', async () => {
     using bench = await benchWith([{ ...JINGLE, loop: 3 }]);
     await bench.quiet(7_000);
-    expect(bench.attachment.sentBytes).toBe(3 * 16_000);
+    expect(bench.attachment.sentSamples).toBe(3 * 16_000);
     bench.session.hangUp('over');
     expect((await bench.session.ended).turns[0]?.botHeardText).toBe('[audio jingle.wav]');
   });
@@ -94,12 +94,12 @@ describe('a sound in a call', () => {
   it('gives way to what follows, within what the carrier has of it', async () => {
     using bench = await benchWith([{ ...JINGLE, loop: 1_000, preemptible: true }], [{ type: 'say', text: 'Here I am.' }]);
     await bench.quiet(1_000);
-    const before = bench.attachment.sentBytes;
+    const before = bench.attachment.sentSamples;
     releases.get(bench)?.();
     await bench.settle();
     await bench.quiet(2_500);
     // 20 ms to fade, and the sentence.
-    expect(bench.attachment.sentBytes - before).toBeLessThanOrEqual(160 + 600 * 8);
+    expect(bench.attachment.sentSamples - before).toBeLessThanOrEqual(160 + 600 * 8);
     bench.session.hangUp('over');
     expect((await bench.session.ended).turns[0]?.botHeardText).toBe('[audio jingle.wav] Here I am.');
   });
@@ -110,7 +110,7 @@ describe('a sound in a call', () => {
       { type: 'say', text: 'Welcome.' },
     ]);
     await bench.quiet(3_000);
-    expect(bench.attachment.sentBytes).toBeLessThan(16_000);
+    expect(bench.attachment.sentSamples).toBeLessThan(16_000);
   });
 
   it('whose server says nothing does not end the call, not even two in a row', async () => {
@@ -121,7 +121,7 @@ describe('a sound in a call', () => {
       yield { type: 'say', text: 'Welcome.' };
     });
     bench.sounds = {
-      async *play(_folder, _source, signal) {
+      async *play(_folder, _source, _format, signal) {
         await sleep(bench.clock, 4_000, signal);
         if (!signal.aborted) throw new SoundError('it did not come');
         yield new Uint8Array();

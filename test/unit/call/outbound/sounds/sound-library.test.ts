@@ -2,6 +2,7 @@ import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { MULAW_8K } from '../../../../../src/audio/format.ts';
 import { decodeMulaw } from '../../../../../src/audio/g711.ts';
 import type { MediaDecoder } from '../../../../../src/audio/media/media-decoder.ts';
 import { activeLevelDb, rmsLevelDb } from '../../../../../src/audio/level.ts';
@@ -26,7 +27,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 
 async function soundOf(library: SoundLibrary, source: string, signal = new AbortController().signal): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  for await (const part of library.play(folder, source, signal)) parts.push(part);
+  for await (const part of library.play(folder, source, MULAW_8K, signal)) parts.push(part);
   return Buffer.concat(parts);
 }
 
@@ -69,7 +70,7 @@ describe('a sound of the bot’s folder', () => {
   });
 
   it('is forgotten when too much is kept, and still played', async () => {
-    const sounds = new SoundLibrary({ clock: new ManualClock(0) }, { mostKeptBytes: 2_000 });
+    const sounds = new SoundLibrary({ clock: new ManualClock(0) }, { mostKeptBytes: 4_000 });
     for (const name of ['a', 'b']) await writeFile(join(folder, `${name}.wav`), wavFile(new Int16Array(1_600).fill(900), 8_000));
     for (const name of ['a', 'b', 'a']) expect(await soundOf(sounds, `${name}.wav`)).toHaveLength(1_600);
   });

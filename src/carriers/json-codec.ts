@@ -1,25 +1,9 @@
 import type { AudioFormat } from '../audio/format.ts';
 import { bytesPerSample } from '../audio/format.ts';
-import { decodeBase64Into } from './base64.ts';
+import { base64Length, decodeBase64Into, encodeBase64Into } from './base64.ts';
 import type { FieldPath, JsonDialect } from './json-dialect.ts';
+import { maxMessageBytes, type MediaCodec, type MessageSink, type WireEvent } from './media-codec.ts';
 import { MediaTemplate } from './media-template.ts';
-import type { MediaEvent } from './port.ts';
-
-/** Longest message that is looked at; the socket enforces the same. */
-export const maxMessageBytes = 65_536;
-
-type Rejected = {
-  readonly type: 'rejected';
-  readonly problem: string;
-  /** The stream can never start after this: the socket should be closed. */
-  readonly fatal?: true;
-};
-
-/** What one message gave. `ignored` is a message of a kind we have no use for. */
-export type ReadResult =
-  | Exclude<MediaEvent, { type: 'closed' } | { type: 'rejected' }>
-  | Rejected
-  | { readonly type: 'ignored'; readonly name: string };
 
 /**
  * Used again for every payload of every socket: the listener copies what it keeps before the next message is read. A message
@@ -33,11 +17,15 @@ const mostTemplates = 16;
 const digitText = /^[0-9*#A-Da-d]$/;
 
 /**
- * Reads one socket's messages by its carrier's table. Lenient where carriers differ (numbers as text, unknown keys),
- * and it never throws: what cannot be used becomes `rejected`, and the next message is read as if nothing had been.
+ * The media protocol of one socket by its carrier's table of JSON messages. Lenient where carriers differ (numbers as text,
+ * unknown keys).
  */
-export class JsonReader {
+export class JsonCodec implements MediaCodec {
   readonly #dialect: JsonDialect;
+  #streamId = '';
+  /** What stands before and after the base64 of an audio message. */
+  #before: Uint8Array = new Uint8Array();
+  #after: Uint8Array = new Uint8Array();
   #state: 'waiting' | 'started' | 'stopped' = 'waiting';
   #format: AudioFormat;
   #template: MediaTemplate | undefined;
@@ -48,8 +36,8 @@ export class JsonReader {
     this.#format = dialect.start.format;
   }
 
-  /** @param data one whole text message, as it came */
-  readBytes(data: Buffer): ReadResult {
+  read(data: Buffer, isBinary: boolean): WireEvent {
+    if (isBinary) return rejected('binary message; text messages are accepted');
     const template = this.#template;
     if (this.#state === 'started' && template?.fits(data) === true) {
       const length = decodeBase64Into(data, template.payloadStart, template.payloadEnd, scratch);
@@ -57,7 +45,7 @@ export class JsonReader {
       if (length !== -1) return this.#lend(length, template.timestampMs);
     }
     const text = data.toString('utf8');
-    const result = this.read(text);
+    const result = this.readText(text);
     if (result.type === 'audio' && this.#templates < mostTemplates) {
       this.#templates += 1;
       this.#template = MediaTemplate.of(text, this.#dialect.audio, result.timestampMs);
@@ -65,8 +53,8 @@ export class JsonReader {
     return result;
   }
 
-  /** @param text one whole text message */
-  read(text: string): ReadResult {
+  /** Reads a message in full, whatever the ones before it were. @param text one whole text message */
+  readText(text: string): WireEvent {
     if (text.length > maxMessageBytes)
       return rejected(`message of ${text.length} bytes; at most ${maxMessageBytes} are accepted`);
     let message: unknown;
@@ -78,9 +66,9 @@ export class JsonReader {
     if (!isRecord(message)) return rejected('message is not a JSON object');
     const name = message[this.#dialect.eventKey];
     if (typeof name !== 'string') return rejected(`message has no text under "${this.#dialect.eventKey}"`);
-    if (!Object.hasOwn(this.#dialect.events, name)) return { type: 'ignored', name: name.slice(0, 40) };
-    const kind = this.#dialect.events[name]!;
-    switch (kind) {
+    switch (Object.hasOwn(this.#dialect.events, name) ? this.#dialect.events[name] : undefined) {
+      case undefined:
+        return { type: 'ignored', name: name.slice(0, 40) };
       case 'connected':
         return { type: 'connected' };
       case 'start':
@@ -96,7 +84,7 @@ export class JsonReader {
     }
   }
 
-  #start(message: Json): ReadResult {
+  #start(message: Json): WireEvent {
     if (this.#state !== 'waiting') return rejected('second start on one stream; the first one stays in force');
     const { start } = this.#dialect;
     const streamId = firstText(message, start.streamId);
@@ -107,8 +95,37 @@ export class JsonReader {
     if ('problem' in format) return fatal(format.problem);
     this.#state = 'started';
     this.#format = format;
+    this.#streamId = streamId;
+    const [before, after] = this.#dialect.send.audio(streamId);
+    this.#before = Buffer.from(before);
+    this.#after = Buffer.from(after);
     const given = first(message, start.parameters);
-    return { type: 'started', streamId, carrierCallId, format, parameters: isRecord(given) ? texts(given) : {} };
+    const parameters = isRecord(given) ? texts(given) : {};
+    return { type: 'started', streamId, carrierCallId, inbound: format, outbound: format, parameters };
+  }
+
+  audio(payload: Uint8Array, to: MessageSink): void {
+    const before = this.#before;
+    const length = before.length + base64Length(payload.length) + this.#after.length;
+    const message = to.room(length);
+    message.set(before);
+    message.set(this.#after, encodeBase64Into(payload, message, before.length));
+    to.send('text', length);
+  }
+
+  mark(name: string, to: MessageSink): void {
+    to.sendText(this.#dialect.send.mark(this.#streamId, name));
+  }
+
+  clear(to: MessageSink): void {
+    to.sendText(this.#dialect.send.clear(this.#streamId));
+  }
+
+  /** @throws TypeError where the table has no such message */
+  digits(digits: string, to: MessageSink): void {
+    const message = this.#dialect.send.digits?.(this.#streamId, digits);
+    if (message === undefined) throw new TypeError('this carrier takes no keys on its socket');
+    to.sendText(message);
   }
 
   #formatOf(message: Json): AudioFormat | { problem: string } {
@@ -122,11 +139,11 @@ export class JsonReader {
       const found = `${(encodingName ?? start.format.encoding).slice(0, 40)} at ${rateHz} Hz, ${channels} channels`;
       return { problem: `media format is ${found}; ${accepted}` };
     }
-    const encoding = encodingName === undefined ? start.format.encoding : start.encodings[encodingName]!;
-    return { encoding, rateHz };
+    const encoding = encodingName === undefined ? undefined : start.encodings[encodingName];
+    return { encoding: encoding ?? start.format.encoding, rateHz };
   }
 
-  #audio(message: Json): ReadResult {
+  #audio(message: Json): WireEvent {
     if (this.#state !== 'started') return rejected(this.#outside('audio'));
     const { audio } = this.#dialect;
     const track = field(message, audio.track);
@@ -137,20 +154,20 @@ export class JsonReader {
     return this.#decoded(payload, numberOf(field(message, audio.timestampMs)));
   }
 
-  #decoded(payload: string, timestampMs: number | undefined): ReadResult {
+  #decoded(payload: string, timestampMs: number | undefined): WireEvent {
     const length = scratch.write(payload, 0, 'base64');
     if (length !== base64Bytes(payload)) return rejected('audio payload is not base64');
     return this.#lend(length, timestampMs);
   }
 
   /** @param length how many bytes of `scratch` are the payload */
-  #lend(length: number, timestampMs: number | undefined): ReadResult {
+  #lend(length: number, timestampMs: number | undefined): WireEvent {
     if (length % bytesPerSample(this.#format.encoding) !== 0) return rejected('audio payload ends within a sample');
     if (lent.length !== length) lent = scratch.subarray(0, length);
     return { type: 'audio', payload: lent, timestampMs };
   }
 
-  #digit(message: Json): ReadResult {
+  #digit(message: Json): WireEvent {
     if (this.#state !== 'started') return rejected(this.#outside('digit'));
     const found = field(message, this.#dialect.digit);
     const digit = typeof found === 'number' ? String(found) : found;
@@ -158,13 +175,13 @@ export class JsonReader {
     return { type: 'digit', digit: digit.toUpperCase() };
   }
 
-  #mark(message: Json): ReadResult {
+  #mark(message: Json): WireEvent {
     if (this.#state !== 'started') return rejected(this.#outside('mark'));
     const name = field(message, this.#dialect.markName);
     return typeof name === 'string' ? { type: 'mark', name } : rejected(`mark has no ${this.#dialect.markName.join('.')}`);
   }
 
-  #stop(message: Json): ReadResult {
+  #stop(message: Json): WireEvent {
     if (this.#state !== 'started') return rejected(this.#outside('stop'));
     this.#state = 'stopped';
     const reason = field(message, this.#dialect.stopReason);
@@ -189,20 +206,20 @@ function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function rejected(problem: string): ReadResult {
+function rejected(problem: string): WireEvent {
   return { type: 'rejected', problem };
 }
 
-function fatal(problem: string): ReadResult {
+function fatal(problem: string): WireEvent {
   return { type: 'rejected', problem, fatal: true };
 }
 
 /** The names of a path are a carrier's own words; none of them is one that every object inherits. */
 function field(message: Json, path: FieldPath): unknown {
   let value: unknown = message;
-  for (let at = 0; at < path.length; at += 1) {
+  for (const name of path) {
     if (!isRecord(value)) return undefined;
-    value = value[path[at]!];
+    value = value[name];
   }
   return value;
 }

@@ -1,42 +1,43 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { JsonReader, maxMessageBytes, type ReadResult } from '../../../src/carriers/json-reader.ts';
+import { JsonCodec } from '../../../src/carriers/json-codec.ts';
+import { maxMessageBytes, type WireEvent } from '../../../src/carriers/media-codec.ts';
 import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
 import { message, refusedCases, session } from './fixtures.ts';
 
-const startedReader = (): JsonReader => {
-  const reader = new JsonReader(twilioDialect);
-  reader.read(JSON.stringify(message('start')));
-  return reader;
+const startedCodec = (): JsonCodec => {
+  const codec = new JsonCodec(twilioDialect);
+  codec.readText(JSON.stringify(message('start')));
+  return codec;
 };
-const plain = (result: ReadResult): unknown =>
+const plain = (result: WireEvent): unknown =>
   result.type === 'audio' ? { ...result, payload: Buffer.from(result.payload).toString('base64') } : result;
 
-describe('JsonReader with the Twilio table', () => {
+describe('JsonCodec with the Twilio table', () => {
   it('reads a whole session', () => {
-    const reader = new JsonReader(twilioDialect);
-    for (const { message, reads } of session) expect(plain(reader.read(JSON.stringify(message)))).toEqual(reads);
+    const codec = new JsonCodec(twilioDialect);
+    for (const { message, reads } of session) expect(plain(codec.readText(JSON.stringify(message)))).toEqual(reads);
   });
 
   test.each(refusedCases)('rejects $note, and goes on', ({ started, fatal, text, message: bad, problem }) => {
-    const reader = started ? startedReader() : new JsonReader(twilioDialect);
-    const result = reader.read(text ?? JSON.stringify(bad));
+    const codec = started ? startedCodec() : new JsonCodec(twilioDialect);
+    const result = codec.readText(text ?? JSON.stringify(bad));
     expect(result).toMatchObject({ type: 'rejected', problem: expect.stringContaining(problem) });
     expect('fatal' in result).toBe(fatal);
-    expect(reader.read(JSON.stringify(message('start'))).type).toBe(started ? 'rejected' : 'started');
-    expect(reader.read(JSON.stringify(message('media'))).type).toBe('audio');
+    expect(codec.readText(JSON.stringify(message('start'))).type).toBe(started ? 'rejected' : 'started');
+    expect(codec.readText(JSON.stringify(message('media'))).type).toBe('audio');
   });
 
   it('rejects a message above the limit without reading it', () => {
     const long = JSON.stringify({ ...message('media'), padding: 'x'.repeat(maxMessageBytes) });
-    expect(startedReader().read(long)).toMatchObject({ type: 'rejected', problem: expect.stringContaining('at most 65536') });
+    expect(startedCodec().readText(long)).toMatchObject({ type: 'rejected', problem: expect.stringContaining('at most 65536') });
   });
 
   it('rejects what comes after stop', () => {
-    const reader = startedReader();
-    reader.read(JSON.stringify(message('stop')));
+    const codec = startedCodec();
+    codec.readText(JSON.stringify(message('stop')));
     for (const event of ['media', 'dtmf', 'mark', 'stop']) {
-      expect(reader.read(JSON.stringify(message(event)))).toMatchObject({ problem: expect.stringContaining('after stop') });
+      expect(codec.readText(JSON.stringify(message(event)))).toMatchObject({ problem: expect.stringContaining('after stop') });
     }
   });
 
@@ -45,12 +46,16 @@ describe('JsonReader with the Twilio table', () => {
     ['text', '155'],
   ])('takes a timestamp as %s', (_note, timestamp) => {
     const media = { event: 'media', media: { payload: '/////w==', timestamp } };
-    expect(plain(startedReader().read(JSON.stringify(media)))).toEqual({ type: 'audio', payload: '/////w==', timestampMs: 155 });
+    expect(plain(startedCodec().readText(JSON.stringify(media)))).toEqual({
+      type: 'audio',
+      payload: '/////w==',
+      timestampMs: 155,
+    });
   });
 
   it.each(['nonsense', null, true, [], -1, '1e400'])('takes audio with the timestamp %j as audio without one', (timestamp) => {
     const media = { event: 'media', media: { payload: '//8=', timestamp } };
-    const result = startedReader().read(JSON.stringify(media));
+    const result = startedCodec().readText(JSON.stringify(media));
     expect(result).toMatchObject({ type: 'audio' });
     expect(result.type === 'audio' && result.timestampMs).not.toBeNaN();
   });
@@ -59,40 +64,40 @@ describe('JsonReader with the Twilio table', () => {
     const start = message('start');
     const body = { streamSid: 'MZ', callSid: 'CA' };
     for (const mediaFormat of [undefined, { encoding: 'AUDIO/X-MULAW', sampleRate: '8000', channels: '1' }]) {
-      const read = new JsonReader(twilioDialect).read(
+      const read = new JsonCodec(twilioDialect).readText(
         JSON.stringify({ ...start, start: { ...body, mediaFormat, customParameters: { a: 1, b: true, c: {}, d: 'x' } } }),
       );
       expect(read).toMatchObject({
         type: 'started',
-        format: { encoding: 'mulaw', rateHz: 8000 },
+        inbound: { encoding: 'mulaw', rateHz: 8000 },
         parameters: { a: '1', b: 'true', d: 'x' },
       });
     }
   });
 
   it('ignores unknown events, tracks that are not the caller, and names from the prototype', () => {
-    const reader = startedReader();
-    expect(reader.read('{"event":"speech"}')).toEqual({ type: 'ignored', name: 'speech' });
+    const codec = startedCodec();
+    expect(codec.readText('{"event":"speech"}')).toEqual({ type: 'ignored', name: 'speech' });
     for (const name of ['constructor', '__proto__', 'toString'])
-      expect(reader.read(JSON.stringify({ event: name }))).toEqual({ type: 'ignored', name });
-    expect(reader.read('{"event":"media","media":{"track":"outbound","payload":"AAAA"}}').type).toBe('ignored');
+      expect(codec.readText(JSON.stringify({ event: name }))).toEqual({ type: 'ignored', name });
+    expect(codec.readText('{"event":"media","media":{"track":"outbound","payload":"AAAA"}}').type).toBe('ignored');
   });
 
   it('lends the same buffer for each payload', () => {
-    const reader = startedReader();
-    const one = reader.read('{"event":"media","media":{"payload":"AAAA"}}');
-    const two = reader.read('{"event":"media","media":{"payload":"////"}}');
+    const codec = startedCodec();
+    const one = codec.readText('{"event":"media","media":{"payload":"AAAA"}}');
+    const two = codec.readText('{"event":"media","media":{"payload":"////"}}');
     if (one.type !== 'audio' || two.type !== 'audio') throw new Error('not audio');
     expect(one.payload.buffer).toBe(two.payload.buffer);
     expect([...one.payload]).toEqual([255, 255, 255]);
   });
 
   it('gives back any payload byte for byte', () => {
-    const reader = startedReader();
+    const codec = startedCodec();
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 9000 }), (bytes) => {
         const payload = Buffer.from(bytes).toString('base64');
-        const result = reader.read(JSON.stringify({ event: 'media', media: { payload } }));
+        const result = codec.readText(JSON.stringify({ event: 'media', media: { payload } }));
         expect(result.type === 'audio' && Buffer.from(result.payload).equals(Buffer.from(bytes))).toBe(true);
       }),
     );
@@ -132,9 +137,9 @@ describe('JsonReader with the Twilio table', () => {
     );
     fc.assert(
       fc.property(fc.boolean(), fc.array(anyText, { maxLength: 8 }), (startFirst, texts) => {
-        const reader = startFirst ? startedReader() : new JsonReader(twilioDialect);
-        const results = texts.map((text) => reader.read(text).type);
-        const next = reader.read(JSON.stringify(message('media'))).type;
+        const codec = startFirst ? startedCodec() : new JsonCodec(twilioDialect);
+        const results = texts.map((text) => codec.readText(text).type);
+        const next = codec.readText(JSON.stringify(message('media'))).type;
         expect(next === 'audio' || !startFirst || results.includes('stopped')).toBe(true);
       }),
       { numRuns: 500 },

@@ -1,0 +1,55 @@
+import { type AudioFormat, bytesPerSample } from '../audio/format.ts';
+import { LentBytes, LentSamples } from '../audio/lent-samples.ts';
+import { Resampler } from '../audio/resample.ts';
+
+/** One message of whichever line at a time: what they give is used up before the next. */
+const heard = new LentSamples();
+const sent = new LentBytes();
+
+/**
+ * Between a leg's wire and the linear samples of its call. G.711 at the call's rate is one table look-up a sample, and every code
+ * comes back as it went (mu-law's two codes for nothing become one). Another rate is resampled, 2 ms late, so that whole frames stay whole.
+ */
+export class LineTranscoder {
+  readonly #inbound: AudioFormat;
+  readonly #outbound: AudioFormat;
+  readonly #rateHz: number;
+  readonly #down: Resampler | undefined;
+  #up: Resampler | undefined;
+
+  /** @param rateHz of the samples on the call's side */
+  constructor(inbound: AudioFormat, outbound: AudioFormat, rateHz: number) {
+    this.#inbound = inbound;
+    this.#outbound = outbound;
+    this.#rateHz = rateHz;
+    this.#down = inbound.rateHz === rateHz ? undefined : Resampler.forLine(inbound.rateHz, rateHz);
+    this.cut();
+  }
+
+  /** What speech is best made as for this leg: its own law where that needs no resampling, else linear samples. */
+  get speechFormat(): AudioFormat {
+    return this.#outbound.rateHz === this.#rateHz ? this.#outbound : { encoding: 'pcm16', rateHz: this.#rateHz };
+  }
+
+  /** How long inbound wire audio of this many bytes is. */
+  durationMs(byteLength: number): number {
+    return (byteLength / bytesPerSample(this.#inbound.encoding) / this.#inbound.rateHz) * 1000;
+  }
+
+  /** @returns samples at the call's rate, valid until the next message of any line */
+  decode(payload: Uint8Array): Int16Array {
+    const pcm = heard.decode(this.#inbound.encoding, payload);
+    return this.#down === undefined ? pcm : this.#down.process(pcm);
+  }
+
+  /** @returns wire audio as long as the samples are, valid until the next message of any line */
+  encode(pcm: Int16Array): Uint8Array {
+    return sent.encode(this.#outbound.encoding, this.#up === undefined ? pcm : this.#up.process(pcm));
+  }
+
+  /** What is sent next does not go on from what was sent last: the end of that, still in the resampler, is not heard before it. */
+  cut(): void {
+    const { rateHz } = this.#outbound;
+    this.#up = rateHz === this.#rateHz ? undefined : Resampler.forLine(this.#rateHz, rateHz);
+  }
+}

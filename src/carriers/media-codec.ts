@@ -1,0 +1,48 @@
+import type { StreamStarted } from './port.ts';
+
+/** Longest message that is looked at; the socket enforces the same. */
+export const maxMessageBytes = 65_536;
+
+/** What one message of a carrier's media protocol gave. */
+export type WireEvent =
+  | { readonly type: 'connected' }
+  | StreamStarted
+  /**
+   * Caller audio in the stream's inbound format. `payload` is lent: valid until the next message of any socket is read.
+   * `timestampMs` is the carrier's presentation time since stream start.
+   */
+  | { readonly type: 'audio'; readonly payload: Uint8Array; readonly timestampMs: number | undefined }
+  | { readonly type: 'digit'; readonly digit: string }
+  | { readonly type: 'mark'; readonly name: string }
+  | { readonly type: 'stopped'; readonly reason: string }
+  /**
+   * A message that could not be used. `problem` says what was wrong and what is accepted; `fatal`: the stream can never
+   * start after this, and the socket should be closed.
+   */
+  | { readonly type: 'rejected'; readonly problem: string; readonly fatal?: true }
+  /** A message of a kind we have no use for. */
+  | { readonly type: 'ignored'; readonly name: string };
+
+/** Where messages go; `websocket/lent-writes.ts` fits. Nothing else may happen between `room` and `send`. */
+export interface MessageSink {
+  /** Memory for a message of this length, lent until `send`. */
+  room(length: number): Uint8Array;
+  /** Sends what was put into the room, all of it. */
+  send(kind: 'text' | 'binary', length: number): void;
+  sendText(text: string): void;
+}
+
+/**
+ * One socket's media protocol: messages to events, and audio, marks, clears and keys to messages. A table of JSON messages
+ * (`json-codec.ts`) and a protocol of binary frames are both one. It keeps the state of its stream, so each socket has its own.
+ */
+export interface MediaCodec {
+  /** Reads one whole message. Never throws: what cannot be used is `rejected`, and the next message is read as if nothing had been. */
+  read(message: Buffer, isBinary: boolean): WireEvent;
+  /** @param payload in the stream's outbound format, whole frames of the carrier's `frameMs`; not kept */
+  audio(payload: Uint8Array, to: MessageSink): void;
+  mark(name: string, to: MessageSink): void;
+  clear(to: MessageSink): void;
+  /** Where `dtmfOut` is `message`. @param digits 0-9, * and #, with `w` for half a second */
+  digits?(digits: string, to: MessageSink): void;
+}

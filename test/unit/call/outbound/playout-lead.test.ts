@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { Playout } from '../../../../src/call/outbound/playout.ts';
+import { DEFAULT_LEAD, leadFor } from '../../../../src/call/outbound/playout-lead.ts';
+import type { CarrierCapabilities } from '../../../../src/carriers/port.ts';
+
+const eager: CarrierCapabilities = {
+  clear: 'native',
+  marks: 'native',
+  marksReturnOnClear: 'yes',
+  pacing: 'burst',
+  frameMs: 0,
+  dtmfOut: 'none',
+};
+
+describe('how far ahead a carrier is sent audio', () => {
+  it('is as configured where it takes bursts and can take them back', () => {
+    expect(leadFor(eager, DEFAULT_LEAD)).toBe(DEFAULT_LEAD);
+  });
+
+  it('has messages of whole frames where the carrier has frames', () => {
+    expect(leadFor({ ...eager, frameMs: 20 }, DEFAULT_LEAD)).toEqual(DEFAULT_LEAD);
+    expect(leadFor({ ...eager, frameMs: 60 }, DEFAULT_LEAD)).toEqual({ ...DEFAULT_LEAD, messageMs: 120 });
+  });
+
+  it.each([
+    ['plays in real time', { pacing: 'realtime' }],
+    ['takes back nothing', { clear: 'none' }],
+  ] as const)('is two frames where it %s', (_, which) => {
+    const lead = leadFor({ ...eager, frameMs: 20, ...which }, DEFAULT_LEAD);
+    const playout = new Playout({ ...lead, rateHz: 8000, marks: 'none', frameSamples: 160 });
+    playout.begin('a');
+    playout.push('a', new Int16Array(8_000).fill(900));
+    const sentMs: number[] = [];
+    for (let nowMs = 0; nowMs < 200; nowMs += 20)
+      sentMs.push(playout.pump(nowMs).reduce((sum, sent) => sum + (sent.type === 'audio' ? sent.pcm.length / 8 : 0), 0));
+    expect(sentMs).toEqual([40, 20, 20, 20, 20, 20, 20, 20, 20, 20]);
+    expect(playout.counters).toMatchObject({ starvedByGateway: 0, starvedBySource: 0 });
+  });
+});
+
+describe('an interruption at a carrier that takes back nothing', () => {
+  it('counts as heard what the carrier still has, and plays what comes next behind it', () => {
+    const playout = new Playout({ ...DEFAULT_LEAD, rateHz: 8000, marks: 'none', frameSamples: 160 });
+    playout.begin('a');
+    playout.push('a', new Int16Array(16_000).fill(900));
+    playout.pump(0);
+    expect(playout.clear(100, true)).toEqual([{ unitId: 'a', sureSamples: 0, likelySamples: 400 * 8 }]);
+    playout.discardCut();
+    playout.begin('b');
+    playout.push('b', new Int16Array(1_600).fill(900));
+    playout.end('b');
+    const [next] = playout.pump(120).concat(playout.pump(200));
+    expect(next).toMatchObject({ unitId: 'b', startMs: 400 });
+  });
+});
