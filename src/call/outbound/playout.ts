@@ -4,7 +4,7 @@ import type { PlayoutLead } from './playout-lead.ts';
 import { type PlayoutCounters, PlayoutMeasures } from './playout-measures.ts';
 import { PlayoutPace } from './playout-pace.ts';
 import { PlayoutUnit } from './playout-unit.ts';
-import { type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
+import { type OutstandingMark, type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
 
 export interface PlayoutSettings extends PlayoutLead {
   /** Of the samples that are pushed and sent. */
@@ -12,14 +12,6 @@ export interface PlayoutSettings extends PlayoutLead {
   readonly marks: 'native' | 'none';
   /** What is sent at once is a whole number of so many samples; 1 for any length. */
   readonly frameSamples: number;
-}
-
-interface OutstandingMark {
-  readonly name: string;
-  readonly unit: PlayoutUnit;
-  readonly atSamples: number;
-  readonly final: boolean;
-  readonly dueMs: number;
 }
 
 /** A unit whose last mark has not come back this long after its audio must have ended counts as played. */

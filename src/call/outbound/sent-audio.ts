@@ -8,6 +8,16 @@ export interface Sent {
   readonly startMs: number;
 }
 
+/** A mark that was sent and has not come back. */
+export interface OutstandingMark {
+  readonly name: string;
+  readonly unit: PlayoutUnit;
+  readonly atSamples: number;
+  readonly final: boolean;
+  /** When the carrier should have played up to it, by our clock. */
+  readonly dueMs: number;
+}
+
 export interface Place {
   readonly unit: PlayoutUnit;
   readonly likelySamples: number;
