@@ -9,7 +9,7 @@ import { loadBots } from '../../src/config/bot-files.ts';
 import { readDevSecrets } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { keepEndedCall } from '../../src/jobs/after-call/call-ended.ts';
-import { POST_CALL } from '../../src/jobs/after-call/job.ts';
+import { POST_CALL } from '../../src/jobs/queue/catalog.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';

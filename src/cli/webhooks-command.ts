@@ -41,8 +41,8 @@ export function addWebhooksCommand(program: Command): void {
     .argument('<id>', 'as `offhook webhooks list` shows it')
     .option('--tenant <id>', 'whose', 'default')
     .action((id: string, flags: { tenant: string }) =>
-      withRecords('webhooks replay', async ({ desk }) => {
-        if (await desk.replay(flags.tenant, id)) {
+      withRecords('webhooks replay', async ({ dispatcher }) => {
+        if (await dispatcher.replay(flags.tenant, id)) {
           printLine('Queued again.');
           return EXIT.ok;
         }

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import type { Bot } from '../config/bots.ts';
 import { FIXTURES_FOLDER } from '../replay/fixture-keeping.ts';
 import { recordingFetcher } from '../cli/analyse/recording-fetcher.ts';
-import { soundReader } from '../cli/analyse/sound-reader.ts';
+import { soundReader } from '../jobs/analysis/sound-reader.ts';
 import { readEnvironment } from '../config/env.ts';
 import { ProfileBook } from '../jobs/analysis/profile-book.ts';
 import { removeAbandonedFiles } from '../jobs/retention/call-files.ts';
-import { deliverEndedCalls } from '../jobs/after-call/call-ended.ts';
+import { deliverEndedCalls, deliverRecordings, keepRecording } from '../jobs/after-call/call-ended.ts';
 import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
 import { DrainLease } from '../jobs/outbox/drain-lease.ts';
 import { OutboxPump } from '../jobs/outbox/outbox-pump.ts';
@@ -15,7 +15,6 @@ import { postCallJob } from '../jobs/after-call/post-call-job.ts';
 import type { BatchTranscriber } from '../jobs/analysis/transcriber.ts';
 import { RecordingCoder } from '../audio/recording/recording-coder.ts';
 import { type KeptFor, retentionJob } from '../jobs/retention/retention.ts';
-import { deliverRecordings, keepRecording } from '../jobs/after-call/sealing.ts';
 import { analyseSubmittedJob } from '../jobs/submissions/analyse-submitted.ts';
 import { sweep } from '../jobs/sweep.ts';
 import { deliverWebhook } from '../jobs/webhooks/deliver-webhook.ts';
@@ -94,13 +93,13 @@ function startPumps(
   { clock, logger }: BacklogOptions,
   lease: DrainLease,
 ): { ended: OutboxPump; recordings: OutboxPump } {
-  const { store, queue, desk, outbox, recordingOutbox, seals } = records;
+  const { store, queue, dispatcher, outbox, recordingOutbox, seals } = records;
   const mayDrain = (): Promise<boolean> => lease.held();
   const recordings = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), mayDrain, clock, logger });
   const deliver = deliverEndedCalls({
     store,
     queue,
-    desk,
+    dispatcher,
     sealLater: seals ? (record) => keepRecording(recordingOutbox, recordings, record) : undefined,
   });
   return { ended: new OutboxPump({ outbox, deliver, mayDrain, clock, logger }), recordings };
@@ -110,7 +109,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
   const { config, bots, speech, clock, logger, events } = options;
   const { settings } = config;
   const { retention, webhooks, dataDir, jobs } = settings;
-  const { store, queue, desk, recordings, uploads, eraser } = records;
+  const { store, queue, dispatcher, recordings, uploads, eraser } = records;
   const workFolder = join(dataDir, 'work');
   const transcriber = transcriberOn(speech);
   const keptFor = (): (readonly [string, KeptFor])[] =>
@@ -122,7 +121,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
     'post-call': postCallJob({
       store,
       recordings,
-      desk,
+      dispatcher,
       transcriber,
       profiles,
       clock,
@@ -133,7 +132,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       store,
       uploads,
       queue,
-      desk,
+      dispatcher,
       profiles,
       transcriber,
       clock,
@@ -141,7 +140,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       fetcher: recordingFetcher({ clock, workFolder, audioHosts: audioHostsOf(settings.platform.audioHosts) }),
       sound: soundReader(),
     }),
-    webhooks: deliverWebhook({ store, desk, clock, timeoutMs: webhooks.timeoutMs }),
+    webhooks: deliverWebhook({ store, dispatcher, clock, timeoutMs: webhooks.timeoutMs }),
     retention: retentionJob({
       store,
       uploads,
@@ -158,7 +157,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
   return startWorker({
     queue,
     handlers: Object.fromEntries(chosen.map((name) => [name, handlers[name]])),
-    sweep: () => sweep({ store, queue, desk, clock }),
+    sweep: () => sweep({ store, queue, dispatcher, clock }),
     logger,
     events,
     clock,

@@ -12,12 +12,11 @@ import type { Clock } from '../kernel/clock.ts';
 import { SingleFlight } from '../kernel/single-flight.ts';
 import type { Logger } from '../observability/logger.ts';
 import { warnThrottled } from '../observability/log-throttle.ts';
-import { openDatabase } from '../store/database.ts';
+import { openDatabase, storeOn } from '../store/database.ts';
 import { diskObjects } from '../store/objects/disk.ts';
 import type { ObjectStore } from '../store/objects/port.ts';
 import { s3Objects } from '../store/objects/s3.ts';
 import type { Store } from '../store/port.ts';
-import { storeOn } from '../store/postgres-store.ts';
 import { Recordings } from '../store/objects/recordings.ts';
 import { Uploads } from '../store/objects/uploads.ts';
 
@@ -33,7 +32,7 @@ export interface Records {
   readonly outbox: Outbox;
   /** Recordings on their way to be sealed. */
   readonly recordingOutbox: Outbox;
-  readonly desk: WebhookDispatcher;
+  readonly dispatcher: WebhookDispatcher;
   readonly eraser: Eraser;
   readonly audit: AuditLog;
   /** For health checks: whether the store answers, asked once however many want to know. */
@@ -94,7 +93,7 @@ export async function openRecords({ config, clock, logger, lasting = true }: Rec
       seals: sealsCalls(config),
       outbox,
       recordingOutbox,
-      desk: new WebhookDispatcher({ endpoints: webhooks, store, queue, clock }),
+      dispatcher: new WebhookDispatcher({ endpoints: webhooks, store, queue, clock }),
       eraser,
       audit: new AuditLog(join(dataDir, AUDIT_FILE), () => clock.wallMs()),
       storeState: () => within(clock, STORE_ANSWERS_WITHIN_MS, asking.run(askStore), 'down'),

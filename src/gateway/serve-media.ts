@@ -15,8 +15,7 @@ import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
-import { openDatabase } from '../store/database.ts';
-import { storeOn } from '../store/postgres-store.ts';
+import { openDatabase, storeOn } from '../store/database.ts';
 import { openJournal, startCalls } from './calls.ts';
 import { callIntake } from './intake.ts';
 import { sealsCalls } from './records.ts';
@@ -71,7 +70,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
     keeping: {
       outbox,
       pump: { wake: () => channel.report({ type: 'kept' }) },
-      desk: { isWanted: (type, tenantId) => isWanted(webhooks, type, tenantId) },
+      dispatcher: { isWanted: (type, tenantId) => isWanted(webhooks, type, tenantId) },
       seals: sealsCalls(config),
     },
     sealFixtures: fixtures?.sealUnder,

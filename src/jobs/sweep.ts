@@ -1,17 +1,16 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Store } from '../store/port.ts';
 import { askForAnalysis } from './after-call/call-ended.ts';
-import { RETENTION } from './queue/catalog.ts';
+import { RETENTION, POST_CALL } from './queue/catalog.ts';
 import type { JobQueue } from './queue/port.ts';
-import { POST_CALL, postCallJobId, recordingJobId } from './after-call/job.ts';
-import { announceSubmission } from './submissions/announce.ts';
-import { askForSubmission } from './submissions/job.ts';
+import { postCallJobId, recordingJobId } from './after-call/job.ts';
+import { announceSubmission, askForSubmission } from './submissions/job.ts';
 import type { WebhookDispatcher } from './webhooks/webhook-dispatcher.ts';
 
 export interface SweepParts {
   readonly store: Store;
   readonly queue: JobQueue;
-  readonly desk: WebhookDispatcher;
+  readonly dispatcher: WebhookDispatcher;
   readonly clock: Clock;
   /** What has been waiting for less than this is not lost yet, in ms; 60,000 when absent. */
   readonly settledMs?: number;
@@ -27,7 +26,7 @@ const HOUR_MS = 3_600_000;
  * Queues what the store says is still to be done, and gives up what the queue has given up: a queue that was emptied forgets, the store does not. A job that is there
  * already stays as it is. Recordings that are to be compressed are asked for here alone: that has time. Also asks for this hour's retention.
  */
-export async function sweep({ store, queue, desk, clock, settledMs = 60_000 }: SweepParts): Promise<void> {
+export async function sweep({ store, queue, dispatcher, clock, settledMs = 60_000 }: SweepParts): Promise<void> {
   const settledAtMs = clock.wallMs() - settledMs;
   const awaiting = await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH });
   // A job whose workers were killed too often fails without having said so to the store; asked for again, it stays what it is.
@@ -44,14 +43,14 @@ export async function sweep({ store, queue, desk, clock, settledMs = 60_000 }: S
     await queue.enqueue(POST_CALL, recordingJobId(ref, clock.wallMs()), { ...ref, recordingAs });
   }
   for (const { tenantId, id } of await store.webhooks.pending({ untouchedSinceMs: settledAtMs, limit: BATCH })) {
-    await desk.queue(tenantId, id);
+    await dispatcher.queue(tenantId, id);
   }
   for (const { tenantId, submissionId } of await store.submissions.waiting({ untouchedSinceMs: settledAtMs, limit: BATCH })) {
     const submission = await store.submissions.get(tenantId, submissionId);
     if (submission !== undefined) await askForSubmission(queue, submission);
   }
   for (const submission of await store.submissions.unannounced(BATCH))
-    await announceSubmission({ store, desk, clock }, submission);
+    await announceSubmission({ store, dispatcher, clock }, submission);
   const hour = Math.floor(clock.wallMs() / HOUR_MS);
   await queue.enqueue(RETENTION, `retention:${hour}`, {});
 }

@@ -1,16 +1,22 @@
 import { resolve } from 'node:path';
 import type { Pool } from 'pg';
+import type { Store } from './port.ts';
+import { PostgresAnalyses } from './postgres/analyses.ts';
+import { PostgresCalls } from './postgres/calls.ts';
+import { PostgresIdempotency } from './postgres/idempotency.ts';
+import { PostgresPrivacy } from './postgres/privacy.ts';
+import { PostgresRecordings } from './postgres/recordings.ts';
+import { PostgresSubmissions } from './postgres/submissions.ts';
+import { PostgresWebhooks } from './postgres/webhooks.ts';
+import { CallKeys } from './postgres/call-keys.ts';
 import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/master-key.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/within.ts';
 import { MasterKeyError, StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
-import type { DatabaseConnection } from './postgres/connection.ts';
-import { impatientClient } from './postgres/impatient-client.ts';
+import { type DatabaseConnection, openPool, impatientClient } from './postgres/connection.ts';
 import { migrateDatabase } from './postgres/migrate.ts';
-import { openPool } from './postgres/open-pool.ts';
-import { CallKeys } from './postgres/call-keys.ts';
 import { MasterKeys } from './privacy/master-keys.ts';
 import { sealOldRows } from './postgres/seal-old-rows.ts';
 import { openTenantKeys, renewTenantKeys } from './postgres/tenant-keys.ts';
@@ -127,4 +133,21 @@ function masterKeysOf(dataDir: string, read: () => readonly (Secret | undefined)
     if (error instanceof StoreKeyError) throw error;
     throw new StoreUnavailableError('the master key cannot be read or made', { cause: error, facts: { dataDir } });
   }
+}
+
+/** The store on a database. Closing it closes the database. */
+export function storeOn(database: Database): Store {
+  const { tenancy, masterKeys } = database;
+  const keys = new CallKeys(tenancy.owner, masterKeys);
+  return {
+    calls: new PostgresCalls(tenancy, keys),
+    recordings: new PostgresRecordings(tenancy),
+    analyses: new PostgresAnalyses(tenancy, keys),
+    privacy: new PostgresPrivacy(tenancy, keys),
+    webhooks: new PostgresWebhooks(tenancy, keys),
+    submissions: new PostgresSubmissions(tenancy, keys),
+    idempotency: new PostgresIdempotency(tenancy),
+    close: () => database.close(),
+    [Symbol.asyncDispose]: () => database.close(),
+  };
 }

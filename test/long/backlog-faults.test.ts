@@ -7,11 +7,10 @@ import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav, wavHeader } from '../../src/audio/wav.ts';
 import { CallJournal } from '../../src/call/log/call-journal.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/after-call/call-ended.ts';
+import { deliverEndedCalls, keepEndedCall, deliverRecordings, keepRecording } from '../../src/jobs/after-call/call-ended.ts';
 import { endOrphans } from '../../src/jobs/after-call/orphan-watch.ts';
 import { Outbox } from '../../src/jobs/outbox/outbox.ts';
 import { OutboxPump } from '../../src/jobs/outbox/outbox-pump.ts';
-import { deliverRecordings, keepRecording } from '../../src/jobs/after-call/sealing.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { openRecords } from '../../src/gateway/records.ts';
@@ -62,7 +61,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
     const config = loadConfig({ env: own, files: [] });
     expect(config.problems).toEqual([]);
     const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
-    const { store, queue, desk, recordings, recordingOutbox } = records;
+    const { store, queue, dispatcher, recordings, recordingOutbox } = records;
 
     let refusals = 0;
     const outbox = await Outbox.open(
@@ -82,7 +81,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
     const common = { clock: systemClock, logger: silentLogger };
     const sealing = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), ...common });
     const sealLater = (record: Parameters<typeof keepRecording>[2]) => keepRecording(recordingOutbox, sealing, record);
-    const pump = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue, desk, sealLater }), ...common });
+    const pump = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue, dispatcher, sealLater }), ...common });
     const workers = new Set<Running>();
     const spawn = (): void => void workers.add(run(process.execPath, ['--import', 'tsx', CHILD], {}, { ...process.env, ...own }));
     let kills = 0;

@@ -9,7 +9,7 @@ import { Recording } from '../../src/call/recording/recording.ts';
 import { directRecordingFiles } from '../../src/call/recording/recording-file.ts';
 import { analyseCall } from '../../src/jobs/after-call/analyse-call.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { storeOn } from '../../src/store/postgres-store.ts';
+import { storeOn } from '../../src/store/database.ts';
 import { callRecordOf } from '../support/call-records.ts';
 import { embeddedDatabases, prepareCluster, temporaryFolder } from '../support/databases.ts';
 import { until } from '../support/processes.ts';

@@ -6,25 +6,24 @@ import { fastify } from 'fastify';
 import { Secret } from '../../src/config/secrets.ts';
 import { type WebhookEndpoint, WEBHOOK_EVENTS } from '../../src/config/webhook-endpoints.ts';
 import { recordingFetcher } from '../../src/cli/analyse/recording-fetcher.ts';
-import { soundReader } from '../../src/cli/analyse/sound-reader.ts';
+import { soundReader } from '../../src/jobs/analysis/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import type { JwtBearers } from '../../src/http/api/jwt-bearers.ts';
 import { answerBrokenRequest, BODY_TIME } from '../../src/http/broken-request.ts';
 import { useProblems } from '../../src/http/problem.ts';
 import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
-import { WEBHOOKS } from '../../src/jobs/queue/catalog.ts';
+import { WEBHOOKS, ANALYSES } from '../../src/jobs/queue/catalog.ts';
 import type { BatchTranscriber } from '../../src/jobs/analysis/transcriber.ts';
 import { openQueue } from '../../src/jobs/queue/bull-queue.ts';
 import { analyseSubmittedJob } from '../../src/jobs/submissions/analyse-submitted.ts';
-import { ANALYSES } from '../../src/jobs/submissions/job.ts';
 import { deliverWebhook } from '../../src/jobs/webhooks/deliver-webhook.ts';
 import { WebhookDispatcher } from '../../src/jobs/webhooks/webhook-dispatcher.ts';
 import { limitBodyTime } from '../../src/kernel/body-time.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { diskObjects } from '../../src/store/objects/disk.ts';
-import { storeOn } from '../../src/store/postgres-store.ts';
+import { storeOn } from '../../src/store/database.ts';
 import { Recordings } from '../../src/store/objects/recordings.ts';
 import { Uploads } from '../../src/store/objects/uploads.ts';
 import { embeddedDatabases, onProblem, temporaryFolder } from './databases.ts';
@@ -53,7 +52,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     allowPrivate: true,
     tenantId: 'default',
   };
-  const desk = new WebhookDispatcher({ endpoints: [endpoint], store, queue, clock: systemClock });
+  const dispatcher = new WebhookDispatcher({ endpoints: [endpoint], store, queue, clock: systemClock });
   const objects = diskObjects(join(folder.path, 'objects'));
   const uploads = new Uploads(store, objects);
   const files = new Map<string, Uint8Array>();
@@ -65,12 +64,12 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   await once(audio, 'listening');
   const audioHost = `127.0.0.1:${(audio.address() as AddressInfo).port}`;
   const workFolder = join(folder.path, 'work');
-  const parts = { store, uploads, queue, desk, transcriber, clock: systemClock, workFolder };
+  const parts = { store, uploads, queue, dispatcher, transcriber, clock: systemClock, workFolder };
   const profiles = ProfileBook.plain();
   const fetcher = recordingFetcher({ clock: systemClock, workFolder, audioHosts: [audioHost] });
   const handler = analyseSubmittedJob({ ...parts, profiles, fetcher, sound: soundReader() });
   const work = () => queue.work(ANALYSES, handler, { concurrency: 4 });
-  queue.work(WEBHOOKS, deliverWebhook({ store, desk, clock: systemClock, timeoutMs: 5000 }));
+  queue.work(WEBHOOKS, deliverWebhook({ store, dispatcher, clock: systemClock, timeoutMs: 5000 }));
 
   const keys = new ApiKeys(join(folder.path, 'api-keys.json'));
   const app = fastify({ clientErrorHandler: answerBrokenRequest, forceCloseConnections: true });
@@ -86,7 +85,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
     url,
     store,
     queue,
-    desk,
+    dispatcher,
     receiver,
     files,
     audioHost,

@@ -13,17 +13,17 @@ import { openRecords } from '../../src/gateway/records.ts';
 
 /** A worker as `offhook worker` starts it, but for a platform that answers at once, and a sweep each second. */
 const config = loadConfig({ env: readEnvironment(), files: [] });
-const { store, queue, desk, recordings } = await openRecords({ config, clock: systemClock, logger: silentLogger });
+const { store, queue, dispatcher, recordings } = await openRecords({ config, clock: systemClock, logger: silentLogger });
 const transcribe = async (): Promise<never> => ({ text: 'hello', segments: [], words: [] }) as never;
 const transcriber = { transcribe, transcribeMedical: transcribe };
 const workFolder = join(config.settings.dataDir, 'work');
 startWorker({
   queue,
   handlers: {
-    'post-call': postCallJob({ store, recordings, desk, transcriber, clock: systemClock, workFolder }),
-    webhooks: deliverWebhook({ store, desk, clock: systemClock, timeoutMs: 5_000 }),
+    'post-call': postCallJob({ store, recordings, dispatcher, transcriber, clock: systemClock, workFolder }),
+    webhooks: deliverWebhook({ store, dispatcher, clock: systemClock, timeoutMs: 5_000 }),
   },
-  sweep: () => sweep({ store, queue, desk, clock: systemClock, settledMs: 3_000 }),
+  sweep: () => sweep({ store, queue, dispatcher, clock: systemClock, settledMs: 3_000 }),
   watchEveryMs: 1_000,
   logger: silentLogger,
   events: createEvents(silentLogger, createMetrics(), systemClock),

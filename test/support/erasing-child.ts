@@ -5,12 +5,11 @@ import { CallJournal } from '../../src/call/log/call-journal.ts';
 import { reserveFixture } from '../../src/replay/fixture-file.ts';
 import { readEnvironment } from '../../src/config/env.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { deliverEndedCalls, keepEndedCall } from '../../src/jobs/after-call/call-ended.ts';
+import { deliverEndedCalls, keepEndedCall, deliverRecordings, keepRecording } from '../../src/jobs/after-call/call-ended.ts';
 import { OutboxPump } from '../../src/jobs/outbox/outbox-pump.ts';
 import type { JobRun } from '../../src/jobs/queue/port.ts';
 import { postCallJob } from '../../src/jobs/after-call/post-call-job.ts';
 import { RecordingCoder } from '../../src/audio/recording/recording-coder.ts';
-import { deliverRecordings, keepRecording } from '../../src/jobs/after-call/sealing.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { writeFileAtomic } from '../../src/kernel/temporary.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
@@ -22,19 +21,19 @@ const [number = '', words = '', sound = ''] = process.argv.slice(2);
 const config = loadConfig({ env: readEnvironment(), files: [] });
 const { dataDir } = config.settings;
 const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
-const { store, queue, desk, recordings, outbox, recordingOutbox, seals } = records;
+const { store, queue, dispatcher, recordings, outbox, recordingOutbox, seals } = records;
 const journal = new CallJournal(join(dataDir, 'calls'), process.pid, () => undefined);
 const common = { clock: systemClock, logger: silentLogger };
 const sealing = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), ...common });
 const sealLater = (record: Parameters<typeof keepRecording>[2]) => keepRecording(recordingOutbox, sealing, record);
-const deliver = deliverEndedCalls({ store, queue, desk, ...(seals ? { sealLater } : {}) });
+const deliver = deliverEndedCalls({ store, queue, dispatcher, ...(seals ? { sealLater } : {}) });
 const pump = new OutboxPump({ outbox, deliver, ...common });
 const transcribe = async (): Promise<never> =>
   ({ text: words, segments: [{ startS: 0, endS: 1, text: words }], words: [], requestId: 'r' }) as never;
 const job = postCallJob({
   store,
   recordings,
-  desk,
+  dispatcher,
   transcriber: { transcribe, transcribeMedical: transcribe },
   coder: new RecordingCoder(),
   clock: systemClock,

@@ -1,6 +1,5 @@
 import { systemClock } from '../../src/kernel/clock.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import { storeOn } from '../../src/store/postgres-store.ts';
+import { openDatabase, storeOn } from '../../src/store/database.ts';
 import { callRecordOf } from './call-records.ts';
 
 /**

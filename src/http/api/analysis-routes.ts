@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { POST_CALL, postCallJobId } from '../../jobs/after-call/job.ts';
+import { postCallJobId } from '../../jobs/after-call/job.ts';
+import { POST_CALL } from '../../jobs/queue/catalog.ts';
 import type { Analysis } from '../../store/port.ts';
 import { RequestRefused } from '../problem.ts';
 import type { ApiDeps } from './api-deps.ts';

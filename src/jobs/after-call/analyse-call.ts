@@ -1,20 +1,17 @@
 import { existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { CallRecord, Store, StoredCall } from '../../store/port.ts';
+import { type AnalysisSegment, type CallAnalysis, callAnalysis } from '../analysis/document.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/error-code.ts';
 import { reserveFile } from '../../kernel/temporary.ts';
-import type { CallRecord, Store, StoredCall } from '../../store/port.ts';
 import { findingsOf, type Heard } from '../analysis/findings.ts';
-import { DEFAULT_PROFILE, type PreparedProfile, ProfileBook } from '../analysis/profile-book.ts';
-import { insightOptions, wantsInsights } from '../analysis/recognition-options.ts';
-import { recogniseChannel, type RecognisedChannel } from '../analysis/recognise.ts';
-import { splitRecording } from '../analysis/split-recording.ts';
-import { type SeparatedRecording, separateChannels } from '../analysis/wav-recording.ts';
+import { DEFAULT_PROFILE, type PreparedProfile, ProfileBook, profileKey } from '../analysis/profile-book.ts';
+import { insightOptions, wantsInsights, recogniseChannel, type RecognisedChannel } from '../analysis/recognise.ts';
+import { splitRecording, type SeparatedRecording, separateChannels } from '../analysis/wav-recording.ts';
 import { JobSubjectError } from '../errors.ts';
 import type { ChannelTranscript } from '../analysis/transcript.ts';
-import { type AnalysisSegment, type CallAnalysis, callAnalysis } from './analysis.ts';
-import { heardSegments, lengthOf, liveSegments } from './heard-segments.ts';
 import { ANALYSIS_VERSION, type PostCallSubject } from './job.ts';
 import type { BatchTranscriber } from '../analysis/transcriber.ts';
 
@@ -89,11 +86,6 @@ async function writeBeside(store: Store, { tenantId, callId }: PostCallSubject, 
   if (call === undefined || call.keeping.textErasedAtMs !== undefined)
     throw new JobSubjectError('the call was erased', false, { callId });
   await file.replace(text);
-}
-
-/** What tells the results of two profiles apart; the default profile's is the call's own. */
-export function profileKey({ loaded: { profile, hash } }: PreparedProfile): string {
-  return profile.name === DEFAULT_PROFILE ? DEFAULT_PROFILE : `${profile.name}@${hash}`;
 }
 
 /** Where the document is written beside the recording; undefined for a call that has none. */
@@ -222,4 +214,43 @@ async function hearCall(
   const options = { language: profile.language, verbose: true, recognition: insightOptions(profile), signal };
   const { analysis } = await transcriber.transcribe(recordingPath, options);
   return hearing(sound, { ...said, answer: { ...said.answer, analysis } });
+}
+
+/**
+ * What was heard of the bot as segments on the recording's clock, one a turn, in order of time. A turn of which nothing
+ * was heard has none. Where the record does not say when the bot spoke, the turn's own start and the next one's stand in.
+ * @param totalS length of the recording; no segment goes beyond it
+ */
+export function heardSegments(call: CallRecord, totalS: number): AnalysisSegment[] {
+  const zeroMs = zeroOf(call);
+  const seconds = (wallMs: number): number => Math.min(totalS, Math.max(0, (wallMs - zeroMs) / 1000));
+  const turns = call.turns.toSorted((a, b) => a.index - b.index);
+  return turns.flatMap((turn, position) => {
+    if (turn.botHeardText === '') return [];
+    const startS = seconds(turn.botStartedAtMs ?? turn.startedAtMs);
+    const nextMs = turns[position + 1]?.startedAtMs;
+    const endMs = turn.botEndedAtMs ?? nextMs;
+    const endS = endMs === undefined ? totalS : seconds(endMs);
+    return [{ startS, endS: Math.max(startS, endS), text: turn.botHeardText }];
+  });
+}
+
+/** What was understood of the caller while the call went, at the moment at which each turn began: their speech has no other times. */
+export function liveSegments(call: CallRecord, totalS: number): AnalysisSegment[] {
+  return call.turns
+    .toSorted((a, b) => a.index - b.index)
+    .filter(({ callerText }) => callerText !== '')
+    .map(({ startedAtMs, callerText }) => {
+      const atS = Math.min(totalS, Math.max(0, (startedAtMs - zeroOf(call)) / 1000));
+      return { startS: atS, endS: atS, text: callerText };
+    });
+}
+
+/** From the beginning of the recording, or where it would have begun, to the call's end, in seconds. */
+export function lengthOf(call: CallRecord): number {
+  return Math.max(0, ((call.endedAtMs ?? call.startedAtMs) - zeroOf(call)) / 1000);
+}
+
+function zeroOf({ recordingStartedAtMs, answeredAtMs, startedAtMs }: CallRecord): number {
+  return recordingStartedAtMs ?? answeredAtMs ?? startedAtMs;
 }

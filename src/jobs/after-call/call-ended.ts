@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import type { Store } from '../../store/port.ts';
 import { type CallRecord, callRecord, type NewCallRecord } from '../../store/record.ts';
-import { storable } from '../../store/storable.ts';
+import type { Recordings } from '../../store/objects/recordings.ts';
 import { JobSubjectError } from '../errors.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import type { OutboxEntry } from '../outbox/outbox-entry.ts';
+import type { Outbox, OutboxEntry } from '../outbox/outbox.ts';
 import type { Deliver, OutboxPump } from '../outbox/outbox-pump.ts';
 import type { JobQueue, JsonValue } from '../queue/port.ts';
-import { POST_CALL, postCallJobId } from './job.ts';
-import { callEnded, callStarted, turnCompleted } from '../webhooks/call-events.ts';
+import type { Store } from '../../store/port.ts';
+import { storable } from '../../store/storable.ts';
+import { postCallJobId } from './job.ts';
+import { POST_CALL } from '../queue/catalog.ts';
+import { callEnded, callStarted, turnCompleted, type WebhookEvent, webhookEvent } from '../webhooks/webhook-event.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
-import { type WebhookEvent, webhookEvent } from '../webhooks/webhook-event.ts';
 
 const ENDED = 'call-ended';
 const EVENT = 'webhook-event';
@@ -44,7 +44,7 @@ export interface DeliverEndedParts {
   readonly store: Store;
   readonly queue: JobQueue;
   /** Who hears of calls; nobody when absent. */
-  readonly desk?: WebhookDispatcher | undefined;
+  readonly dispatcher?: WebhookDispatcher | undefined;
   /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
   readonly sealLater?: ((record: CallRecord) => Promise<void>) | undefined;
 }
@@ -53,17 +53,17 @@ export interface DeliverEndedParts {
  * Brings ended calls to the store, tells of them, then asks for their analysis; tells of what happened in live ones. Every
  * step may be repeated.
  */
-export function deliverEndedCalls({ store, queue, desk, sealLater }: DeliverEndedParts): Deliver {
+export function deliverEndedCalls({ store, queue, dispatcher, sealLater }: DeliverEndedParts): Deliver {
   const one = async (entry: OutboxEntry): Promise<void> => {
     if (entry.kind === EVENT) {
       const event = webhookEvent.safeParse(storable(entry.body));
       if (!event.success) throw new JobSubjectError('not an event', false, {});
-      await desk?.announce(event.data);
+      await dispatcher?.announce(event.data);
       return;
     }
     const record = recordOf(entry);
     await store.calls.upsert(record);
-    if (desk !== undefined) await tellAll(desk, record);
+    if (dispatcher !== undefined) await tellAll(dispatcher, record);
     if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
     else await askForAnalysis(queue, record.tenantId, record.id);
   };
@@ -73,7 +73,7 @@ export function deliverEndedCalls({ store, queue, desk, sealLater }: DeliverEnde
     await store.calls.upsertMany(records);
     const toAnalyse: CallRecord[] = [];
     for (const record of records) {
-      if (desk !== undefined) await tellAll(desk, record);
+      if (dispatcher !== undefined) await tellAll(dispatcher, record);
       if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
       else toAnalyse.push(record);
     }
@@ -99,13 +99,37 @@ export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: 
 }
 
 /** What was told while the call went is known already, and what could not be is told now. */
-async function tellAll(desk: WebhookDispatcher, record: CallRecord): Promise<void> {
-  await desk.announce(callStarted(record));
-  if (desk.isWanted('turn.completed', record.tenantId)) {
+async function tellAll(dispatcher: WebhookDispatcher, record: CallRecord): Promise<void> {
+  await dispatcher.announce(callStarted(record));
+  if (dispatcher.isWanted('turn.completed', record.tenantId)) {
     for (const { index } of record.turns) {
       const event = turnCompleted(record, index);
-      if (event !== undefined) await desk.announce(event);
+      if (event !== undefined) await dispatcher.announce(event);
     }
   }
-  await desk.announce(callEnded(record));
+  await dispatcher.announce(callEnded(record));
+}
+
+const KIND = 'recording';
+const subject = z.object({ tenantId: z.string(), callId: z.string(), path: z.string(), startedAtMs: z.number() });
+
+/**
+ * Notes that a recording is to be sealed. An outbox of its own: a bucket that is away holds up no call's record.
+ * @throws OutboxFullError, OutboxWriteError
+ */
+export async function keepRecording(outbox: Outbox, pump: OutboxPump, record: CallRecord): Promise<void> {
+  const { tenantId, id: callId, recordingPath: path, startedAtMs } = record;
+  await outbox.append(KIND, { tenantId, callId, path, startedAtMs });
+  pump.wake();
+}
+
+/** Seals recordings into the object store, then asks for their analysis. */
+export function deliverRecordings({ recordings, queue }: { readonly recordings: Recordings; readonly queue: JobQueue }): Deliver {
+  return async (entry) => {
+    const parsed = subject.safeParse(entry.body);
+    if (entry.kind !== KIND || !parsed.success) throw new JobSubjectError('not a recording', false, { kind: entry.kind });
+    const { path, startedAtMs, ...ref } = parsed.data;
+    await recordings.keep(ref, path, startedAtMs);
+    await askForAnalysis(queue, ref.tenantId, ref.callId);
+  };
 }

@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import { OffhookError } from '../../kernel/errors.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { NewCallRecord } from '../../store/record.ts';
+import { keepEvent, keepEndedCall } from './call-ended.ts';
+import type { Outbox } from '../outbox/outbox.ts';
+import type { OutboxPump } from '../outbox/outbox-pump.ts';
+import { callStarted, turnCompleted, type WebhookEvent } from '../webhooks/webhook-event.ts';
+import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import type { RecordingFormat } from '../../audio/recording-format.ts';
 import type { CallJournal } from '../../call/log/call-journal.ts';
 import type { CallRecord } from '../../call/log/call-record.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import type { Logger } from '../../observability/logger.ts';
-import { keepEndedCall } from './call-ended.ts';
-import type { Outbox } from '../outbox/outbox.ts';
-import type { OutboxPump } from '../outbox/outbox-pump.ts';
-import { LiveTeller } from './live-teller.ts';
 import { storedCall } from './stored-call.ts';
-import { PendingCallEnds } from './pending-call-ends.ts';
-import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import { writeFileAtomic } from '../../kernel/temporary.ts';
 
 export interface Keeping {
@@ -20,7 +21,7 @@ export interface Keeping {
   /** Who brings the outbox to the store, perhaps in another process. */
   readonly pump: Pick<OutboxPump, 'wake'> | undefined;
   /** Who hears of live calls; nobody when absent. */
-  readonly desk?: Pick<WebhookDispatcher, 'isWanted'> | undefined;
+  readonly dispatcher?: Pick<WebhookDispatcher, 'isWanted'> | undefined;
   /** Whether nothing of what was said stays in plain files after the call. */
   readonly seals?: boolean;
   /** What the recordings of a bot are turned into after the call; they stay as they are when absent. */
@@ -30,8 +31,8 @@ export interface Keeping {
 /** How a live call is journalled and told of, and how its end is kept: the outbox first, before anything else. A disk that refuses it is asked again. */
 export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolder: string, logger: Logger, clock: Clock) {
   const { outbox, pump, seals = false, formatOf } = keeping;
-  const teller = new LiveTeller(keeping, logger);
-  const unkept = new PendingCallEnds(clock, logger);
+  const events = new LiveCallEvents(keeping, logger);
+  const pending = new PendingCallEnds(clock, logger);
   const revisions = new Map<string, number>();
   const next = (record: CallRecord): number => {
     const revision = (revisions.get(record.id) ?? 0) + 1;
@@ -42,7 +43,7 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
     journal: (record: CallRecord): void => {
       const stored = storedCall(record, next(record), formatOf?.(record.botName));
       journal.keep(record.id, stored);
-      teller.seen(stored);
+      events.seen(stored);
     },
     ended: async (record: CallRecord): Promise<void> => {
       const stored = storedCall(withFileThatIs(record), next(record), formatOf?.(record.botName));
@@ -59,17 +60,17 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
         },
       };
       revisions.delete(record.id);
-      teller.forget(record.id);
+      events.forget(record.id);
       try {
         await end.keep();
       } catch (error) {
-        unkept.add(end, error);
+        pending.add(end, error);
         throw error;
       }
       await end.kept();
     },
     /** Tries once more to keep the ends of calls that the disk has refused so far. */
-    close: () => unkept.close(),
+    close: () => pending.close(),
   };
 }
 
@@ -85,4 +86,128 @@ async function writeRecordFile(record: CallRecord, recordingsFolder: string): Pr
   const path = join(recordingsFolder, day, `${record.id}.call.json`);
   await mkdir(dirname(path), { recursive: true });
   await writeFileAtomic(path, `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/**
+ * Tells of live calls as their records grow: of their start, and of each turn once another has begun. It never holds a call
+ * up, and what it cannot keep is told when the call has ended.
+ */
+export class LiveCallEvents {
+  readonly #outbox: Pick<Outbox, 'append'>;
+  readonly #pump: Pick<OutboxPump, 'wake'> | undefined;
+  readonly #dispatcher: Pick<WebhookDispatcher, 'isWanted'> | undefined;
+  readonly #logger: Logger;
+  /** Turns of each live call that were told of. */
+  readonly #told = new Map<string, number>();
+
+  constructor(
+    parts: {
+      readonly outbox: Pick<Outbox, 'append'>;
+      readonly pump: Pick<OutboxPump, 'wake'> | undefined;
+      readonly dispatcher?: Pick<WebhookDispatcher, 'isWanted'> | undefined;
+    },
+    logger: Logger,
+  ) {
+    this.#outbox = parts.outbox;
+    this.#pump = parts.pump;
+    this.#dispatcher = parts.dispatcher;
+    this.#logger = logger;
+  }
+
+  /** @param record the call as it stands: its last turn is not over */
+  seen(record: NewCallRecord): void {
+    const told = this.#told.get(record.id);
+    if (told === undefined) this.#tell(record, 'call.started', () => callStarted(record));
+    const over = Math.max(0, record.turns.length - 1);
+    for (const { index } of record.turns.slice(told ?? 0, over))
+      this.#tell(record, 'turn.completed', () => turnCompleted(record, index));
+    this.#told.set(record.id, Math.max(told ?? 0, over));
+  }
+
+  forget(callId: string): void {
+    this.#told.delete(callId);
+  }
+
+  /** @param eventOf makes what is told, where a webhook wants it */
+  #tell({ tenantId }: NewCallRecord, type: WebhookEvent['type'], eventOf: () => WebhookEvent | undefined): void {
+    if (this.#dispatcher?.isWanted(type, tenantId) !== true) return;
+    const event = eventOf();
+    if (event === undefined) return;
+    keepEvent(this.#outbox, this.#pump, event).catch((error: unknown) => {
+      this.#logger.warn({ callId: event.callId, event: event.type, error }, 'an event is told at the end of its call');
+    });
+  }
+}
+
+/** The end of a call, and what is to be done when it is safe. */
+export interface CallEnd {
+  readonly callId: string;
+  /** Makes it durable; throws what the disk throws. */
+  readonly keep: () => Promise<void>;
+  readonly kept: () => Promise<void>;
+}
+
+/** Between two tries, in ms. */
+const RETRY_MS = 5_000;
+/** Ends that wait; a record is some kilobytes, and a megabyte for the longest calls. Further ones are given up. */
+const MOST = 1_000;
+
+/** Ends of calls that the disk refused, as a full one does: tried again until it takes them, the oldest first. */
+export class PendingCallEnds {
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #waiting: CallEnd[] = [];
+  #timer: Timer | undefined;
+  #trying: Promise<void> | undefined;
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock;
+    this.#logger = logger;
+  }
+
+  /** @param refusal what the disk said to it; nothing is tried again where that cannot help */
+  add(end: CallEnd, refusal: unknown): void {
+    if (this.#waiting.length >= MOST || !(refusal instanceof OffhookError) || !refusal.retryable) return;
+    this.#waiting.push(end);
+    this.#wait();
+  }
+
+  /** Tries once more, and gives up what is refused again: as much of it as is in the journal is found at the next start. */
+  async close(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#trying;
+    await this.#try();
+    this.#timer?.cancel();
+  }
+
+  #wait(): void {
+    this.#timer?.cancel();
+    this.#timer = this.#clock.after(RETRY_MS, () => void this.#try());
+  }
+
+  /** One pass at a time, however long the disk takes. */
+  #try(): Promise<void> {
+    this.#trying ??= this.#tryAll().finally(() => {
+      this.#trying = undefined;
+    });
+    return this.#trying;
+  }
+
+  async #tryAll(): Promise<void> {
+    for (let end = this.#waiting[0]; end !== undefined; end = this.#waiting[0]) {
+      const { callId } = end;
+      try {
+        await end.keep();
+      } catch {
+        // Said when it was refused first.
+        this.#wait();
+        return;
+      }
+      this.#waiting.shift();
+      this.#logger.info({ callId }, 'the end of a call is kept after all');
+      await end
+        .kept()
+        .catch((error: unknown) => this.#logger.warn({ callId, error }, 'the journal of a call could not be removed'));
+    }
+  }
 }

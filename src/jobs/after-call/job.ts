@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
 
-/** The queue's name of the job that analyses a call after its end. */
-export const POST_CALL = 'post-call';
-
 /** The form of the document that it makes; a new form is a new job for the same call. */
 export const ANALYSIS_VERSION = 1;
 

@@ -6,11 +6,11 @@ import { temporaryFolder } from '../../kernel/temporary.ts';
 import type { CallRef, StoredCall } from '../../store/port.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import { JobSubjectError } from '../errors.ts';
-import type { JobHandler, JobRun } from '../queue/port.ts';
+import { isFinal, type JobHandler, type JobRun } from '../queue/port.ts';
 import type { RecordingCoder } from '../../audio/recording/recording-coder.ts';
 import { type AnalyseCallParts, analyseCall } from './analyse-call.ts';
 import { ANALYSIS_VERSION, type PostCallSubject, postCallSubject } from './job.ts';
-import { analysisEnded } from '../webhooks/call-events.ts';
+import { analysisEnded } from '../webhooks/webhook-event.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 
 export interface PostCallParts extends AnalyseCallParts {
@@ -19,7 +19,7 @@ export interface PostCallParts extends AnalyseCallParts {
   /** What compresses recordings and restores them; absent where they are always WAV. */
   readonly coder?: Pick<RecordingCoder, 'code'> | undefined;
   /** Who hears of analyses. */
-  readonly desk?: WebhookDispatcher | undefined;
+  readonly dispatcher?: WebhookDispatcher | undefined;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface PostCallParts extends AnalyseCallParts {
  * recording into another format.
  */
 export function postCallJob(parts: PostCallParts): JobHandler {
-  const { store, desk, clock } = parts;
+  const { store, dispatcher, clock } = parts;
   return async (run) => {
     const parsed = postCallSubject.safeParse(run.payload);
     if (!parsed.success) throw new JobSubjectError(`not a call: ${z.prettifyError(parsed.error)}`, false, {});
@@ -50,18 +50,13 @@ export function postCallJob(parts: PostCallParts): JobHandler {
           failure,
         };
         await store.calls.analysisFailed(tenantId, callId);
-        await desk?.announce(analysisEnded(about));
+        await dispatcher?.announce(analysisEnded(about));
       }
       throw error;
     }
     const [latest] = (await store.analyses.list(tenantId, callId)).toSorted((a, b) => b.createdAtMs - a.createdAtMs);
-    if (latest !== undefined) await desk?.announce(analysisEnded({ ...latest, atMs: latest.createdAtMs }));
+    if (latest !== undefined) await dispatcher?.announce(analysisEnded({ ...latest, atMs: latest.createdAtMs }));
   };
-}
-
-/** Whether the queue will not try again after this. */
-export function isFinal(run: JobRun, error: unknown): boolean {
-  return run.isLast || (error instanceof OffhookError && !error.retryable);
 }
 
 /** A recording that cannot be compressed stays what it is: nobody asks again, but for who retries the job. */

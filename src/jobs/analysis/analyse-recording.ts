@@ -2,32 +2,14 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WavError } from '../../audio/wav.ts';
 import { errorText } from '../../kernel/errors.ts';
-import type { BatchTranscriber } from './transcriber.ts';
 import { ANALYSIS_DOCUMENT_VERSION, type RecordingAnalysis, recordingAnalysis } from './document.ts';
 import { RecordingRefusedError } from './errors.ts';
 import { findingsOf } from './findings.ts';
-import { hearRecording } from './hear-recording.ts';
+import { type HearingParts, hearRecording } from './hear-recording.ts';
 import type { FieldModel } from './model-fields.ts';
-import type { LoadedProfile } from './profile-file.ts';
-import { PLATFORM_LIMITS } from './split-recording.ts';
-import { copyWhole, inspectWav } from './wav-recording.ts';
+import { PLATFORM_LIMITS, copyWhole, inspectWav } from './wav-recording.ts';
 
-/** What tells and decodes the formats that are no WAV. */
-export interface SoundReader {
-  /** @param head the file's first 16 bytes or more. @returns undefined for what is no audio */
-  containerOf(head: Uint8Array): string | undefined;
-  /**
-   * Decodes into a WAV of 16 bits, its channels apart where that can be done here, else mixed into one.
-   * @returns false where nothing here can, although the platform may
-   * @throws OffhookError for what is damaged or too long
-   */
-  decode(path: string, container: string, wavPath: string, signal: AbortSignal): Promise<boolean>;
-}
-
-export interface AnalyseRecordingParts {
-  readonly transcriber: BatchTranscriber;
-  readonly sound: SoundReader;
-  readonly loaded: LoadedProfile;
+export interface AnalyseRecordingParts extends HearingParts {
   readonly model: FieldModel | undefined;
   /** Where channels and pieces are kept meanwhile. */
   readonly workFolder: string;

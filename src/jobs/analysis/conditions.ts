@@ -1,9 +1,9 @@
+import { tokenise } from '../../language/index.ts';
+import { phrasePlaces, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
 import type { FieldValue } from './field-value.ts';
 import type { ExtractedField } from './fields.ts';
 import { type RoleMeasures, type TalkMeasures, UNKNOWN_ROLE } from './measures.ts';
 import type { Condition, MeasureName } from './profile-conditions.ts';
-import { findSaid } from './said.ts';
-import type { Evidence, Utterance } from './transcript.ts';
 
 /** What a verdict rests on: words, a number of the sound, a field, or what the platform found. */
 export type Ground =
@@ -143,4 +143,41 @@ export function measureNamed(measures: TalkMeasures, name: MeasureName, of?: str
     case 'replyGapP95S':
       return most((each) => each.replyGapP95S);
   }
+}
+
+interface SaidWhere {
+  readonly phrases: readonly string[];
+  readonly by?: string | undefined;
+  /** Only what begins in so much of the beginning, or of the end, in seconds. */
+  readonly withinS?: number | undefined;
+  readonly lastS?: number | undefined;
+}
+
+/**
+ * Where any of the phrases was said, in order of time. Compared are whole words as bots compare them: case, punctuation,
+ * articles and noises are left aside. A phrase does not run over the end of a segment.
+ */
+function findSaid(utterances: readonly Utterance[], where: SaidWhere, totalS: number): Evidence[] {
+  const phrases = where.phrases.map(tokenise).filter((phrase) => phrase.length > 0);
+  return utterances
+    .filter((each) => isInside(each, where, totalS))
+    .flatMap((utterance) => {
+      const tokens = spannedTokens(utterance.text);
+      const words = tokens.map(({ word }) => word);
+      return phrases
+        .flatMap((phrase) =>
+          phrasePlaces(words, phrase).map((place) => ({
+            from: tokens[place]!.from,
+            to: tokens[place + phrase.length - 1]!.to,
+          })),
+        )
+        .sort((left, right) => left.from - right.from || right.to - left.to)
+        .map(({ from, to }) => evidenceIn(utterance, from, to));
+    });
+}
+
+function isInside({ role, startS }: Utterance, { by, withinS, lastS }: SaidWhere, totalS: number): boolean {
+  if (by !== undefined && role !== by) return false;
+  if (withinS !== undefined && startS > withinS) return false;
+  return lastS === undefined || startS >= totalS - lastS;
 }

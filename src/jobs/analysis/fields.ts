@@ -12,8 +12,7 @@ import { checkedValue, type FieldValue } from './field-value.ts';
 import { PatternSearch } from './pattern.ts';
 import type { ProfileField } from './profile.ts';
 import { findPersonal } from './redaction/personal.ts';
-import { phrasePlaces, type SpannedToken, spannedTokens } from './spanned-tokens.ts';
-import { type Evidence, evidenceIn, type Utterance } from './transcript.ts';
+import { phrasePlaces, type SpannedToken, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
 
 type Rule = ProfileField['rules'][number];
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { errorText, OffhookError } from '../../kernel/errors.ts';
+import type { IdentifiedSpeaker } from '../../speech/asr/transcription-result.ts';
 import type { Stretch } from './speech-meter.ts';
-import type { AnalyseRecordingParts } from './analyse-recording.ts';
+import { type Talker, union, lengthOf, UNKNOWN_ROLE } from './measures.ts';
+import { type AnalysisProfile, monoRoles } from './profile.ts';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
+import type { LoadedProfile } from './profile-book.ts';
+import type { SoundReader } from './sound-reader.ts';
+import type { BatchTranscriber } from './transcriber.ts';
 import { RecordingRefusedError } from './errors.ts';
 import type { Heard } from './findings.ts';
-import { lengthOf, UNKNOWN_ROLE } from './measures.ts';
-import { monoRoles } from './profile.ts';
-import { insightOptions, wantsInsights } from './recognition-options.ts';
-import { type ChannelSound, recogniseChannel, type RecognisedChannel } from './recognise.ts';
-import { speakerRoles, talkersOf } from './speaker-roles.ts';
-import { PLATFORM_LIMITS, splitRecording } from './split-recording.ts';
-import { type SeparatedRecording, separateChannels } from './wav-recording.ts';
+import { insightOptions, wantsInsights, type ChannelSound, recogniseChannel, type RecognisedChannel } from './recognise.ts';
+import { PLATFORM_LIMITS, splitRecording, type SeparatedRecording, separateChannels } from './wav-recording.ts';
 
 /** Less speech than this in a whole recording is none. */
 const LEAST_SPEECH_S = 0.2;
@@ -23,10 +23,15 @@ interface RecordingFile {
 }
 
 type HeardRecording = Heard & { readonly channelCount: number | undefined };
-type Parts = Pick<AnalyseRecordingParts, 'transcriber' | 'sound' | 'loaded'>;
+
+export interface HearingParts {
+  readonly transcriber: BatchTranscriber;
+  readonly sound: SoundReader;
+  readonly loaded: LoadedProfile;
+}
 
 /** Measures a recording and has it recognised, each person's channel by itself where it has one. */
-export async function hearRecording(parts: Parts, file: RecordingFile, signal: AbortSignal): Promise<HeardRecording> {
+export async function hearRecording(parts: HearingParts, file: RecordingFile, signal: AbortSignal): Promise<HeardRecording> {
   const { profile } = parts.loaded;
   const wavPath = file.container === 'wav' ? file.path : await decoded(parts, file, signal);
   const targets = [join(file.folder, 'left.wav'), join(file.folder, 'right.wav')];
@@ -42,7 +47,7 @@ export async function hearRecording(parts: Parts, file: RecordingFile, signal: A
 
 /** A file that nothing here decodes is the platform's to hear; its sound is not measured. */
 async function decoded(
-  { sound }: Parts,
+  { sound }: HearingParts,
   { path, container, folder }: RecordingFile,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -66,7 +71,7 @@ function requireSpeech({ speech, totalS }: SeparatedRecording): void {
 }
 
 async function hearSeparately(
-  { transcriber, loaded: { profile } }: Parts,
+  { transcriber, loaded: { profile } }: HearingParts,
   { path, folder, container }: RecordingFile,
   sound: SeparatedRecording,
   targets: readonly string[],
@@ -113,7 +118,7 @@ async function hearSeparately(
 }
 
 async function hearTogether(
-  { transcriber, loaded: { profile } }: Parts,
+  { transcriber, loaded: { profile } }: HearingParts,
   { path, folder, container }: RecordingFile,
   sound: SeparatedRecording | undefined,
   signal: AbortSignal,
@@ -163,4 +168,45 @@ async function hearTogether(
 function languagesOf(channels: readonly RecognisedChannel[]): string[] {
   const languages = channels.flatMap(({ answer }) => answer.detectedLanguage ?? []);
   return [...new Set(languages)];
+}
+
+type Turn = Stretch & { readonly speaker: string };
+
+export interface SpeakerRole {
+  readonly label: string;
+  readonly role: string;
+  readonly profile: IdentifiedSpeaker | undefined;
+}
+
+/**
+ * Who is who on a shared channel: who was known by voice has the role of that profile, the others take the roles that are
+ * left, in the order in which they are first heard. One more speaker than there are roles is `speaker-3`.
+ */
+export function speakerRoles(
+  turns: readonly Turn[],
+  identified: readonly IdentifiedSpeaker[],
+  { channels, speakers }: Pick<AnalysisProfile, 'channels' | 'speakers'>,
+): SpeakerRole[] {
+  const labels = [...new Set(turns.toSorted((left, right) => left.startS - right.startS).map(({ speaker }) => speaker))];
+  const known = labels.map((label) => {
+    const profile = identified.find(({ speaker }) => speaker === label);
+    return { label, profile, role: profile?.name === undefined ? undefined : speakers.roles[profile.name] };
+  });
+  const left = monoRoles(channels).filter((role) => known.every((each) => each.role !== role));
+  return known.map(({ label, profile, role }, index) => ({
+    label,
+    profile,
+    role: role ?? left.shift() ?? `speaker-${index + 1}`,
+  }));
+}
+
+/** What each role says on a shared channel, by the recogniser's own turns. */
+export function talkersOf(turns: readonly Turn[], roles: readonly SpeakerRole[], first: readonly string[]): Talker[] {
+  const names = [...new Set(roles.map(({ role }) => role))];
+  // In the profile's own order, as on separate channels.
+  const order = [...first.filter((role) => names.includes(role)), ...names.filter((role) => !first.includes(role))];
+  return order.map((role) => {
+    const labels = new Set(roles.flatMap((each) => (each.role === role ? [each.label] : [])));
+    return { role, stretches: union(turns.filter(({ speaker }) => labels.has(speaker))) };
+  });
 }

@@ -6,8 +6,7 @@ import { AnalysisModelError } from './errors.ts';
 import { valueSchema } from './field-value.ts';
 import type { ExtractedField } from './fields.ts';
 import type { AnalysisProfile, ProfileField } from './profile.ts';
-import { phrasePlaces, spannedTokens } from './spanned-tokens.ts';
-import { type Evidence, evidenceIn, type Utterance } from './transcript.ts';
+import { phrasePlaces, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
 
 /** Fields that a model filled, and why it did not fill others. */
 export interface ModelFields {

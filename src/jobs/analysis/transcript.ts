@@ -1,3 +1,5 @@
+import { tokenise } from '../../language/index.ts';
+
 /** One stretch of speech of one person. Times are seconds since the recording's first sample. */
 export interface Segment {
   readonly startS: number;
@@ -71,4 +73,28 @@ export function evidenceIn(utterance: Utterance, from: number, to: number): Evid
   const { channel, segment, role, text, startS, endS } = utterance;
   const at = (index: number): number => Math.round((startS + ((endS - startS) * index) / Math.max(1, text.length)) * 1000) / 1000;
   return { channel, segment, from, to, text: text.slice(from, to), role, startS: at(from), endS: at(to) };
+}
+
+/** A word as `tokenise` makes it, with the characters of the text that it stands for. */
+export interface SpannedToken {
+  readonly word: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const PIECES = /\b[ap](?:\.\s?|\s)m\b\.?|\p{Nd}{1,2}[.:]\p{Nd}{2}(?!\p{Nd})|\p{Nd}+|[\p{L}\p{M}'’`\u200B-\u200D]+/giu;
+
+/** The words of a text in the form that bots understand, so that their rules can be used and what they find be pointed at. */
+export function spannedTokens(text: string): SpannedToken[] {
+  return [...text.matchAll(PIECES)].flatMap(({ index, 0: piece }) =>
+    tokenise(piece).map((word) => ({ word, from: index, to: index + piece.length })),
+  );
+}
+
+/** Where a phrase stands in the words, from and up to; every place, in order. */
+export function phrasePlaces(words: readonly string[], phrase: readonly string[]): number[] {
+  const places: number[] = [];
+  for (let index = 0; phrase.length > 0 && index + phrase.length <= words.length; index += 1)
+    if (phrase.every((word, offset) => words[index + offset] === word)) places.push(index);
+  return places;
 }

@@ -3,8 +3,7 @@ import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import { within } from '../../kernel/within.ts';
-import type { Outbox } from './outbox.ts';
-import type { OutboxEntry } from './outbox-entry.ts';
+import type { Outbox, OutboxEntry } from './outbox.ts';
 import type { Logger } from '../../observability/logger.ts';
 
 /**

@@ -1,4 +1,6 @@
 import {
+  type BackendFactory,
+  type IQueueBackend,
   type JobsOptions,
   type Processor,
   type Queue,
@@ -9,10 +11,10 @@ import {
   withBackend,
 } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
+import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../../store/database.ts';
 import { QUEUE_SCHEMA } from '../../store/postgres/migrate.ts';
-import { patient } from './patient-backend.ts';
 import { connectRedis, parseRedisAddress } from './redis-address.ts';
 
 export type BullQueue = Pick<Queue, 'add' | 'addBulk' | 'getJobCounts' | 'getFailed' | 'getJob' | 'retryJobs' | 'close'> & {
@@ -90,5 +92,48 @@ export function postgresBackend(database: Database, clock: Clock, onProblem: (er
       return worker;
     },
     async close() {},
+  };
+}
+
+/**
+ * A job id in the form that BullMQ takes: it splits keys at colons and refuses whole numbers. Different ids stay
+ * different.
+ * @throws TypeError for an empty id or one longer than 200 characters once written so
+ */
+export function encodeJobId(id: string): string {
+  const encoded = `j.${encodeURIComponent(id)}`;
+  if (id === '' || encoded.length > 200) throw new TypeError('a job id has 1 to about 200 characters');
+  return encoded;
+}
+
+/** The id that was encoded; any other text as it stands. */
+export function decodeJobId(encoded: string): string {
+  return encoded.startsWith('j.') ? decodeURIComponent(encoded.slice(2)) : encoded;
+}
+
+/** How long a worker waits after it could not ask for a job, in ms. */
+const PAUSE_MS = 1_000;
+
+/**
+ * A backend whose failing questions for a job take a while. BullMQ's worker (6.7.0) waits before it asks again only where the
+ * connection was refused; after every other failure (a database that is shutting down, a Redis that is still loading) it asks
+ * again at once, and leaves nothing of the processor to the calls.
+ */
+function patient<Backend extends IQueueBackend, Connection>(
+  create: BackendFactory<Backend, Connection>,
+  clock: Clock,
+): BackendFactory<Backend, Connection> {
+  return (...given) => {
+    const backend = create(...given);
+    const ask = backend.moveToActive.bind(backend);
+    backend.moveToActive = async (...asked) => {
+      try {
+        return await ask(...asked);
+      } catch (error) {
+        await sleep(clock, PAUSE_MS);
+        throw error;
+      }
+    };
+    return backend;
   };
 }

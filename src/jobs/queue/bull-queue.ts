@@ -5,9 +5,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError, errorText } from '../../kernel/errors.ts';
 import { within } from '../../kernel/within.ts';
 import type { Database } from '../../store/database.ts';
-import { type BullBackend, type BullQueue, postgresBackend, redisBackend } from './bull-backend.ts';
+import { type BullBackend, type BullQueue, postgresBackend, redisBackend, decodeJobId, encodeJobId } from './bull-backend.ts';
 import { QueueUnavailableError } from '../errors.ts';
-import { decodeJobId, encodeJobId } from './job-id.ts';
 import type { FailedJob, JobCounts, JobHandler, JobQueue, JsonValue, ShownQueue, Work, WorkOptions } from './port.ts';
 
 export interface RetryPolicy {

@@ -1,7 +1,9 @@
 import type { RetryPolicy } from './bull-queue.ts';
-import { POST_CALL } from '../after-call/job.ts';
-import { ANALYSES } from '../submissions/job.ts';
 
+/** Analyses one call after its end, or compresses its recording. */
+export const POST_CALL = 'post-call';
+/** Analyses one recording from elsewhere. */
+export const ANALYSES = 'analyses';
 /** Sends one delivery to one endpoint. */
 export const WEBHOOKS = 'webhooks';
 /** Erases what has been kept for as long as its bot says. */

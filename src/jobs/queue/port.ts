@@ -1,4 +1,5 @@
 import type { BaseAdapter } from '@bull-board/api/baseAdapter';
+import { OffhookError } from '../../kernel/errors.ts';
 
 /** Anything that JSON can say. */
 export type JsonValue =
@@ -21,6 +22,11 @@ export interface JobRun {
   readonly isLast: boolean;
   /** Aborts when the worker stops: the job then goes back to the queue and the try does not count. */
   readonly signal: AbortSignal;
+}
+
+/** Whether the queue gives the job up when this try ends with this error. */
+export function isFinal(run: JobRun, error: unknown): boolean {
+  return run.isLast || (error instanceof OffhookError && !error.retryable);
 }
 
 /**

@@ -6,18 +6,16 @@ import { temporaryFolder } from '../../kernel/temporary.ts';
 import type { Store } from '../../store/port.ts';
 import type { ItemOutcome, SubmissionItem } from '../../store/submissions.ts';
 import type { Uploads } from '../../store/objects/uploads.ts';
-import { analyseRecording, type SoundReader } from '../analysis/analyse-recording.ts';
+import { analyseRecording } from '../analysis/analyse-recording.ts';
+import type { SoundReader } from '../analysis/sound-reader.ts';
 import { type RecordingAnalysis, recordingAnalysis } from '../analysis/document.ts';
-import type { PreparedProfile, ProfileBook } from '../analysis/profile-book.ts';
+import { type PreparedProfile, type ProfileBook, profileKey } from '../analysis/profile-book.ts';
 import { JobSubjectError } from '../errors.ts';
-import type { JobHandler, JobQueue } from '../queue/port.ts';
-import { isFinal } from '../after-call/post-call-job.ts';
-import { profileKey } from '../after-call/analyse-call.ts';
+import { type JobHandler, type JobQueue, isFinal } from '../queue/port.ts';
 import type { BatchTranscriber } from '../analysis/transcriber.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
-import { announceSubmission } from './announce.ts';
+import { announceSubmission, askForRecording, type SubmissionSubject, submissionSubject } from './job.ts';
 import { removeUpload } from './remove-uploads.ts';
-import { askForRecording, type SubmissionSubject, submissionSubject } from './job.ts';
 
 /** A recording on this disk. A copy that was fetched goes with disposal. */
 interface LocalRecording extends AsyncDisposable {
@@ -39,7 +37,7 @@ export interface AnalyseSubmittedParts {
   readonly uploads: Uploads;
   readonly fetcher: RecordingFetcher;
   readonly queue: Pick<JobQueue, 'enqueue'>;
-  readonly desk: Pick<WebhookDispatcher, 'announce'>;
+  readonly dispatcher: Pick<WebhookDispatcher, 'announce'>;
   readonly profiles: ProfileBook;
   readonly transcriber: BatchTranscriber;
   readonly sound: SoundReader;

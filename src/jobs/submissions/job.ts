@@ -1,9 +1,11 @@
 import { z } from 'zod';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Store } from '../../store/port.ts';
 import type { Submission, SubmissionRef } from '../../store/submissions.ts';
+import type { WebhookEvent } from '../webhooks/webhook-event.ts';
+import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
+import { ANALYSES } from '../queue/catalog.ts';
 import type { JobQueue } from '../queue/port.ts';
-
-/** The queue's name of the jobs that analyse recordings from elsewhere. */
-export const ANALYSES = 'analyses';
 
 /** With an index one recording, without one the submission: its job asks for those of its recordings. */
 export const submissionSubject = z.object({
@@ -41,4 +43,35 @@ export function stateOf({ counts }: Pick<Submission, 'counts'>): 'queued' | 'run
 
 export function refOf({ tenantId, id: submissionId }: Submission): SubmissionRef {
   return { tenantId, submissionId };
+}
+
+interface AnnounceParts {
+  readonly store: Pick<Store, 'submissions'>;
+  readonly dispatcher: Pick<WebhookDispatcher, 'announce'>;
+  readonly clock: Clock;
+}
+
+/**
+ * Tells endpoints that a submission has ended. What was cancelled is told to nobody: whoever did it knows.
+ * @throws StoreUnavailableError, QueueUnavailableError (retryable): the sweep will tell it
+ */
+export async function announceSubmission({ store, dispatcher, clock }: AnnounceParts, submission: Submission): Promise<void> {
+  const state = stateOf(submission);
+  if (state === 'done' || state === 'failed') await dispatcher.announce(submissionEnded(submission, state));
+  await store.submissions.announced(refOf(submission), clock.wallMs());
+}
+
+function submissionEnded(submission: Submission, state: 'done' | 'failed'): WebhookEvent {
+  const { tenantId, id, profile, createdAtMs, endedAtMs = createdAtMs, round, counts } = submission;
+  return {
+    type: state === 'done' ? 'analysis.completed' : 'analysis.failed',
+    tenantId,
+    callId: id,
+    of: 'recordings',
+    part: `${round}`,
+    atMs: endedAtMs,
+    data: { profile, state, done: counts.done, failed: counts.failed },
+    numbers: {},
+    words: {},
+  };
 }

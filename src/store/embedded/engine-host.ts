@@ -4,7 +4,7 @@ import { SingleFlight } from '../../kernel/single-flight.ts';
 import { QUEUE_SCHEMA } from '../postgres/migrate.ts';
 import { Engine } from './engine.ts';
 import type { Backend } from './session-gate.ts';
-import { queryMessage } from './wire-messages.ts';
+import { queryMessage } from './wire.ts';
 
 /** Opening a cluster takes half a second of a processor: where that fails, as on a full disk, it is not tried with every query. */
 const BACKOFF: BackoffPolicy = { firstMs: 1_000, factor: 2, maxMs: 30_000, jitter: 0 };

@@ -1,11 +1,30 @@
+import { z } from 'zod';
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { startWorker } from '../../kernel/entry-file.ts';
 import { within } from '../../kernel/within.ts';
 import { StoreUnavailableError } from '../errors.ts';
-import { type EngineOrder, engineReport } from './engine-protocol.ts';
 import type { Backend } from './session-gate.ts';
+
+const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
+
+/** What the store's thread is told. */
+export const engineOrder = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('exec'), id: z.number(), batch: bytes }),
+  z.object({ type: z.literal('close') }),
+]);
+
+/** What it says back. `broken` ends it. */
+export const engineReport = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready') }),
+  z.object({ type: z.literal('reply'), id: z.number(), reply: bytes }),
+  z.object({ type: z.literal('broken'), reason: z.string() }),
+  z.object({ type: z.literal('closed') }),
+]);
+
+export type EngineOrder = z.infer<typeof engineOrder>;
+export type EngineReport = z.infer<typeof engineReport>;
 
 /** A cluster that does not close within this time is cut off; its log makes it whole again at the next start. */
 const CLOSE_MS = 15_000;

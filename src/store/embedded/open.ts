@@ -7,13 +7,12 @@ import { sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { FolderLock, type LockAttempt } from '../../kernel/folder-lock.ts';
 import { stayAwake } from '../../kernel/stay-awake.ts';
-import type { DatabaseConnection } from '../postgres/connection.ts';
+import { type DatabaseConnection, openPool } from '../postgres/connection.ts';
 import { StoreBusyError, StoreUnavailableError } from '../errors.ts';
 import { migrateDatabase, migrationTexts } from '../postgres/migrate.ts';
-import { openPool } from '../postgres/open-pool.ts';
 import { EngineHost } from './engine-host.ts';
-import { dialGate } from './loopback.ts';
-import { Peer, type StoreOwner } from './peer.ts';
+import { dialGate } from './wire-session.ts';
+import { type EmbeddedDatabase, Peer, type StoreOwner } from './peer.ts';
 import { SessionGate } from './session-gate.ts';
 import { serveSocket, socketDirOf } from './socket-server.ts';
 import { placeCluster, templateKey, templateRoot } from './template.ts';
@@ -25,13 +24,6 @@ export interface EmbeddedOptions {
   readonly whenBusy?: 'join' | 'stop';
   readonly waitMs?: number;
   readonly lasting?: boolean;
-}
-
-export interface EmbeddedDatabase {
-  readonly place: 'embedded' | 'peer';
-  readonly pool: Pool;
-  readonly connection: DatabaseConnection;
-  close(): Promise<void>;
 }
 
 /** Sessions that queries may use at once; they all take turns at one backend. */

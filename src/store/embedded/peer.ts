@@ -5,10 +5,16 @@ import type { Pool } from 'pg';
 import { abortable, sleep } from '../../kernel/abort.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { stayAwake } from '../../kernel/stay-awake.ts';
-import type { DatabaseConnection } from '../postgres/connection.ts';
-import { openPool } from '../postgres/open-pool.ts';
-import type { EmbeddedDatabase } from './open.ts';
+import { type DatabaseConnection, openPool } from '../postgres/connection.ts';
 import { SOCKET_NAME } from './socket-server.ts';
+
+/** The embedded store, opened by this process or reached through another one. */
+export interface EmbeddedDatabase {
+  readonly place: 'embedded' | 'peer';
+  readonly pool: Pool;
+  readonly connection: DatabaseConnection;
+  close(): Promise<void>;
+}
 
 /** Another process that has the store open. */
 export interface StoreOwner {

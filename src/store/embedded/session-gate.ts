@@ -1,7 +1,6 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { queryMessage } from './wire-messages.ts';
-import { type SplitReply, type Subscription, splitReply } from './wire.ts';
+import { queryMessage, type SplitReply, type Subscription, splitReply } from './wire.ts';
 
 /** What runs protocol bytes: one backend session, one batch at a time. */
 export interface Backend {

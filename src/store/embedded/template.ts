@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, copyFile, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import { flushFolder } from '../flush-folder.ts';
+import { flushFolder } from '../../kernel/flush.ts';
 
 /** Fills an empty folder with a new, closed cluster. */
 export type BuildCluster = (dataDir: string) => Promise<void>;

@@ -1,8 +1,17 @@
-import type { Duplex } from 'node:stream';
+import { type Duplex, duplexPair } from 'node:stream';
+import type { SessionGate, GateSession } from './session-gate.ts';
 import { errorText } from '../../kernel/errors.ts';
-import type { GateSession, SessionGate } from './session-gate.ts';
-import { fatal, welcome } from './wire-messages.ts';
-import { CANCEL_REQUEST, FrontendFrames, PROTOCOL_3, type Subscription, endsBatch, sqlOf, subscriptionOf } from './wire.ts';
+import {
+  fatal,
+  welcome,
+  CANCEL_REQUEST,
+  FrontendFrames,
+  PROTOCOL_3,
+  type Subscription,
+  endsBatch,
+  sqlOf,
+  subscriptionOf,
+} from './wire.ts';
 
 /** Longest message a client may send: a call's whole record fits many times over. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -60,4 +69,22 @@ export function serveWire(stream: Duplex, gate: SessionGate): void {
   stream.on('error', stop);
   stream.on('end', stop);
   stream.on('close', stop);
+}
+
+/** A connection inside this process, shaped like the socket that the Postgres client expects to dial. */
+export function dialGate(gate: SessionGate): Duplex {
+  const [client, server] = duplexPair();
+  serveWire(server, gate);
+  // A socket that is cut tells the other end; a pair in memory does not.
+  client.once('close', () => server.destroy());
+  return Object.assign(client, {
+    connect(): void {
+      // As late as a socket's: a client that is refused and dials again and again leaves the loop to everyone else.
+      setImmediate(() => client.emit('connect'));
+    },
+    setNoDelay: () => client,
+    setKeepAlive: () => client,
+    ref: () => client,
+    unref: () => client,
+  });
 }

@@ -4,7 +4,7 @@ import { hasCode } from '../../kernel/error-code.ts';
 import { readFileParts } from '../../kernel/read-file-parts.ts';
 import { temporaryPath } from '../../kernel/temporary.ts';
 import { ObjectStoreError } from '../errors.ts';
-import { flushFolder } from '../flush-folder.ts';
+import { flushFolder } from '../../kernel/flush.ts';
 import type { ObjectStore } from './port.ts';
 
 /** Objects as files of one folder, readable by their owner alone. */

@@ -2,12 +2,10 @@ import { and, desc, eq, sql } from 'drizzle-orm';
 import { checkLimit, readCursor, writeCursor } from './cursor.ts';
 import { StoreRecordError } from '../errors.ts';
 import type { Analysis, AnalysisPage, AnalysisRepository, NewAnalysis } from '../port.ts';
-import { type CallKey, type CallKeys, wrappedTextKey } from './call-keys.ts';
-import { wasErased } from './erased.ts';
+import { type CallKey, type CallKeys, wrappedTextKey, wasErased } from './call-keys.ts';
 import { analyses, calls } from './schema.ts';
 import { storable } from '../storable.ts';
-import type { Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
+import { type Tenancy, inStoreErrors } from './tenancy.ts';
 
 const DEFAULT_PROFILE = 'default';
 
@@ -23,9 +21,9 @@ export class PostgresAnalyses implements AnalysisRepository {
   async put(analysis: NewAnalysis): Promise<void> {
     const { tenantId, callId, version, profile = DEFAULT_PROFILE, searchText = '' } = analysis;
     const document = storable(analysis.document);
-    const index = await unavailable(this.#keys.index(tenantId));
+    const index = await inStoreErrors(this.#keys.index(tenantId));
     const disposition = analysis.disposition ?? null;
-    await unavailable(
+    await inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
         if (await wasErased(tx, tenantId, callId, 'text')) {
@@ -62,7 +60,7 @@ export class PostgresAnalyses implements AnalysisRepository {
   }
 
   async list(tenantId: string, callId: string): Promise<readonly Analysis[]> {
-    const rows = await unavailable(
+    const rows = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .select(columns)
@@ -82,7 +80,7 @@ export class PostgresAnalyses implements AnalysisRepository {
     checkLimit(limit);
     const after = readCursor(before);
     const place = sql`(${analyses.createdAtMs}, ${analyses.callId}, ${analyses.profile}, ${analyses.version}::text)`;
-    const rows = await unavailable(
+    const rows = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .select(columns)

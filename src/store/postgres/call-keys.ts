@@ -1,8 +1,8 @@
-import { type SQL, and, eq, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres';
-import { StoreUnavailableError } from '../errors.ts';
-import { callKeys, tenantKeys } from './schema.ts';
+import { calls, erasures, callKeys, tenantKeys } from './schema.ts';
 import type { Session } from './tenancy.ts';
+import { StoreUnavailableError } from '../errors.ts';
 import { BlindIndex } from '../privacy/blind-index.ts';
 import type { MasterKeys } from '../privacy/master-keys.ts';
 import { sealJson, unsealJson } from '../privacy/seal.ts';
@@ -139,4 +139,31 @@ export function wrappedTextKey(table: 'calls' | 'analyses' | 'webhook_deliveries
   const id = sql.raw(table === 'calls' ? 'calls.id' : `${table}.call_id`);
   // Written out: in a query of one table drizzle leaves the table's name away, and these names would mean the inner table.
   return sql<Buffer | null>`(SELECT k.wrapped FROM offhook.call_keys k WHERE k.tenant_id = ${sql.raw(table)}.tenant_id AND k.call_id = ${id} AND k.kind = 'text')`;
+}
+
+/** Whether the words or the sound of a call were destroyed. Certain only while the call's key is locked: see `CallKeys.obtain`. */
+export async function wasErased(session: Session, tenantId: string, callId: string, kind: KeyKind): Promise<boolean> {
+  return (await erasedAmong(session, tenantId, [callId], kind)).size > 0;
+}
+
+/** The same for several calls. @returns the ids of those that were */
+export async function erasedAmong(
+  session: Session,
+  tenantId: string,
+  callIds: readonly string[],
+  kind: KeyKind,
+): Promise<ReadonlySet<string>> {
+  const ids = [...callIds];
+  const erasedAt = kind === 'text' ? calls.textErasedAtMs : calls.audioErasedAtMs;
+  const marks = await session
+    .select({ callId: erasures.callId })
+    .from(erasures)
+    .where(and(eq(erasures.tenantId, tenantId), inArray(erasures.callId, ids)))
+    .unionAll(
+      session
+        .select({ callId: calls.id })
+        .from(calls)
+        .where(and(eq(calls.tenantId, tenantId), inArray(calls.id, ids), isNotNull(erasedAt))),
+    );
+  return new Set(marks.map(({ callId }) => callId));
 }

@@ -4,8 +4,7 @@ import { checkLimit, readCursor, writeCursor } from './cursor.ts';
 import type { CallPage, CallQuery, CallSummary } from '../port.ts';
 import { type CallKeys, wrappedTextKey } from './call-keys.ts';
 import { calls } from './schema.ts';
-import type { Session, Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
+import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 /** Common words are found among so many of the latest calls; a word that is not common there is looked up in its index. */
 const RECENT = 5_000;
@@ -19,12 +18,12 @@ export async function pageOfCalls(tenancy: Tenancy, keys: CallKeys, tenantId: st
   const { where, words } = conditions;
   // An index of words is of no use behind row-level security, whose planner trusts few operators. So words are looked up by
   // the tables' owner, who learns ids alone, and what they name is then read as the tenant.
-  const ids = words === undefined ? undefined : await unavailable(idsWith(tenancy.owner, words, where, limit + 1));
+  const ids = words === undefined ? undefined : await inStoreErrors(idsWith(tenancy.owner, words, where, limit + 1));
   const chosen = ids === undefined ? where : and(eq(calls.tenantId, tenantId), inArray(calls.id, ids));
   const rows =
     ids?.length === 0
       ? []
-      : await unavailable(tenancy.ask(tenantId, (session) => summaries(session, keys, tenantId, chosen, limit + 1)));
+      : await inStoreErrors(tenancy.ask(tenantId, (session) => summaries(session, keys, tenantId, chosen, limit + 1)));
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
   return { calls: page, next: last === undefined ? undefined : writeCursor([last.startedAtMs, last.id]) };
@@ -39,7 +38,7 @@ interface Conditions {
 /** @returns undefined when nothing can be found: a text of no word, or a number of no digit */
 async function conditionsOf(keys: CallKeys, tenantId: string, query: CallQuery): Promise<Conditions | undefined> {
   const after = readCursor(query.before);
-  const index = await unavailable(keys.index(tenantId));
+  const index = await inStoreErrors(keys.index(tenantId));
   const number = query.number === undefined ? undefined : index.number(query.number);
   const words = query.text === undefined ? undefined : index.words(query.text);
   if ((query.number !== undefined && number === undefined) || words?.length === 0) return undefined;

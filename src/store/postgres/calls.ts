@@ -1,16 +1,14 @@
-import { and, asc, eq, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { type InferInsertModel, getTableColumns, sql, and, asc, eq, lt, lte, type SQL } from 'drizzle-orm';
+import type { PgTable } from 'drizzle-orm/pg-core';
+import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 import { inFormat } from '../../audio/recording-format.ts';
 import { type CallRecord, IMPORTED, callRecord } from '../record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
 import { pageOfCalls } from './call-search.ts';
-import { insertRows } from './insert-rows.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
-import type { CallKeys } from './call-keys.ts';
+import { type CallKeys, erasedAmong, wasErased } from './call-keys.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
-import { erasedAmong, wasErased } from './erased.ts';
 import { attachments, calls, events, legs, turns } from './schema.ts';
-import type { Session, Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
 
 export class PostgresCalls implements CallRepository {
   readonly #tenancy: Tenancy;
@@ -24,8 +22,8 @@ export class PostgresCalls implements CallRepository {
   async upsert(given: NewCallRecord): Promise<void> {
     const record = checkedRecord(given);
     const { tenantId, id: callId } = record;
-    const index = await unavailable(this.#keys.index(tenantId));
-    await unavailable(
+    const index = await inStoreErrors(this.#keys.index(tenantId));
+    await inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
         if (await wasErased(tx, tenantId, callId, 'text')) {
@@ -73,12 +71,12 @@ export class PostgresCalls implements CallRepository {
 
   /** Writes those that nothing is known of yet. @returns what it has written */
   async #insertNew(tenantId: string, given: readonly CallRecord[]): Promise<ReadonlySet<CallRecord>> {
-    const index = await unavailable(this.#keys.index(tenantId));
+    const index = await inStoreErrors(this.#keys.index(tenantId));
     const firsts = new Map<string, CallRecord>();
     for (const record of given) if (!firsts.has(record.id)) firsts.set(record.id, record);
     // In one order, so that two who write the same calls wait for each other and not for ever.
     const ids = [...firsts.keys()].sort();
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         const keys = await this.#keys.make(tx, tenantId, ids, 'text');
         const erased = await erasedAmong(tx, tenantId, [...keys.keys()], 'text');
@@ -106,7 +104,7 @@ export class PostgresCalls implements CallRepository {
   }
 
   async get(tenantId: string, callId: string): Promise<StoredCall | undefined> {
-    return unavailable(
+    return inStoreErrors(
       // One snapshot: a record is never read half old, half new.
       this.#tenancy.atOnce(
         tenantId,
@@ -169,7 +167,7 @@ export class PostgresCalls implements CallRepository {
   }
 
   async awaitingAnalysis({ endedBeforeMs, limit }: { endedBeforeMs: number; limit: number }): Promise<readonly CallRef[]> {
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.owner
         .select({ tenantId: calls.tenantId, callId: calls.id })
         .from(calls)
@@ -180,7 +178,7 @@ export class PostgresCalls implements CallRepository {
   }
 
   async #change(tenantId: string, callId: string, change: Partial<typeof calls.$inferInsert>, where?: SQL): Promise<boolean> {
-    const changed = await unavailable(
+    const changed = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .update(calls)
@@ -235,4 +233,32 @@ async function insertParts(
     events,
     rowsOf((columns) => [columns.events]),
   );
+}
+
+/**
+ * Inserts rows by one statement with one parameter, a JSON document of them all: a parameter for each value costs many times
+ * as much, on our side and on the server's, and there may be 65,535 of them at most.
+ * @param rows none of them twice; what a row does not have becomes null and not the column's default, unless no row has it
+ */
+async function insertRows<Table extends PgTable>(
+  session: Session,
+  table: Table,
+  rows: readonly InferInsertModel<Table>[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  const given = rows.map((row) => new Map<string, unknown>(Object.entries(row)));
+  const used = Object.entries(getTableColumns<PgTable>(table)).filter(([key]) => given.some((row) => row.get(key) !== undefined));
+  const documents = given.map((row) => Object.fromEntries(used.map(([key, { name }]) => [name, asJson(row.get(key))])));
+  const names = sql.raw(used.map(([, { name }]) => `"${name}"`).join(', '));
+  const document = JSON.stringify(documents);
+  await session.execute(
+    sql`INSERT INTO ${table} (${names}) SELECT ${names} FROM json_populate_recordset(NULL::${table}, ${document}::json)`,
+  );
+}
+
+/** A value as the input function of its column's type reads it. */
+function asJson(value: unknown): unknown {
+  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
+  if (typeof value === 'bigint') return String(value);
+  return Array.isArray(value) ? value.map(asJson) : value;
 }

@@ -1,8 +1,7 @@
 import { type SQL, and, eq, isNull, lt, or } from 'drizzle-orm';
-import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../idempotency.ts';
+import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../port.ts';
 import { idempotencyKeys as keys } from './schema.ts';
-import type { Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
+import { type Tenancy, inStoreErrors } from './tenancy.ts';
 
 export class PostgresIdempotency implements IdempotencyRepository {
   readonly #tenancy: Tenancy;
@@ -18,7 +17,7 @@ export class PostgresIdempotency implements IdempotencyRepository {
       lt(keys.createdAtMs, forgetBeforeMs),
       and(isNull(keys.status), lt(keys.createdAtMs, abandonedBeforeMs), eq(keys.fingerprint, fingerprint)),
     );
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.ask(tenantId, async (session) => {
         // One statement, so that of two at the same moment one gets it.
         const ours = await session
@@ -40,7 +39,7 @@ export class PostgresIdempotency implements IdempotencyRepository {
   }
 
   async keep(tenantId: string, key: string, { status, location, answer }: KeptAnswer): Promise<void> {
-    await unavailable(
+    await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session.update(keys).set({ status, location, answer }).where(isKey(tenantId, key)),
       ),
@@ -48,13 +47,13 @@ export class PostgresIdempotency implements IdempotencyRepository {
   }
 
   async release(tenantId: string, key: string): Promise<void> {
-    await unavailable(
+    await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) => session.delete(keys).where(and(isKey(tenantId, key), isNull(keys.status)))),
     );
   }
 
   async forget(beforeMs: number): Promise<void> {
-    await unavailable(this.#tenancy.owner.delete(keys).where(lt(keys.createdAtMs, beforeMs)));
+    await inStoreErrors(this.#tenancy.owner.delete(keys).where(lt(keys.createdAtMs, beforeMs)));
   }
 }
 

@@ -1,10 +1,8 @@
 import { and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray } from 'drizzle-orm';
 import type { CallRef, ErasedCall, PrivacyRepository } from '../port.ts';
-import type { CallKeys, KeyKind } from './call-keys.ts';
-import { wasErased } from './erased.ts';
+import { type CallKeys, type KeyKind, wasErased } from './call-keys.ts';
 import { analyses, calls, erasures, events, idempotencyKeys, turns, webhookDeliveries } from './schema.ts';
-import type { Session, Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
+import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 export class PostgresPrivacy implements PrivacyRepository {
   readonly #tenancy: Tenancy;
@@ -16,7 +14,7 @@ export class PostgresPrivacy implements PrivacyRepository {
   }
 
   async audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined> {
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         if (!make) return (await this.#keys.find(tx, tenantId, callId, 'audio'))?.bytes;
         const key = await this.#keys.obtain(tx, tenantId, callId, 'audio');
@@ -28,7 +26,7 @@ export class PostgresPrivacy implements PrivacyRepository {
   }
 
   async knows(tenantId: string, callId: string): Promise<boolean> {
-    const found = await unavailable(
+    const found = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .select({ id: calls.id })
@@ -46,9 +44,9 @@ export class PostgresPrivacy implements PrivacyRepository {
   }
 
   async callsOf(tenantId: string, number: string): Promise<readonly string[]> {
-    const hash = (await unavailable(this.#keys.index(tenantId))).number(number);
+    const hash = (await inStoreErrors(this.#keys.index(tenantId))).number(number);
     if (hash === undefined) return [];
-    const rows = await unavailable(
+    const rows = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .select({ id: calls.id })
@@ -73,7 +71,7 @@ export class PostgresPrivacy implements PrivacyRepository {
     const { kind, endedBeforeMs, botNames, except, limit } = query;
     if (botNames.length === 0 && !except) return [];
     const chosen = except ? notInArray(calls.botName, [...botNames]) : inArray(calls.botName, [...botNames]);
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.owner
         .select({ tenantId: calls.tenantId, callId: calls.id })
         .from(calls)
@@ -97,7 +95,7 @@ export class PostgresPrivacy implements PrivacyRepository {
     atMs: number,
     mark: (session: Session) => Promise<void>,
   ): Promise<ErasedCall | 'held'> {
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         // Whoever writes this call now holds its key: wait for that, so that nothing is written after this.
         for (const kind of kinds) await this.#keys.obtain(tx, tenantId, callId, kind);

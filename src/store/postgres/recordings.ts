@@ -2,8 +2,7 @@ import { and, asc, eq, isNull, lt, not, sql } from 'drizzle-orm';
 import { COMPRESSED_FORMATS, inFormat } from '../../audio/recording-format.ts';
 import type { CallRef, KeptRecording, RecordingRepository } from '../port.ts';
 import { calls } from './schema.ts';
-import type { Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
+import { type Tenancy, inStoreErrors } from './tenancy.ts';
 
 type Change = Partial<Pick<typeof calls.$inferInsert, 'recordingObject' | 'recordingFormat' | 'recordingWanted'>>;
 
@@ -15,7 +14,7 @@ export class PostgresRecordings implements RecordingRepository {
   }
 
   async find(tenantId: string, callId: string): Promise<KeptRecording | undefined> {
-    const [row] = await unavailable(
+    const [row] = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .select({
@@ -70,7 +69,7 @@ export class PostgresRecordings implements RecordingRepository {
   async toCompress(
     ...[{ endedBeforeMs, limit }]: Parameters<RecordingRepository['toCompress']>
   ): ReturnType<RecordingRepository['toCompress']> {
-    const rows = await unavailable(
+    const rows = await inStoreErrors(
       this.#tenancy.owner
         .select({ tenantId: calls.tenantId, callId: calls.id, format: calls.recordingWanted })
         .from(calls)
@@ -92,7 +91,7 @@ export class PostgresRecordings implements RecordingRepository {
 
   /** @returns false when there is no such call, its audio was erased, or it is not as asked */
   async #change(tenantId: string, callId: string, change: Change, isAsAsked?: ReturnType<typeof and>): Promise<boolean> {
-    const changed = await unavailable(
+    const changed = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .update(calls)

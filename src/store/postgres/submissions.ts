@@ -26,8 +26,7 @@ import type {
   SubmissionRepository,
   SubmissionState,
 } from '../submissions.ts';
-import type { Session, Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
+import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
 /** Of one recording, that are looked through for one said to be of the same time. */
 const MOST_COPIES = 20;
@@ -248,7 +247,7 @@ export class PostgresSubmissions implements SubmissionRepository {
 
   async uploadsLeft(limit: number): Promise<readonly (SubmissionItemRef & { readonly object: string })[]> {
     const { tenantId, submissionId, index, uploadObject } = items;
-    const rows = await unavailable(
+    const rows = await inStoreErrors(
       this.#tenancy.owner
         .select({ tenantId, submissionId, index, object: uploadObject })
         .from(items)
@@ -275,7 +274,7 @@ export class PostgresSubmissions implements SubmissionRepository {
 
   async unannounced(limit: number): Promise<readonly Submission[]> {
     const ended = and(isNotNull(submissions.endedAtMs), isNull(submissions.announcedAtMs));
-    const rows = await unavailable(
+    const rows = await inStoreErrors(
       this.#tenancy.owner.select().from(submissions).where(ended).orderBy(asc(submissions.endedAtMs)).limit(limit),
     );
     return rows.map(submissionOf);
@@ -291,7 +290,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   waiting(query: { untouchedSinceMs: number; limit: number }): Promise<readonly SubmissionRef[]> {
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.owner
         .selectDistinct({ tenantId: items.tenantId, submissionId: items.submissionId })
         .from(items)
@@ -301,7 +300,7 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   endedBefore(query: { endedBeforeMs: number; limit: number }): Promise<readonly SubmissionRef[]> {
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.owner
         .select({ tenantId: submissions.tenantId, submissionId: submissions.id })
         .from(submissions)
@@ -340,11 +339,11 @@ export class PostgresSubmissions implements SubmissionRepository {
   }
 
   #ask<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
-    return unavailable(this.#tenancy.ask(tenantId, run));
+    return inStoreErrors(this.#tenancy.ask(tenantId, run));
   }
 
   #atOnce<Answer>(tenantId: string, run: (session: Session) => Promise<Answer>): Promise<Answer> {
-    return unavailable(this.#tenancy.atOnce(tenantId, run));
+    return inStoreErrors(this.#tenancy.atOnce(tenantId, run));
   }
 }
 

@@ -1,12 +1,10 @@
 import { type SQL, and, asc, desc, eq, lt, sql } from 'drizzle-orm';
 import { checkLimit, readCursor, writeCursor } from './cursor.ts';
 import type { DeliveryRef, WebhookDelivery, WebhookPage, WebhookRepository } from '../port.ts';
-import { type CallKeys, wrappedTextKey } from './call-keys.ts';
-import { wasErased } from './erased.ts';
+import { type CallKeys, wrappedTextKey, wasErased } from './call-keys.ts';
 import { webhookDeliveries as deliveries } from './schema.ts';
 import { storable } from '../storable.ts';
-import type { Tenancy } from './tenancy.ts';
-import { unavailable } from './unavailable.ts';
+import { type Tenancy, inStoreErrors } from './tenancy.ts';
 
 export class PostgresWebhooks implements WebhookRepository {
   readonly #tenancy: Tenancy;
@@ -20,7 +18,7 @@ export class PostgresWebhooks implements WebhookRepository {
   async add(delivery: Parameters<WebhookRepository['add']>[0]): Promise<boolean> {
     const { tenantId, id, callId, endpoint, type } = delivery;
     const createdAtMs = Math.round(delivery.createdAtMs);
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         const key = await this.#keys.obtain(tx, tenantId, callId, 'text');
         if (await wasErased(tx, tenantId, callId, 'text')) {
@@ -75,7 +73,7 @@ export class PostgresWebhooks implements WebhookRepository {
   }
 
   async pending(options: { untouchedSinceMs: number; limit: number }): Promise<readonly DeliveryRef[]> {
-    return unavailable(
+    return inStoreErrors(
       this.#tenancy.owner
         .select({ tenantId: deliveries.tenantId, id: deliveries.id })
         .from(deliveries)
@@ -86,7 +84,7 @@ export class PostgresWebhooks implements WebhookRepository {
   }
 
   async #read(tenantId: string, where: SQL | undefined, limit: number): Promise<WebhookDelivery[]> {
-    const rows = await unavailable(
+    const rows = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .select({ row: deliveries, wrapped: wrappedTextKey('webhook_deliveries') })
@@ -108,7 +106,7 @@ export class PostgresWebhooks implements WebhookRepository {
     id: string,
     change: { [Column in keyof typeof deliveries.$inferInsert]?: (typeof deliveries.$inferInsert)[Column] | SQL },
   ): Promise<boolean> {
-    const changed = await unavailable(
+    const changed = await inStoreErrors(
       this.#tenancy.ask(tenantId, (session) =>
         session
           .update(deliveries)

@@ -175,7 +175,7 @@ describe('recordings from elsewhere', () => {
   it('finds in the store what the queue was never asked for', async () => {
     const items = [{ url: hosted('/swept.wav', recording(7)), name: 'swept', recordedAtMs: undefined, metadata: {} }];
     await api.store.submissions.create({ tenantId: 'default', id: 'ana_lost', profile: 'default', createdAtMs: 1, items });
-    const parts = { store: api.store, queue: api.queue, desk: api.desk, clock: systemClock };
+    const parts = { store: api.store, queue: api.queue, dispatcher: api.dispatcher, clock: systemClock };
     await sweep({ ...parts, settledMs: 0 });
     expect((await ended('ana_lost')).state).toBe('done');
   });

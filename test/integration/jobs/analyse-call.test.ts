@@ -4,11 +4,11 @@ import { expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { ProfileBook } from '../../../src/jobs/analysis/profile-book.ts';
 import { analyseCall } from '../../../src/jobs/after-call/analyse-call.ts';
-import { callAnalysis } from '../../../src/jobs/after-call/analysis.ts';
+import { callAnalysis } from '../../../src/jobs/analysis/document.ts';
 import type { BatchTranscriber } from '../../../src/jobs/analysis/transcriber.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import type { TranscriptionOptions } from '../../../src/speech/asr/transcription-options.ts';
-import { storeOn } from '../../../src/store/postgres-store.ts';
+import { storeOn } from '../../../src/store/database.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { embeddedDatabases, temporaryFolder } from '../../support/databases.ts';
 

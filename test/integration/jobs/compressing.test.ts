@@ -13,7 +13,7 @@ import { sweep } from '../../../src/jobs/sweep.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { diskObjects } from '../../../src/store/objects/disk.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { storeOn } from '../../../src/store/postgres-store.ts';
+import { storeOn } from '../../../src/store/database.ts';
 import { type RecordingCompression, Recordings } from '../../../src/store/objects/recordings.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, temporaryFolder } from '../../support/databases.ts';
@@ -190,7 +190,7 @@ describe('compressed recordings', () => {
     const asked = async (): Promise<string[]> => {
       const payloads: { callId?: string }[] = [];
       const queue = { enqueue: async (_name: string, _id: string, payload: object) => void payloads.push(payload) };
-      await sweep({ store, queue: queue as never, desk: {} as never, clock: systemClock });
+      await sweep({ store, queue: queue as never, dispatcher: {} as never, clock: systemClock });
       return payloads.flatMap(({ callId }) => (callId?.startsWith('held') === true ? [callId] : [])).toSorted();
     };
     expect(await asked()).toEqual(['held', 'held-meanwhile']);

@@ -4,13 +4,18 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { wavHeader } from '../../../src/audio/wav.ts';
 import { loadConfig } from '../../../src/config/load.ts';
-import { deliverEndedCalls, keepEndedCall, keepEvent } from '../../../src/jobs/after-call/call-ended.ts';
+import {
+  deliverEndedCalls,
+  keepEndedCall,
+  keepEvent,
+  deliverRecordings,
+  keepRecording,
+} from '../../../src/jobs/after-call/call-ended.ts';
 import { OutboxPump } from '../../../src/jobs/outbox/outbox-pump.ts';
 import { postCallJob } from '../../../src/jobs/after-call/post-call-job.ts';
-import { POST_CALL } from '../../../src/jobs/after-call/job.ts';
+import { POST_CALL } from '../../../src/jobs/queue/catalog.ts';
 import { retentionJob } from '../../../src/jobs/retention/retention.ts';
-import { deliverRecordings, keepRecording } from '../../../src/jobs/after-call/sealing.ts';
-import { callStarted } from '../../../src/jobs/webhooks/call-events.ts';
+import { callStarted } from '../../../src/jobs/webhooks/webhook-event.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { openRecords, type Records } from '../../../src/gateway/records.ts';
@@ -148,7 +153,7 @@ describe.each([
 
 /** Three calls: one that went all the way, one that is still in the outboxes, and somebody else's. */
 async function keepCalls(records: Records, day: string): Promise<void> {
-  const { store, queue, desk, outbox, recordingOutbox } = records;
+  const { store, queue, dispatcher, outbox, recordingOutbox } = records;
   await mkdir(day, { recursive: true });
   const call = async (id: string, from: string, words: readonly string[]) => {
     const recordingPath = join(day, `${id}.wav`);
@@ -158,7 +163,7 @@ async function keepCalls(records: Records, day: string): Promise<void> {
   const common = { clock: systemClock, logger: silentLogger };
   const sealing = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), ...common });
   const sealLater = (record: Parameters<typeof keepRecording>[2]) => keepRecording(recordingOutbox, sealing, record);
-  const pump = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue, desk, sealLater }), ...common });
+  const pump = new OutboxPump({ outbox, deliver: deliverEndedCalls({ store, queue, dispatcher, sealLater }), ...common });
   await keepEndedCall(outbox, pump, await call('gone', NUMBER, WORDS));
   await keepEndedCall(outbox, pump, await call('kept', OTHERS_NUMBER, [OTHERS_WORD]));
   await pump.drained();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { recordingFetcher } from '../../../src/cli/analyse/recording-fetcher.ts';
-import { soundReader } from '../../../src/cli/analyse/sound-reader.ts';
+import { soundReader } from '../../../src/jobs/analysis/sound-reader.ts';
 import { ProfileBook } from '../../../src/jobs/analysis/profile-book.ts';
 import type { JobHandler } from '../../../src/jobs/queue/port.ts';
 import { retentionJob } from '../../../src/jobs/retention/retention.ts';
@@ -14,7 +14,7 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { ObjectStoreError } from '../../../src/store/errors.ts';
 import { diskObjects } from '../../../src/store/objects/disk.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { storeOn } from '../../../src/store/postgres-store.ts';
+import { storeOn } from '../../../src/store/database.ts';
 import { Uploads } from '../../../src/store/objects/uploads.ts';
 import { type TestDatabases, embeddedDatabases, temporaryFolder } from '../../support/databases.ts';
 
@@ -84,7 +84,7 @@ describe('what is left behind', () => {
       uploads,
       fetcher: recordingFetcher({ clock: systemClock, workFolder, audioHosts: [] }),
       queue: { enqueue: async () => undefined },
-      desk: { announce: async () => undefined },
+      dispatcher: { announce: async () => undefined },
       profiles: ProfileBook.plain(),
       transcriber: { transcribe, transcribeMedical: transcribe },
       sound: soundReader(),

@@ -5,9 +5,10 @@ import { parseWav, wavFile } from '../../../src/audio/wav.ts';
 import { deliverEndedCalls, keepEndedCall } from '../../../src/jobs/after-call/call-ended.ts';
 import { Outbox } from '../../../src/jobs/outbox/outbox.ts';
 import { OutboxPump } from '../../../src/jobs/outbox/outbox-pump.ts';
-import { callAnalysis } from '../../../src/jobs/after-call/analysis.ts';
+import { callAnalysis } from '../../../src/jobs/analysis/document.ts';
 import { postCallJob } from '../../../src/jobs/after-call/post-call-job.ts';
-import { POST_CALL, postCallJobId } from '../../../src/jobs/after-call/job.ts';
+import { postCallJobId } from '../../../src/jobs/after-call/job.ts';
+import { POST_CALL } from '../../../src/jobs/queue/catalog.ts';
 import type { BatchTranscriber } from '../../../src/jobs/analysis/transcriber.ts';
 import type { JobQueue } from '../../../src/jobs/queue/port.ts';
 import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
@@ -20,9 +21,8 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 import { createEvents } from '../../../src/observability/events.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import type { Database } from '../../../src/store/database.ts';
+import { type Database, storeOn } from '../../../src/store/database.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { storeOn } from '../../../src/store/postgres-store.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } from '../../support/databases.ts';
 import { until } from '../../support/processes.ts';
@@ -176,7 +176,7 @@ describe('after a call', () => {
     await sweep({
       store,
       queue,
-      desk: new WebhookDispatcher({ endpoints: [], store, queue, clock: systemClock }),
+      dispatcher: new WebhookDispatcher({ endpoints: [], store, queue, clock: systemClock }),
       clock: systemClock,
     });
     expect(await stateOf()).toBe('failed');

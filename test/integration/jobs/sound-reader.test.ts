@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { parseWav, wavHeader } from '../../../src/audio/wav.ts';
-import { soundReader } from '../../../src/cli/analyse/sound-reader.ts';
+import { soundReader } from '../../../src/jobs/analysis/sound-reader.ts';
 import { codeFile } from '../../../src/audio/recording/code-file.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 

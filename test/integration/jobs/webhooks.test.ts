@@ -3,13 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
 import { WEBHOOK_EVENTS, type WebhookEndpoint } from '../../../src/config/webhook-endpoints.ts';
 import { deliverEndedCalls, keepEndedCall } from '../../../src/jobs/after-call/call-ended.ts';
-import { WEBHOOKS } from '../../../src/jobs/queue/catalog.ts';
-import { LiveTeller } from '../../../src/jobs/after-call/live-teller.ts';
+import { WEBHOOKS, POST_CALL } from '../../../src/jobs/queue/catalog.ts';
+import { LiveCallEvents } from '../../../src/jobs/after-call/call-keeping.ts';
 import { Outbox } from '../../../src/jobs/outbox/outbox.ts';
 import { OutboxPump } from '../../../src/jobs/outbox/outbox-pump.ts';
 import type { JobQueue } from '../../../src/jobs/queue/port.ts';
 import { postCallJob } from '../../../src/jobs/after-call/post-call-job.ts';
-import { POST_CALL } from '../../../src/jobs/after-call/job.ts';
 import { openQueue } from '../../../src/jobs/queue/bull-queue.ts';
 import { sweep } from '../../../src/jobs/sweep.ts';
 import { deliverWebhook } from '../../../src/jobs/webhooks/deliver-webhook.ts';
@@ -17,7 +16,7 @@ import { WebhookDispatcher } from '../../../src/jobs/webhooks/webhook-dispatcher
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { storeOn } from '../../../src/store/postgres-store.ts';
+import { storeOn } from '../../../src/store/database.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { type TestDatabases, embeddedDatabases, onProblem, temporaryFolder } from '../../support/databases.ts';
 import { until } from '../../support/processes.ts';
@@ -32,7 +31,7 @@ describe('webhooks', () => {
   let all: WebhookReceiver;
   let ends: WebhookReceiver;
   let worded: WebhookReceiver;
-  let desk: WebhookDispatcher;
+  let dispatcher: WebhookDispatcher;
   let outbox: Outbox;
   let pump: OutboxPump;
 
@@ -65,15 +64,15 @@ describe('webhooks', () => {
       endpoint('inside', all.url, { allowPrivate: false, tenantId: 'guarded' }),
       endpoint('named', all.url.replace('127.0.0.1', 'localhost'), { allowPrivate: false, tenantId: 'guarded' }),
     ];
-    desk = new WebhookDispatcher({ endpoints, store, queue, clock: systemClock });
+    dispatcher = new WebhookDispatcher({ endpoints, store, queue, clock: systemClock });
     outbox = await Outbox.open(join(folder.path, 'outbox'), () => Date.now());
     pump = new OutboxPump({
       outbox,
-      deliver: deliverEndedCalls({ store, queue, desk }),
+      deliver: deliverEndedCalls({ store, queue, dispatcher }),
       clock: systemClock,
       logger: silentLogger,
     });
-    queue.work(WEBHOOKS, deliverWebhook({ store, desk, clock: systemClock, timeoutMs: 5_000 }), { concurrency: 4 });
+    queue.work(WEBHOOKS, deliverWebhook({ store, dispatcher, clock: systemClock, timeoutMs: 5_000 }), { concurrency: 4 });
   });
 
   afterAll(async () => {
@@ -94,10 +93,10 @@ describe('webhooks', () => {
     const variables = { day: '2026-01-06', phone: '+919876543210' };
     const record = callRecordOf({ id: 'told', variables, notes: ['Call +15550001 back'] });
     const { endedAtMs: _endedAtMs, endReason: _endReason, ...live } = record;
-    const teller = new LiveTeller({ outbox, pump, desk }, silentLogger);
-    teller.seen({ ...live, turns: record.turns.slice(0, 1) });
-    teller.seen(live);
-    teller.seen(live);
+    const events = new LiveCallEvents({ outbox, pump, dispatcher }, silentLogger);
+    events.seen({ ...live, turns: record.turns.slice(0, 1) });
+    events.seen(live);
+    events.seen(live);
     await until('the start and the first turn', () => typesOf(all, 'told').length === 2);
     expect(typesOf(all, 'told').sort()).toEqual(['call.started', 'turn.completed']);
 
@@ -141,8 +140,8 @@ describe('webhooks', () => {
     const ids = ends.received.filter(({ body }) => body.data['callId'] === 'again').map(({ id }) => id);
     expect(new Set(ids)).toEqual(new Set([delivery!.id]));
     expect(delivery).toMatchObject({ attempts: 3, status: 204, reason: undefined });
-    expect(await desk.replay('default', delivery!.id)).toBe(true);
-    expect(await desk.replay('default', 'nobody')).toBe(false);
+    expect(await dispatcher.replay('default', delivery!.id)).toBe(true);
+    expect(await dispatcher.replay('default', 'nobody')).toBe(false);
     await until('the replay', () => typesOf(ends, 'again').length === 4);
   });
 
@@ -182,12 +181,12 @@ describe('webhooks', () => {
       queue: forgetful,
       clock: systemClock,
     });
-    await deliverEndedCalls({ store, queue: forgetful, desk: amnesiac })({
+    await deliverEndedCalls({ store, queue: forgetful, dispatcher: amnesiac })({
       kind: 'call-ended',
       body: callRecordOf({ id: 'forgotten' }),
     });
     expect(typesOf(ends, 'forgotten')).toEqual([]);
-    await sweep({ store, queue, desk, clock: systemClock, settledMs: -1_000 });
+    await sweep({ store, queue, dispatcher, clock: systemClock, settledMs: -1_000 });
     await until('the delivery', () => typesOf(ends, 'forgotten').length === 1);
     expect((await queue.counts(POST_CALL)).waiting).toBeGreaterThan(0);
   });
@@ -201,7 +200,7 @@ describe('webhooks', () => {
         throw new Error('not asked');
       },
     };
-    const job = postCallJob({ store, desk, transcriber, clock: systemClock, workFolder: join(folder.path, 'work') });
+    const job = postCallJob({ store, dispatcher, transcriber, clock: systemClock, workFolder: join(folder.path, 'work') });
     const run = { name: POST_CALL, attempt: 1, isLast: true, signal: new AbortController().signal };
     await store.calls.upsert(callRecordOf({ id: 'good', recordingPath: undefined }));
     await store.calls.upsert(callRecordOf({ id: 'bad', recordingPath: join(folder.path, 'away', 'none.wav') }));

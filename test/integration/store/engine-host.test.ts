@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { openDatabase } from '../../../src/store/database.ts';
+import { openDatabase, storeOn } from '../../../src/store/database.ts';
 import { EngineHost } from '../../../src/store/embedded/engine-host.ts';
-import { queryMessage } from '../../../src/store/embedded/wire-messages.ts';
-import { storeOn } from '../../../src/store/postgres-store.ts';
+import { queryMessage } from '../../../src/store/embedded/wire.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
 

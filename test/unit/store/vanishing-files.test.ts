@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { diskObjects } from '../../../src/store/objects/disk.ts';
 import type { ObjectStore } from '../../../src/store/objects/port.ts';
-import { SealedRecordings } from '../../../src/store/objects/sealed-recordings.ts';
+import { SealedRecordings } from '../../../src/store/objects/recordings.ts';
 import { Uploads } from '../../../src/store/objects/uploads.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 

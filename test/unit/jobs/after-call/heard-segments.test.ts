@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { heardSegments } from '../../../../src/jobs/after-call/heard-segments.ts';
+import { heardSegments } from '../../../../src/jobs/after-call/analyse-call.ts';
 import { callRecord } from '../../../../src/store/record.ts';
 import { callRecordOf } from '../../../support/call-records.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { OutboxWriteError } from '../../../../src/jobs/errors.ts';
-import { PendingCallEnds } from '../../../../src/jobs/after-call/pending-call-ends.ts';
+import { PendingCallEnds } from '../../../../src/jobs/after-call/call-keeping.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 

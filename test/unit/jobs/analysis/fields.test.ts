@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { extractByRules } from '../../../../src/jobs/analysis/fields.ts';
 import { checkedValue } from '../../../../src/jobs/analysis/field-value.ts';
 import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';
-import { phrasePlaces, spannedTokens } from '../../../../src/jobs/analysis/spanned-tokens.ts';
+import { phrasePlaces, spannedTokens } from '../../../../src/jobs/analysis/transcript.ts';
 import { tokenise } from '../../../../src/language/index.ts';
 import { talk } from './talk.ts';
 

@@ -2,9 +2,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, test } from 'vitest';
 import { findingsOf, type Heard } from '../../../../src/jobs/analysis/findings.ts';
 import { monoRoles } from '../../../../src/jobs/analysis/profile.ts';
-import { loadProfile, parseProfile } from '../../../../src/jobs/analysis/profile-file.ts';
-import { insightOptions } from '../../../../src/jobs/analysis/recognition-options.ts';
-import { speakerRoles, talkersOf } from '../../../../src/jobs/analysis/speaker-roles.ts';
+import { loadProfile, parseProfile } from '../../../../src/jobs/analysis/profile-book.ts';
+import { insightOptions } from '../../../../src/jobs/analysis/recognise.ts';
+import { speakerRoles, talkersOf } from '../../../../src/jobs/analysis/hear-recording.ts';
 import type { ChannelTranscript } from '../../../../src/jobs/analysis/transcript.ts';
 
 const profileAt = (name: string) =>

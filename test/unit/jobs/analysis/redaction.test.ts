@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { passesLuhn, passesVerhoeff } from '../../../../src/jobs/analysis/redaction/checksum.ts';
-import { findPersonal } from '../../../../src/jobs/analysis/redaction/personal.ts';
+import { passesLuhn, passesVerhoeff, findPersonal } from '../../../../src/jobs/analysis/redaction/personal.ts';
 import { Redactor } from '../../../../src/jobs/analysis/redaction/redact.ts';
 import { PERSONAL_KINDS } from '../../../../src/jobs/analysis/profile.ts';
 import { sayNumber } from '../../../../src/language/understand/numbers.ts';

@@ -3,7 +3,7 @@ import { type Findings, judge } from '../../../../src/jobs/analysis/conditions.t
 import { measureTalk } from '../../../../src/jobs/analysis/measures.ts';
 import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';
 import type { Condition } from '../../../../src/jobs/analysis/profile-conditions.ts';
-import { disposed, scored } from '../../../../src/jobs/analysis/verdicts.ts';
+import { disposed, scored } from '../../../../src/jobs/analysis/findings.ts';
 import { talk } from './talk.ts';
 
 const utterances = talk(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeJobId, encodeJobId } from '../../../../src/jobs/queue/job-id.ts';
-import { entryName, isEntryName, packEntry, unpackEntry } from '../../../../src/jobs/outbox/outbox-entry.ts';
+import { decodeJobId, encodeJobId } from '../../../../src/jobs/queue/bull-backend.ts';
+import { entryName, isEntryName, packEntry, unpackEntry } from '../../../../src/jobs/outbox/outbox.ts';
 
 describe('an outbox entry', () => {
   const entry = fc.record({ kind: fc.string(), body: fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value))) });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shownReason } from '../../../../src/jobs/queue/shown-reason.ts';
+import { shownReason } from '../../../../src/jobs/queue/board-queue.ts';
 
 const TEXT_IN_LOG = 'an error without a code, whose text stands in the log';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { QueueUnavailableError } from '../../../../src/jobs/errors.ts';
 import type { JobCounts } from '../../../../src/jobs/queue/port.ts';
-import { Watchdog } from '../../../../src/jobs/queue/watchdog.ts';
+import { Watchdog } from '../../../../src/jobs/queue/worker.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
-import { dialGate } from '../../../../src/store/embedded/loopback.ts';
+import { dialGate } from '../../../../src/store/embedded/wire-session.ts';
 import { SessionGate } from '../../../../src/store/embedded/session-gate.ts';
 
 it('leaves the event loop to everyone else while a client dials a shut store again and again', async () => {

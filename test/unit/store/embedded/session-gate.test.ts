@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { type GateSession, SessionGate } from '../../../../src/store/embedded/session-gate.ts';
-import { fatal } from '../../../../src/store/embedded/wire-messages.ts';
+import { fatal } from '../../../../src/store/embedded/wire.ts';
 
 /** A backend that answers by script: `begin` opens a transaction, `commit` and ROLLBACK end it; it writes down what it ran. */
 class ScriptedBackend {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { queryMessage, welcome } from '../../../../src/store/embedded/wire-messages.ts';
 import {
+  queryMessage,
+  welcome,
   CANCEL_REQUEST,
   FrontendFrames,
   PROTOCOL_3,

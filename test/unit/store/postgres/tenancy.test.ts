@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
-import { dialGate } from '../../../../src/store/embedded/loopback.ts';
+import { dialGate } from '../../../../src/store/embedded/wire-session.ts';
 import { SessionGate } from '../../../../src/store/embedded/session-gate.ts';
-import { openPool } from '../../../../src/store/postgres/open-pool.ts';
+import { openPool } from '../../../../src/store/postgres/connection.ts';
 import { Tenancy } from '../../../../src/store/postgres/tenancy.ts';
 
 it('gives a connection back whose transaction could not begin', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SharedFlush } from '../../../../src/jobs/outbox/shared-flush.ts';
+import { SharedFlush } from '../../../src/kernel/flush.ts';
 
 /** Flushes that end when the test says so. */
 function flushes() {

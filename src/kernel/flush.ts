@@ -1,3 +1,19 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { hasCode } from './error-code.ts';
+
+/** A rename is durable once the folder is; not every system can flush one. */
+export async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path, constants.O_RDONLY);
+  try {
+    await folder.sync();
+  } catch (error) {
+    if (!hasCode(error, 'EINVAL', 'EPERM')) throw error;
+  } finally {
+    await folder.close();
+  }
+}
+
 /**
  * One flush for many who ask: each gets one that begins after it asked, and those who ask while one goes on share the next.
  * A flush that fails fails for those who share it, and for nobody else.
