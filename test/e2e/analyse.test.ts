@@ -12,7 +12,8 @@ import { parseWav, wavFile } from '../../src/audio/wav.ts';
 import { recordingAnalysis } from '../../src/jobs/analysis/document.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';
 import { until } from '../support/processes.ts';
-import { lastJson, runOffhook, type SharedPlatform, startSharedPlatform } from './run-offhook.ts';
+import { lastJson, runCommand } from '../support/command.ts';
+import { type SharedPlatform, startSharedPlatform } from './run-offhook.ts';
 
 // Each starts a process, and compiles the program first when it has changed.
 vi.setConfig({ testTimeout: 90_000 });
@@ -86,7 +87,7 @@ it('goes on where a killed run was, does nothing twice, and names what cannot be
   expect(before.size).toBeLessThan(COUNT);
   const begun = manifest().length;
 
-  const finished = await runOffhook([...args, '--export', 'csv', 'vtt'], env);
+  const finished = await runCommand([...args, '--export', 'csv', 'vtt'], env);
   const told = lastJson(finished) as {
     done: number;
     skipped: number;
@@ -133,18 +134,18 @@ it('goes on where a killed run was, does nothing twice, and names what cannot be
 
 it('has nothing to do the second time, and another profile keeps the first result', async () => {
   const good = ['call-1.wav', 'call-2.wav'].map((name) => join(recordings, name));
-  const again = await runOffhook(['analyse', ...good, '--profile', profile, '--out', out, '--json'], env);
+  const again = await runCommand(['analyse', ...good, '--profile', profile, '--out', out, '--json'], env);
   expect([again.code, lastJson(again)]).toMatchObject([0, { ok: true, done: 0, skipped: 2, failed: [] }]);
-  const other = await runOffhook(['analyse', good[0]!, '--profile', 'default', '--out', out, '--json'], env);
+  const other = await runCommand(['analyse', good[0]!, '--profile', 'default', '--out', out, '--json'], env);
   expect([other.code, lastJson(other)]).toMatchObject([0, { done: 1 }]);
   expect(documents().filter((name) => name.startsWith('call-1.'))).toHaveLength(2);
 });
 
 it('could not run (2) without a profile, without recordings, or with a key that is refused', async () => {
   const runs = await Promise.all([
-    runOffhook(['analyse', recordings, '--profile', 'nobody', '--out', join(folder, 'o1'), '--json'], env),
-    runOffhook(['analyse', join(folder, 'nothing'), '--out', join(folder, 'o2'), '--json'], env),
-    runOffhook(['analyse', join(recordings, 'call-1.wav'), '--out', join(folder, 'o3'), '--json'], {
+    runCommand(['analyse', recordings, '--profile', 'nobody', '--out', join(folder, 'o1'), '--json'], env),
+    runCommand(['analyse', join(folder, 'nothing'), '--out', join(folder, 'o2'), '--json'], env),
+    runCommand(['analyse', join(recordings, 'call-1.wav'), '--out', join(folder, 'o3'), '--json'], {
       ...env,
       OFFHOOK_API_KEY: 'wrong',
     }),

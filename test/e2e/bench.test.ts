@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { lastJson, runOffhook } from './run-offhook.ts';
+import { lastJson } from '../support/command.ts';
+import { runOffhook } from './run-offhook.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
 const args = (...more: string[]): string[] => ['bench', '--calls', '2', '--seconds', '1', ...more];

@@ -5,7 +5,8 @@ import { activeLevelDb } from '../../src/audio/level.ts';
 import { parseWav } from '../../src/audio/wav.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/gateway/gateway-bench.ts';
-import { lastJson, startOffhook } from './run-offhook.ts';
+import { lastJson } from '../support/command.ts';
+import { startOffhook } from './run-offhook.ts';
 
 // Each starts a process, which compiles the program first when it has changed.
 vi.setConfig({ testTimeout: 120_000 });

@@ -13,7 +13,8 @@ import { freePort, run, until } from '../support/processes.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { requireTool } from '../support/requires.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
-import { lastJson, runOffhook } from './run-offhook.ts';
+import { lastJson } from '../support/command.ts';
+import { runOffhook } from './run-offhook.ts';
 
 const service = z.looseObject({
   command: z.array(z.string()).default([]),

@@ -7,7 +7,8 @@ import { runningGateways } from '../../src/cli/running-gateways.ts';
 import { packageRoot } from '../../src/cli/package-root.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { until } from '../support/processes.ts';
-import { lastJson, runOffhook } from './run-offhook.ts';
+import { lastJson } from '../support/command.ts';
+import { runOffhook } from './run-offhook.ts';
 
 /** Addresses at which nobody answers: a gateway starts all the same, and takes no calls. */
 const NO_PLATFORM = {

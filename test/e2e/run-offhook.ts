@@ -5,12 +5,7 @@ import { startPlatformProcess } from '../../src/cli/platform-process.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';
-
-export interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import type { Finished } from '../support/command.ts';
 
 export interface RunningOffhook {
   readonly pid: number;
@@ -98,14 +93,4 @@ export async function startSharedPlatform(dataDir: string): Promise<SharedPlatfo
     },
     [Symbol.asyncDispose]: () => platform[Symbol.asyncDispose](),
   };
-}
-
-/** The one JSON document that `--json` prints as the last line of stdout. */
-export function lastJson(finished: Finished): unknown {
-  const line = finished.stdout.trim().split('\n').at(-1) ?? '';
-  try {
-    return JSON.parse(line);
-  } catch (cause) {
-    throw new Error(`no JSON in the last line of stdout: ${line}\n${finished.stderr}`, { cause });
-  }
 }

@@ -30,7 +30,7 @@ const MOST_SILENT_MS = 300;
 export function judge(
   scenario: Scenario,
   reports: readonly StepReport[],
-  record: CallRecord,
+  record: Pick<CallRecord, 'turns' | 'interruptions' | 'digits' | 'recordingPath' | 'recordingFailure'>,
   files: { readonly record: string; readonly analysis: string | undefined },
   before: readonly string[],
 ): DemoReport {

@@ -1,32 +1,29 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
-import { temporaryFolder } from '../support/databases.ts';
-import { lastJson, runOffhook } from './run-offhook.ts';
-
-// Each starts a process, which compiles the program first when it has changed.
-vi.setConfig({ testTimeout: 180_000 });
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/databases.ts';
+import { lastJson, runCommand } from '../../support/command.ts';
 
 it('erases nothing where no call has the id, and says so with its exit code', async () => {
   await using folder = await temporaryFolder();
   const env = { OFFHOOK_DATA_DIR: folder.path };
-  const unset = await runOffhook(['erase', '--call', ''], env);
+  const unset = await runCommand(['erase', '--call', ''], env);
   expect(unset).toEqual({ code: 2, stdout: '', stderr: 'offhook erase: "" is no id of a call\n' });
-  const unknown = await runOffhook(['erase', '--call', 'foo', '--json'], env);
+  const unknown = await runCommand(['erase', '--call', 'foo', '--json'], env);
   expect([unknown.code, lastJson(unknown)]).toEqual([1, { erased: [], held: [], live: [], missing: ['foo'] }]);
 });
 
 it('gives each of several commands at once its answer, one after the other', async () => {
   await using folder = await temporaryFolder();
   const env = { OFFHOOK_DATA_DIR: folder.path };
-  const all = await Promise.all([1, 2, 3].map(() => runOffhook(['hold', 'list', '--json'], env)));
+  const all = await Promise.all([1, 2, 3].map(() => runCommand(['hold', 'list', '--json'], env)));
   for (const finished of all) expect([finished.code, lastJson(finished)]).toEqual([0, { ok: true, held: [] }]);
 });
 
 it('says in one line what is wrong with the keys of the API', async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, 'api-keys.json'), '{');
-  const finished = await runOffhook(['api-keys', 'list'], { OFFHOOK_DATA_DIR: folder.path });
+  const finished = await runCommand(['api-keys', 'list'], { OFFHOOK_DATA_DIR: folder.path });
   expect(finished).toMatchObject({ code: 1, stdout: '' });
   expect(finished.stderr).toMatch(/^offhook api-keys: [^\n]*api-keys\.json holds no API keys that can be read: [^\n]*\n$/u);
 });

@@ -1,18 +1,13 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { parseWav } from '../../src/audio/wav.ts';
-import { lastJson, runOffhook, type SharedPlatform, startSharedPlatform } from './run-offhook.ts';
-
-// Each starts a process, some with an embedded platform.
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 90_000 });
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseWav } from '../../../src/audio/wav.ts';
+import { lastJson, runCommand, runInside } from '../../support/command.ts';
+import { type SharedPlatform, startSharedPlatform } from '../../e2e/run-offhook.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'offhook-commands-'));
 const env = { OFFHOOK_DATA_DIR: join(folder, 'data') };
@@ -24,29 +19,29 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it.concurrent('speaks a text into a file, and writes what it hears in it as text and subtitles', async () => {
+it('speaks a text into a file, and writes what it hears in it as text and subtitles', async () => {
   const text = 'what are your opening hours';
   const saying = ['say', text, '--voice', 'Nisha', '--language', 'en', '-o', at('a.wav'), '--json'];
-  const said = await runOffhook(saying, { ...env, ...platform.env });
+  const said = await runCommand(saying, { ...env, ...platform.env });
   expect(lastJson(said)).toMatchObject({ ok: true, format: 'wav', voice: 'Nisha' });
   expect(said.code).toBe(0);
   expect(parseWav(readFileSync(at('a.wav'))).samples[0]!.length).toBeGreaterThan(8_000);
   const subtitles = ['--srt', at('a.srt'), '--vtt', at('a.vtt')];
   const transcribing = ['transcribe', at('a.wav'), '--language', 'en', ...subtitles, '--json'];
-  const heard = await runOffhook(transcribing, { ...env, ...platform.env });
+  const heard = await runCommand(transcribing, { ...env, ...platform.env });
   expect(lastJson(heard)).toMatchObject({ ok: true, text, files: [at('a.srt'), at('a.vtt')] });
   expect(heard.stdout.trim().split('\n')).toHaveLength(1);
   expect(readFileSync(at('a.srt'), 'utf8')).toContain(text);
   expect(readFileSync(at('a.vtt'), 'utf8')).toMatch(/^WEBVTT\n/u);
 });
 
-it.concurrent('finds nothing wrong with a fresh installation', async () => {
-  const finished = await runOffhook(['doctor', '--json'], env);
+it('finds nothing wrong with a fresh installation', async () => {
+  const finished = await runCommand(['doctor', '--json'], env);
   expect(lastJson(finished)).toMatchObject({ ok: true });
   expect(finished.code).toBe(0);
 });
 
-it.concurrent('tells a wrong use (2) from a failure (1), as JSON too, and says what to do', async () => {
+it('tells a wrong use (2) from a failure (1), as JSON too, and says what to do', async () => {
   const unreachable = { ...env, OFFHOOK_API_KEY: 'the-key-itself' };
   const urls = {
     OFFHOOK_AUTH_URL: 'http://127.0.0.1:9',
@@ -54,9 +49,9 @@ it.concurrent('tells a wrong use (2) from a failure (1), as JSON too, and says w
     OFFHOOK_TTS_URL: 'http://127.0.0.1:9',
   };
   const [usage, refused, failure] = await Promise.all([
-    runOffhook(['transcribe', at('none.wav'), '--json'], { ...unreachable, ...urls }),
-    runOffhook(['say', 'hello', '--voice', 'Nisha', '--speed', '9', '-o', at('b.wav'), '--json'], { ...unreachable, ...urls }),
-    runOffhook(['doctor', '--json'], { ...unreachable, ...urls }),
+    runCommand(['transcribe', at('none.wav'), '--json'], { ...unreachable, ...urls }),
+    runCommand(['say', 'hello', '--voice', 'Nisha', '--speed', '9', '-o', at('b.wav'), '--json'], { ...unreachable, ...urls }),
+    runCommand(['doctor', '--json'], { ...unreachable, ...urls }),
   ]);
   expect(usage.code).toBe(2);
   expect(lastJson(usage)).toMatchObject({ ok: false });
@@ -67,7 +62,7 @@ it.concurrent('tells a wrong use (2) from a failure (1), as JSON too, and says w
   expect(failure.stdout + failure.stderr).not.toContain('the-key-itself');
 });
 
-it.concurrent('sends every parameter of the documents that a transcription takes', async () => {
+it('sends every parameter of the documents that a transcription takes', async () => {
   const asked = new Map<string, string>();
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -102,10 +97,10 @@ it.concurrent('sends every parameter of the documents that a transcription takes
   const last = ['--profanity', '--hash', 'secret', '--code-switch', '-f', 'json'];
   const all = ['transcribe', at('any.wav'), ...flags, ...more, ...rest, ...last];
   const [heard, medical, token, foreign] = await Promise.all([
-    runOffhook(all, { ...env, ...urls }),
-    runOffhook(['transcribe', at('any.wav'), '--medical', '--diarize', '--json'], { ...env, ...urls }),
-    runOffhook(['token', '--expires-in', '123456789'], { ...env, ...urls }),
-    runOffhook(['transcribe', at('any.wav'), '--medical', '--boost-weight', '3', '--json'], { ...env, ...urls }),
+    runCommand(all, { ...env, ...urls }),
+    runCommand(['transcribe', at('any.wav'), '--medical', '--diarize', '--json'], { ...env, ...urls }),
+    runCommand(['token', '--expires-in', '123456789'], { ...env, ...urls }),
+    runCommand(['transcribe', at('any.wav'), '--medical', '--boost-weight', '3', '--json'], { ...env, ...urls }),
   ]);
   server.close();
   expect([heard, medical, token, foreign].map(({ code }) => code)).toEqual([0, 0, 0, 2]);
@@ -138,10 +133,11 @@ it.concurrent('sends every parameter of the documents that a transcription takes
   expect(lastJson(foreign)).toMatchObject({ error: 'the medical service takes no --boost-weight' });
 });
 
-// The first starts a platform of its own, as all of them do where the settings name none.
-it.concurrent.each(['batch', 'realtime', 'services'])('runs the example %s', async (name) => {
-  const program = fileURLToPath(new URL(`../../examples/speech/${name}.ts`, import.meta.url));
-  const environment = { ...process.env, ...(name === 'batch' ? {} : platform.env) };
-  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', program], { env: environment });
+it.each([
+  ['batch', () => import('../../../examples/speech/batch.ts')],
+  ['realtime', () => import('../../../examples/speech/realtime.ts')],
+  ['services', () => import('../../../examples/speech/services.ts')],
+])('runs the example %s', async (_name, example) => {
+  const { stdout } = await runInside(example, platform.env);
   expect(stdout).toContain('said and heard');
 });

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { judge } from '../../../../src/cli/demo/report.ts';
+import { scenarioFor } from '../../../../src/cli/demo/scenario.ts';
+import type { TurnRecord } from '../../../../src/call/log/call-record.ts';
+import type { TurnLatency } from '../../../../src/call/log/timeline.ts';
+import type { StepReport } from '../../../../src/sim/caller.ts';
+
+const scenario = scenarioFor('en');
+
+const latency: TurnLatency = {
+  endpointing: undefined,
+  asrFinal: undefined,
+  dialog: undefined,
+  ttsFirstByte: undefined,
+  firstFrame: undefined,
+  total: undefined,
+};
+const turn = (index: number, callerText: string, botText: string): TurnRecord => ({
+  index,
+  input: { kind: 'start' },
+  callerText,
+  botText,
+  botHeardText: botText,
+  interrupted: false,
+  latency,
+  startedAtWallMs: 0,
+});
+const turns = [
+  turn(0, '', 'Hello, this is Lakeside Clinic.'),
+  turn(1, 'When are you open?', 'From eight in the morning.'),
+  turn(2, "I'd like to book an appointment", 'Which day would you like?'),
+  turn(3, 'Tuesday at half past ten', 'Tuesday at half past ten, right?'),
+  turn(4, 'yes please', 'Press one for a reminder.'),
+  turn(5, '2', 'Goodbye.'),
+];
+const interruption: StepReport = { kind: 'interrupt', text: '', atMs: 900, botSilentMs: 250 };
+const whole = {
+  turns,
+  interruptions: [{ turn: 2, by: 'voice', onsetToClearMs: 200, atMs: 900 }],
+  digits: '2',
+  recordingPath: '/recordings/call.wav' as string | undefined,
+  recordingFailure: undefined as string | undefined,
+};
+const files = { record: '/record.json', analysis: '/analysis.json' };
+const problemsOf = (record: Partial<typeof whole>, reports: readonly StepReport[] = [interruption]) =>
+  judge(scenario, reports, { ...whole, ...record }, files, []);
+const heardAs = (...texts: readonly string[]): readonly TurnRecord[] =>
+  turns.map((each) => ({ ...each, callerText: texts[each.index - 1] ?? each.callerText }));
+
+describe('the report of the demo', () => {
+  it('finds nothing wrong with a call that went as scripted', () => {
+    const { ok, problems } = problemsOf({});
+    expect([ok, problems]).toEqual([true, []]);
+  });
+
+  it.each([
+    {
+      what: 'two lines were heard in each other’s place',
+      record: { turns: [...heardAs('Tuesday at half past ten')] },
+      problem: 'turn 1: the caller\'s line is "when are you open", recognised was "Tuesday at half past ten"',
+    },
+    {
+      what: 'a line was heard as silence',
+      record: { turns: [...heardAs('')] },
+      problem: 'turn 1: the caller\'s line is "when are you open", recognised was ""',
+    },
+    {
+      what: 'the bot gave another answer',
+      record: { turns: turns.map((each) => ({ ...each, botText: each.index === 4 ? 'What?' : each.botText })) },
+      problem: 'turn 4: the bot answered "What?"',
+    },
+    { what: 'a turn is missing', record: { turns: turns.slice(0, 5) }, problem: '4 turns where the script has 5' },
+    { what: 'nothing interrupted the bot', record: { interruptions: [] }, problem: '0 interruptions where the script has one' },
+    { what: 'other keys were heard', record: { digits: '3' }, problem: 'keys "3" where "2" were pressed' },
+    {
+      what: 'there is no recording',
+      record: { recordingPath: undefined, recordingFailure: 'the disk is full' },
+      problem: 'no recording: the disk is full',
+    },
+  ])('fails where $what', ({ record, problem }) => {
+    const { ok, problems } = problemsOf(record);
+    expect([ok, problems]).toEqual([false, [problem]]);
+  });
+
+  it.each([
+    { what: 'did not stop', botSilentMs: undefined, problem: 'the bot did not stop for the interruption' },
+    { what: 'stopped late', botSilentMs: 301, problem: 'the bot spoke on for 301 ms' },
+  ])('fails where the bot $what for the interruption', ({ botSilentMs, problem }) => {
+    expect(problemsOf({}, [{ ...interruption, botSilentMs }]).problems).toEqual([problem]);
+  });
+
+  it('fails where no analysis came', () => {
+    const { problems } = judge(scenario, [interruption], whole, { ...files, analysis: undefined }, []);
+    expect(problems).toEqual(['no analysis came in time']);
+  });
+});
