@@ -1,12 +1,6 @@
 import type { VoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
-import {
-  addEvidence,
-  DEFAULT_INTERRUPTION,
-  NO_EVIDENCE,
-  openContest,
-  stepContest,
-  type VoiceFrame,
-} from '../../src/call/turn/interruption.ts';
+import { addEvidence, NO_EVIDENCE, openContest, stepContest, type VoiceFrame } from '../../src/call/turn/evidence.ts';
+import { DEFAULT_INTERRUPTION } from '../../src/call/turn/turn-settings.ts';
 import { FRAME_MS } from './sounds.ts';
 
 /** Speech may go on in the detector's ear for so many frames after its end, or end so many before it. */

@@ -1,5 +1,5 @@
 import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
-import { DEFAULT_ENDPOINTING } from '../../src/call/turn/endpointing.ts';
+import { DEFAULT_ENDPOINTING } from '../../src/call/turn/turn-settings.ts';
 import { Carrier } from './carrier.ts';
 import type { Certificate } from './certificate.ts';
 import { framesAfterEnd, framesToClear, hearLine } from './detector-frames.ts';

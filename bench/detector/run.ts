@@ -1,7 +1,9 @@
 import { seededRandom } from '../../src/audio/tone.ts';
 import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
 import { EchoGuard } from '../../src/call/inbound/echo/echo-guard.ts';
-import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../src/call/turn/turn.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../src/call/turn/turn-settings.ts';
+import { initialTurn } from '../../src/call/turn/turn-state.ts';
+import { stepTurn } from '../../src/call/turn/turn.ts';
 import type { TurnEvent, TurnState } from '../../src/call/turn/turn-state.ts';
 import { botSpeech } from '../conversation/bot-voice.ts';
 import { SENTENCES } from '../conversation/bots/words.ts';
@@ -104,7 +106,7 @@ export function runScene(scene: Scene, detector: VoiceDetector, seed: number): r
     if (next !== undefined && frame === next.frame) {
       current += 1;
       commits = [];
-      state = speaking({ ...initialTurn(), hearing: state.hearing });
+      state = speaking({ ...initialTurn(), voice: state.voice });
     }
     const pcm = scene.pcm.subarray(frame * FRAME, (frame + 1) * FRAME);
     const { voiced, speechLike } = detector.process(pcm);

@@ -1,7 +1,9 @@
 import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
 import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
 import { EchoGuard } from '../../src/call/inbound/echo/echo-guard.ts';
-import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../src/call/turn/turn.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../src/call/turn/turn-settings.ts';
+import { initialTurn } from '../../src/call/turn/turn-state.ts';
+import { stepTurn } from '../../src/call/turn/turn.ts';
 import type { TurnEvent, TurnState } from '../../src/call/turn/turn-state.ts';
 import { echoOf, type EchoPath } from './path.ts';
 import type { Speech } from './speech.ts';
@@ -133,8 +135,8 @@ function listen(
       }
       current += 1;
       seen = newOutcome(current === 0, spokenAt[current] !== undefined);
-      const { hearing } = state;
-      state = { ...initialTurn(), hearing };
+      const { voice } = state;
+      state = { ...initialTurn(), voice };
       step({ type: 'call-started', atMs: nowMs });
       step({ type: 'bot-started', atMs: nowMs, policy: 'always' });
     }

@@ -3,7 +3,9 @@ import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity
 import { EchoGuard } from '../../src/call/inbound/echo/echo-guard.ts';
 import { EchoSearch, HISTORY_SAMPLES, SEGMENT_SAMPLES } from '../../src/call/inbound/echo/echo-search.ts';
 import { Recording } from '../../src/call/recording/recording.ts';
-import { stepTurn, DEFAULT_TURN_SETTINGS, initialTurn } from '../../src/call/turn/turn.ts';
+import { stepTurn } from '../../src/call/turn/turn.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../src/call/turn/turn-settings.ts';
+import { initialTurn } from '../../src/call/turn/turn-state.ts';
 import type { TurnState } from '../../src/call/turn/turn-state.ts';
 import { JsonCodec } from '../../src/carriers/json-codec.ts';
 import { twilioDialect } from '../../src/carriers/twilio/dialect.ts';

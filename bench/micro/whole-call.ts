@@ -4,7 +4,7 @@ import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity
 import { EvenLoudness } from '../../src/call/outbound/loudness.ts';
 import { DEFAULT_LEAD } from '../../src/call/outbound/playout-lead.ts';
 import { ANSWER_READER } from '../../src/call/control/answer-reader.ts';
-import { turnMachine } from '../../src/call/turn/turn-machine.ts';
+import { turnMachine } from '../../src/call/turn/turn.ts';
 import { SecretVault } from '../../src/call/control/secret-vault.ts';
 import { CallSession } from '../../src/call/session.ts';
 import type { CallServices } from '../../src/call/services.ts';

@@ -12,7 +12,7 @@ import type { RecordingFiles } from './recording/recording-file.ts';
 import type { SecretVault } from './control/secret-vault.ts';
 import type { Sounds } from './outbound/sounds/port.ts';
 import type { Ticker } from './ticker.ts';
-import type { TurnMachine } from './turn/turn-machine.ts';
+import type { TurnMachine } from './turn/turn.ts';
 
 /** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
 export type CallNews =

@@ -14,7 +14,7 @@ import { SecretInput } from './control/secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { StallDetector } from './outbound/stall-detector.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
-import { callerHasFloor, nothingIsSaid } from './turn/turn.ts';
+import { callerFloor, callerMustBeHeard } from './turn/floor.ts';
 import { TurnLoop } from './turn/turn-loop.ts';
 import type { TurnEffect, TurnEvent, TurnState } from './turn/turn-state.ts';
 
@@ -59,7 +59,10 @@ export class CallSession {
     const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
     this.#carrier = new CarrierControl(identity, services, this.#callLog, carrierFloor);
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
-    const farewellFloor = { isTaken: () => callerHasFloor(this.#turns.state), hangUp: (reason: string) => this.hangUp(reason) };
+    const farewellFloor = {
+      isTaken: () => callerMustBeHeard(this.#turns.state),
+      hangUp: (reason: string) => this.hangUp(reason),
+    };
     this.#farewell = new HangupPolicy(services.clock, timing.hangupAfterMarkMs, farewellFloor);
     this.#supervision = new Supervision(identity, services, this.#callLog, {
       media: () => this.#media,
@@ -275,7 +278,7 @@ export class CallSession {
       carryOutFloor(effect, media, this.#callLog, nowMs);
       // With nothing left to say, no mark will ever tell the machine that the bot has finished.
       if (effect.type === 'restore' && !media.voice.speaking) this.#feed({ type: 'bot-finished', atMs: nowMs });
-      if (effect.type === 'cancel-reply' && effect.takesBack) this.#secret.expect(this.#turns.state.expectation, nowMs);
+      if (effect.type === 'cancel-reply' && effect.takesBack) this.#secret.expect(this.#turns.state.dialog.expectation, nowMs);
       return;
     }
     switch (effect.type) {
@@ -301,7 +304,7 @@ export class CallSession {
         this.#callLog.turnOver(conversation.current, media.outbound);
         this.#dialog.kept(conversation.open(this.#secret.hide(effect.input, nowMs), this.#services.clock.wallMs()));
         // What was asked for is still expected, and as secret as it was.
-        this.#secret.expect(this.#turns.state.expectation, nowMs);
+        this.#secret.expect(this.#turns.state.dialog.expectation, nowMs);
         return this.#services.journal(this.#record('in-progress'));
       case 'filler':
         media.voice.filler();
@@ -336,7 +339,7 @@ export class CallSession {
       hangUpAfterThis: (reason) => this.#farewell.afterThis(reason),
       transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#carrier.transfer(to)),
       pressAfterThis: (digits) => this.#carrier.pressAfterThis(digits),
-      listenFor: (hints) => this.#listening.listenFor(hints, () => nothingIsSaid(this.#turns.state)),
+      listenFor: (hints) => this.#listening.listenFor(hints, () => callerFloor(this.#turns.state) === undefined),
       sayAgain: (phrase) => {
         if (!this.#farewell.last) this.#media?.voice.phrase(phrase, this.#callLog.conversation.current, 'always');
       },
@@ -350,8 +353,7 @@ export class CallSession {
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#callLog.speechFailed(service, error);
     // Nobody needs to be heard while the last words are spoken.
-    if (service === 'asr' && this.#farewell.deaf) return;
-    this.apologise('speech-unavailable');
+    if (service !== 'asr' || !this.#farewell.deaf) this.apologise('speech-unavailable');
   }
 
   /** Says one last sentence that cannot be interrupted, and hangs up after it or has the caller connected to somebody else. */

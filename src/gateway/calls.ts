@@ -15,7 +15,7 @@ import { SecretVault } from '../call/control/secret-vault.ts';
 import { type CallNews, type CallServices, DEFAULT_CALL_TIMING } from '../call/services.ts';
 import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
 import { Ticker } from '../call/ticker.ts';
-import { turnMachine } from '../call/turn/turn-machine.ts';
+import { turnMachine } from '../call/turn/turn.ts';
 import { VoiceNames } from '../call/outbound/voice-names.ts';
 import { TwilioControl } from '../carriers/twilio/control.ts';
 import type { Bot } from '../config/bots.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { CallServices } from '../call/services.ts';
-import type { TurnMachine } from '../call/turn/turn-machine.ts';
+import type { TurnMachine } from '../call/turn/turn.ts';
 import type { TurnEffect } from '../call/turn/turn-state.ts';
+import { dated, timeOf } from '../call/turn/line.ts';
 
 /** One thing a call decided: an effect of the turn machine, a sentence it had spoken, what it asked of dialog and carrier. */
 export const decisionSchema = z.object({
@@ -56,7 +57,7 @@ export class DecisionLog {
       settingsOf: (bot) => machine.settingsOf(bot),
       step: (settings, state, event) => {
         const step = machine.step(settings, state, event);
-        const atMs = 'atMs' in event ? event.atMs : 'frame' in event ? event.frame.atMs : undefined;
+        const atMs = timeOf(dated(state.line, event));
         for (const effect of step.effects) this.#effect(effect, atMs);
         return step;
       },

@@ -8,7 +8,7 @@ import type { CallServices, CallTiming } from '../call/services.ts';
 import { ANSWER_READER } from '../call/control/answer-reader.ts';
 import { SecretVault } from '../call/control/secret-vault.ts';
 import { CallSession } from '../call/session.ts';
-import { turnMachine } from '../call/turn/turn-machine.ts';
+import { turnMachine } from '../call/turn/turn.ts';
 import { type Decision, DecisionLog } from './decision.ts';
 import type { CallFixture, Entry } from './fixture.ts';
 import { measuresOf, type TurnMeasure } from './measures.ts';

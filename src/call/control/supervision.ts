@@ -5,7 +5,7 @@ import type { CallLog } from '../log/call-log.ts';
 import type { HangupPolicy } from './hangup-policy.ts';
 import type { Media } from '../media.ts';
 import type { CallIdentity, CallServices } from '../services.ts';
-import { nothingIsSaid } from '../turn/turn.ts';
+import { callerFloor } from '../turn/floor.ts';
 import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
 
 /** What somebody who looks after a live call may have it do. */
@@ -115,12 +115,10 @@ export class Supervision {
     const media = this.#floor.media();
     const turn = this.#floor.turn();
     if (media === undefined || this.#floor.farewell.last || this.#connecting) return;
-    const { phase } = turn;
-    const contested = phase.name === 'bot-speaking' && phase.contest !== undefined;
-    if (contested || !nothingIsSaid(turn)) return;
+    if (callerFloor(turn) !== undefined) return;
     this.#waiting.shift();
     const policy = next.interruptible ?? this.#identity.bot.interruption.allow;
-    if (phase.name === 'listening') this.#floor.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
+    if (turn.phase.name === 'listening') this.#floor.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
     media.voice.interject(next.text, this.#callLog.conversation.current, policy);
   }
 
@@ -147,7 +145,7 @@ export class Supervision {
     this.#mute(false);
     const media = this.#floor.media();
     // A caller who is speaking just then is answered as always.
-    if (media === undefined || this.#waiting.length > 0 || !nothingIsSaid(this.#floor.turn())) return;
+    if (media === undefined || this.#waiting.length > 0 || callerFloor(this.#floor.turn()) !== undefined) return;
     this.#waiting.push({ type: 'say', text: phrasesOf(this.#identity.bot, media.voice.language).sayAgain });
   }
 
@@ -166,7 +164,7 @@ export class Supervision {
     const control = this.#services.controlOf(carrier);
     if (control === undefined) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
     this.#callLog.ordered('transfer', by);
-    const wasMuted = this.#floor.turn().muted;
+    const wasMuted = this.#floor.turn().bot.muted;
     this.#mute(true);
     // A carrier may end the stream before it says that it has the caller.
     this.#floor.farewell.afterThis('transferred');

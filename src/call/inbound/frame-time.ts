@@ -1,4 +1,4 @@
-import { LATE_AFTER_MS, LATE_UNTIL_MS } from '../turn/turn-settings.ts';
+import { DEFAULT_LINE } from '../turn/turn-settings.ts';
 
 /** Share of the time that passes by which dates catch up with a line that stays behind. */
 const CATCH_UP = 0.1;
@@ -26,7 +26,7 @@ export class FrameTime {
     const stampMs = timestampMs === undefined ? undefined : timestampMs + durationMs;
     const goesOnMs = this.#goesOn(stampMs, durationMs, nowMs);
     const lateMs = nowMs - goesOnMs;
-    this.#late = lateMs > (this.#late ? 0 : LATE_AFTER_MS) && lateMs < LATE_UNTIL_MS;
+    this.#late = lateMs > (this.#late ? 0 : DEFAULT_LINE.lateAfterMs) && lateMs < DEFAULT_LINE.lateUntilMs;
     this.#stampMs = stampMs;
     this.#overMs = this.#late ? goesOnMs : nowMs;
     this.#cameMs = nowMs;

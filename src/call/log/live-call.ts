@@ -63,5 +63,5 @@ function seen({ id, identity: { tenantId, bot, inbound }, attached, standing }: 
   const { carrier, from, to, direction } = inbound;
   const about = { id, tenantId, bot: bot.name, carrier, from, to, direction, startedAtWallMs };
   const phase = attached ? turn.phase.name : 'connecting';
-  return { ...about, phase, muted: turn.muted, mutedUntilWallMs, turns, callerText, botText };
+  return { ...about, phase, muted: turn.bot.muted, mutedUntilWallMs, turns, callerText, botText };
 }

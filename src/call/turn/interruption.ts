@@ -1,131 +1,79 @@
-/** What may interrupt a sentence of the bot: voice and keys, keys alone, or nothing. */
-export type Interruptible = 'always' | 'keypad' | 'never';
+import { spokeSinceAsked } from './asking.ts';
+import { containsPhrase, isBackchannel } from './backchannel.ts';
+import { dropBackchannel, onlyListens } from './dropped-speech.ts';
+import { FRAME_MS, mayInterrupt, openContest, stepContest, type VoiceFrame } from './evidence.ts';
+import { keyed, trails, withPending, withPendingDigits } from './keying.ts';
+import { provisionalText } from './transcript.ts';
+import type { TurnSettings } from './turn-settings.ts';
+import { type In, quietly, type Step, type TurnEvent } from './turn-state.ts';
+import { callerSpeaks, voicedLately, withoutBurst } from './voice.ts';
 
-/**
- * Who keeps the floor when the caller makes a sound while the bot speaks. In two steps: a *hold* stops feeding the
- * carrier and costs nothing if it was a cough; a *clear* takes back what is queued and gives the caller the floor.
- */
-export interface InterruptionSettings {
-  /** Voiced time in the recent window that starts a contest (hold). */
-  readonly holdAfterMs: number;
-  /** Evidence of speech that decides the contest for the caller (clear). */
-  readonly clearAfterMs: number;
-  /** How much a frame counts that begins a sound and has no pitch at all, against one that has: an s, or the most of a cough. */
-  readonly unpitchedWeight: number;
-  /** Evidence that frames without pitch can make up together: nobody takes the floor by hissing. */
-  readonly mostUnpitchedMs: number;
-  /** Quiet inside a contest that decides it for the bot (resume). */
-  readonly resumeAfterQuietMs: number;
-  /** A sound without any pitch is no speech after this time: shorter than what the carrier plays on, so that it costs nothing. */
-  readonly hissForMs: number;
-  /** A contest never lasts longer; undecided, the bot goes on. */
-  readonly decideWithinMs: number;
-  /** Time from the caller's first sound in which words may still turn what sound decided. */
-  readonly reverseWithinMs: number;
-  /** Words that stop the bot however they sound, in plain words. */
-  readonly stopPhrases: readonly string[];
-}
-
-export const DEFAULT_INTERRUPTION: InterruptionSettings = {
-  holdAfterMs: 40,
-  clearAfterMs: 120,
-  unpitchedWeight: 0.5,
-  mostUnpitchedMs: 60,
-  resumeAfterQuietMs: 160,
-  hissForMs: 240,
-  decideWithinMs: 500,
-  reverseWithinMs: 1_500,
-  stopPhrases: [],
-};
-
-/** What speaks for speech so far. */
-export interface Evidence {
-  readonly evidenceMs: number;
-  /** The part of it that frames without pitch made up. */
-  readonly unpitchedMs: number;
-}
-
-export const NO_EVIDENCE: Evidence = { evidenceMs: 0, unpitchedMs: 0 };
-
-/** An open question of who has the floor. */
-export interface Contest extends Evidence {
-  readonly sinceMs: number;
-  readonly lastVoicedMs: number;
-}
-
-export interface VoiceFrame {
-  /** When it was over, as far as one can tell; see `frame-time.ts`. */
-  readonly atMs: number;
-  /** When it came: later than that, where the line was late. */
-  readonly cameMs?: number;
-  readonly voiced: boolean;
-  /** 0 (noise) to 1 (pitched, like a vowel). */
-  readonly speechLike: number;
-}
-
-const FRAME_MS = 20;
-const PITCHED = 0.5;
-
-export function isPitched({ voiced, speechLike }: VoiceFrame): boolean {
-  return voiced && speechLike >= PITCHED;
-}
-
-/** Up to here a frame has no pitch at all: noise is often so much like itself by chance. */
-const TONELESS = 0.25;
-/** Pitch after which what has none is a consonant, and worth as much: a cough begins the other way round. */
-const VOWEL_MS = 40;
-
-/** Adds what one 20 ms frame is worth. */
-export function addEvidence(settings: InterruptionSettings, before: Evidence, frame: VoiceFrame): Evidence {
-  const { evidenceMs, unpitchedMs } = before;
-  if (!frame.voiced) return { evidenceMs, unpitchedMs };
-  if (isPitched(frame)) return { evidenceMs: evidenceMs + FRAME_MS, unpitchedMs };
-  const worthMs = Math.max(
-    0,
-    Math.min(FRAME_MS * unpitchedWeight(settings, before, frame), settings.mostUnpitchedMs - unpitchedMs),
-  );
-  return { evidenceMs: evidenceMs + worthMs, unpitchedMs: unpitchedMs + worthMs };
-}
-
-function unpitchedWeight(settings: InterruptionSettings, before: Evidence, { speechLike }: VoiceFrame): number {
-  if (before.evidenceMs - before.unpitchedMs >= VOWEL_MS) return 1;
-  const nearly = Math.max(0, (speechLike - TONELESS) / (PITCHED - TONELESS));
-  return settings.unpitchedWeight + (1 - settings.unpitchedWeight) * nearly;
-}
-
-/** @param evidence that of the running burst, this frame included */
-export function openContest(frame: VoiceFrame, evidence: Evidence): Contest {
-  return { sinceMs: frame.atMs, ...evidence, lastVoicedMs: frame.atMs };
-}
-
-/** Adds a frame to a contest and says who has won it, if anyone has. */
-export function stepContest(
-  settings: InterruptionSettings,
-  contest: Contest,
-  frame: VoiceFrame,
-): { contest: Contest; verdict: 'open' | 'clear' | 'resume' } {
-  const next: Contest = {
-    sinceMs: contest.sinceMs,
-    ...addEvidence(settings, contest, frame),
-    lastVoicedMs: frame.voiced ? frame.atMs : contest.lastVoicedMs,
-  };
-  if (next.evidenceMs >= settings.clearAfterMs) return { contest: next, verdict: 'clear' };
-  const quietMs = frame.atMs - next.lastVoicedMs;
-  if (quietMs >= settings.resumeAfterQuietMs) return { contest: next, verdict: 'resume' };
-  const hissMs = next.evidenceMs > next.unpitchedMs ? 0 : frame.atMs - next.sinceMs;
-  if (hissMs >= settings.hissForMs) return { contest: next, verdict: 'resume' };
-  if (frame.atMs - next.sinceMs >= settings.decideWithinMs) return { contest: next, verdict: 'resume' };
-  return { contest: next, verdict: 'open' };
-}
-
-/** Whether this kind of input may take the floor under the utterance's policy. */
-export function mayInterrupt(policy: Interruptible, by: 'voice' | 'key'): boolean {
-  switch (policy) {
-    case 'always':
-      return true;
-    case 'keypad':
-      return by === 'key';
-    case 'never':
-      return false;
+/** A sound while the bot speaks: holds it, and then clears it or has it go on. */
+export function voiceOverBot({ interruption }: TurnSettings, state: In<'bot-speaking'>, frame: VoiceFrame): Step {
+  const { phase, voice } = state;
+  if (!mayInterrupt(phase.policy, 'voice')) return quietly(state);
+  if (phase.contest === undefined) {
+    // Frames and not their times are counted: one that comes a little early is as long as any other.
+    if (!frame.voiced || FRAME_MS * voicedLately(voice) < interruption.holdAfterMs) return quietly(state);
+    const contest = openContest(frame, voice.burst);
+    return { state: { ...state, phase: { ...phase, contest } }, effects: [{ type: 'hold' }] };
   }
+  const { contest, verdict } = stepContest(interruption, phase.contest, frame);
+  switch (verdict) {
+    case 'open':
+      return quietly({ ...state, phase: { ...phase, contest } });
+    case 'resume':
+      return {
+        state: { ...state, voice: withoutBurst(voice), phase: { ...phase, contest: undefined } },
+        effects: [{ type: 'resume' }],
+      };
+    case 'clear': {
+      const onsetMs = voice.burstSinceMs ?? contest.sinceMs;
+      const next = callerSpeaks(state, frame.atMs, true);
+      return { state: next.state, effects: [{ type: 'clear', by: 'voice', onsetMs, atMs: frame.atMs }] };
+    }
+  }
+}
+
+/** Words while the bot speaks. A caller too quiet for the voice detector is heard by them. */
+export function wordsOverBot({ interruption }: TurnSettings, state: In<'bot-speaking'>, atMs: number): Step {
+  const { phase, voice } = state;
+  if (!mayInterrupt(phase.policy, 'voice')) return quietly(state);
+  const text = provisionalText(state.caller.words);
+  const lastVoicedMs = voice.lastVoicedMs ?? Number.NEGATIVE_INFINITY;
+  // Words without a voice behind them are an echo's; words of listening do not want the floor.
+  const voiced = spokeSinceAsked(state) && atMs - lastVoicedMs <= interruption.reverseWithinMs;
+  const wantsFloor = voiced && !isBackchannel(text, state.dialog.expectation.asked === true);
+  if (!wantsFloor && !containsPhrase(text, interruption.stopPhrases)) return quietly(state);
+  const onsetMs = voice.burstSinceMs ?? (voiced ? lastVoicedMs : atMs);
+  const { evidenceMs } = voice.burst;
+  const phaseNow = {
+    name: 'caller-speaking',
+    sinceMs: onsetMs,
+    voicedMs: atMs - onsetMs,
+    evidenceMs,
+    interrupted: true,
+  } as const;
+  return { state: { ...state, phase: phaseNow }, effects: [{ type: 'clear', by: 'words', onsetMs, atMs }] };
+}
+
+/** A key while the bot speaks: ends what it says, or is kept for the next turn. */
+export function keyOverBot(
+  settings: TurnSettings,
+  state: In<'bot-speaking'>,
+  { atMs, digit }: TurnEvent & { readonly type: 'digit' },
+): Step {
+  if (trails(settings, state, digit, atMs)) return quietly(state);
+  const [taken, digits] = withPending(state, digit);
+  if (!mayInterrupt(state.phase.policy, 'key')) return quietly(withPendingDigits(state, digits));
+  const next = keyed(settings, taken, digits, atMs);
+  return { state: next.state, effects: [{ type: 'clear', by: 'key', onsetMs: atMs, atMs }, ...next.effects] };
+}
+
+/** What time changes while the bot speaks: a "mm-hm" is over, or a contest that no frame decides. */
+export function whileBotSpeaks({ interruption }: TurnSettings, state: In<'bot-speaking'>, atMs: number): Step {
+  const { contest } = state.phase;
+  if (contest === undefined) return onlyListens(interruption, state, atMs) ? dropBackchannel(state, atMs, atMs) : quietly(state);
+  if (atMs - contest.sinceMs < interruption.decideWithinMs + interruption.frameGraceMs) return quietly(state);
+  return { state: { ...state, phase: { ...state.phase, contest: undefined } }, effects: [{ type: 'resume' }] };
 }

@@ -1,27 +1,7 @@
-import type { EndpointingSettings } from './endpointing.ts';
-import type { Contest, Evidence, Interruptible, InterruptionSettings, VoiceFrame } from './interruption.ts';
-import type { TurnWords } from './transcript.ts';
-import type { ExpectedValue, ValueReader } from './value-reader.ts';
-
-export interface TurnSettings {
-  readonly endpointing: EndpointingSettings;
-  readonly interruption: InterruptionSettings;
-  /** Silence from the caller, after the bot fell silent, that counts as no input. */
-  readonly noInputMs: number;
-  /** Silences in a row that the dialog is told of; after one more the call is given up. */
-  readonly noInputAttempts: number;
-  /** Pause between keys that completes a keyed answer. */
-  readonly interDigitMs: number;
-  /** Waiting for words, or for the dialog, longer than this is covered by a filler. */
-  readonly settlingFillerMs: number;
-  readonly thinkingFillerMs: number;
-  /** Quiet, with words that stand still, after which the dialog is asked before the turn is over; undefined for never. */
-  readonly askEarlyMs: number | undefined;
-  /** A dialog that has said nothing for this long has failed this turn. */
-  readonly thinkingLimitMs: number;
-  /** Understands the values that dialogs ask for. */
-  readonly reader: ValueReader;
-}
+import type { Contest, Evidence, Interruptible, VoiceFrame } from './evidence.ts';
+import { NO_EVIDENCE } from './evidence.ts';
+import { NO_WORDS, type TurnWords } from './transcript.ts';
+import type { ExpectedValue } from './value-reader.ts';
 
 /** What the next answer is expected to be; set by the dialog's `gather`. */
 export interface Expectation {
@@ -56,12 +36,12 @@ export type TurnEvent =
   | { readonly type: 'call-started'; readonly atMs: number }
   /** The reply's first audio went out, or words that nobody asked for are about to. `asks`: what begins is a question. */
   | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible; readonly asks?: boolean }
-  /** Somebody who looks after the call silences the bot, or gives it its voice back. */
-  | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean }
   /** A later sentence of the same reply begins, with its own policy. */
   | { readonly type: 'bot-policy'; readonly policy: Interruptible; readonly asks?: boolean }
   /** The reply is complete and all of it has been played. */
-  | { readonly type: 'bot-finished'; readonly atMs: number };
+  | { readonly type: 'bot-finished'; readonly atMs: number }
+  /** Somebody who looks after the call silences the bot, or gives it its voice back. */
+  | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean };
 
 export type TurnEffect =
   | { readonly type: 'commit'; readonly reason: string; readonly lastVoicedMs: number }
@@ -99,20 +79,6 @@ export type AskedInput =
   | { readonly kind: 'keyed'; readonly digits: string }
   | { readonly kind: 'no-input'; readonly attempt: number };
 
-/** What is known of the caller's voice in the running turn. */
-export interface Hearing {
-  /** Voiced flags of the last four frames, newest in bit 0. */
-  readonly recent: number;
-  /** Evidence for speech in the running burst. */
-  readonly burst: Evidence;
-  readonly burstSinceMs: number | undefined;
-  readonly lastVoicedMs: number | undefined;
-  /** The last voiced frame that had a pitch. */
-  readonly lastPitchedMs: number | undefined;
-  /** Quiet before the running burst, until it has been judged; undefined before the first one. */
-  readonly pauseMs: number | undefined;
-}
-
 export type Phase =
   /** Nobody speaks; the caller is expected to. */
   | { readonly name: 'listening'; readonly sinceMs: number }
@@ -146,6 +112,49 @@ export type Phase =
     }
   | { readonly name: 'bot-speaking'; readonly policy: Interruptible; readonly contest: Contest | undefined };
 
+export type PhaseName = Phase['name'];
+
+/** What was heard of the caller's voice lately. */
+export interface Voice {
+  /** Voiced flags of the last four frames, newest in bit 0. */
+  readonly recent: number;
+  /** Evidence for speech in the running burst. */
+  readonly burst: Evidence;
+  readonly burstSinceMs: number | undefined;
+  readonly lastVoicedMs: number | undefined;
+  /** The last voiced frame that had a pitch. */
+  readonly lastPitchedMs: number | undefined;
+  /** Quiet before the running burst, until it has been judged; undefined before the first one. */
+  readonly pauseMs: number | undefined;
+}
+
+/** What the caller has said and pressed in the turn that is not asked yet, and what they are like. */
+export interface Caller {
+  readonly words: TurnWords;
+  readonly wordsChangedMs: number | undefined;
+  /** Keys pressed where they could not interrupt, kept for the next turn. */
+  readonly pendingDigits: string;
+  /** Silences in a row. */
+  readonly noInputs: number;
+  /** Pauses inside their turns, in ms, newest last, at most 20. */
+  readonly pauses: readonly number[];
+}
+
+/** What is known of the recogniser: which of its segments are used up, and what it still owes. */
+export interface Recogniser {
+  /** Segments up to this one belong to turns already asked. */
+  readonly askedSeg: number;
+  /** Segments up to this one held nothing meant for the bot, and belong to no turn. */
+  readonly droppedSeg: number;
+  /** Commits whose last final has not come, on a platform that marks it. */
+  readonly commitsOutstanding: number;
+  readonly lastCommitMs: number | undefined;
+  /** Whether this platform says which final is the last of a commit. */
+  readonly marksEndOfUtterance: boolean;
+  /** Commit-to-final times of this session, newest last, at most 20. */
+  readonly settlings: readonly number[];
+}
+
 /** The turn that the dialog was asked, kept so that it can be taken back. */
 export interface Asked {
   readonly input: AskedInput;
@@ -156,37 +165,77 @@ export interface Asked {
   readonly expectation: Expectation;
 }
 
-export interface TurnState {
-  readonly phase: Phase;
-  readonly hearing: Hearing;
-  readonly words: TurnWords;
-  readonly wordsChangedMs: number | undefined;
-  /** Words of this turn that an early answer was asked for, the last ones, and how often. */
-  readonly early: { readonly text: string; readonly times: number } | undefined;
+/** What the dialog waits for, and what it was asked. */
+export interface DialogPart {
+  readonly expectation: Expectation;
   /** The turn the dialog is answering. */
   readonly asked: Asked | undefined;
-  /** Segments up to this one belong to turns already asked. */
-  readonly askedSeg: number;
-  /** Segments up to this one held nothing meant for the bot, and belong to no turn. */
-  readonly droppedSeg: number;
-  readonly noInputs: number;
-  /** Commits whose last final has not come, on a platform that marks it. */
-  readonly commitsOutstanding: number;
-  readonly lastCommitMs: number | undefined;
-  /** Whether this platform says which final is the last of a commit. */
-  readonly marksEndOfUtterance: boolean;
-  /** Keys pressed where they could not interrupt, kept for the next turn. */
-  readonly pendingDigits: string;
-  readonly expectation: Expectation;
+  /** Words of this turn that an early answer was asked for, the last ones, and how often. */
+  readonly early: { readonly text: string; readonly times: number } | undefined;
+}
+
+export interface BotPart {
   /** The bot neither speaks nor acts, and nobody is asked. */
   readonly muted: boolean;
-  /** Pauses of this caller inside their turns, in ms, newest last, at most 20. */
-  readonly pauses: readonly number[];
-  /** Commit-to-final times of this session, newest last, at most 20. */
-  readonly settlings: readonly number[];
 }
+
+/** How late the caller's line is. */
+export interface Line {
+  /** The last frame: when it was said, and when it came. */
+  readonly frame: VoiceFrame | undefined;
+  /** When something was decided last: no frame is dated before that. */
+  readonly decidedMs: number;
+}
+
+/** All that turn-taking knows of a call. */
+export interface TurnState {
+  readonly phase: Phase;
+  readonly voice: Voice;
+  readonly caller: Caller;
+  readonly recogniser: Recogniser;
+  readonly dialog: DialogPart;
+  readonly bot: BotPart;
+  readonly line: Line;
+}
+
+/** The state in one phase. */
+export type In<Name extends PhaseName> = TurnState & { readonly phase: Phase & { readonly name: Name } };
 
 export interface Step {
   readonly state: TurnState;
   readonly effects: readonly TurnEffect[];
+}
+
+export const NO_EFFECTS: readonly TurnEffect[] = [];
+
+/** The event changes the state at most. */
+export function quietly(state: TurnState): Step {
+  return { state, effects: NO_EFFECTS };
+}
+
+/** Before the call has started: nothing heard, nothing asked. */
+export function initialTurn(): TurnState {
+  return {
+    phase: { name: 'listening', sinceMs: Number.POSITIVE_INFINITY },
+    voice: {
+      recent: 0,
+      burst: NO_EVIDENCE,
+      burstSinceMs: undefined,
+      lastVoicedMs: undefined,
+      lastPitchedMs: undefined,
+      pauseMs: undefined,
+    },
+    caller: { words: NO_WORDS, wordsChangedMs: undefined, pendingDigits: '', noInputs: 0, pauses: [] },
+    recogniser: {
+      askedSeg: -1,
+      droppedSeg: -1,
+      commitsOutstanding: 0,
+      lastCommitMs: undefined,
+      marksEndOfUtterance: false,
+      settlings: [],
+    },
+    dialog: { expectation: {}, asked: undefined, early: undefined },
+    bot: { muted: false },
+    line: { frame: undefined, decidedMs: Number.NEGATIVE_INFINITY },
+  };
 }

@@ -13,7 +13,7 @@ import type { CallNews, CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-lead.ts';
 import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
-import { turnMachine } from '../../../src/call/turn/turn-machine.ts';
+import { turnMachine } from '../../../src/call/turn/turn.ts';
 import { SecretVault } from '../../../src/call/control/secret-vault.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
 import type { Attachment, CallControl, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';

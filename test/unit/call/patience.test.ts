@@ -48,8 +48,8 @@ describe('a caller who pauses long', () => {
   it('teaches by going on after the turn was taken for over', () => {
     const turn = new TurnDriver().greeted();
     for (let seg = 0; seg < 3; seg += 1) turn.voice(400).partial(seg, 'so').quiet(900);
-    expect(turn.state.pauses.length).toBeGreaterThanOrEqual(2);
-    expect(Math.max(...turn.state.pauses)).toBeGreaterThanOrEqual(900);
+    expect(turn.state.caller.pauses.length).toBeGreaterThanOrEqual(2);
+    expect(Math.max(...turn.state.caller.pauses)).toBeGreaterThanOrEqual(900);
   });
 });
 

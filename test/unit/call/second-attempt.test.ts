@@ -55,7 +55,7 @@ it('expects again what it did when the caller goes on before anything was heard'
   turn.voice(600).partial(0, 'four one').quiet(700).final(0, 'four one');
   expect(turn.state.phase.name).toBe('thinking');
   turn.feed({ type: 'expect', expectation: { maxDigits: 1 } }).voice(300);
-  expect([turn.kinds.at(-1), turn.state.expectation]).toEqual([
+  expect([turn.kinds.at(-1), turn.state.dialog.expectation]).toEqual([
     'cancel-reply',
     { endpointingMs: 500, maxDigits: 6, asked: true },
   ]);

@@ -1,6 +1,9 @@
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
-import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../../src/call/turn/turn.ts';
-import type { TurnEffect, TurnEvent, TurnSettings, TurnState } from '../../../src/call/turn/turn-state.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../../src/call/turn/turn-settings.ts';
+import { initialTurn } from '../../../src/call/turn/turn-state.ts';
+import { stepTurn } from '../../../src/call/turn/turn.ts';
+import type { TurnEffect, TurnEvent, TurnState } from '../../../src/call/turn/turn-state.ts';
+import type { TurnSettings } from '../../../src/call/turn/turn-settings.ts';
 
 /** Drives the turn machine on a time of its own, 20 ms frames at a time, and keeps what it did. */
 export class TurnDriver {

@@ -5,8 +5,8 @@ import { loadVoiceActivity } from '../../../src/audio/voice-activity/voice-activ
 import { compareCalls, type ReplayReport } from '../../../src/replay/compare.ts';
 import { replayCall, type ReplayChange, type ReplayParts } from '../../../src/replay/replay-call.ts';
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
-import { turnMachine, type TurnMachine } from '../../../src/call/turn/turn-machine.ts';
-import type { TurnSettings } from '../../../src/call/turn/turn-state.ts';
+import { turnMachine, type TurnMachine } from '../../../src/call/turn/turn.ts';
+import type { TurnSettings } from '../../../src/call/turn/turn-settings.ts';
 import type { Attachment, MediaEvent } from '../../../src/carriers/port.ts';
 import { keptCall, keptCallsFolder } from './kept-calls.ts';
 import { parts as scriptedParts } from './recorded-call.ts';

@@ -5,7 +5,7 @@ import type { CallOrder } from '../../../src/call/control/supervision.ts';
 import type { CallFixture } from '../../../src/replay/fixture.ts';
 import type { ReplayParts } from '../../../src/replay/replay-call.ts';
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
-import { turnMachine } from '../../../src/call/turn/turn-machine.ts';
+import { turnMachine } from '../../../src/call/turn/turn.ts';
 import { SecretVault } from '../../../src/call/control/secret-vault.ts';
 import { type CallIdentity, type CallServices, DEFAULT_CALL_TIMING } from '../../../src/call/services.ts';
 import { CallSession } from '../../../src/call/session.ts';

@@ -1,6 +1,9 @@
 import { expect, it, test } from 'vitest';
-import { addEvidence, DEFAULT_INTERRUPTION, type Evidence, NO_EVIDENCE } from '../../../../src/call/turn/interruption.ts';
-import { DEFAULT_TURN_SETTINGS, initialTurn, stepTurn } from '../../../../src/call/turn/turn.ts';
+import { addEvidence, type Evidence, NO_EVIDENCE } from '../../../../src/call/turn/evidence.ts';
+import { DEFAULT_INTERRUPTION } from '../../../../src/call/turn/turn-settings.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../../../src/call/turn/turn-settings.ts';
+import { initialTurn } from '../../../../src/call/turn/turn-state.ts';
+import { stepTurn } from '../../../../src/call/turn/turn.ts';
 import type { TurnEffect, TurnState } from '../../../../src/call/turn/turn-state.ts';
 
 const VOWEL = 0.9;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { DEFAULT_TURN_SETTINGS } from '../../../../src/call/turn/turn.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../../../src/call/turn/turn-settings.ts';
 import { TurnDriver } from '../turn-driver.ts';
 
 describe('the end of a turn', () => {

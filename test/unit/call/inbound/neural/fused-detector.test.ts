@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FusedDetector } from '../../../../../src/call/inbound/neural/fused-detector.ts';
-import { initialTurn, DEFAULT_TURN_SETTINGS, stepTurn } from '../../../../../src/call/turn/turn.ts';
+import { initialTurn } from '../../../../../src/call/turn/turn-state.ts';
+import { DEFAULT_TURN_SETTINGS } from '../../../../../src/call/turn/turn-settings.ts';
+import { stepTurn } from '../../../../../src/call/turn/turn.ts';
 import type { TurnEffect, TurnState } from '../../../../../src/call/turn/turn-state.ts';
 
 /** A line 20 ms at a time: what the built-in detector says of each frame, and how likely the judge finds it speech. */

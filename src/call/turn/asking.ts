@@ -1,0 +1,97 @@
+import { isHesitation } from './backchannel.ts';
+import { hasWords, joinWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
+import type { TurnSettings } from './turn-settings.ts';
+import { type Asked, type AskedInput, NO_EFFECTS, type Recogniser, type Step, type TurnState } from './turn-state.ts';
+import { isUnfinished } from './unfinished.ts';
+
+/** Hands the turn to the dialog; words that come late for it are known by their segment. */
+export function ask(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
+  // Keys end a turn without a silence: the words before them must not go on in the next one's segment.
+  if (!byKeys(input) || state.phase.name === 'settling' || !hasWords(state.caller.words))
+    return handOver(state, input, atMs, provisional);
+  const next = handOver({ ...state, recogniser: withCommit(state.recogniser, atMs) }, input, atMs, provisional);
+  const lastVoicedMs = state.voice.lastVoicedMs ?? atMs;
+  return { state: next.state, effects: [{ type: 'commit', reason: 'keys', lastVoicedMs }, ...next.effects] };
+}
+
+/** The recogniser is asked for its last words so far. @param sentMs when */
+export function withCommit(recogniser: Recogniser, sentMs: number): Recogniser {
+  return { ...recogniser, commitsOutstanding: recogniser.commitsOutstanding + 1, lastCommitMs: sentMs };
+}
+
+function byKeys(input: AskedInput): boolean {
+  return input.kind === 'keyed' || (input.kind === 'spoken' && input.keys !== undefined);
+}
+
+function handOver(state: TurnState, input: AskedInput, atMs: number, provisional: boolean): Step {
+  if (state.bot.muted) return keepTurn(state, input, atMs);
+  const answered = input.kind === 'spoken' || input.kind === 'keyed';
+  const { dialog, caller, ...taken } = withTurnTaken(state, input, atMs);
+  return {
+    state: {
+      ...taken,
+      phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
+      caller: { ...caller, noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : caller.noInputs },
+      // Silence answers nothing: a caller who begins at last is still giving what was asked for.
+      dialog: { ...dialog, expectation: input.kind === 'no-input' ? dialog.expectation : {} },
+    },
+    effects: [{ type: 'ask', input, provisional, atMs }],
+  };
+}
+
+/** The turn of a caller whose bot is muted; what the bot had asked for is still expected once it is not. */
+function keepTurn(state: TurnState, input: AskedInput, atMs: number): Step {
+  return {
+    state: { ...withTurnTaken(state, input, atMs), phase: { name: 'listening', sinceMs: atMs } },
+    effects: input.kind === 'spoken' && input.text === '' ? NO_EFFECTS : [{ type: 'keep-turn', input, atMs }],
+  };
+}
+
+/** The words so far are this turn's, and no longer the next one's. */
+function withTurnTaken(state: TurnState, input: AskedInput, atMs: number): TurnState {
+  const { caller, recogniser, dialog } = state;
+  const { words } = caller;
+  const { askedSeg } = recogniser;
+  return {
+    ...state,
+    caller: { ...caller, words: NO_WORDS, wordsChangedMs: undefined },
+    recogniser: { ...recogniser, askedSeg: Math.max(askedSeg, words.lastSeg) },
+    dialog: { ...dialog, asked: { input, words, atMs, segBefore: askedSeg, expectation: dialog.expectation }, early: undefined },
+  };
+}
+
+/** The state before a turn that was not over was asked, with its words and what was said since. */
+export function rollBackTurn(state: TurnState, asked: Asked, atMs: number): TurnState {
+  const { caller, recogniser, dialog } = state;
+  return {
+    ...state,
+    caller: { ...caller, words: joinWords(asked.words, caller.words), wordsChangedMs: atMs },
+    recogniser: { ...recogniser, askedSeg: asked.segBefore },
+    dialog: { ...dialog, asked: undefined, expectation: asked.expectation },
+  };
+}
+
+/** What the dialog was asked, where that can be taken back: the greeting and keys cannot. */
+export function askedInWords({ dialog: { asked } }: TurnState): Asked | undefined {
+  return asked?.input.kind === 'spoken' || asked?.input.kind === 'no-input' ? asked : undefined;
+}
+
+export function spokeSinceAsked({ dialog: { asked }, voice }: TurnState): boolean {
+  return asked === undefined || (voice.lastVoicedMs ?? Number.NEGATIVE_INFINITY) > asked.atMs;
+}
+
+/** Words that stand still in a quiet line may be all: the dialog can be asked while the rest of the silence is waited for. */
+export function withEarlyAsk({ askEarlyMs, endpointing }: TurnSettings, step: Step, atMs: number): Step {
+  const { state, effects } = step;
+  const { phase, voice, caller, dialog } = state;
+  if (askEarlyMs === undefined || state.bot.muted || (phase.name !== 'caller-speaking' && phase.name !== 'settling')) return step;
+  const { words, wordsChangedMs } = caller;
+  const silentMs = atMs - (voice.lastVoicedMs ?? atMs);
+  if (silentMs < askEarlyMs || wordsChangedMs === undefined || atMs - wordsChangedMs < endpointing.earlyStillMs) return step;
+  const times = dialog.early?.times ?? 0;
+  const text = provisionalText(words);
+  const asked = dialog.early !== undefined && sameWords(dialog.early.text, text);
+  if (text === '' || asked || times >= endpointing.mostEarly || isUnfinished(text) || isHesitation(text)) return step;
+  const early = { text, times: times + 1 };
+  return { state: { ...state, dialog: { ...dialog, early } }, effects: [...effects, { type: 'ask-early', text }] };
+}

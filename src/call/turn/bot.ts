@@ -1,0 +1,106 @@
+import { waitingWords } from './backchannel.ts';
+import { dropBackchannel } from './dropped-speech.ts';
+import { keyed, withPendingDigits } from './keying.ts';
+import { hasWords, provisionalText } from './transcript.ts';
+import type { TurnSettings } from './turn-settings.ts';
+import { type Expectation, type In, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+
+type BotStarted = TurnEvent & { readonly type: 'bot-started' };
+type BotPolicy = TurnEvent & { readonly type: 'bot-policy' };
+
+/** What the bot says begins to be heard. */
+export function botSpeaks(_settings: TurnSettings, before: TurnState, { policy, asks }: BotStarted): Step {
+  return quietly({ ...withQuestion(before, asks), phase: { name: 'bot-speaking', policy, contest: undefined } });
+}
+
+/** The reply begins to be heard. */
+export function replyStarts(settings: TurnSettings, before: In<'thinking'>, event: BotStarted): Step {
+  const { state: speaking } = botSpeaks(settings, before, event);
+  const { words } = before.caller;
+  if (!before.phase.fillerSaid || waitingWords(provisionalText(words)) === undefined) return quietly(speaking);
+  // A "hello?" into the wait is answered by this. What a partial of one goes on to say belongs to the turn that was asked.
+  const { state, effects } = dropBackchannel(speaking, event.atMs, event.atMs);
+  if (words.partial === undefined) return { state, effects };
+  return { state: { ...state, recogniser: { ...state.recogniser, droppedSeg: before.recogniser.droppedSeg } }, effects };
+}
+
+/** A later sentence may be interrupted in another way. */
+export function sentenceStarts(_settings: TurnSettings, state: In<'bot-speaking'>, { policy, asks }: BotPolicy): Step {
+  return quietly({ ...withQuestion(state, asks), phase: { ...state.phase, policy } });
+}
+
+/** Something else of the bot's begins: a question is open all the same. */
+export function questionIsOpen(_settings: TurnSettings, state: TurnState, { asks }: BotStarted | BotPolicy): Step {
+  return quietly(withQuestion(state, asks));
+}
+
+/** A question of the bot's stays open until it is answered, whatever is said behind it. */
+function withQuestion<State extends TurnState>(state: State, asks: boolean | undefined): State {
+  const { dialog } = state;
+  if (asks !== true || dialog.expectation.asked === true) return state;
+  return { ...state, dialog: { ...dialog, expectation: { ...dialog.expectation, asked: true } } };
+}
+
+/** The dialog has asked for something, or for nothing: a question that the bot is asking in its own words is open all the same. */
+export function expect(
+  _settings: TurnSettings,
+  state: TurnState,
+  { expectation }: TurnEvent & { readonly type: 'expect' },
+): Step {
+  return quietly({ ...state, dialog: { ...state.dialog, expectation: expected(state, expectation) } });
+}
+
+function expected({ phase, dialog }: TurnState, given: Expectation | undefined): Expectation {
+  if (given !== undefined) return { ...given, asked: true };
+  return phase.name === 'bot-speaking' && dialog.expectation.asked === true ? { asked: true } : {};
+}
+
+/** All of the reply was heard: the caller is expected to speak, or speaks already. */
+export function botFinished(
+  settings: TurnSettings,
+  state: In<'bot-speaking'> | In<'thinking'>,
+  { atMs }: { readonly atMs: number },
+): Step {
+  const { phase, caller, voice } = state;
+  if (caller.pendingDigits !== '') return keyed(settings, withPendingDigits(state, ''), caller.pendingDigits, atMs);
+  const contest = phase.name === 'bot-speaking' ? phase.contest : undefined;
+  if (contest === undefined && !hasWords(caller.words)) return quietly({ ...state, phase: { name: 'listening', sinceMs: atMs } });
+  const { evidenceMs = 0, sinceMs = atMs } = contest ?? {};
+  const lastVoicedMs = voice.lastVoicedMs ?? atMs;
+  return quietly({
+    ...state,
+    voice: { ...voice, lastVoicedMs },
+    phase: { name: 'caller-speaking', sinceMs, voicedMs: evidenceMs, evidenceMs, interrupted: false },
+  });
+}
+
+/** Silences the bot at once, or gives it its voice back. A caller who is speaking goes on. */
+export function muted(settings: TurnSettings, state: TurnState, { on, atMs }: TurnEvent & { readonly type: 'muted' }): Step {
+  if (!on) return unmute(state, atMs);
+  if (state.bot.muted) return quietly(state);
+  const silenced = silence(settings, { ...state, bot: { ...state.bot, muted: true } }, atMs);
+  return { state: silenced.state, effects: [{ type: 'silence' }, ...silenced.effects] };
+}
+
+function silence(settings: TurnSettings, state: TurnState, atMs: number): Step {
+  const { phase } = state;
+  switch (phase.name) {
+    case 'caller-speaking':
+    case 'settling':
+      return quietly({ ...state, phase: { ...phase, interrupted: false } });
+    case 'thinking':
+      return botFinished(settings, { ...state, phase }, { atMs });
+    case 'bot-speaking':
+      return botFinished(settings, { ...state, phase }, { atMs });
+    case 'listening':
+    case 'keying':
+      return quietly(state);
+  }
+}
+
+/** The bot listens again: the caller has all the time to speak, as after a reply. */
+function unmute(state: TurnState, atMs: number): Step {
+  const { phase, caller } = state;
+  const waiting = phase.name === 'listening' ? { ...phase, sinceMs: atMs } : phase;
+  return quietly({ ...state, bot: { ...state.bot, muted: false }, caller: { ...caller, noInputs: 0 }, phase: waiting });
+}

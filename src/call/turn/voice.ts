@@ -1,0 +1,96 @@
+import { addEvidence, FRAME_MS, isPitched, NO_EVIDENCE, type VoiceFrame } from './evidence.ts';
+import type { VoiceSettings, TurnSettings } from './turn-settings.ts';
+import { type Phase, quietly, type Step, type TurnState, type Voice } from './turn-state.ts';
+
+/** Pauses of a caller that are remembered. */
+const MOST_PAUSES = 20;
+
+/**
+ * The state with 20 ms of the line taken in. Written out, not spread: all of one hidden class, for every frame of every call.
+ * @param dated the frame as it is to be understood
+ * @param came the frame as it came
+ */
+export function withFrame(settings: TurnSettings, state: TurnState, dated: VoiceFrame, came: VoiceFrame): TurnState {
+  const voice = listen(settings, state.voice, dated);
+  const { caller, recogniser, dialog, bot } = state;
+  const phase = spokenOn(state.phase, state.voice, voice, dated);
+  return { phase, voice, caller, recogniser, dialog, bot, line: { frame: came, decidedMs: state.line.decidedMs } };
+}
+
+/** A caller who has the floor has spoken for a frame more. */
+function spokenOn(phase: Phase, before: Voice, voice: Voice, frame: VoiceFrame): Phase {
+  if (phase.name !== 'caller-speaking') return phase;
+  const { name, sinceMs, interrupted } = phase;
+  const voicedMs = phase.voicedMs + (frame.voiced ? FRAME_MS : 0);
+  const evidenceMs = phase.evidenceMs + Math.max(0, voice.burst.evidenceMs - before.burst.evidenceMs);
+  const isSame = voicedMs === phase.voicedMs && evidenceMs === phase.evidenceMs;
+  return isSame ? phase : { name, sinceMs, voicedMs, evidenceMs, interrupted };
+}
+
+function listen(settings: TurnSettings, voice: Voice, frame: VoiceFrame): Voice {
+  const recent = ((voice.recent << 1) | (frame.voiced ? 1 : 0)) & 0b1111;
+  if (frame.voiced) {
+    return {
+      recent,
+      burst: addEvidence(settings.interruption, voice.burst, frame),
+      burstSinceMs: voice.burstSinceMs ?? frame.atMs,
+      lastVoicedMs: frame.atMs,
+      lastPitchedMs: isPitched(frame) ? frame.atMs : voice.lastPitchedMs,
+      pauseMs: voice.burstSinceMs === undefined ? pauseBefore(frame, voice) : voice.pauseMs,
+    };
+  }
+  const over = voice.lastVoicedMs !== undefined && frame.atMs - voice.lastVoicedMs >= settings.voice.burstGapMs;
+  const hasBurst = voice.burst !== NO_EVIDENCE || voice.burstSinceMs !== undefined;
+  const ends = over && hasBurst;
+  if (recent === voice.recent && !ends) return voice;
+  return {
+    recent,
+    burst: ends ? NO_EVIDENCE : voice.burst,
+    burstSinceMs: ends ? undefined : voice.burstSinceMs,
+    lastVoicedMs: voice.lastVoicedMs,
+    lastPitchedMs: voice.lastPitchedMs,
+    pauseMs: voice.pauseMs,
+  };
+}
+
+/** Words tell that the caller spoke before a frame tells when: then there was no pause. */
+function pauseBefore({ atMs }: VoiceFrame, { lastVoicedMs = atMs }: Voice): number {
+  return Math.max(0, atMs - lastVoicedMs);
+}
+
+export function isOnset(settings: VoiceSettings, voice: Voice): boolean {
+  return voicedLately(voice) >= settings.onsetFrames;
+}
+
+/** Voiced frames among the last four. */
+export function voicedLately({ recent }: Voice): number {
+  let voiced = 0;
+  for (let bits = recent; bits !== 0; bits >>= 1) voiced += bits & 1;
+  return voiced;
+}
+
+/** How long it has been quiet; for ever where nothing was heard yet. */
+export function quietMs({ lastVoicedMs }: Voice, atMs: number): number {
+  return atMs - (lastVoicedMs ?? Number.NEGATIVE_INFINITY);
+}
+
+/** What did not convince does not count again: a rattle that goes on must not add up to speech. */
+export function withoutBurst(voice: Voice): Voice {
+  return { ...voice, burst: NO_EVIDENCE, burstSinceMs: undefined };
+}
+
+/** The caller went on after a pause: what was quiet was no end, and the next one like it is none either. */
+export function withPauseLearned<State extends TurnState>(state: State): State {
+  const { voice, caller } = state;
+  const pauses = voice.pauseMs === undefined ? caller.pauses : [...caller.pauses, voice.pauseMs].slice(-MOST_PAUSES);
+  return { ...state, caller: { ...caller, pauses }, voice: { ...voice, pauseMs: undefined } };
+}
+
+/** The caller takes the floor with their voice: the quiet before it was nobody's pause. */
+export function callerSpeaks(before: TurnState, atMs: number, interrupted: boolean): Step {
+  const state: TurnState = { ...before, voice: { ...before.voice, pauseMs: undefined } };
+  const sinceMs = state.voice.burstSinceMs ?? atMs;
+  const voicedMs = Math.max(FRAME_MS, atMs - sinceMs);
+  const { evidenceMs } = state.voice.burst;
+  return quietly({ ...state, phase: { name: 'caller-speaking', sinceMs, voicedMs, evidenceMs, interrupted } });
+}
