@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { PlatformLanguage } from '../speech/languages/languages.ts';
+import type { PlatformLanguage } from '../speech/asr/languages.ts';
 import { printLine, printNote, tableText } from './output.ts';
 import { runSpeechCommand } from './speech/session.ts';
 

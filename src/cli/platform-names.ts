@@ -5,8 +5,8 @@ import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { voices as embeddedVoices } from '../platform/engines/synth/voices.ts';
 import { indicLanguages } from '../platform/languages.ts';
-import { serviceHealth } from '../speech/health.ts';
-import { askLanguages } from '../speech/languages/ask-languages.ts';
+import { serviceHealth } from '../speech/client/health.ts';
+import { askLanguages } from '../speech/asr/languages.ts';
 import type { Configuration } from './configuration.ts';
 
 /** What bots may name of the speech platform; undefined where it is not known. */

@@ -5,7 +5,7 @@ import { systemClock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { readFaults } from '../platform/server/faults/read-faults.ts';
 import type { SpeechPlatformSettings } from '../speech/platform.ts';
-import { RedisTokenStore } from '../speech/redis-token-store.ts';
+import { RedisTokenStore } from '../speech/client/redis-token-store.ts';
 import { startPlatformProcess } from './platform-process.ts';
 
 export interface SpeechSource extends AsyncDisposable {

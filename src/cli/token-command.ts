@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { MemoryTokenStore } from '../speech/token-store.ts';
+import { MemoryTokenStore } from '../speech/client/token-store.ts';
 import { printLine, printNote } from './output.ts';
 import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
 import { countOption } from './speech/usage.ts';

@@ -12,7 +12,7 @@ import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
-import { keysOf } from '../speech/settings.ts';
+import { keysOf } from '../speech/client/settings.ts';
 import type { Gateway, GatewayOptions } from './app.ts';
 import { openBacklog } from './backlog.ts';
 import { botsOf, openJournal } from './calls.ts';

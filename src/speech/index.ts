@@ -2,9 +2,9 @@
 export type { Clock, Timer } from '../kernel/clock.ts';
 export type { LogFields, Logger } from '../observability/logger.ts';
 export { type AccessToken, type PlatformHealth, SpeechPlatform, type SpeechPlatformDeps } from './platform.ts';
-export type { SpeechPlatformSettings } from './settings.ts';
-export type { TokenProvider } from './credentials.ts';
-export { MemoryTokenStore, type SharedToken, type TokenStore } from './token-store.ts';
+export type { SpeechPlatformSettings } from './client/settings.ts';
+export type { TokenProvider } from './client/credentials.ts';
+export { MemoryTokenStore, type SharedToken, type TokenStore } from './client/token-store.ts';
 export {
   SpeechAuthError,
   SpeechBusyError,
@@ -14,7 +14,7 @@ export {
   SpeechProtocolError,
   SpeechRequestError,
   SpeechUnavailableError,
-} from './errors.ts';
+} from './client/errors.ts';
 export type {
   Recogniser,
   RecognitionEvent,
@@ -34,13 +34,13 @@ export type {
   TranscriptionSegment,
 } from './asr/transcription-result.ts';
 export type { CommittedTurn, RecognitionStream } from './asr/recognition-stream.ts';
-export type { ServiceHealth } from './health.ts';
-export type { PlatformLanguage, PlatformLanguages } from './languages/languages.ts';
-export type { MedicalOptions } from './medical/medical.ts';
-export type { MedicalResult, MedicalSegment } from './medical/medical-result.ts';
-export { registeredDate, type SpeakerProfile } from './speakers/speaker-profile.ts';
-export type { NamedSpeaker, RegisteredSpeaker, SpeakerMatch, Speakers } from './speakers/speakers.ts';
-export type { Slot, SlotPriority } from './slots.ts';
+export type { ServiceHealth } from './client/health.ts';
+export type { PlatformLanguage, PlatformLanguages } from './asr/languages.ts';
+export type { MedicalOptions } from './asr/medical.ts';
+export type { MedicalResult, MedicalSegment } from './asr/medical.ts';
+export { registeredDate, type SpeakerProfile } from './asr/speakers.ts';
+export type { NamedSpeaker, RegisteredSpeaker, SpeakerMatch, Speakers } from './asr/speakers.ts';
+export type { Slot, SlotPriority } from './client/slots.ts';
 export type { BatchSpeechOptions, SpokenAudio } from './tts/batch.ts';
 export type { RequestStyle, StreamedSpeechOptions } from './tts/realtime-request.ts';
 export { SentenceCutter, splitForSpeech } from './tts/sentences.ts';

@@ -10,34 +10,28 @@ import {
   type TranscriptionSource,
   type TranscriptionWatch,
 } from './asr/batch.ts';
-import { RealtimeRecogniser } from './asr/realtime.ts';
+import { RealtimeRecogniser, KeyedRecogniser } from './asr/realtime.ts';
 import { altDialect } from './asr/recognition-dialect.ts';
 import { RecognitionAdvice } from './asr/recognition-advice.ts';
 import { RecognitionStream } from './asr/recognition-stream.ts';
-import { type Connections, connect } from './connections.ts';
-import { eitherSignal } from './either-signal.ts';
-import { SpeechOverloadedError } from './errors.ts';
-import { type ServiceHealth, serviceHealth } from './health.ts';
-import { HealthWatch } from './health-watch.ts';
-import { KeyedRecogniser } from './keyed-recogniser.ts';
-import { askLanguages } from './languages/ask-languages.ts';
-import { type PlatformLanguages, readLanguages } from './languages/languages.ts';
-import { type MedicalOptions, transcribeMedical } from './medical/medical.ts';
-import type { MedicalResult } from './medical/medical-result.ts';
+import { type Connections, connect, PatientFetch } from './client/connections.ts';
+import { eitherSignal } from './client/deadline.ts';
+import { SpeechOverloadedError } from './client/errors.ts';
+import { type ServiceHealth, serviceHealth, HealthWatch } from './client/health.ts';
+import { askLanguages, type PlatformLanguages, readLanguages } from './asr/languages.ts';
+import { type MedicalOptions, transcribeMedical, type MedicalResult } from './asr/medical.ts';
 import type { Recogniser, RecognitionOptions, SynthesisRequest, Synthesizer } from './port.ts';
-import { needed, type SpeechPlatformSettings } from './settings.ts';
-import type { Slot, SlotUse } from './slots.ts';
-import { type SpeakerService, Speakers } from './speakers/speakers.ts';
-import { TokenSource } from './tokens.ts';
+import { needed, type SpeechPlatformSettings, serviceUrl } from './client/settings.ts';
+import type { Slot, SlotUse } from './client/slots.ts';
+import { type SpeakerService, Speakers } from './asr/speakers.ts';
+import { TokenSource } from './client/tokens.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from './tts/batch.ts';
-import { PatientFetch } from './patient-fetch.ts';
-import { serviceUrl } from './service-url.ts';
 import { PhraseCache } from './tts/phrase-cache.ts';
 import { PhraseFiles } from './tts/phrase-files.ts';
 import { RealtimeSynthesizer } from './tts/realtime.ts';
 import type { StreamedSpeechOptions } from './tts/realtime-request.ts';
 
-export type { SpeechPlatformSettings } from './settings.ts';
+export type { SpeechPlatformSettings } from './client/settings.ts';
 
 /** What it runs on: the process's own clock and `fetch`, and no log, where absent. */
 export interface SpeechPlatformDeps {

@@ -2,7 +2,7 @@ import { wavFile } from '../../src/audio/wav.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { ConnectionFault } from '../../src/sim/faults/connection-fault.ts';
 import { FaultyProxy } from '../../src/sim/faults/tcp-proxy.ts';
-import { SpeechError } from '../../src/speech/errors.ts';
+import { SpeechError } from '../../src/speech/client/errors.ts';
 import type { RecognitionEvent } from '../../src/speech/port.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';
 import type { SpeechFormat } from '../../src/speech/tts/speech-fields.ts';

@@ -4,7 +4,7 @@ import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { analyseRecording, type AnalyseRecordingParts } from '../../jobs/analysis/analyse-recording.ts';
 import type { RecordingAnalysis } from '../../jobs/analysis/document.ts';
 import { writeFileAtomic } from '../../kernel/temporary.ts';
-import { SpeechAuthError } from '../../speech/errors.ts';
+import { SpeechAuthError } from '../../speech/client/errors.ts';
 import type { BatchCounts } from './batch-progress.ts';
 import type { ItemFetcher } from './fetch-item.ts';
 import { type BrokenItem, isBroken, type Item, placeName } from './items.ts';

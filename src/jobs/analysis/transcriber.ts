@@ -1,6 +1,6 @@
 import type { TranscriptionOptions } from '../../speech/asr/transcription-options.ts';
 import type { TranscriptionResult } from '../../speech/asr/transcription-result.ts';
-import type { MedicalResult } from '../../speech/medical/medical-result.ts';
+import type { MedicalResult } from '../../speech/asr/medical.ts';
 import type { Segment } from './transcript.ts';
 
 /** What the platform understood; what was not asked for is not there. */

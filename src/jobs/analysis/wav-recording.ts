@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { rm, copyFile, open, type FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
-import { splitWav } from '../../speech/medical/split-wav.ts';
+import { splitWav } from '../../speech/asr/split-wav.ts';
 import { wavSampleBytes, decodeWavSamples, readWavLayout, wavHeader, type WavLayout } from '../../audio/wav.ts';
 import { Resampler } from '../../audio/resample.ts';
 import { SpeechMeter, type Stretch } from './speech-meter.ts';

@@ -1,9 +1,8 @@
-import type { SpeechHttp, SpeechRequest } from '../requests.ts';
-import { openSource, type TranscriptionSource } from './audio-source.ts';
+import type { SpeechHttp, SpeechRequest } from '../client/requests.ts';
+import { openSource, type TranscriptionSource, isLargeUpload, PacedFile } from './audio-source.ts';
 import { type TranscriptionOptions, transcriptionFields } from './transcription-options.ts';
 import { readTranscription, type TranscriptionResult } from './transcription-result.ts';
-import { isLargeUpload, PacedFile } from './upload-file.ts';
-import { serviceUrl } from '../service-url.ts';
+import { serviceUrl } from '../client/settings.ts';
 
 export type { TranscriptionSource } from './audio-source.ts';
 export type { TranscriptionOptions } from './transcription-options.ts';

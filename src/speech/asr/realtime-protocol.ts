@@ -1,10 +1,9 @@
-import { isRecoverableClose } from '../close-codes.ts';
-import { failureOf, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../errors.ts';
+import { isRecoverableClose } from '../client/socket.ts';
+import { failureOf, SpeechFailedError, SpeechProtocolError, SpeechUnavailableError } from '../client/errors.ts';
 import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
 import { RECOGNITION_BATCH_MS, type RecognitionEvent, type RecognitionOptions } from '../port.ts';
 import { Commits } from './commits.ts';
-import { type At, type Effect, NO_EFFECTS } from './protocol-step.ts';
-import type { RealtimeEvent } from './realtime-events.ts';
+import { type At, type Effect, NO_EFFECTS, type RealtimeEvent } from './realtime-events.ts';
 import { primaryDialect, type RecognitionDialect } from './recognition-dialect.ts';
 import { type Death, OUTAGE_MS, Reconnection } from './reconnection.ts';
 import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';

@@ -1,4 +1,4 @@
-import { bearerHeader } from '../credentials.ts';
+import { bearerHeader } from '../client/credentials.ts';
 import type { RecognitionOptions } from '../port.ts';
 import { readRealtimeEvent, type RealtimeEvent } from './realtime-events.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import { SpeechOverloadedError, SpeechUnavailableError } from '../errors.ts';
+import { SpeechOverloadedError, SpeechUnavailableError } from '../client/errors.ts';
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
 
 export interface RecognitionStreamOptions {

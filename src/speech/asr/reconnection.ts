@@ -1,5 +1,5 @@
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
-import { SpeechError } from '../errors.ts';
+import { SpeechError } from '../client/errors.ts';
 
 const BACKOFF: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 4_000, jitter: 0.2 };
 /** Time without a working session after which the recogniser is given up, and for one connection; more audio is not kept. */

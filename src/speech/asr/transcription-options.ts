@@ -1,4 +1,4 @@
-import { SpeechRequestError } from '../errors.ts';
+import { SpeechRequestError } from '../client/errors.ts';
 
 /** Every parameter of the batch endpoint in our words (ASR doc, parameter table); what is absent is not sent. */
 export interface TranscriptionOptions {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { readAnswer } from '../parse-answer.ts';
-import type { SpeechAnswer } from '../requests.ts';
+import { readAnswer, type SpeechAnswer } from '../client/requests.ts';
 
 /** A stretch of the recording (ASR doc, "Verbose transcription result"). Times are in seconds from its beginning. */
 export interface TranscriptionSegment {

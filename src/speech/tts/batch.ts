@@ -1,14 +1,14 @@
 import { joinSamples } from '../../audio/samples.ts';
 import { parseWav, wavFile } from '../../audio/wav.ts';
-import { eitherSignal } from '../either-signal.ts';
-import { SpeechError, SpeechProtocolError, SpeechRequestError, SpeechUnavailableError } from '../errors.ts';
-import type { Exchange } from '../exchange.ts';
-import type { SpeechHttp } from '../requests.ts';
-import type { SlotPriority } from '../slots.ts';
+import { eitherSignal } from '../client/deadline.ts';
+import { SpeechError, SpeechProtocolError, SpeechRequestError, SpeechUnavailableError } from '../client/errors.ts';
+import type { Exchange } from '../client/exchange.ts';
+import type { SpeechHttp } from '../client/requests.ts';
+import type { SlotPriority } from '../client/slots.ts';
 import { splitForSpeech } from './sentences.ts';
 import { wholeAudio } from './whole-audio.ts';
 import { checkText, codePoints, type SpeechFormat, speechFields, type SpeechOptions } from './speech-fields.ts';
-import { serviceUrl } from '../service-url.ts';
+import { serviceUrl } from '../client/settings.ts';
 
 /** A text to speak by the batch endpoint, and how its audio is to come. */
 export interface BatchSpeechOptions extends SpeechOptions {

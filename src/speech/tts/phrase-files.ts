@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'n
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
-import { seal, sealingKey, unseal } from '../sealed.ts';
+import { seal, sealingKey, unseal } from '../client/sealed.ts';
 
 export interface PhraseFilesOptions {
   /** A folder of its own; made when it is not there. */

@@ -1,6 +1,6 @@
 import type { AudioFormat } from '../../audio/format.ts';
-import { SpeechRequestError } from '../errors.ts';
-import type { SlotPriority } from '../slots.ts';
+import { SpeechRequestError } from '../client/errors.ts';
+import type { SlotPriority } from '../client/slots.ts';
 import { checkText, type SpeechFormat, streamEncoding } from './speech-fields.ts';
 
 /**

@@ -4,15 +4,14 @@ import { sleep } from '../../kernel/abort.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { stayAwake } from '../../kernel/stay-awake.ts';
-import type { Breaker } from '../breaker.ts';
-import type { Tokens } from '../credentials.ts';
-import { eitherSignal } from '../either-signal.ts';
-import { SpeechAuthError, SpeechError, SpeechUnavailableError } from '../errors.ts';
+import type { Breaker } from '../client/circuit-breaker.ts';
+import type { Tokens } from '../client/credentials.ts';
+import { eitherSignal } from '../client/deadline.ts';
+import { SpeechAuthError, SpeechError, SpeechUnavailableError } from '../client/errors.ts';
 import type { SynthesisRequest, Synthesizer } from '../port.ts';
-import type { Slots } from '../slots.ts';
-import { IdleSockets } from './idle-sockets.ts';
+import type { Slots } from '../client/slots.ts';
+import { IdleSockets, SynthesisSocket } from './synthesis-socket.ts';
 import { type StreamedSpeechOptions, type WireRequest, wireRequest } from './realtime-request.ts';
-import { SynthesisSocket } from './synthesis-socket.ts';
 
 export interface RealtimeSynthesizerOptions {
   readonly ttsUrl: string;

@@ -1,6 +1,6 @@
 import type { Encoding } from '../../audio/format.ts';
 import { parseWav } from '../../audio/wav.ts';
-import { SpeechRequestError } from '../errors.ts';
+import { SpeechRequestError } from '../client/errors.ts';
 
 /** Formats of batch synthesis; mulaw and alaw are 8 kHz telephony (TTS doc, format notes). */
 export const SPEECH_FORMATS = ['pcm', 'wav', 'mp3', 'ogg_opus', 'flac', 'mulaw', 'alaw'] as const;

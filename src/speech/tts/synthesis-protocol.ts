@@ -1,9 +1,10 @@
-import { type AudioFormat, TELEPHONE_FORMAT } from '../../audio/format.ts';
-import { SpeechFailedError, SpeechProtocolError } from '../errors.ts';
+import { z } from 'zod';
+import { decodeAudio, encodeAudio } from '../../audio/codec.ts';
+import { type AudioFormat, type Encoding, TELEPHONE_FORMAT } from '../../audio/format.ts';
+import { Resampler } from '../../audio/resample.ts';
+import { SpeechFailedError, SpeechProtocolError } from '../client/errors.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
 import { notRawAudio, shownHead } from './whole-audio.ts';
-import { encodingOf, readSynthesisEvent, type SynthesisEvent } from './realtime-events.ts';
-import { RecodeStream } from './recode-stream.ts';
 
 type Chunk = Extract<SynthesisEvent, { type: 'chunk' }>;
 
@@ -100,5 +101,117 @@ export class SynthesisProtocol {
 
   #maskedId(requestId = this.#requestId): string | undefined {
     return requestId === undefined ? undefined : this.#mask(requestId);
+  }
+}
+
+const words = z.string().nullish().catch(undefined);
+const wireEvent = z.looseObject({
+  type: z.string(),
+  request_id: words,
+  // Not lenient: with a wrong index or count, order cannot be told.
+  chunk_index: z.number().int().optional(),
+  format: z.string().optional(),
+  sample_rate: z.number().int().positive().optional(),
+  total_chunks: z.number().int().nonnegative().optional(),
+  error: z
+    .union([z.string(), z.looseObject({ message: z.string().optional() })])
+    .nullish()
+    .catch(undefined),
+  message: words,
+  error_message: words,
+  status: words,
+});
+
+/** A JSON message of the synthesizer in our words (TTS doc, "Events"). */
+export type SynthesisEvent =
+  | {
+      readonly type: 'chunk';
+      readonly index: number | undefined;
+      readonly format: string | undefined;
+      readonly rateHz: number | undefined;
+      readonly requestId: string | undefined;
+    }
+  | { readonly type: 'completion'; readonly totalChunks: number | undefined }
+  | { readonly type: 'error'; readonly error: string; readonly requestId: string | undefined }
+  | { readonly type: 'ignored' };
+
+/** @returns undefined for a frame that is not a JSON object with a type, or whose order or format cannot be read */
+export function readSynthesisEvent(frame: string): SynthesisEvent | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(frame);
+  } catch {
+    return undefined;
+  }
+  const parsed = wireEvent.safeParse(value);
+  if (!parsed.success) return undefined;
+  const event = parsed.data;
+  const requestId = event.request_id ?? undefined;
+  if (event.type === 'error' || (event.type === 'completion' && event.status === 'error')) {
+    const said = typeof event.error === 'string' ? event.error : event.error?.message;
+    return {
+      type: 'error',
+      error: (said ?? event.error_message ?? event.message ?? 'the synthesizer failed without a reason').slice(0, 500),
+      requestId,
+    };
+  }
+  if (event.type === 'chunk')
+    return { type: 'chunk', index: event.chunk_index, format: event.format, rateHz: event.sample_rate, requestId };
+  // `done` is what a later generation of the interface says instead.
+  if (event.type === 'completion' || event.type === 'done') return { type: 'completion', totalChunks: event.total_chunks };
+  return { type: 'ignored' };
+}
+
+/** The encoding a chunk's format names; undefined for one that a phone line cannot take as it is. */
+export function encodingOf(name: string): Encoding | undefined {
+  switch (name) {
+    case 'mulaw':
+    case 'ulaw':
+      return 'mulaw';
+    case 'alaw':
+      return 'alaw';
+    case 'pcm':
+      return 'pcm16';
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * Brings whatever a synthesizer answers to the format that was asked for, chunk by chunk: another rate is resampled and
+ * another encoding recoded, never played as noise. An odd byte of PCM waits for its other half.
+ */
+export class RecodeStream {
+  readonly #from: AudioFormat;
+  readonly #to: AudioFormat;
+  readonly #resampler: Resampler | undefined;
+  #odd: Uint8Array = new Uint8Array();
+
+  constructor(from: AudioFormat, to: AudioFormat) {
+    this.#from = from;
+    this.#to = to;
+    this.#resampler = from.rateHz === to.rateHz ? undefined : new Resampler(from.rateHz, to.rateHz);
+  }
+
+  push(bytes: Uint8Array): Uint8Array {
+    const whole = this.#whole(bytes);
+    if (this.#from.encoding === this.#to.encoding && this.#resampler === undefined) return whole;
+    const pcm = decodeAudio(this.#from.encoding, whole);
+    return encodeAudio(this.#to.encoding, this.#resampler === undefined ? pcm : this.#resampler.process(pcm));
+  }
+
+  /** What the resampler still owes. */
+  flush(): Uint8Array {
+    return this.#resampler === undefined ? new Uint8Array() : encodeAudio(this.#to.encoding, this.#resampler.flush());
+  }
+
+  #whole(bytes: Uint8Array): Uint8Array {
+    if (this.#from.encoding !== 'pcm16') return bytes;
+    const joined = new Uint8Array(this.#odd.length + bytes.length);
+    joined.set(this.#odd);
+    joined.set(bytes, this.#odd.length);
+    const whole = joined.length - (joined.length % 2);
+    this.#odd = joined.slice(whole);
+    return joined.subarray(0, whole);
   }
 }

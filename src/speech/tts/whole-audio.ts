@@ -1,5 +1,5 @@
-import { SpeechProtocolError } from '../errors.ts';
-import type { Exchange } from '../exchange.ts';
+import { SpeechProtocolError } from '../client/errors.ts';
+import type { Exchange } from '../client/exchange.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
 import type { SpeechFormat } from './speech-fields.ts';
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { maskSecret } from '../../../src/kernel/mask-secret.ts';
-import { openSocket, type PlatformSocket } from '../../../src/speech/socket.ts';
+import { openSocket, type PlatformSocket } from '../../../src/speech/client/socket.ts';
 import { eventually } from '../platform/setup.ts';
 import { startScripted } from './scripted-platform.ts';
 import { clock, failureOf } from './support.ts';

@@ -1,8 +1,8 @@
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { RealtimeRecogniser } from '../../../src/speech/asr/realtime.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
-import { Slots } from '../../../src/speech/slots.ts';
-import { TokenSource } from '../../../src/speech/tokens.ts';
+import { Slots } from '../../../src/speech/client/slots.ts';
+import { TokenSource } from '../../../src/speech/client/tokens.ts';
 import { RealtimeSynthesizer } from '../../../src/speech/tts/realtime.ts';
 import type { ScriptedPlatform } from './scripted-platform.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { Slots } from '../../../src/speech/slots.ts';
+import { Slots } from '../../../src/speech/client/slots.ts';
 import type { Synthesizer } from '../../../src/speech/port.ts';
 import { eventually } from '../platform/setup.ts';
 import { type ScriptedSocket, startScripted } from './scripted-platform.ts';

@@ -3,7 +3,7 @@ import { wavFile } from '../../../src/audio/wav.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';
-import { registeredDate } from '../../../src/speech/speakers/speaker-profile.ts';
+import { registeredDate } from '../../../src/speech/asr/speakers.ts';
 import { startTestPlatform } from '../platform/setup.ts';
 import { sayTones } from '../platform/tone-engines.ts';
 import { failureOf } from './support.ts';

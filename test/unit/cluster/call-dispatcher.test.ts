@@ -7,7 +7,7 @@ import { phrasesOf } from '../../../src/config/bots.ts';
 import type { InboundCall } from '../../../src/carriers/port.ts';
 import { fromPackage } from '../../../src/cli/package-root.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
-import { Slots } from '../../../src/speech/slots.ts';
+import { Slots } from '../../../src/speech/client/slots.ts';
 import { processOf, ScriptedMedia, settle } from './scripted-process.ts';
 
 const { bots } = loadBots(fromPackage('config/bots'));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { transcribe, type TranscriptionOptions, type TranscriptionSource } from '../../../../src/speech/asr/batch.ts';
-import { SpeechHttp } from '../../../../src/speech/requests.ts';
-import { TokenSource } from '../../../../src/speech/tokens.ts';
+import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
+import { TokenSource } from '../../../../src/speech/client/tokens.ts';
 import { API_KEY, AUTH_URL, type Asked, FakeFetch, minting } from '../fake-platform.ts';
 
 const wav: TranscriptionSource = { bytes: new TextEncoder().encode('RIFF'), name: 'call.wav' };

@@ -1,6 +1,6 @@
 import { decodeAudio } from '../../../../src/audio/codec.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
-import type { At, Effect } from '../../../../src/speech/asr/protocol-step.ts';
+import type { At, Effect } from '../../../../src/speech/asr/realtime-events.ts';
 import { RealtimeProtocol, type RealtimeProtocolOptions } from '../../../../src/speech/asr/realtime-protocol.ts';
 import type { RecognitionEvent } from '../../../../src/speech/port.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { SpeechUnavailableError } from '../../../../src/speech/errors.ts';
+import { SpeechUnavailableError } from '../../../../src/speech/client/errors.ts';
 import { ProtocolDriver, silence, voice } from './protocol-driver.ts';
 import { wordSound } from './word-model.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { type TranscriptionOptions, transcriptionFields } from '../../../../src/speech/asr/transcription-options.ts';
-import { SpeechRequestError } from '../../../../src/speech/errors.ts';
+import { SpeechRequestError } from '../../../../src/speech/client/errors.ts';
 
 describe('transcription options', () => {
   it('go out under the names of the documents [86]', () => {

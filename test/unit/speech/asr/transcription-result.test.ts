@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { readTranscription } from '../../../../src/speech/asr/transcription-result.ts';
-import type { SpeechAnswer } from '../../../../src/speech/requests.ts';
-import { SpeechProtocolError } from '../../../../src/speech/errors.ts';
+import type { SpeechAnswer } from '../../../../src/speech/client/requests.ts';
+import { SpeechProtocolError } from '../../../../src/speech/client/errors.ts';
 
 const answerOf = (text: string, requestId: string | undefined): SpeechAnswer => ({
   status: 200,

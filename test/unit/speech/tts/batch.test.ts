@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseWav, wavFile } from '../../../../src/audio/wav.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
-import { FixedToken } from '../../../../src/speech/credentials.ts';
-import { SpeechHttp } from '../../../../src/speech/requests.ts';
-import { Slots } from '../../../../src/speech/slots.ts';
+import { FixedToken } from '../../../../src/speech/client/credentials.ts';
+import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
+import { Slots } from '../../../../src/speech/client/slots.ts';
 import { type BatchSpeechOptions, type SpokenAudio, synthesize } from '../../../../src/speech/tts/batch.ts';
 import { type Answer, type Asked, FakeFetch, settle } from '../fake-platform.ts';
 

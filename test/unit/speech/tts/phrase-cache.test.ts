@@ -6,8 +6,7 @@ import type { SynthesisRequest, Synthesizer } from '../../../../src/speech/port.
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { PhraseFiles } from '../../../../src/speech/tts/phrase-files.ts';
-import { PhraseCache, type PhraseCacheOptions } from '../../../../src/speech/tts/phrase-cache.ts';
-import { PhraseStore } from '../../../../src/speech/tts/phrase-store.ts';
+import { PhraseCache, type PhraseCacheOptions, PhraseStore } from '../../../../src/speech/tts/phrase-cache.ts';
 
 const { signal } = new AbortController();
 const hello: SynthesisRequest = { text: 'Hello.', voice: 'Varun', language: 'en' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { encodingOf, readSynthesisEvent } from '../../../../src/speech/tts/realtime-events.ts';
+import { encodingOf, readSynthesisEvent } from '../../../../src/speech/tts/synthesis-protocol.ts';
 
 const read = (event: unknown): unknown => readSynthesisEvent(JSON.stringify(event));
 

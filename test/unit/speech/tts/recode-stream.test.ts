@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { decodeAudio, encodeAudio } from '../../../../src/audio/codec.ts';
 import { decodeMulaw, encodeMulaw } from '../../../../src/audio/g711.ts';
 import { type Encoding, MULAW_8K } from '../../../../src/audio/format.ts';
-import { RecodeStream } from '../../../../src/speech/tts/recode-stream.ts';
+import { RecodeStream } from '../../../../src/speech/tts/synthesis-protocol.ts';
 
 /** To 8 kHz mu-law, as calls need it. */
 function toMulaw(encoding: Encoding, rateHz: number): RecodeStream {

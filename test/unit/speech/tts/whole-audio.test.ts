@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from 'vitest';
 import { wavFile } from '../../../../src/audio/wav.ts';
-import { FixedToken } from '../../../../src/speech/credentials.ts';
-import { SpeechError } from '../../../../src/speech/errors.ts';
-import { SpeechHttp } from '../../../../src/speech/requests.ts';
+import { FixedToken } from '../../../../src/speech/client/credentials.ts';
+import { SpeechError } from '../../../../src/speech/client/errors.ts';
+import { SpeechHttp } from '../../../../src/speech/client/requests.ts';
 import { synthesize } from '../../../../src/speech/tts/batch.ts';
 import { SPEECH_FORMATS, type SpeechFormat } from '../../../../src/speech/tts/speech-fields.ts';
 import { SynthesisProtocol } from '../../../../src/speech/tts/synthesis-protocol.ts';

@@ -1,0 +1,114 @@
+import { Agent } from 'undici';
+import type { Clock } from '../../kernel/clock.ts';
+import { Breaker } from './circuit-breaker.ts';
+import { apiKeyHeader, FixedToken, ProvidedTokens, type Tokens } from './credentials.ts';
+import { SpeechRequestError } from './errors.ts';
+import { SpeechHttp, type SpeechHttpOptions } from './requests.ts';
+import { keysOf, needed, type SpeechPlatformSettings } from './settings.ts';
+import { Slots } from './slots.ts';
+import { TokenSource } from './tokens.ts';
+
+/** What all services of one client share: credentials, slots and senders, each bound to its own base address. */
+export interface Connections {
+  /** Access tokens for `asrUrl` and `ttsUrl`, one source for each key; the lane of a slot says which. */
+  readonly tokens: readonly Tokens[];
+  /** Recognition in all its forms; Variant B counts here too. */
+  readonly asrSlots: Slots;
+  readonly ttsSlots: Slots;
+  readonly medSlots: Slots;
+  readonly ttsBreaker: Breaker;
+  /** Sends to `asrUrl` with access tokens. */
+  readonly asr: SpeechHttp;
+  /** Sends to `ttsUrl` with access tokens. */
+  readonly tts: SpeechHttp;
+  /** Keys themselves, as Variant B and the medical service take them (document 1, rule 9); empty when there is none. */
+  readonly keys: readonly Tokens[];
+  /** Sends to `asrAltUrl` with a key as bearer. @throws SpeechRequestError without a key */
+  alt(): SpeechHttp;
+  /** Sends to `medUrl` with a key in X-API-Key. @throws SpeechRequestError without a key */
+  med(): SpeechHttp;
+}
+
+interface ConnectionDeps {
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  readonly closing: AbortSignal;
+}
+
+const DEFAULT_SLOTS = 16;
+/** At least 120 s (ASR doc, limits). */
+const DEFAULT_TIMEOUT_MS = 120_000;
+
+/** @throws TypeError unless there is exactly one of a key and a token */
+export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetcher, closing }: ConnectionDeps): Connections {
+  const apiKeys = keysOf(settings);
+  const {
+    slotsPerKey = DEFAULT_SLOTS,
+    synthesisSlotsPerKey = slotsPerKey,
+    requestTimeoutMs: timeoutMs = DEFAULT_TIMEOUT_MS,
+    token,
+  } = settings;
+  if (apiKeys.length > 0 === (token !== undefined))
+    throw new TypeError('a speech client needs an API key or a token, one of the two');
+  const tokens = token === undefined ? apiKeys.map((apiKey) => mintingTokens(settings, apiKey)) : [givenTokens(token)];
+  const slots = (perKey: number): Slots => new Slots(perKey, { lanes: tokens.length });
+  const [asrSlots, ttsSlots, medSlots] = [slots(slotsPerKey), slots(synthesisSlotsPerKey), slots(slotsPerKey)];
+  const ttsBreaker = new Breaker({ clock, service: 'synthesis' });
+  const sender = (options: Omit<SpeechHttpOptions, 'clock' | 'fetch' | 'timeoutMs'>): SpeechHttp =>
+    new SpeechHttp({ ...options, clock, fetch: fetcher, timeoutMs });
+  const keys = apiKeys.map((apiKey) => new FixedToken(apiKey));
+  const keyed = (service: string, options: Pick<SpeechHttpOptions, 'slots' | 'header'>): SpeechHttp => {
+    if (keys.length === 0) throw new SpeechRequestError(`${service} takes an API key, and the client was made with a token`);
+    return sender({ tokens: keys, breaker: new Breaker({ clock, service }), ...options });
+  };
+  let alt: SpeechHttp | undefined;
+  let med: SpeechHttp | undefined;
+  return {
+    tokens,
+    asrSlots,
+    ttsSlots,
+    medSlots,
+    ttsBreaker,
+    asr: sender({ tokens, slots: asrSlots, breaker: new Breaker({ clock, service: 'recognition' }) }),
+    tts: sender({ tokens, slots: ttsSlots, breaker: ttsBreaker }),
+    keys,
+    alt: () => (alt ??= keyed('Variant B', { slots: asrSlots })),
+    med: () => (med ??= keyed('the medical service', { slots: medSlots, header: apiKeyHeader })),
+  };
+
+  function mintingTokens({ tokenLifeSeconds, tokenStore }: SpeechPlatformSettings, apiKey: string): TokenSource {
+    return new TokenSource({
+      authUrl: needed(settings, 'authUrl'),
+      apiKey,
+      clock,
+      fetch: fetcher,
+      closing,
+      ...(tokenLifeSeconds === undefined ? {} : { lifeSeconds: tokenLifeSeconds }),
+      ...(tokenStore === undefined ? {} : { store: tokenStore }),
+    });
+  }
+}
+
+function givenTokens(token: NonNullable<SpeechPlatformSettings['token']>): Tokens {
+  return typeof token === 'string' ? new FixedToken(token) : new ProvidedTokens(token);
+}
+
+/**
+ * `fetch` on connections of its own, without limits of its own: the runtime's gives up when the head of an answer, or the
+ * next piece of its body, takes 300 s, and an hour of audio takes longer. Every request here has a deadline, which decides.
+ */
+export class PatientFetch implements AsyncDisposable {
+  readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
+  readonly fetch: typeof fetch;
+
+  constructor() {
+    // The runtime's types are of another release of the same library.
+    const dispatcher = this.#agent as unknown as NonNullable<RequestInit['dispatcher']>;
+    this.fetch = (input, init) => globalThis.fetch(input, { ...init, dispatcher });
+  }
+
+  /** Closes the connections, idle ones and those in use. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent.destroy();
+  }
+}

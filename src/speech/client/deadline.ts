@@ -1,0 +1,62 @@
+import type { Clock } from '../../kernel/clock.ts';
+import { stayAwake } from '../../kernel/stay-awake.ts';
+import { SpeechUnavailableError } from './errors.ts';
+
+/** A signal with a time limit; let it go when the work is done. */
+export interface Deadline extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A signal that aborts at the limit, with a SpeechUnavailableError as its reason, or with one of the given ones, with theirs.
+ */
+export function openDeadline(clock: Clock, limitMs: number, outer: readonly (AbortSignal | undefined)[]): Deadline {
+  const expiry = new AbortController();
+  const expired = new SpeechUnavailableError(`no answer within ${limitMs} ms`);
+  const timer = clock.after(limitMs, () => expiry.abort(expired));
+  const either = eitherSignal(...outer, expiry.signal);
+  return {
+    signal: either.signal,
+    [Symbol.dispose]() {
+      timer.cancel();
+      either[Symbol.dispose]();
+    },
+  };
+}
+
+/**
+ * Runs a task with a signal that aborts at the deadline or with one of the given ones. The task must heed its signal.
+ * @throws SpeechUnavailableError as the reason of the signal when the deadline was what stopped it
+ */
+export async function withDeadline<Value>(
+  clock: Clock,
+  limitMs: number,
+  outer: readonly (AbortSignal | undefined)[],
+  task: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  using deadline = openDeadline(clock, limitMs, outer);
+  return await stayAwake(task(deadline.signal));
+}
+
+/** A signal of its own that follows others until it is let go. */
+export interface EitherSignal extends Disposable {
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A signal that aborts with the first of these, with its reason. Unlike `AbortSignal.any` it leaves nothing on the others
+ * once it is disposed of: Node 20 keeps memory for each one on a signal as long-lived as a client's.
+ */
+export function eitherSignal(...signals: readonly (AbortSignal | undefined)[]): EitherSignal {
+  const controller = new AbortController();
+  const followed = signals.filter((signal) => signal !== undefined);
+  const follow = (): void => controller.abort(followed.find(({ aborted }) => aborted)?.reason);
+  for (const signal of followed) signal.addEventListener('abort', follow, { once: true });
+  if (followed.some(({ aborted }) => aborted)) follow();
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      for (const signal of followed) signal.removeEventListener('abort', follow);
+    },
+  };
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import { OffhookError } from '../../kernel/errors.ts';
+
+/** How much of a raw body is kept on an error, and of a sentence in its message. */
+const MOST_BODY_CHARACTERS = 2_000;
+const MOST_MESSAGE_CHARACTERS = 500;
+
+/** What a refused request told; `body` is its raw text, cut at 2,000 characters. */
+export interface SpeechErrorFacts {
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly body?: string | undefined;
+  readonly platformCode?: string | undefined;
+  /** 1 when absent. */
+  readonly attempts?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** Base of everything that the speech platform refused or failed at. */
+export abstract class SpeechError extends OffhookError {
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+  readonly body: string | undefined;
+  /** The platform's own word for what is wrong, where it gives one: Variant B alone does (ASR doc, errors). */
+  readonly platformCode: string | undefined;
+  /** How many requests were sent for it; counted by who sends again. */
+  attempts: number;
+
+  constructor(message: string, { status, requestId, body, platformCode, attempts = 1, cause }: SpeechErrorFacts = {}) {
+    super(message, { cause, facts: { status, requestId } });
+    this.status = status;
+    this.requestId = requestId;
+    this.body = body?.slice(0, MOST_BODY_CHARACTERS);
+    this.platformCode = platformCode;
+    this.attempts = attempts;
+  }
+
+  /** Says more at the end of the message, and of its copy in the stack. */
+  addNote(note: string): void {
+    const said = `${this.message}; ${note}`;
+    this.stack = this.stack?.replace(this.message, () => said) ?? said;
+    this.message = said;
+  }
+}
+
+/** The API key or the token was refused, or the account has no balance: the same request will be refused again. */
+export class SpeechAuthError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_AUTH';
+  readonly retryable = false;
+}
+
+/** The request itself is wrong (400, 404, 413, 415, 422): it must be changed. */
+export class SpeechRequestError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_REQUEST';
+  readonly retryable = false;
+}
+
+/** Too many requests (429). */
+export class SpeechBusyError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_BUSY';
+  readonly retryable = true;
+}
+
+/** No slot is free for what cannot wait, or more requests wait for one in this process than it keeps; nothing was sent. */
+export class SpeechOverloadedError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_OVERLOADED';
+  readonly retryable = true;
+}
+
+/** The platform told of a failure on a socket, where it gives no status: whether a repeat would help cannot be known. */
+export class SpeechFailedError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_FAILED';
+  readonly retryable = false;
+}
+
+/** The platform failed or could not be reached (5xx, a reset, a timeout). */
+export class SpeechUnavailableError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_UNAVAILABLE';
+  readonly retryable = true;
+}
+
+/** The platform sent something its documents do not allow. */
+export class SpeechProtocolError extends SpeechError {
+  readonly code = 'OFFHOOK_SPEECH_PROTOCOL';
+  readonly retryable = false;
+}
+
+const issue = z.union([
+  z.string(),
+  z.looseObject({ msg: z.string(), loc: z.array(z.union([z.string(), z.number()])).optional() }),
+]);
+// Each field by itself: an odd one must not hide the sentence in another.
+const body = z.looseObject({
+  detail: z
+    .union([z.string(), z.array(issue)])
+    .optional()
+    .catch(undefined),
+  message: z.string().optional().catch(undefined),
+  error: z
+    .union([z.string(), z.looseObject({ message: z.string().nullish(), code: z.string().nullish() })])
+    .optional()
+    .catch(undefined),
+});
+
+/** The sentence inside an error body of any shape that the platform or a proxy before it is known to send. */
+export function errorMessage(text: string): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return proxyText(text);
+  }
+  if (typeof parsed === 'string') return cut(parsed);
+  const known = body.safeParse(parsed);
+  if (!known.success) return undefined;
+  const { detail, message, error } = known.data;
+  if (typeof detail === 'string') return cut(detail);
+  if (detail !== undefined) return cut(detail.map(issueText).join('; '));
+  if (typeof error === 'string') return cut(error);
+  return cut(error?.message ?? message ?? error?.code ?? undefined);
+}
+
+const coded = z.looseObject({ error: z.looseObject({ code: z.string().min(1) }) });
+
+/** The code inside an error body of Variant B: `{success: false, error: {code, message}}`. */
+function platformCode(text: string): string | undefined {
+  try {
+    return coded.safeParse(JSON.parse(text)).data?.error.code.slice(0, 80);
+  } catch {
+    return undefined;
+  }
+}
+
+const AUTH_CODES: ReadonlySet<string> = new Set(['authentication_error', 'AUTH_FAILED']);
+
+/** What a socket told of a failure, which has no status. */
+export function failureOf(
+  what: string,
+  { error, code }: { readonly error: string; readonly code: string | undefined },
+): SpeechError {
+  const facts = { platformCode: code };
+  return code !== undefined && AUTH_CODES.has(code)
+    ? new SpeechAuthError(`${what}: ${error}; the API key is wrong, revoked, or its account has no balance`, facts)
+    : new SpeechFailedError(`${what}: ${error}`, facts);
+}
+
+/** A page of a proxy, or plain text: its first words without the marks. */
+function proxyText(text: string): string | undefined {
+  const words = text
+    .slice(0, MOST_BODY_CHARACTERS)
+    .replaceAll(/<(script|style)\b.*?<\/\1>|<[^>]*>/gisu, ' ')
+    .replaceAll(/\s+/gu, ' ')
+    .trim();
+  return words === '' ? undefined : words.slice(0, 200);
+}
+
+function issueText(problem: z.output<typeof issue>): string {
+  if (typeof problem === 'string') return problem;
+  const { loc = [], msg } = problem;
+  return loc.length === 0 ? msg : `${loc.join('.')}: ${msg}`;
+}
+
+function cut(text: string | undefined): string | undefined {
+  const words = text?.trim();
+  return words === undefined || words === '' ? undefined : words.slice(0, MOST_MESSAGE_CHARACTERS);
+}
+
+/** The typed error of an HTTP answer. @param what names the request, for example `transcription` */
+export function errorOfAnswer(what: string, status: number, text: string, requestId: string | undefined): SpeechError {
+  const message = `${what}: ${errorMessage(text) ?? 'no reason given'} (HTTP ${status})`;
+  const facts = { status, requestId, body: text, platformCode: platformCode(text) };
+  if (status >= 300 && status < 400)
+    return new SpeechRequestError(`${message}; redirects are not followed: give the address it points to`, facts);
+  switch (status) {
+    case 401:
+      return new SpeechAuthError(
+        `${message}; the access token is missing, malformed or expired; check that the addresses belong together`,
+        facts,
+      );
+    case 402:
+    case 403:
+      return new SpeechAuthError(`${message}; the credential is wrong, revoked, lacks the permission or has no balance`, facts);
+    case 413:
+      return new SpeechRequestError(`${message}; send a smaller file`, facts);
+    case 415:
+      return new SpeechRequestError(`${message}; send wav, mp3, flac, ogg, m4a, mp4 or webm`, facts);
+    case 429:
+      return new SpeechBusyError(`${message}; lower the number of calls or ask for a higher tier`, facts);
+    default:
+      return status >= 500 ? new SpeechUnavailableError(message, facts) : new SpeechRequestError(message, facts);
+  }
+}

@@ -1,0 +1,274 @@
+import { z } from 'zod';
+import { SpeechProtocolError, errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
+import { sleep } from '../../kernel/abort.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Breaker } from './circuit-breaker.ts';
+import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
+import { openDeadline } from './deadline.ts';
+import { Exchange } from './exchange.ts';
+import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
+import { readText } from '../../kernel/read-text.ts';
+import { stayAwake } from '../../kernel/stay-awake.ts';
+import { type Refusal, repeatDelayMs, retryAfterMs } from './retry-after.ts';
+import type { SlotPriority, Slots } from './slots.ts';
+
+export interface SpeechHttpOptions {
+  /** Where the credential comes from; one for each lane of the slots. */
+  readonly tokens: Tokens | readonly Tokens[];
+  /** How it is carried; as a bearer when absent. */
+  readonly header?: CredentialHeader;
+  /** Each attempt takes a place, and gives it back while it waits for the next one; none is taken when absent. */
+  readonly slots?: Slots;
+  readonly breaker?: Breaker;
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  /** Longest time of one attempt. */
+  readonly timeoutMs: number;
+  /** How often a failed request is sent again; 3 when absent. */
+  readonly maxRetries?: number;
+  /** No repeat begins later than this after the first attempt; 15 minutes when absent. */
+  readonly deadlineMs?: number;
+  readonly random?: () => number;
+}
+
+export interface SpeechRequest {
+  /** Names the request in errors, for example `transcription`. */
+  readonly what: string;
+  readonly url: URL;
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Made anew for each attempt, so that a repeat sends all of it again. */
+  readonly body?: () => FormData | string | ReadableStream<Uint8Array>;
+  /** The body can be read once only: nothing is sent again after any of it may have left, and the error says so. */
+  readonly isOneShot?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body is a file that must not be held in memory; a redirect is then told without the address it points to. */
+  readonly isLarge?: boolean;
+  /** In place of the sender's own. */
+  readonly timeoutMs?: number;
+  /** `batch` when absent. */
+  readonly priority?: SlotPriority;
+}
+
+export interface SpeechAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly requestId: string | undefined;
+  /** Requests that were sent for it, whether or not the platform got them. */
+  readonly attempts: number;
+  /** Hides the credential of the request: for whatever of the answer goes into an error. */
+  readonly mask: MaskSecret;
+}
+
+interface Refused extends Refusal {
+  readonly mayMint: boolean;
+}
+
+/** Waits of 1, 2 and 4 s (ASR doc, "Retry rules"). */
+const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
+const DEFAULT_MAX_RETRIES = 3;
+const DEFAULT_DEADLINE_MS = 15 * 60_000;
+/** A four-hour call with all its words is a tenth of this. */
+const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
+const MOST_REFUSAL_BYTES = 64 * 1024;
+const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+
+/**
+ * Sends requests with a credential. A 401 mints once and repeats once, apart from the other repeats; 429, 500, 502, 503, 504
+ * and a lost connection are repeated after growing waits, a server's Retry-After being honoured.
+ */
+export class SpeechHttp {
+  readonly #options: SpeechHttpOptions;
+  readonly #tokens: readonly Tokens[];
+
+  constructor(options: SpeechHttpOptions) {
+    this.#options = options;
+    this.#tokens = 'get' in options.tokens ? [options.tokens] : options.tokens;
+  }
+
+  /**
+   * The answer, read to its end.
+   * @throws SpeechError by status, its `attempts` being the requests that were sent; the signal's reason when aborted, at
+   * once and wherever it waits
+   */
+  send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
+    const answer = this.#repeat(request, signal, async (exchange, attempts) => {
+      const { response, requestId, mask } = exchange;
+      const text = await readText(response, MOST_ANSWER_BYTES);
+      return { status: response.status, text, requestId, attempts, mask };
+    });
+    return stayAwake(answer);
+  }
+
+  /**
+   * The answer as soon as its head is there, its body to be read as it arrives. Close it: until then it holds its slot, and
+   * the time limit of the attempt runs on. What breaks off after the head is not repeated.
+   * @throws as `send`
+   */
+  open(request: SpeechRequest, signal: AbortSignal): Promise<Exchange> {
+    return stayAwake(this.#repeat(request, signal, async (exchange) => exchange.keep()));
+  }
+
+  async #repeat<Value>(
+    request: SpeechRequest,
+    signal: AbortSignal,
+    take: (exchange: Exchange, attempts: number) => Promise<Value>,
+  ): Promise<Value> {
+    const { clock, maxRetries = DEFAULT_MAX_RETRIES, deadlineMs = DEFAULT_DEADLINE_MS, random = Math.random } = this.#options;
+    const untilMs = clock.nowMs() + deadlineMs;
+    let retries = 0;
+    let freshTokenTried = false;
+    for (let attempts = 1; ; attempts += 1) {
+      const outcome = await this.#attempt(request, signal, (exchange) => take(exchange, attempts));
+      if ('value' in outcome) return outcome.value;
+      const { error, mayMint } = outcome;
+      error.attempts = attempts;
+      const again = error.status === undefined ? error.retryable : RETRYABLE.has(error.status);
+      const isStale = error.status === 401 && mayMint && !freshTokenTried;
+      if (request.isOneShot === true) {
+        if (again || isStale) error.addNote('it was not sent again, since its body can be read once only');
+        throw error;
+      }
+      if (isStale) {
+        freshTokenTried = true;
+        continue;
+      }
+      if (!again || retries >= maxRetries) throw error;
+      const delay = { clock, policy: BACKOFF, attempt: retries, random: random(), untilMs };
+      await sleep(clock, repeatDelayMs(outcome, delay), signal);
+      retries += 1;
+    }
+  }
+
+  async #attempt<Value>(
+    request: SpeechRequest,
+    signal: AbortSignal,
+    take: (exchange: Exchange) => Promise<Value>,
+  ): Promise<{ readonly value: Value } | Refused> {
+    const { slots, breaker, clock, timeoutMs } = this.#options;
+    using slot = slotScope(await slots?.acquire(request.priority ?? 'batch', signal));
+    // Open: not a failure of this request, so it is not repeated against a service that is known to be away.
+    breaker?.check();
+    const tokens = this.#tokens[slot.lane] ?? this.#tokens[0];
+    if (tokens === undefined) throw new TypeError('a sender of requests needs a source of tokens');
+    const token = await tokens.get(signal);
+    const deadline = openDeadline(clock, request.timeoutMs ?? timeoutMs, [signal]);
+    const exchange = new Exchange(() => {
+      deadline[Symbol.dispose]();
+      slot.release();
+    }, maskSecret(token));
+    slot.handOver();
+    // An answer that nobody reads gives its slot back at the time limit.
+    deadline.signal.addEventListener('abort', () => exchange.close(), { once: true });
+    try {
+      const response = await this.#fetch(request, token, deadline.signal);
+      exchange.begin(response);
+      if (response.ok) {
+        breaker?.succeeded();
+        return { value: await take(exchange) };
+      }
+      const text = exchange.mask(await readText(response, MOST_REFUSAL_BYTES));
+      const error = errorOfAnswer(request.what, response.status, text, exchange.requestId);
+      if (response.status >= 500) breaker?.failed();
+      else breaker?.succeeded();
+      const waitMs = retryAfterMs(response.headers.get('retry-after'), clock.wallMs());
+      return { error, waitMs, mayMint: response.status === 401 && tokens.invalidate(token) };
+    } catch (cause) {
+      if (signal.aborted) throw signal.reason as Error;
+      if (cause instanceof SpeechError && !(cause instanceof SpeechUnavailableError)) throw cause;
+      if (isRedirect(cause)) throw new SpeechRequestError(`${request.what}: redirects are not followed`, { cause });
+      if (isUnreadableFile(cause))
+        throw new SpeechRequestError(`${request.what}: the file changed or went away while it was sent; send it again`, {
+          cause,
+        });
+      breaker?.failed();
+      const why = cause instanceof SpeechUnavailableError ? cause.message : unreachable(request.url, cause);
+      const said = `${request.what}: ${why}`;
+      return { error: new SpeechUnavailableError(said, { cause }), mayMint: false, waitMs: undefined };
+    } finally {
+      if (!exchange.isKept) exchange.close();
+    }
+  }
+
+  #fetch(request: SpeechRequest, token: string, signal: AbortSignal): Promise<Response> {
+    const { header = bearerHeader } = this.#options;
+    const body = request.body?.();
+    return this.#options.fetch(request.url, {
+      method: request.method,
+      headers: { accept: 'application/json', ...request.headers, ...header(token) },
+      // Followed, a redirect to another origin could carry the credential along: it is an answer like any refusal.
+      redirect: 'manual',
+      signal,
+      // Any other mode makes the runtime keep a second copy of the whole body, for a redirect that never comes.
+      ...(request.isLarge === true ? { redirect: 'error', window: null } : {}),
+      ...(body === undefined ? {} : { body }),
+      ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
+    });
+  }
+}
+
+/** The runtime's refusal to follow one, in the mode `error`. */
+function isRedirect(cause: unknown): boolean {
+  return cause instanceof TypeError && cause.cause instanceof Error && cause.cause.message === 'unexpected redirect';
+}
+
+/** The runtime says only that it failed; what it was stands further down. */
+function unreachable({ origin }: URL, cause: unknown): string {
+  let code: unknown;
+  for (let error = cause; error instanceof Error && code === undefined; error = error.cause) code = Reflect.get(error, 'code');
+  const why = typeof code === 'string' ? ` (${code})` : '';
+  return `${origin} cannot be reached, or hung up${why}; check the address and the network`;
+}
+
+/** What the runtime says of a file on disk that is no longer what it was when it was opened. */
+function isUnreadableFile(cause: unknown): boolean {
+  for (let error = cause; error instanceof Error; error = error.cause) if (error.name === 'NotReadableError') return true;
+  return false;
+}
+
+/** A slot that is given back at the end of the block, unless somebody else has taken that over. */
+function slotScope(slot: { readonly lane: number; release(): void } | undefined) {
+  let isOurs = true;
+  return {
+    lane: slot?.lane ?? 0,
+    release: () => slot?.release(),
+    handOver: () => (isOurs = false),
+    [Symbol.dispose]() {
+      if (isOurs) slot?.release();
+    },
+  };
+}
+
+/** An error keeps less of it. */
+const MOST_TOLD = 8_000;
+
+/**
+ * Reads a JSON answer by its shape.
+ * @param what names the answer in the error, for example `the speaker list`
+ * @returns what the shape makes of it, and the answer's own JSON
+ * @throws SpeechProtocolError with the request id and the raw body
+ */
+export function readAnswer<Output>(
+  shape: z.ZodType<Output>,
+  { text, requestId, status, attempts, mask }: SpeechAnswer,
+  what: string,
+): { readonly data: Output; readonly value: unknown } {
+  const wrong = (message: string): SpeechProtocolError => {
+    const body = mask(text.slice(0, MOST_TOLD));
+    return new SpeechProtocolError(mask(message), { status, requestId, body, attempts });
+  };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Its own error repeats the text, with whatever is in it.
+    throw wrong(`${what} is not JSON`);
+  }
+  const parsed = shape.safeParse(value);
+  if (!parsed.success) throw wrong(`${what} cannot be read: ${z.prettifyError(parsed.error)}`);
+  return { data: parsed.data, value };
+}
+
+/** What the shape makes of a JSON answer. @throws as `readAnswer` */
+export function parseAnswer<Output>(shape: z.ZodType<Output>, answer: SpeechAnswer, what: string): Output {
+  return readAnswer(shape, answer, what).data;
+}

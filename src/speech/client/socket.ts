@@ -1,0 +1,209 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { WebSocket } from 'ws';
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import { takeMessages } from '../../websocket/lent-reads.ts';
+import { LentWrites } from '../../websocket/lent-writes.ts';
+import { errorOfAnswer, SpeechUnavailableError } from './errors.ts';
+import type { MaskSecret } from '../../kernel/mask-secret.ts';
+import { serviceUrl } from './settings.ts';
+
+export interface SocketListener {
+  text(text: string): void;
+  /** Lent for the time of the call: whoever keeps them copies. */
+  binary(bytes: Uint8Array): void;
+  /** Told once, after which nothing follows. */
+  closed(code: number, reason: string): void;
+}
+
+export interface SocketOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** `/v1/realtime` when absent. */
+  readonly path?: string | undefined;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly clock: Clock;
+  /** Longest time until the socket is open; 5 s when absent. */
+  readonly timeoutMs?: number | undefined;
+  readonly signal: AbortSignal;
+  /** Hides the credential of the socket in what the server says; nothing is hidden when absent. */
+  readonly mask?: MaskSecret;
+}
+
+/** Longest message that is read: a second of 48 kHz PCM is far below it. */
+const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
+const MOST_REFUSAL_CHARACTERS = 4_096;
+const DEFAULT_TIMEOUT_MS = 5_000;
+/** The documents name no keep-alive message, so a socket whose other end has vanished is found out by ping. */
+const PING_EVERY_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/**
+ * Opens `WS {baseUrl}/v1/realtime`, or another path of it, without compression and without following redirects.
+ * @param listener hears everything from the opening on
+ * @throws SpeechAuthError for an upgrade refused with 401 or 403, another SpeechError by its status, SpeechUnavailableError
+ * when the platform cannot be reached in time; the signal's reason when it aborts first
+ */
+export function openSocket(baseUrl: string, listener: SocketListener, options: SocketOptions): Promise<PlatformSocket> {
+  const { headers = {}, clock, timeoutMs = DEFAULT_TIMEOUT_MS, signal, mask = (text) => text } = options;
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(signal.reason as Error);
+      return;
+    }
+    const socket = new WebSocket(socketUrl(baseUrl, options), {
+      headers,
+      perMessageDeflate: false,
+      maxPayload: MAX_PAYLOAD_BYTES,
+      followRedirects: false,
+    });
+    const fail = (error: Error): void => {
+      settled();
+      reject(error);
+      socket.terminate();
+    };
+    const onAbort = (): void => fail(signal.reason as Error);
+    const timer = clock.after(timeoutMs, () =>
+      fail(new SpeechUnavailableError(`the speech platform did not open a socket within ${timeoutMs} ms`)),
+    );
+    const settled = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', onAbort);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.on('unexpected-response', (_request, response) => void refusedUpgrade(response, mask).then(fail));
+    // Once it is open, an error is always followed by `close`.
+    socket.on('error', (cause) =>
+      fail(
+        new SpeechUnavailableError(`${new URL(baseUrl).origin} cannot be reached; check the address and the network`, { cause }),
+      ),
+    );
+    let stream: Socket | undefined;
+    socket.once('upgrade', (response) => (stream = response.socket));
+    socket.once('open', () => {
+      settled();
+      const closed = (code: number, reason: string): void => listener.closed(code, mask(reason));
+      resolve(
+        new PlatformSocket(
+          socket,
+          stream,
+          { text: (text) => listener.text(text), binary: (bytes) => listener.binary(bytes), closed },
+          clock,
+        ),
+      );
+    });
+  });
+}
+
+function socketUrl(baseUrl: string, { path = '/v1/realtime', query = {} }: Pick<SocketOptions, 'path' | 'query'>): URL {
+  const url = serviceUrl(baseUrl, path);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  url.protocol = url.protocol === 'https:' || url.protocol === 'wss:' ? 'wss:' : 'ws:';
+  return url;
+}
+
+/** Never rejects: a body that breaks off is still a refusal. */
+async function refusedUpgrade(response: IncomingMessage, mask: MaskSecret): Promise<Error> {
+  let text = '';
+  try {
+    response.setEncoding('utf8');
+    for await (const part of response) {
+      text += part;
+      if (text.length >= MOST_REFUSAL_CHARACTERS) break;
+    }
+  } catch {
+    // What has come is told.
+  }
+  const sent = response.headers['x-request-id'];
+  const requestId = typeof sent === 'string' ? mask(sent) : undefined;
+  return errorOfAnswer('socket upgrade', response.statusCode ?? 0, mask(text), requestId);
+}
+
+/** An open socket to the platform. Pings it, and cuts it when nothing has answered between two pings. */
+export class PlatformSocket {
+  readonly #socket: WebSocket;
+  readonly #writes: LentWrites;
+  readonly #clock: Clock;
+  #alive = true;
+  #isClosing = false;
+  #timer: Timer;
+
+  /** @param stream what it was upgraded from */
+  constructor(socket: WebSocket, stream: Socket | undefined, listener: SocketListener, clock: Clock) {
+    this.#socket = socket;
+    this.#writes = new LentWrites(socket, stream, true);
+    this.#clock = clock;
+    this.#timer = clock.after(PING_EVERY_MS, () => this.#ping());
+    socket.on('pong', () => (this.#alive = true));
+    const take = (data: Buffer, isBinary: boolean): void => {
+      this.#alive = true;
+      if (isBinary) listener.binary(data);
+      else listener.text(data.toString('utf8'));
+    };
+    if (stream !== undefined) takeMessages(socket, stream, false, take);
+    socket.on('message', take);
+    socket.once('close', (code, reason) => {
+      this.#timer.cancel();
+      listener.closed(code, reason.toString('utf8'));
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN;
+  }
+
+  /** Bytes that were sent but not yet taken by the system. */
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  /** Does nothing when the socket is not open. */
+  send(data: string | Uint8Array): void {
+    if (!this.isOpen) return;
+    if (typeof data === 'string') this.#writes.sendText(data);
+    else this.#writes.sendBinary(data);
+  }
+
+  /** Reads nothing until `resume`, so that the sender is held back. */
+  pause(): void {
+    this.#socket.pause();
+    // Pongs are not read either.
+    this.#timer.cancel();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+    this.#alive = true;
+    this.#timer.cancel();
+    if (this.isOpen) this.#timer = this.#clock.after(PING_EVERY_MS, () => this.#ping());
+  }
+
+  /** Closes with 1000; cuts the connection when the other end does not agree within a second of the first time. */
+  close(): void {
+    if (this.#isClosing || this.#socket.readyState === WebSocket.CLOSED) return;
+    this.#isClosing = true;
+    this.#timer.cancel();
+    if (this.#socket.isPaused) this.#socket.resume();
+    this.#timer = this.#clock.after(CLOSE_TIMEOUT_MS, () => this.#socket.terminate());
+    this.#socket.close(1000);
+  }
+
+  #ping(): void {
+    if (!this.#alive) {
+      this.#socket.terminate();
+      return;
+    }
+    this.#alive = false;
+    if (this.isOpen) this.#socket.ping();
+    this.#timer = this.#clock.after(PING_EVERY_MS, () => this.#ping());
+  }
+}
+
+/**
+ * Whether a new session may be opened after a WebSocket closed with this code. Going away, no code, abnormal, internal
+ * error, restart, try later and a failed TLS handshake pass; a normal end and everything that says "you did wrong" do not.
+ */
+export function isRecoverableClose(code: number): boolean {
+  return RECOVERABLE.has(code);
+}
+
+const RECOVERABLE: ReadonlySet<number> = new Set([1001, 1005, 1006, 1011, 1012, 1013, 1015]);

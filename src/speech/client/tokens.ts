@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { sleep } from '../../kernel/abort.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { SingleFlight } from '../../kernel/single-flight.ts';
+import { stayAwake } from '../../kernel/stay-awake.ts';
+import { abortable } from '../../kernel/abort.ts';
+import type { Tokens } from './credentials.ts';
+import { SpeechBusyError } from './errors.ts';
+import { type Minted, mintToken } from './mint.ts';
+import { repeatDelayMs } from './retry-after.ts';
+import { fingerprint, seal, sealingKey, unseal } from './sealed.ts';
+import { MemoryTokenStore, type TokenStore } from './token-store.ts';
+
+export interface TokenSourceOptions {
+  readonly authUrl: string;
+  readonly apiKey: string;
+  readonly clock: Clock;
+  readonly fetch: typeof fetch;
+  /** Lifetime to ask for, in whole seconds; 900 when absent, and never more than the 86,400 that the platform gives. */
+  readonly lifeSeconds?: number;
+  readonly random?: () => number;
+  /** Aborts a mint that is still under way when the client is closed. */
+  readonly closing?: AbortSignal;
+  /** Budget and token shared with others of the same key; one of its own when absent. Who made it closes it. */
+  readonly store?: TokenStore;
+}
+
+interface Held {
+  readonly token: string;
+  readonly refreshAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+const DEFAULT_LIFE_SECONDS = 900;
+/** Document 1, limits. */
+const MOST_LIFE_SECONDS = 86_400;
+/** Waits of the documents' example; at most this many repeats. */
+const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
+const MOST_REPEATS = 3;
+/** No further try begins later than this after the first. */
+const DEADLINE_MS = 150_000;
+/** A token is renewed when this share of its life is left, or this long before its end, whichever is shorter. */
+const REFRESH_SHARE = 0.2;
+const MOST_MARGIN_MS = 120_000;
+/** Up to this share of the margin passes by chance before the renewal, so that processes do not all renew at once. */
+const REFRESH_JITTER = 0.5;
+/** After a failed renewal the old token is used this long before the next try. */
+const RENEWAL_PAUSE_MS = 5_000;
+/** While another process mints, its token is looked for this often, and so many times. */
+const LOOK_EVERY_MS = 100;
+const MOST_LOOKS = 20;
+const CLAIM_MS = 15_000;
+
+/**
+ * Mints access tokens and keeps one until it is close to its end (document 1). Concurrent callers share one mint; a token
+ * that still lives is used while its successor is fetched; processes that share a store share tokens too. The API key goes
+ * nowhere but into the `api-key` header of the token endpoint. Schedules by the monotonic clock, so a wrong wall clock
+ * changes nothing.
+ */
+export class TokenSource implements Tokens {
+  readonly #options: TokenSourceOptions;
+  readonly #store: TokenStore;
+  readonly #keyId: string;
+  readonly #owner = randomUUID();
+  readonly #minting = new SingleFlight<Held>();
+  #held: Held | undefined;
+  #refused: string | undefined;
+  #noRenewalBeforeMs = Number.NEGATIVE_INFINITY;
+
+  /** @throws RangeError for a lifetime that is not a whole number of seconds, 1 or more */
+  constructor(options: TokenSourceOptions) {
+    const { lifeSeconds = DEFAULT_LIFE_SECONDS, authUrl, apiKey } = options;
+    if (!Number.isInteger(lifeSeconds) || lifeSeconds < 1)
+      throw new RangeError(`a token's lifetime is a whole number of seconds, 1 or more, not ${lifeSeconds}`);
+    this.#options = options;
+    this.#store = options.store ?? new MemoryTokenStore(options.clock);
+    this.#keyId = fingerprint(`${authUrl}\0${apiKey}`, 'token store');
+  }
+
+  /**
+   * @throws SpeechAuthError or SpeechRequestError when the key is refused, SpeechBusyError, SpeechUnavailableError when the
+   * service cannot be reached, SpeechProtocolError; the signal's reason when it aborts first
+   */
+  async get(signal?: AbortSignal): Promise<string> {
+    signal?.throwIfAborted();
+    const nowMs = this.#options.clock.nowMs();
+    const held = this.#held;
+    if (held !== undefined && nowMs < held.expiresAtMs) {
+      if (nowMs >= held.refreshAtMs && nowMs >= this.#noRenewalBeforeMs) this.#renew();
+      return held.token;
+    }
+    const minted = await stayAwake(abortable(this.#mint(), signal));
+    return minted.token;
+  }
+
+  /** When the token that is held ends, in ms from now; undefined when none is. */
+  get lifeLeftMs(): number | undefined {
+    return this.#held === undefined ? undefined : Math.max(0, this.#held.expiresAtMs - this.#options.clock.nowMs());
+  }
+
+  /** Forgets a token that the platform refused; one that was replaced already changes nothing. */
+  invalidate(token: string): boolean {
+    if (this.#held?.token === token) {
+      this.#held = undefined;
+      this.#refused = token;
+    }
+    return true;
+  }
+
+  toJSON(): string {
+    return '[token source]';
+  }
+
+  /** In the background: nobody waits for it, and nobody fails with it. */
+  #renew(): void {
+    this.#mint().catch(() => {
+      this.#noRenewalBeforeMs = this.#options.clock.nowMs() + RENEWAL_PAUSE_MS;
+    });
+  }
+
+  #mint(): Promise<Held> {
+    return this.#minting.run(async () => {
+      const held = await this.#obtain();
+      this.#held = held;
+      return held;
+    });
+  }
+
+  /** The token of another process where there is a better one than ours, else a new one. */
+  async #obtain(): Promise<Held> {
+    const { clock, closing } = this.#options;
+    try {
+      for (let looks = 0; ; looks += 1) {
+        const shared = await this.#shared();
+        if (shared !== undefined) return shared;
+        // Whoever has the claim may have died: after a while there is more than one.
+        if (looks >= MOST_LOOKS) break;
+        if (await this.#store.claim(this.#keyId, this.#owner, CLAIM_MS)) {
+          // Whoever had it before may have minted since we looked.
+          const justMinted = await this.#shared();
+          if (justMinted !== undefined) return justMinted;
+          break;
+        }
+        await sleep(clock, LOOK_EVERY_MS, closing);
+      }
+      const { token, askedAtMs, lifeMs } = await this.#mintWithRepeats();
+      const sealed = Buffer.from(seal(this.#sealingKey(), Buffer.from(token))).toString('base64');
+      await this.#store.write(this.#keyId, { sealed, lifeMs: askedAtMs + lifeMs - clock.nowMs() });
+      return this.#schedule(token, askedAtMs, lifeMs);
+    } finally {
+      await this.#store.release(this.#keyId, this.#owner);
+    }
+  }
+
+  async #mintWithRepeats(): Promise<Minted> {
+    const { clock, closing, lifeSeconds = DEFAULT_LIFE_SECONDS, random = Math.random, ...rest } = this.#options;
+    const untilMs = clock.nowMs() + DEADLINE_MS;
+    for (let attempt = 0; ; attempt += 1) {
+      await this.#budget(untilMs);
+      const outcome = await mintToken({ ...rest, clock, closing, lifeSeconds: Math.min(lifeSeconds, MOST_LIFE_SECONDS) });
+      if ('token' in outcome) return outcome;
+      if (!outcome.error.retryable || attempt >= MOST_REPEATS) throw outcome.error;
+      const delay = { clock, policy: BACKOFF, attempt, random: random(), untilMs };
+      await sleep(clock, repeatDelayMs(outcome, delay), closing);
+    }
+  }
+
+  /** Waits for one of the minute's mints. */
+  async #budget(untilMs: number): Promise<void> {
+    const { clock, closing } = this.#options;
+    for (;;) {
+      const waitMs = await this.#store.takeMint(this.#keyId);
+      if (waitMs === 0) return;
+      if (clock.nowMs() + waitMs > untilMs)
+        throw new SpeechBusyError('the 60 token requests of a minute that a key may make are used up');
+      await sleep(clock, waitMs, closing);
+    }
+  }
+
+  async #shared(): Promise<Held | undefined> {
+    const { clock } = this.#options;
+    const shared = await this.#store.read(this.#keyId);
+    const plain = shared === undefined ? undefined : unseal(this.#sealingKey(), Buffer.from(shared.sealed, 'base64'));
+    if (shared === undefined || plain === undefined) return undefined;
+    const token = Buffer.from(plain).toString();
+    if (token === this.#refused || token === this.#held?.token) return undefined;
+    return this.#schedule(token, clock.nowMs(), shared.lifeMs);
+  }
+
+  #schedule(token: string, fromMs: number, lifeMs: number): Held {
+    const { random = Math.random } = this.#options;
+    const marginMs = Math.min(MOST_MARGIN_MS, lifeMs * REFRESH_SHARE) * (1 - REFRESH_JITTER * random());
+    return { token, expiresAtMs: fromMs + lifeMs, refreshAtMs: fromMs + lifeMs - marginMs };
+  }
+
+  #sealingKey(): Uint8Array {
+    return sealingKey(this.#options.apiKey, 'shared token');
+  }
+}
