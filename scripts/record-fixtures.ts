@@ -10,8 +10,8 @@ import { loadVoiceActivity } from '../src/audio/voice-activity/voice-activity.ts
 import { compareCalls } from '../src/replay/compare.ts';
 import { readFixture, writeFixture } from '../src/replay/fixture-file.ts';
 import { replayCall } from '../src/replay/replay-call.ts';
-import { requireConfiguration } from '../src/cli/configuration.ts';
-import { speechSource } from '../src/cli/speech-settings.ts';
+import { requireConfiguration } from '../src/cli/setup/configuration.ts';
+import { speechSource } from '../src/cli/setup/speech-settings.ts';
 import { readDevSecrets } from '../src/config/dev-secrets.ts';
 import { parseAction } from '../src/dialog/action-schema.ts';
 import { systemClock } from '../src/kernel/clock.ts';

@@ -3,7 +3,7 @@ import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { Gateway } from '../../src/gateway/app.ts';
 import { startMeasuredGateway } from '../../src/cli/bench/measured-gateway.ts';
-import { obeyOrders } from '../../src/cli/bench/orders.ts';
+import { answerRequests } from '../../src/cli/bench/bench-child.ts';
 
 const collection = z.object({ duration: z.number(), detail: z.object({ flags: z.number() }) });
 let gateway: Gateway | undefined;
@@ -37,4 +37,4 @@ function memory() {
   return { live: gateway?.calls.active ?? 0, rssKb: rss / 1024, heapKb: heapUsed / 1024, buffersKb: arrayBuffers / 1024 };
 }
 
-obeyOrders({ start, memory, pause }, async () => gateway?.close());
+answerRequests({ start, memory, pause }, async () => gateway?.close());

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { callersReport, done, speechAddresses, target } from '../../src/cli/bench/messages.ts';
-import { ObedientChild } from '../../src/cli/bench/orders.ts';
+import { callersReport, done, speechAddresses, target, BenchChild } from '../../src/cli/bench/bench-child.ts';
 import { sparingEnvironment } from '../../src/kernel/allocator.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compile } from '../capacity/compiled.ts';
@@ -40,8 +39,8 @@ const child = (file: string, ...execArgv: string[]) =>
     env: sparingEnvironment(process.env),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-await using callers = new ObedientChild(child('src/cli/bench/callers-child.js'), 'the process of the callers', systemClock);
-await using gateway = new ObedientChild(child('bench/memory/gateway-child.js', '--expose-gc'), 'the gateway', systemClock);
+await using callers = new BenchChild(child('src/cli/bench/callers-child.js'), 'the process of the callers', systemClock);
+await using gateway = new BenchChild(child('bench/memory/gateway-child.js', '--expose-gc'), 'the gateway', systemClock);
 const speech = await callers.tell('standIn', speechAddresses);
 const address = await gateway.tell('start', target, { dataDir, bot: BOT, speech });
 

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireConfiguration } from '../../src/cli/configuration.ts';
-import { speechSource } from '../../src/cli/speech-settings.ts';
+import { requireConfiguration } from '../../src/cli/setup/configuration.ts';
+import { speechSource } from '../../src/cli/setup/speech-settings.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 // In a project of your own: import { SpeechPlatform } from 'offhook/speech';
 import { SpeechPlatform } from '../../src/speech/index.ts';

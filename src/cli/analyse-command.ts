@@ -10,16 +10,13 @@ import { AnalysisProfileError } from '../jobs/analysis/errors.ts';
 import { BatchProgress } from './analyse/batch-progress.ts';
 import { EXPORTS, type ExportFormat, writeSubtitles, writeTable } from './analyse/exports.ts';
 import { ItemFetcher } from './analyse/fetch-item.ts';
-import { type BrokenItem, type Item, itemsOf } from './analyse/items.ts';
-import { Manifest } from './analyse/manifest.ts';
-import { OutputFolder } from './analyse/output-folder.ts';
+import { type BrokenItem, type Item, itemsOf, watchItems } from './analyse/items.ts';
+import { Manifest, OutputFolder } from './analyse/output-folder.ts';
 import { Batch } from './analyse/run-batch.ts';
 import { S3Source } from './analyse/s3-source.ts';
 import { soundReader } from '../jobs/analysis/sound-reader.ts';
-import { watchItems } from './analyse/watch-items.ts';
-import { EXIT, printLine, printNote } from './output.ts';
-import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
-import { countOption, UsageError } from './speech/usage.ts';
+import { EXIT, printLine, printNote, countOption, UsageError } from './shell/output.ts';
+import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './setup/speech-session.ts';
 
 interface AnalyseFlags {
   readonly profile: string;

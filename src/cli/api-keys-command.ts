@@ -3,8 +3,8 @@ import { type Command, Option } from 'commander';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys, type ApiScope } from '../http/api/api-keys.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
-import { requireConfiguration } from './configuration.ts';
-import { EXIT, printJson, printLine, printNote, tableText } from './output.ts';
+import { requireConfiguration } from './setup/configuration.ts';
+import { EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 
 interface KeyFlags {
   readonly json?: boolean;

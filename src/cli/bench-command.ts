@@ -4,9 +4,8 @@ import type { Bot } from '../config/bots.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { type BenchStep, judge, MOST_BUSY, MOST_LAG_MS } from './bench/recommend.ts';
 import { type BenchReport, runBench } from './bench/run.ts';
-import { requireConfiguration } from './configuration.ts';
-import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
-import { processCount, readProcesses } from './processes.ts';
+import { requireConfiguration, processCount, readProcesses } from './setup/configuration.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 
 interface BenchFlags {
   readonly calls: number;

@@ -18,12 +18,11 @@ import { CallerTimeout, type CallerStep, ScriptedCaller } from '../sim/caller.ts
 import { CallRefused, dialTwilio, newCallSid, type SimulatedCall } from '../sim/twilio-carrier.ts';
 import { CallerVoice } from '../sim/voice.ts';
 import { socketDirOf } from '../store/embedded/socket-server.ts';
-import { findCallRecord, type KeptCall } from './call-record-file.ts';
-import { findKeptCall, writeRecording } from './kept-call.ts';
-import { requireConfiguration } from './configuration.ts';
+import { findCallRecord, type KeptCall, findKeptCall, writeRecording } from './kept-call.ts';
+import { requireConfiguration } from './setup/configuration.ts';
 import { LiveView } from './live-view.ts';
-import { EXIT, coloured, printJson, printLine, printNote } from './output.ts';
-import { audibleExamples } from './vocabulary-examples.ts';
+import { EXIT, coloured, printJson, printLine, printNote } from './shell/output.ts';
+import { audibleExamples } from './setup/speech-settings.ts';
 
 interface CallFlags {
   readonly url?: string;

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { explainConfig, explainTable } from '../config/explain.ts';
 import { errorsOf, problemText } from '../config/problem.ts';
-import { readConfiguration, readGatewayConfiguration } from './configuration.ts';
-import { EXIT, printJson, printLine } from './output.ts';
+import { readConfiguration, readGatewayConfiguration } from './setup/configuration.ts';
+import { EXIT, printJson, printLine } from './shell/output.ts';
 
 /** `offhook config check | explain` */
 export function addConfigCommand(program: Command): void {

@@ -3,7 +3,7 @@ import { errorTextWithCause } from '../kernel/errors.ts';
 import type { DemoReport } from './demo/report.ts';
 import { runDemo } from './demo/run.ts';
 import { LiveView } from './live-view.ts';
-import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 
 interface DemoFlags {
   readonly json?: boolean;

@@ -3,16 +3,13 @@ import { errorsOf } from '../config/problem.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { readGatewayConfiguration } from './configuration.ts';
-import { type Check, type CheckResult, runCheck } from './doctor/check.ts';
+import { readGatewayConfiguration } from './setup/configuration.ts';
+import { type Check, type CheckResult, runCheck, configurationCheck, diskCheck } from './doctor/check.ts';
 import { botChecks } from './doctor/bots.ts';
-import { configurationCheck } from './doctor/configuration.ts';
-import { diskCheck } from './doctor/disk.ts';
-import { masterKeyCheck } from './doctor/master-key.ts';
-import { postgresCheck, redisCheck } from './doctor/servers.ts';
+import { masterKeyCheck, postgresCheck, redisCheck } from './doctor/stores.ts';
 import { platformChecks } from './doctor/platform.ts';
-import { coloured, EXIT, printJson, printLine } from './output.ts';
-import { Progress } from './speech/progress.ts';
+import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
+import { Progress } from './shell/progress.ts';
 
 /** `offhook doctor`: looks at everything a gateway needs, and says what to do about what is wrong. */
 export function addDoctorCommand(program: Command): void {

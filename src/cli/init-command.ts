@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { EXIT, printJson, printLine, printNote } from './output.ts';
-import { fromPackage } from './package-root.ts';
+import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
+import { fromPackage } from './setup/package-root.ts';
 
 const KINDS = ['flow', 'module', 'http', 'llm'] as const;
 type Kind = (typeof KINDS)[number];

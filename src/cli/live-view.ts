@@ -1,5 +1,5 @@
 import type { CallNews } from '../call/services.ts';
-import { coloured, printLine } from './output.ts';
+import { coloured, printLine } from './shell/output.ts';
 
 /** Prints a call as it happens: what the bot says, what was recognised, what was cut, and how long the caller waited. */
 export class LiveView {

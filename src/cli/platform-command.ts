@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander';
 import { systemClock } from '../kernel/clock.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
+import { consoleToken } from '../platform/keys/tokens.ts';
+import { ApiKeyFile, type ApiKeyRecord, keyPaths } from '../platform/keys/api-keys.ts';
+import { requireConfiguration } from './setup/configuration.ts';
+import { EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createEngines } from '../platform/engines/engines.ts';
 import { runPlatform } from '../platform/main.ts';
-import { requireConfiguration } from './configuration.ts';
-import { EXIT, printNote } from './output.ts';
-import { addPlatformKeysCommands } from './platform-keys-command.ts';
 
 interface PlatformFlags {
   readonly port?: string;
@@ -61,4 +62,86 @@ export function addPlatformCommand(program: Command): void {
 
 function collected(pair: string, before: readonly string[] = []): readonly string[] {
   return [...before, pair];
+}
+
+/** The life of a token of the console: the token service's default (platform doc, limits). */
+const tokenLifeSeconds = 900;
+
+interface Answer {
+  readonly document: unknown;
+  readonly text: string;
+}
+
+/** `offhook platform keys …`: what the web console of a hosted platform does, on the file in the data folder. */
+function addPlatformKeysCommands(platform: Command): void {
+  const keys = platform.command('keys').description("make, list and revoke the embedded platform's API keys");
+  keys
+    .command('create')
+    .description('make an API key and show its secret, this one time')
+    .option('--no-balance', 'make one whose account is out of balance: it is answered 403')
+    .option('--json', 'print one JSON document')
+    .action((flags: { balance: boolean }, command: Command) =>
+      answer(command, async (_dataDir, file) => {
+        const { record, secret } = await file.create({ nowMs: systemClock.wallMs(), hasBalance: flags.balance });
+        printNote('This is the only time the key is shown.');
+        return { document: { ...shown(record), apiKey: secret }, text: secret };
+      }),
+    );
+  keys
+    .command('list')
+    .description('list the API keys, without their secrets')
+    .option('--json', 'print one JSON document')
+    .action((_flags: unknown, command: Command) =>
+      answer(command, async (_dataDir, file) => {
+        const records = file.records();
+        const rows = records.map((key) => [key.id, `${key.prefix}…`, key.createdAt, stateOf(key)]);
+        return { document: { keys: records.map(shown) }, text: tableText([['ID', 'KEY', 'CREATED', 'STATE'], ...rows]) };
+      }),
+    );
+  keys
+    .command('revoke <id>')
+    .description('revoke an API key for good; a running platform refuses it from then on')
+    .option('--json', 'print one JSON document')
+    .action((id: string, _flags: unknown, command: Command) =>
+      answer(command, async (_dataDir, file) => {
+        const record = await file.revoke(id, systemClock.wallMs());
+        return { document: shown(record), text: `revoked ${record.id}` };
+      }),
+    );
+  keys
+    .command('token <id>')
+    .description('make an access token for a kept API key, as the console does; it lives 15 minutes')
+    .option('--json', 'print one JSON document')
+    .action((id: string, _flags: unknown, command: Command) =>
+      answer(command, async (dataDir) => {
+        const options = { lifeSeconds: tokenLifeSeconds, clock: systemClock };
+        const { token, expiresAtSeconds } = await consoleToken(dataDir, id, options);
+        const expiresAt = new Date(expiresAtSeconds * 1000).toISOString();
+        return { document: { token, expiresInSeconds: tokenLifeSeconds, expiresAt }, text: token };
+      }),
+    );
+}
+
+async function answer(command: Command, task: (dataDir: string, file: ApiKeyFile) => Promise<Answer>): Promise<void> {
+  // The platform command has a --json of its own, which takes the flag wherever it stands.
+  const { json } = command.optsWithGlobals<{ json?: boolean }>();
+  try {
+    const { dataDir } = requireConfiguration().config.settings;
+    const { document, text } = await task(dataDir, new ApiKeyFile(keyPaths(dataDir).apiKeys));
+    if (json === true) printJson(document);
+    else printLine(text);
+  } catch (error) {
+    printNote(`offhook platform keys: ${errorTextWithCause(error)}`);
+    process.exit(EXIT.failed);
+  }
+}
+
+function shown(record: ApiKeyRecord): Omit<ApiKeyRecord, 'hash'> {
+  const { hash: _hash, ...rest } = record;
+  return rest;
+}
+
+function stateOf(record: ApiKeyRecord): string {
+  if (record.revokedAt !== null) return `revoked ${record.revokedAt}`;
+  return record.hasBalance ? 'active' : 'no balance';
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { z } from 'zod';
-import { EXIT } from './output.ts';
-import { fromPackage } from './package-root.ts';
+import { EXIT } from './shell/output.ts';
+import { fromPackage } from './setup/package-root.ts';
 
 type AddCommand = (program: Command) => void;
 
@@ -16,21 +16,21 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   bench: async () => (await import('./bench-command.ts')).addBenchCommand,
   platform: async () => (await import('./platform-command.ts')).addPlatformCommand,
   worker: async () => (await import('./worker-command.ts')).addWorkerCommand,
-  jobs: async () => (await import('./jobs-command.ts')).addJobsCommand,
-  webhooks: async () => (await import('./webhooks-command.ts')).addWebhooksCommand,
-  erase: async () => (await import('./erase-command.ts')).addEraseCommand,
-  hold: async () => (await import('./hold-command.ts')).addHoldCommand,
+  jobs: async () => (await import('./jobs-commands.ts')).addJobsCommand,
+  webhooks: async () => (await import('./jobs-commands.ts')).addWebhooksCommand,
+  erase: async () => (await import('./retention-commands.ts')).addEraseCommand,
+  hold: async () => (await import('./retention-commands.ts')).addHoldCommand,
   replay: async () => (await import('./replay-command.ts')).addReplayCommand,
   config: async () => (await import('./config-command.ts')).addConfigCommand,
   doctor: async () => (await import('./doctor-command.ts')).addDoctorCommand,
-  token: async () => (await import('./token-command.ts')).addTokenCommand,
+  token: async () => (await import('./speech-commands.ts')).addTokenCommand,
   say: async () => (await import('./say-command.ts')).addSayCommand,
   transcribe: async () => (await import('./transcribe-command.ts')).addTranscribeCommand,
   analyse: async () => (await import('./analyse-command.ts')).addAnalyseCommand,
   'api-keys': async () => (await import('./api-keys-command.ts')).addApiKeysCommand,
-  speakers: async () => (await import('./speakers-command.ts')).addSpeakersCommand,
-  voices: async () => (await import('./voices-command.ts')).addVoicesCommand,
-  languages: async () => (await import('./languages-command.ts')).addLanguagesCommand,
+  speakers: async () => (await import('./speech-commands.ts')).addSpeakersCommand,
+  voices: async () => (await import('./speech-commands.ts')).addVoicesCommand,
+  languages: async () => (await import('./speech-commands.ts')).addLanguagesCommand,
 };
 
 /**

@@ -5,8 +5,8 @@ import { errorText, errorTextWithCause } from '../kernel/errors.ts';
 import { stayAwake } from '../kernel/stay-awake.ts';
 import { errorsOf, problemText } from '../config/problem.ts';
 import type { Gateway } from '../gateway/app.ts';
-import { readConfiguration, readGatewayConfiguration } from './configuration.ts';
-import { EXIT, printJson, printLine, printNote } from './output.ts';
+import { readConfiguration, readGatewayConfiguration } from './setup/configuration.ts';
+import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { type RunningGateway, runningGateways } from './running-gateways.ts';
 
 /** Modules and flows of many bots take their time, and so does a gateway that is busy. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type Bot, botSettings } from '../config/bots.ts';
 import { loadVoiceActivity } from '../audio/voice-activity/voice-activity.ts';
 import { type ReplayReport, compareCalls, type TurnComparison } from '../replay/compare.ts';
 import type { Decision } from '../replay/decision.ts';
@@ -14,9 +15,8 @@ import { errorTextWithCause, OffhookError } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
 import { openRecords } from '../gateway/records.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
-import { requireConfiguration } from './configuration.ts';
-import { coloured, EXIT, printJson, printLine, printNote, tableText } from './output.ts';
-import { settingChange } from './replay-setting.ts';
+import { requireConfiguration } from './setup/configuration.ts';
+import { coloured, EXIT, printJson, printLine, printNote, tableText } from './shell/output.ts';
 
 interface ReplayFlags {
   readonly set?: readonly string[];
@@ -122,4 +122,39 @@ function decisionText(decision: Decision | undefined): string {
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
+}
+
+/**
+ * Reads `name=value` pairs, with dots in names for what lies deeper, as a change of a bot's settings.
+ * @returns the change, or what is wrong with the pairs; the change throws when a bot cannot have such settings
+ */
+export function settingChange(pairs: readonly string[]): ((bot: Bot) => Bot) | string {
+  const changes: { readonly path: readonly string[]; readonly value: unknown }[] = [];
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 1) return `"${pair}" is no name=value`;
+    changes.push({ path: pair.slice(0, at).split('.'), value: valueOf(pair.slice(at + 1)) });
+  }
+  return (bot) => {
+    const { folder, serverUrl: _serverUrl, dialogSecret: _secret, ...settings } = bot;
+    const changed = changes.reduce<unknown>((document, { path, value }) => withValue(document, path, value), settings);
+    const parsed = botSettings.safeParse(changed);
+    if (parsed.success) return { ...parsed.data, folder };
+    const wrong = parsed.error.issues.map(({ path, message }) => [...path.map(String), message].join(': '));
+    throw new Error(`these are no settings of a bot: ${wrong.join('; ')}`);
+  };
+}
+
+function withValue(document: unknown, [name, ...rest]: readonly string[], value: unknown): unknown {
+  if (name === undefined) return value;
+  const fields: Record<string, unknown> = typeof document === 'object' && document !== null ? { ...document } : {};
+  return { ...fields, [name]: withValue(fields[name], rest, value) };
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }

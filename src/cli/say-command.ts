@@ -11,11 +11,10 @@ import {
 } from '../speech/tts/speech-fields.ts';
 import type { BatchSpeechOptions } from '../speech/tts/batch.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
-import { printLine } from './output.ts';
-import { readInput, requireFolderOf, writeOutput } from './speech/files.ts';
-import { Progress } from './speech/progress.ts';
-import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
-import { numberOption, UsageError } from './speech/usage.ts';
+import { printLine, numberOption, UsageError } from './shell/output.ts';
+import { readInput, requireFolderOf, writeOutput } from './shell/files.ts';
+import { Progress } from './shell/progress.ts';
+import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './setup/speech-session.ts';
 
 interface SayFlags {
   readonly output: string;

@@ -10,12 +10,11 @@ import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
 import { createLogger } from '../observability/logger.ts';
-import { requireGatewayConfiguration } from './configuration.ts';
-import { EXIT, printJson, printLine, printNote } from './output.ts';
-import { processCount, readProcesses } from './processes.ts';
+import { requireGatewayConfiguration, processCount, readProcesses } from './setup/configuration.ts';
+import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { reloadBots } from './reload-command.ts';
 import { GatewayNote } from './running-gateways.ts';
-import { speechSource } from './speech-settings.ts';
+import { speechSource } from './setup/speech-settings.ts';
 import { endWithNpm, stopInStages } from './stop-in-stages.ts';
 
 /** `offhook start`: gateway, embedded platform when none is configured, store and worker, until told to stop. */

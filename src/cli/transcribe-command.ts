@@ -3,12 +3,11 @@ import { basename } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { AudioFile } from '../speech/asr/audio-source.ts';
 import type { TranscriptionOptions, TranscriptionResult } from '../speech/asr/batch.ts';
-import { printNote } from './output.ts';
-import { readInput, requireFile, requireFolderOf, writeOutput } from './speech/files.ts';
-import { Progress } from './speech/progress.ts';
-import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './speech/session.ts';
-import { cuesOf, srtOf, vttOf } from './speech/subtitles.ts';
-import { countOption, numberOption, UsageError } from './speech/usage.ts';
+import { printNote, countOption, numberOption, UsageError } from './shell/output.ts';
+import { readInput, requireFile, requireFolderOf, writeOutput } from './shell/files.ts';
+import { Progress } from './shell/progress.ts';
+import { type JsonAnswer, runSpeechCommand, type SpeechSession } from './setup/speech-session.ts';
+import { cuesOf, srtOf, vttOf } from './shell/subtitles.ts';
 
 interface TranscribeFlags {
   readonly output: string;

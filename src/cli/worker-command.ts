@@ -9,9 +9,9 @@ import { createEvents } from '../observability/events.ts';
 import { createLogger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform } from '../speech/platform.ts';
-import { requireWholeConfiguration } from './configuration.ts';
-import { EXIT, printLine, printNote } from './output.ts';
-import { speechSource } from './speech-settings.ts';
+import { requireWholeConfiguration } from './setup/configuration.ts';
+import { EXIT, printLine, printNote } from './shell/output.ts';
+import { speechSource } from './setup/speech-settings.ts';
 
 /** `offhook worker`: the jobs after calls, in a process of their own. */
 export function addWorkerCommand(program: Command): void {

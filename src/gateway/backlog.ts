@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Bot } from '../config/bots.ts';
 import { FIXTURES_FOLDER } from '../replay/fixture-keeping.ts';
-import { recordingFetcher } from '../cli/analyse/recording-fetcher.ts';
+import { recordingFetcher } from '../cli/analyse/fetch-item.ts';
 import { soundReader } from '../jobs/analysis/sound-reader.ts';
 import { readEnvironment } from '../config/env.ts';
 import { ProfileBook } from '../jobs/analysis/profile-book.ts';

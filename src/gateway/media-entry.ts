@@ -1,6 +1,6 @@
 import closeWithGrace from 'close-with-grace';
-import { readConfiguration, requireConfiguration } from '../cli/configuration.ts';
-import { speechSource } from '../cli/speech-settings.ts';
+import { readConfiguration, requireConfiguration } from '../cli/setup/configuration.ts';
+import { speechSource } from '../cli/setup/speech-settings.ts';
 import { stopInStages } from '../cli/stop-in-stages.ts';
 import { FrontChannel } from '../cluster/front-channel.ts';
 import { systemClock } from '../kernel/clock.ts';

@@ -1,4 +1,4 @@
-// The platform's process, as `cli/platform-process.ts` starts it.
+// The platform's process, as `cli/setup/platform-process.ts` starts it.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { systemClock } from '../kernel/clock.ts';

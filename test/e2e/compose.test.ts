@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { fromPackage, packageRoot } from '../../src/cli/package-root.ts';
+import { fromPackage, packageRoot } from '../../src/cli/setup/package-root.ts';
 import { runningGateways } from '../../src/cli/running-gateways.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { startPostgres } from '../support/postgres-server.ts';

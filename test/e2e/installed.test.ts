@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
-import { fromPackage } from '../../src/cli/package-root.ts';
+import { fromPackage } from '../../src/cli/setup/package-root.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { runOffhook } from './run-offhook.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runningGateways } from '../../src/cli/running-gateways.ts';
-import { packageRoot } from '../../src/cli/package-root.ts';
+import { packageRoot } from '../../src/cli/setup/package-root.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { until } from '../support/processes.ts';
 import { lastJson } from '../support/command.ts';

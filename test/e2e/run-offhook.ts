@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { fromPackage } from '../../src/cli/package-root.ts';
-import { startPlatformProcess } from '../../src/cli/platform-process.ts';
+import { fromPackage } from '../../src/cli/setup/package-root.ts';
+import { startPlatformProcess } from '../../src/cli/setup/platform-process.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import type { SpeechPlatformSettings } from '../../src/speech/platform.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { Secret } from '../../src/config/secrets.ts';
 import { type WebhookEndpoint, WEBHOOK_EVENTS } from '../../src/config/webhook-endpoints.ts';
-import { recordingFetcher } from '../../src/cli/analyse/recording-fetcher.ts';
+import { recordingFetcher } from '../../src/cli/analyse/fetch-item.ts';
 import { soundReader } from '../../src/jobs/analysis/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';

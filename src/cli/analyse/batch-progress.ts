@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../kernel/clock.ts';
-import { bar } from '../speech/progress.ts';
+import { bar } from '../shell/progress.ts';
 
 /** How far a batch is. */
 export interface BatchCounts {

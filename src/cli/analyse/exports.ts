@@ -4,7 +4,7 @@ import { type RecordingAnalysis, recordingAnalysis } from '../../jobs/analysis/d
 import { csvLines, tableColumns, tableRow } from '../../jobs/analysis/table.ts';
 import { writeFileAtomic } from '../../kernel/temporary.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
-import { type Cue, cuesOf, srtOf, vttOf } from '../speech/subtitles.ts';
+import { type Cue, cuesOf, srtOf, vttOf } from '../shell/subtitles.ts';
 
 export const EXPORTS = ['csv', 'jsonl', 'srt', 'vtt'] as const;
 export type ExportFormat = (typeof EXPORTS)[number];

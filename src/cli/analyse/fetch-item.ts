@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { RecordingFetcher } from '../../jobs/submissions/analyse-submitted.ts';
+import { S3Source } from './s3-source.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { readFileParts } from '../../kernel/read-file-parts.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { RemoteAudio } from '../../platform/server/uploads/remote-audio.ts';
 import { Refusal } from '../../platform/server/listener/refusal.ts';
-import { FetchError } from './fetch-error.ts';
-import type { Item } from './items.ts';
-import type { S3Source } from './s3-source.ts';
+import { FetchError, type Item } from './items.ts';
 
 /** A recording on this disk. A copy that was fetched goes with disposal. */
 export interface LocalRecording extends AsyncDisposable {
@@ -100,4 +100,14 @@ async function localRecording(path: string, dispose: () => Promise<void>, signal
   const hash = createHash('sha256');
   for await (const part of readFileParts(path, { signal, partBytes: 1024 * 1024 })) hash.update(part);
   return { path, sha256: hash.digest('hex'), bytes: facts.size, [Symbol.asyncDispose]: dispose };
+}
+
+/** Fetches submitted recordings as `offhook analyse` does, behind the same guard; never from buckets, whose keys are the operator's alone. */
+export function recordingFetcher(options: Omit<FetchOptions, 's3'>): RecordingFetcher {
+  const items = new ItemFetcher({ ...options, s3: new S3Source({}, options.clock) });
+  const unnamed = { version: undefined, recordedAtMs: undefined, metadata: {} };
+  return {
+    fromUrl: (url, folder, signal) => items.fetch({ ...unnamed, name: url, place: { kind: 'url', url } }, signal, folder),
+    fromFile: (path, signal) => items.fetch({ ...unnamed, name: path, place: { kind: 'file', path } }, signal),
+  };
 }

@@ -3,10 +3,13 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { glob, isDynamicPattern } from 'tinyglobby';
+import { sleep } from '../../kernel/abort.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { hasCode } from '../../kernel/error-code.ts';
+import { UsageError } from '../shell/output.ts';
+import { OffhookError } from '../../kernel/errors.ts';
 import { readFileParts } from '../../kernel/read-file-parts.ts';
-import { UsageError } from '../speech/usage.ts';
 import { readList } from './csv-list.ts';
-import type { S3Source } from './s3-source.ts';
 
 /** Where a recording is. */
 export type Place =
@@ -26,7 +29,14 @@ export interface Item {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Something that was named and is no recording. */
+/** Objects by their `s3://` addresses. */
+export interface ObjectStorage {
+  /** The object that an address names; undefined for a bucket or a folder. */
+  place(address: string): Place | undefined;
+  items(address: string, isRecording: (key: string) => boolean, signal: AbortSignal): AsyncIterable<Item | BrokenItem>;
+}
+
+/** An input that is not a recording. */
 export interface BrokenItem {
   readonly name: string;
   readonly reason: string;
@@ -35,7 +45,7 @@ export interface BrokenItem {
 export interface ItemOptions {
   /** The column of a list that names the recording; found by its usual names when absent. */
   readonly column?: string | undefined;
-  readonly s3: S3Source;
+  readonly s3: ObjectStorage;
   /** Results, which are no recordings. */
   readonly outFolder: string;
   readonly signal: AbortSignal;
@@ -134,4 +144,61 @@ async function fileItem(name: string, path: string, metadata: Readonly<Record<st
   if (!facts.isFile()) return { name, reason: 'not a file' };
   const version = `${facts.size}:${Math.round(facts.mtimeMs)}`;
   return { name, place: { kind: 'file', path }, version, recordedAtMs: facts.mtimeMs, metadata };
+}
+
+/** A recording could not be fetched from where it is. */
+export class FetchError extends OffhookError {
+  readonly code = 'OFFHOOK_RECORDING_FETCH';
+  readonly retryable: boolean;
+
+  constructor(message: string, retryable: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.retryable = retryable;
+  }
+}
+
+/** Folders are looked through so often. No system tells of changes on network drives. */
+const POLL_MS = 2000;
+
+/**
+ * What comes into the inputs after a first run: recordings that are new or have changed, each once it has not grown between
+ * two looks.
+ * @param known what the first run has seen
+ * @param onProblem hears of a look that failed and is repeated: a bucket that is away, a folder that was moved
+ * @throws the signal's reason when aborted: there is no other end
+ */
+export async function* watchItems(
+  inputs: readonly string[],
+  known: readonly (Item | BrokenItem)[],
+  options: ItemOptions,
+  clock: Clock,
+  onProblem: (error: unknown) => void,
+): AsyncIterable<readonly Item[]> {
+  const seen = new Set(known.filter((item) => !isBroken(item)).map(identity));
+  let before = new Set<string>();
+  for (;;) {
+    await sleep(clock, POLL_MS, options.signal);
+    const now: Item[] = [];
+    try {
+      for await (const item of itemsOf(inputs, options)) if (!isBroken(item) && !seen.has(identity(item))) now.push(item);
+    } catch (error) {
+      // An emptied folder may fill again.
+      if (!(error instanceof UsageError)) {
+        if (!mayPass(error)) throw error;
+        onProblem(error);
+      }
+    }
+    const whole = now.filter((item) => before.has(identity(item)));
+    before = new Set(now.map(identity));
+    for (const item of whole) seen.add(identity(item));
+    if (whole.length > 0) yield whole;
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return (error instanceof FetchError && error.retryable) || hasCode(error, 'ENOENT', 'ESTALE', 'EIO');
+}
+
+function identity({ name, ...item }: Item | BrokenItem): string {
+  return JSON.stringify([name, 'version' in item ? item.version : undefined]);
 }

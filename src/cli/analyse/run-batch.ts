@@ -8,7 +8,7 @@ import { SpeechAuthError } from '../../speech/client/errors.ts';
 import type { BatchCounts } from './batch-progress.ts';
 import type { ItemFetcher } from './fetch-item.ts';
 import { type BrokenItem, isBroken, type Item, placeName } from './items.ts';
-import type { Manifest } from './manifest.ts';
+import type { Manifest } from './output-folder.ts';
 
 export interface BatchFailure {
   readonly name: string;

@@ -5,9 +5,8 @@ import { atMost } from '../../kernel/at-most.ts';
 import { pourIntoFile } from '../../kernel/pour-into-file.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { inTag, S3Client, type S3Answer, type S3Request } from '../../store/objects/s3-client.ts';
-import { UsageError } from '../speech/usage.ts';
-import { FetchError } from './fetch-error.ts';
-import type { BrokenItem, Item, Place } from './items.ts';
+import { UsageError } from '../shell/output.ts';
+import { FetchError, type BrokenItem, type Item, type Place } from './items.ts';
 
 /** For the head of an answer, and for each next piece of its body. */
 const STALL_MS = 60_000;

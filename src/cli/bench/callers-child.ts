@@ -3,10 +3,8 @@ import type { z } from 'zod';
 import { systemClock } from '../../kernel/clock.ts';
 import { LoadCarrier } from '../../sim/load/load-carrier.ts';
 import { type LoadSpeech, startLoadSpeech } from '../../sim/load/load-speech.ts';
-import { type callersReport, placeOrder } from './messages.ts';
-import { obeyOrders } from './orders.ts';
-import { percentile } from './percentile.ts';
-import { meterUsage, type Usage } from './usage-meter.ts';
+import { type callersReport, placeRequest, answerRequests } from './bench-child.ts';
+import { percentile, meterUsage, type Usage } from './usage-meter.ts';
 
 let speech: LoadSpeech | undefined;
 let carrier: LoadCarrier | undefined;
@@ -19,7 +17,7 @@ async function standIn() {
 }
 
 async function place(argument: unknown): Promise<void> {
-  const { target, calls } = placeOrder.parse(argument);
+  const { target, calls } = placeRequest.parse(argument);
   if (speech !== undefined) speech.asSpoken = true;
   carrier = new LoadCarrier(target, systemClock);
   await carrier.place(calls);
@@ -49,7 +47,7 @@ function hangUp(): void {
   carrier = undefined;
 }
 
-obeyOrders({ standIn, place, measure, report, hangUp }, async () => {
+answerRequests({ standIn, place, measure, report, hangUp }, async () => {
   hangUp();
   await speech?.[Symbol.asyncDispose]();
 });

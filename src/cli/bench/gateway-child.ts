@@ -1,10 +1,9 @@
 // The gateway that `offhook bench` measures: the user's own settings and bots, alone in its process, with a data folder of its own.
+import type { z } from 'zod';
 import type { Gateway } from '../../gateway/app.ts';
 import { startMeasuredGateway } from './measured-gateway.ts';
-import type { gatewayReport, target } from './messages.ts';
-import { obeyOrders } from './orders.ts';
+import { type gatewayReport, type target, answerRequests } from './bench-child.ts';
 import { meterUsage, type Usage } from './usage-meter.ts';
-import type { z } from 'zod';
 
 let gateway: Gateway | undefined;
 let finish: (() => Usage) | undefined;
@@ -23,4 +22,4 @@ async function report(): Promise<z.infer<typeof gatewayReport>> {
   return { ...(usage ?? meterUsage()()), live: gateway?.calls.active ?? 0, starved };
 }
 
-obeyOrders({ start, measure: () => void (finish = meterUsage()), report }, async () => gateway?.close());
+answerRequests({ start, measure: () => void (finish = meterUsage()), report }, async () => gateway?.close());

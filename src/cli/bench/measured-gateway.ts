@@ -1,11 +1,11 @@
 import type { z } from 'zod';
+import type { LoadedConfig } from '../../config/load.ts';
 import { startGateway, type Gateway } from '../../gateway/app.ts';
 import { readDevSecrets } from '../../config/dev-secrets.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../observability/logger.ts';
-import { requireConfiguration } from '../configuration.ts';
-import { benchConfiguration } from './bench-configuration.ts';
-import { gatewayOrder, type target } from './messages.ts';
+import { requireConfiguration } from '../setup/configuration.ts';
+import { gatewayRequest, type target } from './bench-child.ts';
 
 /** The gateway of a process that is measured. */
 export interface MeasuredGateway {
@@ -15,10 +15,10 @@ export interface MeasuredGateway {
 
 /**
  * Starts a gateway with the user's settings and one of their bots, and a data folder that is given.
- * @param argument a `gatewayOrder`
+ * @param argument a `gatewayRequest`
  */
 export async function startMeasuredGateway(argument: unknown): Promise<MeasuredGateway> {
-  const { dataDir, bot, speech } = gatewayOrder.parse(argument);
+  const { dataDir, bot, speech } = gatewayRequest.parse(argument);
   const { config, bots } = requireConfiguration();
   const quiet = benchConfiguration(config, dataDir);
   const gateway = await startGateway({
@@ -32,4 +32,37 @@ export async function startMeasuredGateway(argument: unknown): Promise<MeasuredG
   await gateway.prepared;
   const authToken = (quiet.secrets.twilioAuthTokens[0] ?? readDevSecrets(dataDir).twilioAuthToken).reveal();
   return { gateway, target: { url: gateway.url, authToken, bot } };
+}
+
+/** More than any machine holds. */
+const MANY = 10_000;
+
+/**
+ * The user's configuration as a benchmark may use it: nothing is written to their store, queue or bucket, nobody is told of its
+ * calls, no limit but the machine's ends it.
+ */
+function benchConfiguration(config: LoadedConfig, dataDir: string): LoadedConfig {
+  const { settings, secrets } = config;
+  const { recordings, call, http, speech } = settings;
+  return {
+    ...config,
+    webhooks: [],
+    settings: {
+      ...settings,
+      dataDir,
+      publicUrl: undefined,
+      http: { ...http, host: '127.0.0.1', port: 0, pendingStreamsPerAddress: MANY },
+      call: { ...call, maximum: MANY, refuseLagMs: 60_000, keepFixtures: undefined },
+      recordings: { ...recordings, s3Endpoint: undefined, s3Bucket: undefined },
+      speech: { ...speech, slotsPerKey: MANY },
+    },
+    secrets: {
+      ...secrets,
+      adminPassword: undefined,
+      databaseUrl: undefined,
+      redisUrl: undefined,
+      s3AccessKeyId: undefined,
+      s3SecretAccessKey: undefined,
+    },
+  };
 }

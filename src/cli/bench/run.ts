@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { abortable, sleep } from '../../kernel/abort.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { entryFile } from '../../kernel/entry-file.ts';
-import { callersReport, done, gatewayReport, speechAddresses, target } from './messages.ts';
-import { BenchProcessError, ObedientChild } from './orders.ts';
+import { callersReport, done, gatewayReport, speechAddresses, target, BenchProcessError, BenchChild } from './bench-child.ts';
 import {
   type BenchStep,
   judge,
@@ -77,8 +76,8 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
 }
 
 interface Processes {
-  readonly callers: ObedientChild;
-  readonly gateway: ObedientChild;
+  readonly callers: BenchChild;
+  readonly gateway: BenchChild;
 }
 
 async function measureSteps(
@@ -134,7 +133,7 @@ async function holdCalls(
   };
 }
 
-async function callsEnded(gateway: ObedientChild, signal: AbortSignal): Promise<number> {
+async function callsEnded(gateway: BenchChild, signal: AbortSignal): Promise<number> {
   for (let waitedMs = 0; waitedMs < CALLS_END_WITHIN_MS; waitedMs += 200) {
     const { live, starved } = await gateway.tell('report', gatewayReport);
     if (live === 0) return starved;
@@ -143,7 +142,7 @@ async function callsEnded(gateway: ObedientChild, signal: AbortSignal): Promise<
   throw new BenchProcessError(`calls did not end within ${CALLS_END_WITHIN_MS} ms of hanging up`);
 }
 
-function start(file: string, name: string): ObedientChild {
+function start(file: string, name: string): BenchChild {
   const { path, execArgv } = entryFile(import.meta.url, file);
   const child = fork(path, [], {
     execArgv: ['--no-warnings', ...execArgv],
@@ -151,7 +150,7 @@ function start(file: string, name: string): ObedientChild {
     // Ctrl-C reaches a whole group of processes; here the first of them decides when the others end.
     detached: true,
   });
-  return new ObedientChild(child, name, systemClock);
+  return new BenchChild(child, name, systemClock);
 }
 
 function round(value: number, digits: number): number {

@@ -14,8 +14,8 @@ import { type StepReport, ScriptedCaller } from '../../sim/caller.ts';
 import { dialTwilio, type SimulatedCall } from '../../sim/twilio-carrier.ts';
 import { CallerVoice } from '../../sim/voice.ts';
 import { analysisPath } from '../../jobs/after-call/analyse-call.ts';
-import { requireConfiguration } from '../configuration.ts';
-import { speechSource } from '../speech-settings.ts';
+import { requireConfiguration } from '../setup/configuration.ts';
+import { speechSource } from '../setup/speech-settings.ts';
 import { type DemoReport, judge, strays } from './report.ts';
 import { callerSteps, scenarioFor, type Tampering } from './scenario.ts';
 

@@ -1,3 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { errorsOf, type Problem, problemText } from '../../config/problem.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorTextWithCause } from '../../kernel/errors.ts';
 
@@ -43,4 +47,39 @@ export async function runCheck(check: Check, clock: Clock, outer: AbortSignal): 
   } finally {
     timer.cancel();
   }
+}
+
+export function configurationCheck(problems: readonly Problem[]): Check {
+  return {
+    name: 'configuration',
+    advice: 'correct what is listed; `npx offhook config explain` shows where each setting comes from',
+    run() {
+      const ok = errorsOf(problems).length === 0;
+      const sound = ok ? ['settings, bot files and analysis profiles are sound'] : [];
+      return { ok, detail: [...sound, ...problems.map(problemText)].join('; ') };
+    },
+  };
+}
+
+/** A busy day of recordings at 16 kB a second and call. */
+const LEAST_FREE_BYTES = 2 * 1024 ** 3;
+
+/** Whether the data folder can be written, and has room. */
+export function diskCheck(dataDir: string): Check {
+  const folder = resolve(dataDir);
+  return {
+    name: 'data folder',
+    advice: `make ${folder} writable for this user, or name another folder with OFFHOOK_DATA_DIR`,
+    async run() {
+      await mkdir(folder, { recursive: true });
+      const probe = join(folder, `.doctor-${randomUUID()}`);
+      await writeFile(probe, 'written by offhook doctor', { flush: true });
+      await rm(probe);
+      const { bavail, bsize } = await statfs(folder);
+      const free = bavail * bsize;
+      const detail = `${folder} is writable, ${(free / 1024 ** 3).toFixed(1)} GB are free`;
+      const advice = 'make room: recordings take about 1 MB a minute of call';
+      return free >= LEAST_FREE_BYTES ? { ok: true, detail } : { ok: false, detail, advice };
+    },
+  };
 }

@@ -2,8 +2,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { SpeechPlatform } from '../../speech/platform.ts';
-import { type SpeechSource, speechSource } from '../speech-settings.ts';
-import { audibleExamples } from '../vocabulary-examples.ts';
+import { type SpeechSource, speechSource, audibleExamples } from '../setup/speech-settings.ts';
 import type { Check, CheckOutcome } from './check.ts';
 
 /** What any recogniser of telephone English should hear, and the embedded one knows. */

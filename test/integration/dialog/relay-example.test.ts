@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fromPackage } from '../../../src/cli/package-root.ts';
+import { fromPackage } from '../../../src/cli/setup/package-root.ts';
 import { relayHooks } from '../../../src/dialog/relay/relay-hook.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { actionsOf, CALL, spoken, textOf, turnOf } from './bot-server.ts';

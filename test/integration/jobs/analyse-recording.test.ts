@@ -9,7 +9,7 @@ import { wavFile } from '../../../src/audio/wav.ts';
 import { transcriberOn } from '../../../src/gateway/backlog.ts';
 import { ItemFetcher } from '../../../src/cli/analyse/fetch-item.ts';
 import type { Item, Place } from '../../../src/cli/analyse/items.ts';
-import { Manifest } from '../../../src/cli/analyse/manifest.ts';
+import { Manifest } from '../../../src/cli/analyse/output-folder.ts';
 import { Batch } from '../../../src/cli/analyse/run-batch.ts';
 import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { soundReader } from '../../../src/jobs/analysis/sound-reader.ts';

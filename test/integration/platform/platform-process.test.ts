@@ -3,7 +3,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { PlatformStartError, type PlatformProcessOptions, startPlatformProcess } from '../../../src/cli/platform-process.ts';
+import {
+  PlatformStartError,
+  type PlatformProcessOptions,
+  startPlatformProcess,
+} from '../../../src/cli/setup/platform-process.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { runPlatform } from '../../../src/platform/main.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { masterKeyCheck } from '../../../src/cli/doctor/master-key.ts';
+import { masterKeyCheck } from '../../../src/cli/doctor/stores.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { readMasterKey } from '../../../src/config/master-key.ts';
 import { Secret } from '../../../src/config/secrets.ts';

@@ -5,7 +5,7 @@ import type { MediaProcess } from '../../../src/cluster/media-process.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
 import { phrasesOf } from '../../../src/config/bots.ts';
 import type { InboundCall } from '../../../src/carriers/port.ts';
-import { fromPackage } from '../../../src/cli/package-root.ts';
+import { fromPackage } from '../../../src/cli/setup/package-root.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { Slots } from '../../../src/speech/client/slots.ts';
 import { processOf, ScriptedMedia, settle } from './scripted-process.ts';

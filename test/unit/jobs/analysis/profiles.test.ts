@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
-import { fromPackage } from '../../../../src/cli/package-root.ts';
+import { fromPackage } from '../../../../src/cli/setup/package-root.ts';
 import { AnalysisProfileError } from '../../../../src/jobs/analysis/errors.ts';
 import { ProfileBook, parseProfile, profileHash } from '../../../../src/jobs/analysis/profile-book.ts';
 import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';

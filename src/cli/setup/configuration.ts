@@ -1,0 +1,124 @@
+import { availableParallelism } from 'node:os';
+import { InvalidArgumentError } from 'commander';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadBots } from '../../config/bot-files.ts';
+import type { Bot } from '../../config/bots.ts';
+import { type Environment, readEnvironment, readSettingsFiles } from '../../config/env.ts';
+import { withOverrides } from '../../config/env-settings.ts';
+import { type LoadedConfig, loadConfig } from '../../config/load.ts';
+import { errorsOf, type Problem, problemText } from '../../config/problem.ts';
+import { catalogue } from '../../config/schema.ts';
+import { EXIT, printNote } from '../shell/output.ts';
+import { packageRoot } from './package-root.ts';
+
+export interface Configuration {
+  readonly config: LoadedConfig;
+  /** Those whose files are sound; one whose secret is set nowhere is among them. */
+  readonly bots: readonly Bot[];
+  /** Of the settings. */
+  readonly problems: readonly Problem[];
+  /** Of the bot files. */
+  readonly botProblems: readonly Problem[];
+}
+
+/**
+ * Reads settings and bots. Relative paths start from the working folder; the folders of bots, analysis profiles and
+ * vocabularies come from the package where the working folder has none.
+ * @param overrides environment names that win over the real ones, and over other names of the same settings
+ */
+export function readConfiguration(overrides: Environment = {}): Configuration {
+  const env = withOverrides(readEnvironment(), overrides, catalogue);
+  const { files, problems } = readSettingsFiles(env, packageRoot, process.cwd());
+  const loaded = loadConfig({ env, files });
+  const { bots: botSettings, analysis, platform } = loaded.settings;
+  const settings = {
+    ...loaded.settings,
+    bots: { ...botSettings, folder: findFolder(botSettings.folder) },
+    analysis: { ...analysis, folder: findFolder(analysis.folder) },
+    platform: { ...platform, vocabularyFolder: findFolder(platform.vocabularyFolder) },
+  };
+  const config = { ...loaded, settings };
+  const { bots, problems: botProblems } = loadBots(settings.bots.folder, env);
+  return { config, bots, problems: [...problems, ...config.problems], botProblems };
+}
+
+/** The working folder's folder of that name; the package's where only the package has one. */
+function findFolder(folder: string): string {
+  const own = resolve(folder);
+  const shipped = join(packageRoot, folder);
+  return existsSync(own) || !existsSync(shipped) ? own : shipped;
+}
+
+/** The same, with every problem that a gateway or a worker has with settings beyond their form. */
+export async function readWholeConfiguration(overrides: Environment = {}): Promise<Configuration> {
+  const configuration = readConfiguration(overrides);
+  const { config, bots, problems } = configuration;
+  // Not for the commands that need none of it.
+  const { startProblems } = await import('./start-problems.ts');
+  const { folder } = config.settings.analysis;
+  const profiles = { folder, isOwn: folder !== join(packageRoot, 'config/analysis') };
+  const refused = await startProblems(config, bots, profiles, { ...readEnvironment(), ...overrides });
+  return { ...configuration, problems: [...problems, ...refused] };
+}
+
+/**
+ * The same, with every problem of the bots' dialogs and of the names in their files, which a gateway uses and a worker does not.
+ * @param asksPlatform whether a configured speech platform is asked which voices and languages it has
+ */
+export async function readGatewayConfiguration(overrides: Environment = {}, asksPlatform = false): Promise<Configuration> {
+  const whole = await readWholeConfiguration(overrides);
+  const { botProblems, platformNames } = await import('./bot-problems.ts');
+  const { names, problems } = await platformNames(whole, asksPlatform);
+  const found = await botProblems(whole.bots, { ...names, hasControl: whole.config.settings.twilio.accountSid !== undefined });
+  return { ...whole, botProblems: [...whole.botProblems, ...problems, ...found] };
+}
+
+/** The configuration of a command that takes no calls, or an exit with every problem of the settings; those of bots are warnings. */
+export function requireConfiguration(overrides: Environment = {}): Configuration {
+  const configuration = readConfiguration(overrides);
+  return soundOrExit(configuration, [...configuration.problems, ...configuration.botProblems.map(asWarning)]);
+}
+
+/** The configuration of a worker, which asks no bot, or an exit with every problem printed. */
+export async function requireWholeConfiguration(): Promise<Configuration> {
+  const configuration = await readWholeConfiguration();
+  const ofBots = configuration.botProblems.map((problem) => (problem.affects === 'calls' ? asWarning(problem) : problem));
+  return soundOrExit(configuration, [...configuration.problems, ...ofBots]);
+}
+
+/** The configuration of a gateway, or an exit with every problem printed. */
+export async function requireGatewayConfiguration(): Promise<Configuration> {
+  const configuration = await readGatewayConfiguration();
+  return soundOrExit(configuration, [...configuration.problems, ...configuration.botProblems]);
+}
+
+function asWarning(problem: Problem): Problem {
+  return { ...problem, severity: 'warning' };
+}
+
+function soundOrExit(configuration: Configuration, problems: readonly Problem[]): Configuration {
+  for (const problem of problems) printNote(problemText(problem));
+  const errors = errorsOf(problems);
+  if (errors.length > 0) {
+    printNote(`${errors.length} problem(s) in the configuration; nothing was started.`);
+    process.exit(EXIT.usage);
+  }
+  return configuration;
+}
+
+/** As the setting `call.processes` has it. */
+const MOST_PROCESSES = 64;
+
+/** Reads the flag `--processes`. @returns 0 for `auto` @throws InvalidArgumentError */
+export function readProcesses(text: string): number {
+  if (text === 'auto') return 0;
+  if (!/^[1-9]\d?$/.test(text) || Number(text) > MOST_PROCESSES)
+    throw new InvalidArgumentError(`auto or a whole number from 1 to ${MOST_PROCESSES} is expected.`);
+  return Number(text);
+}
+
+/** How many processes have the calls: as the flag says, else as the setting `call.processes` does; 0 in either is one for each core. */
+export function processCount(flag: number | undefined, setting: number): number {
+  return (flag ?? setting) || availableParallelism();
+}

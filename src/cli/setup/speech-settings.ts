@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { readConfiguration } from './configuration.ts';
+import { type LoadedConfig, usesEmbeddedPlatform } from '../../config/load.ts';
+import { systemClock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import { readFaults } from '../../platform/server/faults/read-faults.ts';
+import type { SpeechPlatformSettings } from '../../speech/platform.ts';
+import { RedisTokenStore } from '../../speech/client/redis-token-store.ts';
+import { startPlatformProcess } from './platform-process.ts';
+
+export interface SpeechSource extends AsyncDisposable {
+  readonly settings: SpeechPlatformSettings;
+  readonly embedded: boolean;
+  /** Addresses and key of the embedded platform; undefined for one that the settings name. */
+  readonly running: Readonly<Record<string, string>> | undefined;
+}
+
+/**
+ * The speech platform that the settings name; the embedded one, started and supervised, when they name none.
+ * @param running addresses and key of an embedded one that another process has started
+ */
+export async function speechSource(
+  config: LoadedConfig,
+  logger: Logger,
+  signal: AbortSignal,
+  running?: Readonly<Record<string, string>>,
+): Promise<SpeechSource> {
+  const { speech, platform, dataDir } = config.settings;
+  const common = {
+    slotsPerKey: speech.slotsPerKey,
+    connectTimeoutMs: speech.connectTimeoutMs,
+    requestTimeoutMs: speech.requestTimeoutMs,
+    tokenLifeSeconds: speech.tokenLifeSeconds,
+    phraseFolder: join(dataDir, 'phrases'),
+  };
+  if (!usesEmbeddedPlatform(config)) return configured(config, common, logger);
+  if (running !== undefined)
+    return { settings: { ...common, ...running }, running, embedded: true, [Symbol.asyncDispose]: () => Promise.resolve() };
+  // Told here, where it can be mended, and not by a process that will not come up.
+  readFaults(platform.faults ?? '');
+  const child = await startPlatformProcess({
+    port: platform.port,
+    profile: platform.profile,
+    dataDir,
+    vocabularyFolder: platform.vocabularyFolder,
+    modelsFolder: platform.modelsFolder,
+    audioHosts: platform.audioHosts,
+    faults: platform.faults,
+    startTimeoutMs: platform.startTimeoutMs,
+    clock: systemClock,
+    logger,
+    signal,
+  });
+  const addresses = { ...child.urls, apiKey: child.apiKey };
+  return {
+    settings: { ...common, ...addresses },
+    running: addresses,
+    embedded: true,
+    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
+  };
+}
+
+/** With a Redis, processes share one budget of mints and their tokens. */
+function configured({ settings, secrets }: LoadedConfig, common: SpeechPlatformSettings, logger: Logger): SpeechSource {
+  const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
+  const given = Object.entries({ authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl }).filter(([, url]) => url !== undefined);
+  const url = secrets.redisUrl?.reveal();
+  // Behind a sentinel or in a cluster each process mints its own: the store of tokens knows one server.
+  const isOneServer = url !== undefined && /^rediss?:\/\//u.test(url);
+  const tokenStore = !isOneServer ? undefined : new RedisTokenStore({ url, clock: systemClock, logger });
+  return {
+    settings: {
+      ...common,
+      ...Object.fromEntries(given),
+      apiKey: secrets.speechApiKeys.map((key) => key.reveal()),
+      ...(tokenStore === undefined ? {} : { tokenStore }),
+    },
+    running: undefined,
+    embedded: false,
+    [Symbol.asyncDispose]: async () => tokenStore?.[Symbol.asyncDispose](),
+  };
+}
+
+const vocabulary = z.looseObject({ rules: z.record(z.string(), z.string()) });
+const MOST_EXAMPLES = 14;
+
+/** Phrases that the embedded recogniser hears as they stand, from its vocabulary file; empty when there is none. */
+export function audibleExamples(language: string): readonly string[] {
+  const { config } = readConfiguration();
+  try {
+    const path = join(config.settings.platform.vocabularyFolder, `vocabulary.${language}.yaml`);
+    const { rules } = vocabulary.parse(parse(readFileSync(path, 'utf8')));
+    const lines = ['request', 'answer', 'command'].flatMap((rule) => (rules[rule] ?? '').split('\n'));
+    return lines
+      .map((line) => line.trim())
+      .filter((line) => line !== '' && !/[<>()[\]{}|]/u.test(line))
+      .map((line) => line.replaceAll('_', ' '))
+      .slice(0, MOST_EXAMPLES);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,62 @@
+import type { Bot } from '../../config/bots.ts';
+import type { Environment } from '../../config/env.ts';
+import type { LoadedConfig } from '../../config/load.ts';
+import { nearest } from '../../config/nearest.ts';
+import { type Problem, shown } from '../../config/problem.ts';
+import { AnalysisProfileError } from '../../jobs/analysis/errors.ts';
+import { ProfileBook } from '../../jobs/analysis/profile-book.ts';
+import { errorText } from '../../kernel/errors.ts';
+import { readFaults } from '../../platform/server/faults/read-faults.ts';
+import { MasterKeys } from '../../store/privacy/master-keys.ts';
+
+/**
+ * What a gateway or a worker would refuse of settings that are sound by themselves, each read as it is read there.
+ * @param profiles where the analysis profiles are, and whether they are the user's own: the shipped ones name shipped bots
+ * @param env where their secrets are looked up
+ */
+export async function startProblems(
+  { settings, secrets, origins }: LoadedConfig,
+  bots: readonly Bot[],
+  profiles: { readonly folder: string; readonly isOwn: boolean },
+  env: Environment,
+): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  const known = bots.map(({ name }) => name);
+  const mustBeBots = (names: readonly string[], place: Pick<Problem, 'key' | 'where'>): void => {
+    for (const name of names) {
+      if (known.includes(name)) continue;
+      const meant = nearest(name, known);
+      const told = { value: shown(name), message: 'there is no bot of this name', severity: 'warning' } as const;
+      problems.push({ ...place, ...told, ...(meant === undefined ? {} : { nearest: meant }) });
+    }
+  };
+  const read = async (key: string, parse: () => unknown, value?: string): Promise<void> => {
+    try {
+      await parse();
+    } catch (error) {
+      const where = origins.get(key) ?? key;
+      const found = value === undefined ? {} : { value: shown(value) };
+      if (error instanceof AnalysisProfileError) problems.push(...error.problems);
+      else problems.push({ key, where, ...found, message: errorText(error) });
+    }
+  };
+  const { masterKeys, redisUrl } = secrets;
+  const { faults } = settings.platform;
+  if (masterKeys.length > 0) await read('privacy.masterKey', () => new MasterKeys(masterKeys));
+  if (redisUrl !== undefined) {
+    // A client comes with it, which takes its time to load.
+    const { parseRedisAddress } = await import('../../jobs/queue/redis-address.ts');
+    await read('jobs.redisUrl', () => parseRedisAddress(redisUrl.reveal()));
+  }
+  if (faults !== undefined) await read('platform.faults', () => readFaults(faults), faults);
+  await read('analysis.folder', async () => {
+    const book = await ProfileBook.load(profiles.folder, env);
+    if (!profiles.isOwn) return;
+    for (const { profile } of book.profiles) mustBeBots(profile.bots, { key: 'bots', where: `profile ${profile.name}` });
+  });
+  const { keepFixtures = '' } = settings.call;
+  const kept = keepFixtures.split(',').map((name) => name.trim());
+  const keptBots = kept.filter((name) => name !== '' && name !== '*');
+  mustBeBots(keptBots, { key: 'call.keepFixtures', where: origins.get('call.keepFixtures') ?? 'call.keepFixtures' });
+  return problems;
+}

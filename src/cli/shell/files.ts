@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { UsageError } from './output.ts';
+
+/** The whole of a file, or of stdin for `-`. @throws UsageError when there is no such file */
+export async function readInput(path: string): Promise<Uint8Array> {
+  if (path === '-') return buffer(process.stdin);
+  requireFile(path);
+  return readFile(path);
+}
+
+/** @throws UsageError when there is no such file */
+export function requireFile(path: string): void {
+  if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
+}
+
+/** For a file that is to be written, before anything is paid for. @throws UsageError when there is no folder for it */
+export function requireFolderOf(path: string): void {
+  const folder = dirname(path);
+  if (path !== '-' && !existsSync(folder)) throw new UsageError(`there is no folder ${folder} for ${basename(path)}`);
+}
+
+/**
+ * Writes parts as they come, to stdout for `-`. A file appears under its name when it is whole: what breaks off leaves nothing
+ * behind.
+ * @returns how many bytes were written
+ */
+export async function writeOutput(
+  path: string,
+  parts: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<number> {
+  let bytes = 0;
+  async function* counted(): AsyncIterable<Uint8Array> {
+    for await (const part of parts) {
+      bytes += part.length;
+      onBytes(bytes);
+      yield part;
+    }
+  }
+  if (path === '-') {
+    // Others write to it as well.
+    await pipeline(counted, process.stdout, { end: false });
+    return bytes;
+  }
+  const temporary = `${path}.part`;
+  try {
+    await pourIntoFile(counted(), temporary, { mode: 0o666 });
+    await rename(temporary, path);
+    return bytes;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

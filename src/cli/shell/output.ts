@@ -1,0 +1,58 @@
+import { InvalidArgumentError } from 'commander';
+import { styleText } from 'node:util';
+
+/** Exit codes of every command. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+
+/** Prints one JSON document as the last line of stdout. */
+export function printJson(document: unknown): void {
+  process.stdout.write(`${JSON.stringify(document)}\n`);
+}
+
+/** A line for people, on stdout. */
+export function printLine(text = ''): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** A line for people that is not the command's answer, on stderr. */
+export function printNote(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Text in a colour where stdout is a terminal that shows one. */
+export function coloured(style: 'bold' | 'dim' | 'green' | 'yellow' | 'cyan' | 'magenta' | 'red', text: string): string {
+  return process.stdout.isTTY ? styleText(style, text) : text;
+}
+
+/** Columns padded with blanks; the first row is the heading. */
+export function tableText(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** The command was called in a way that makes no sense: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** For an option that is a number. */
+export function numberOption(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('it is a number');
+  return value;
+}
+
+/** For an option that is a whole number, 1 or more. */
+export function countOption(text: string): number {
+  const value = numberOption(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('it is a whole number, 1 or more');
+  return value;
+}
