@@ -2,9 +2,9 @@ import { stringify } from 'yaml';
 import { allowedText, defaultOf } from './allowed.ts';
 import { catalogue } from './schema.ts';
 
-const heading = `# Every setting of Offhook with its default; made from src/config/schema.ts, and a test keeps the two the same.
-# Change settings in config/local.yaml (same keys), in the file that OFFHOOK_CONFIG names, or in the environment, which
-# is the strongest: OFFHOOK_ + the path in capitals with __ between levels. \`npx offhook config explain\` shows the result.
+const heading = `# Every setting of Offhook with its default. Generated from src/config/schema.ts (see CONTRIBUTING.md); a test compares the two.
+# Change settings in config/local.yaml (same keys), in the file that OFFHOOK_CONFIG names, or in the environment. The
+# environment wins: OFFHOOK_ + the path in capitals, __ between levels. \`npx offhook config explain\` shows the result.
 `;
 
 /** The text of config/default.yaml: values at their defaults, settings without one and secrets as comments. */

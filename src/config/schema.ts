@@ -33,31 +33,36 @@ const hour = 60 * minute;
 
 /** Every setting that is not a secret: the only place where names, limits, defaults, units and descriptions live. */
 export const settingsSchema = z.object({
-  dataDir: text('data', 'Folder for everything that is kept: store, recordings, outbox, calls, platform', {
+  dataDir: text('data', 'Folder for all data: store, recordings, outbox, call journals, platform models', {
     aliases: ['OFFHOOK_DATA_DIR'],
   }),
   publicUrl: address(
-    'How carriers reach this gateway from outside, without a trailing path; unset: the loopback address it listens on',
+    'Public address of this gateway for carriers, without a path; unset: its loopback address',
     'OFFHOOK_PUBLIC_URL',
   ),
   log: z.object({
     level: z
       .enum(['debug', 'info', 'warn', 'error'])
       .default('info')
-      .register(settingFacts, { description: 'Least severe log line that is written' }),
+      .register(settingFacts, { description: 'Lowest log level that is written' }),
     personal: flag(false, 'Write personal values (numbers, words) to the log instead of removing them'),
   }),
   http: z.object({
-    host: text('127.0.0.1', 'Address to listen on; 0.0.0.0 for every interface, as in a container'),
+    host: text('127.0.0.1', 'Address to listen on; 0.0.0.0 for every interface, for example in a container'),
     port: whole(0, 65_535, 8080, 'Port to listen on; 0 takes a free one', { aliases: ['OFFHOOK_PORT'] }),
-    bodyLimitBytes: whole(1024, 10_485_760, 32_768, 'Largest form of a carrier that is read', { unit: 'bytes' }),
-    uploadLimitBytes: whole(1, 4_294_967_295, 524_288_000, 'Largest recording that the API takes', { unit: 'bytes' }),
-    uploadTimeoutMs: millis(1000, hour, 10 * minute, 'Time a client may take to upload one recording'),
-    requestTimeoutMs: millis(100, 10 * minute, 10_000, 'Time a client may take to send one request in full'),
-    headersTimeoutMs: millis(100, 10 * minute, 5000, 'Time a client may take to send the headers of one request'),
-    keepAliveTimeoutMs: millis(100, 10 * minute, 65_000, "Time an idle connection is kept; longer than the load balancer's"),
-    closeGraceMs: millis(0, hour, 30_000, 'Time that goodbyes and closing everything may take once a process ends'),
-    pendingStreamsPerAddress: whole(1, 100_000, 64, 'Media sockets from one address that have not started yet', {
+    bodyLimitBytes: whole(1024, 10_485_760, 32_768, 'Largest form accepted from a carrier', { unit: 'bytes' }),
+    uploadLimitBytes: whole(1, 4_294_967_295, 524_288_000, 'Largest recording accepted by the API', { unit: 'bytes' }),
+    uploadTimeoutMs: millis(1000, hour, 10 * minute, 'Time limit for the upload of one recording'),
+    requestTimeoutMs: millis(100, 10 * minute, 10_000, 'Time limit for receiving one whole request'),
+    headersTimeoutMs: millis(100, 10 * minute, 5000, 'Time limit for receiving the headers of one request'),
+    keepAliveTimeoutMs: millis(
+      100,
+      10 * minute,
+      65_000,
+      "Time before an idle connection is closed; longer than the load balancer's",
+    ),
+    closeGraceMs: millis(0, hour, 30_000, 'Time limit for the goodbyes and the shutdown after draining'),
+    pendingStreamsPerAddress: whole(1, 100_000, 64, 'Media sockets from one address that may wait for their start message', {
       unit: 'sockets',
     }),
   }),
@@ -66,21 +71,24 @@ export const settingsSchema = z.object({
       .string()
       .regex(/^AC[0-9a-fA-F]{32}$/, 'AC and 32 hexadecimal digits')
       .optional()
-      .register(settingFacts, { description: 'Account of the carrier', aliases: ['OFFHOOK_TWILIO_ACCOUNT_SID'] }),
-    apiUrl: text('https://api.twilio.com', "Base address of the carrier's REST interface", {
+      .register(settingFacts, {
+        description: 'Twilio account SID, for transfers, keypad digits and hang-ups over the REST API',
+        aliases: ['OFFHOOK_TWILIO_ACCOUNT_SID'],
+      }),
+    apiUrl: text('https://api.twilio.com', "Base address of Twilio's REST API", {
       aliases: ['OFFHOOK_TWILIO_API_URL'],
     }),
-    streamTokenMs: millis(1000, 10 * minute, 60_000, "Life of the single-use token in a media stream's address"),
-    startTimeoutMs: millis(100, minute, 5000, 'Time between the upgrade of a media socket and its start message'),
-    requireUpgradeSignature: flag(false, 'Refuse a media socket whose upgrade is not signed (its token is always required)'),
+    streamTokenMs: millis(1000, 10 * minute, 60_000, "Lifetime of the single-use token in a media stream's address"),
+    startTimeoutMs: millis(100, minute, 5000, 'Time limit from the upgrade of a media socket to its start message'),
+    requireUpgradeSignature: flag(false, 'Refuse a media socket without a signed upgrade (the token is always required)'),
   }),
   jwt: z.object({
-    jwksUri: address('Where the keys are that sign the tokens of the API, a JWKS document; unset: API keys alone'),
-    issuer: optionalText('Who issues the tokens (iss); needed with jwksUri'),
-    audience: optionalText('Whom the tokens are for (aud); needed with jwksUri'),
+    jwksUri: address('Address of the JWKS document with the keys that sign API tokens; unset: only API keys are accepted'),
+    issuer: optionalText('Issuer of the tokens (iss); required with jwksUri'),
+    audience: optionalText('Audience of the tokens (aud); required with jwksUri'),
     tenantClaim: text('tenant', 'Claim that names the tenant'),
-    scopesClaim: text('scope', 'Claim that holds the scopes, a list or a text with spaces between'),
-    toleranceSeconds: whole(0, 300, 5, "How far the issuer's clock may be off", { unit: 'seconds' }),
+    scopesClaim: text('scope', 'Claim that holds the scopes: a list, or a text separated by spaces'),
+    toleranceSeconds: whole(0, 300, 5, 'Accepted clock difference to the issuer', { unit: 'seconds' }),
   }),
   speech: z.object({
     authUrl: address('Token service of the speech platform', 'OFFHOOK_AUTH_URL'),
@@ -88,17 +96,24 @@ export const settingsSchema = z.object({
     asrAltUrl: address('Recognition service, Variant B', 'OFFHOOK_ASR_ALT_URL'),
     medUrl: address('Medical batch transcription service', 'OFFHOOK_MED_URL'),
     ttsUrl: address('Synthesis service', 'OFFHOOK_TTS_URL'),
-    connectTimeoutMs: millis(100, minute, 5000, 'Time to open a socket to the platform, up to its ready message'),
-    requestTimeoutMs: millis(1000, hour, 2 * minute, 'Time limit of a batch request (ASR doc, limits: at least 120 seconds)'),
-    tokenLifeSeconds: whole(60, 86_400, 900, 'Lifetime asked of access tokens', { unit: 'seconds' }),
-    slotsPerKey: whole(1, 10_000, 16, 'Concurrent requests the platform allows for each service and key', { unit: 'requests' }),
+    connectTimeoutMs: millis(100, minute, 5000, 'Time limit for opening a socket to the platform, up to its ready message'),
+    requestTimeoutMs: millis(
+      1000,
+      hour,
+      2 * minute,
+      'Time limit of a batch request (the ASR documentation asks for at least 120 seconds)',
+    ),
+    tokenLifeSeconds: whole(60, 86_400, 900, 'Requested lifetime of access tokens', { unit: 'seconds' }),
+    slotsPerKey: whole(1, 10_000, 16, 'Concurrent requests that the platform allows for each service and key', {
+      unit: 'requests',
+    }),
   }),
   platform: z.object({
     port: whole(
       0,
       65_531,
       7100,
-      'First of five ports of the embedded platform: auth, ASR, Variant B, medical, TTS; 0 takes free ones',
+      'First of the five ports of the embedded platform: auth, ASR, Variant B, medical, TTS; 0 takes free ports',
       {
         aliases: ['OFFHOOK_PLATFORM_PORT'],
       },
@@ -106,83 +121,93 @@ export const settingsSchema = z.object({
     profile: z
       .enum(['plain', 'hosted-like'])
       .default('plain')
-      .register(settingFacts, { description: 'How the embedded platform behaves; hosted-like is slower and less tidy' }),
+      .register(settingFacts, { description: 'Behaviour of the embedded platform; hosted-like is slower and less regular' }),
     vocabularyFolder: text('config/platform', "Folder of the recogniser's vocabulary.<language>.yaml files"),
     modelsFolder: z.string().min(1).optional().register(settingFacts, {
-      description: 'Folder of your own speech models, recognition/<language>/, voices/<language>/ and speakers/ below it',
+      description: 'Folder of your own speech models, in recognition/<language>/, voices/<language>/ and speakers/',
     }),
     audioHosts: z.string().min(1).optional().register(settingFacts, {
-      description: 'Hosts, name or name:port with commas between, that a transcription url may name on this machine or over http',
+      description:
+        'Hosts on this machine or reached over http that a transcription URL may name: name or name:port, separated by commas',
     }),
     faults: z.string().min(1).optional().register(settingFacts, {
-      description: 'Faults of the embedded platform for testing, as in latency=100-800,errors=0.1 (docs/platform-faults.md)',
+      description:
+        'Faults that the embedded platform injects for tests, for example latency=100-800,errors=0.1 (docs/platform-faults.md)',
     }),
-    startTimeoutMs: millis(1000, 10 * minute, 5 * minute, 'Time the embedded platform gets to come up; the first start learns'),
+    startTimeoutMs: millis(
+      1000,
+      10 * minute,
+      5 * minute,
+      'Time limit for the start of the embedded platform; the first start trains the recogniser',
+    ),
   }),
   bots: z.object({
-    folder: text('config/bots', 'Folder of bot files, one YAML file a bot'),
+    folder: text('config/bots', 'Folder of bot files, one YAML file per bot'),
   }),
   analysis: z.object({
-    folder: text('config/analysis', 'Folder of analysis profiles, one YAML file each; `default` is for bots that none names'),
+    folder: text(
+      'config/analysis',
+      'Folder of analysis profiles, one YAML file each; `default` is for bots that no other profile names',
+    ),
   }),
   call: z.object({
-    maximum: whole(1, 10_000, 16, 'Live calls at once; further ones hear the overflow sentence', { unit: 'calls' }),
+    maximum: whole(1, 10_000, 16, 'Concurrent calls; further callers hear the overflow sentence', { unit: 'calls' }),
     processes: whole(
       0,
       64,
       1,
-      'Processes that have the calls, behind one port; 0 for one for each processor core, 1 for everything in one process',
+      'Processes that run the calls, behind one port; 0: one per processor core, 1: everything in one process',
       { unit: 'processes' },
     ),
     refuseLagMs: millis(
       5,
       minute,
       200,
-      'Lag of the event loop (99th percentile of two seconds) from which new calls hear the overflow sentence',
+      'Event-loop lag (99th percentile over two seconds) at which new calls are refused with the overflow sentence',
     ),
-    acceptLagMs: millis(1, minute, 100, 'Lag of the event loop from which calls are taken again; not above refuseLagMs'),
-    leadLowMs: millis(40, 10_000, 300, 'Audio queued at the carrier below which more is sent'),
-    leadTargetMs: millis(40, 10_000, 400, 'Audio queued at the carrier that sending aims at'),
-    leadMaxMs: millis(40, 10_000, 500, 'Audio queued at the carrier that is never exceeded'),
+    acceptLagMs: millis(1, minute, 100, 'Event-loop lag at which new calls are accepted again; not above refuseLagMs'),
+    leadLowMs: millis(40, 10_000, 300, 'Send more audio when less than this is queued at the carrier'),
+    leadTargetMs: millis(40, 10_000, 400, 'Target for audio queued at the carrier'),
+    leadMaxMs: millis(40, 10_000, 500, 'Upper limit for audio queued at the carrier'),
     messageMs: millis(20, 1000, 100, 'Length of one outbound audio message'),
     markEveryMs: millis(100, 5000, 450, 'Audio between two playout marks'),
-    hangupAfterMarkMs: millis(0, 10_000, 400, 'Pause between the last mark and hanging up'),
-    reattachMs: millis(0, 10 * minute, 10_000, 'Time a call without a media socket waits for a new one before it ends'),
+    hangupAfterMarkMs: millis(0, 10_000, 400, 'Pause between the last playout mark and hanging up'),
+    reattachMs: millis(0, 10 * minute, 10_000, 'Time a call waits for a new media socket before it ends'),
     drainMs: millis(
       0,
       24 * hour,
       minute,
-      'Time live calls may go on after the process is told to stop, before they hear the goodbye; no new ones are taken meanwhile',
+      'Time live calls may continue after a stop signal, before they hear the goodbye; new calls are refused',
     ),
     keepFixtures: z.string().min(1).optional().register(settingFacts, {
       description:
-        'Bots whose calls are kept to be run again (offhook replay), with commas between, or * for all; the files hold the voices of callers',
+        'Bots whose calls are saved for offhook replay, separated by commas, or * for all; the files contain the voices of callers',
     }),
-    fixtureDays: whole(1, 90, 7, 'Time after which a call that was kept to be run again is deleted', { unit: 'days' }),
+    fixtureDays: whole(1, 90, 7, 'Time after which a call saved for replay is deleted', { unit: 'days' }),
   }),
   store: z.object({
-    lockTimeoutMs: millis(0, minute, 30_000, "Time to wait for the embedded store's lock"),
+    lockTimeoutMs: millis(0, minute, 30_000, "Time limit for acquiring the embedded store's lock"),
   }),
   recordings: z.object({
     seal: z.enum(['auto', 'always', 'never']).default('auto').register(settingFacts, {
       description:
-        "Whether a recording is sealed under its call's key after the call, and no plain file of what was said stays; auto: as soon as a carrier's secret is set",
+        "Seal recordings under the call's key after the call and leave no plain file of the conversation; auto: when a carrier secret is set",
     }),
     format: z.enum(['wav', 'flac', 'opus']).default('wav').register(settingFacts, {
       description:
-        'What a recording is turned into after its call, where its bot says nothing; flac loses nothing and takes about a third, opus about a tenth',
+        'Format of recordings after the call, unless the bot sets its own; flac is lossless at about a third of the size, opus about a tenth',
     }),
-    s3Endpoint: address('S3-compatible store that sealed recordings go to; unset: recordings in the data folder'),
+    s3Endpoint: address('S3-compatible store for sealed recordings; unset: the data folder'),
     s3Bucket: optionalText('Bucket of the S3-compatible store'),
     s3Region: text('us-east-1', 'Region of the S3-compatible store'),
-    s3Prefix: optionalText('What stands before each key in the bucket, for example offhook/'),
+    s3Prefix: optionalText('Prefix of each key in the bucket, for example offhook/'),
   }),
   retention: z.object({
     audioDays: whole(
       0,
       36_500,
       0,
-      "Days after a call's end at which its recording is erased, where its bot says nothing; 0 for never",
+      "Days from a call's end until its recording is erased, unless the bot sets its own; 0: never",
       {
         unit: 'days',
       },
@@ -191,18 +216,18 @@ export const settingsSchema = z.object({
       0,
       36_500,
       0,
-      "Days after a call's end at which numbers, words and analyses are erased, where its bot says nothing; 0 for never",
+      "Days from a call's end until numbers, words and analyses are erased, unless the bot sets its own; 0: never",
       { unit: 'days' },
     ),
   }),
   webhooks: z.object({
-    endpoints: optionalText('YAML file of the endpoints that events are sent to (docs/webhooks.md)'),
-    timeoutMs: millis(100, minute, 15_000, 'Time an endpoint has to answer one delivery'),
+    endpoints: optionalText('YAML file of the webhook endpoints (docs/webhooks.md)'),
+    timeoutMs: millis(100, minute, 15_000, 'Time limit for an endpoint to answer one delivery'),
   }),
   jobs: z.object({
-    concurrency: whole(1, 64, 2, 'Jobs that one process runs at once', { unit: 'jobs' }),
-    attempts: whole(1, 50, 8, 'Attempts at a job before it is given up', { unit: 'attempts' }),
-    firstRetryMs: millis(0, hour, 2000, 'Delay before the first retry; four times as long with each'),
+    concurrency: whole(1, 64, 2, 'Concurrent jobs in one process', { unit: 'jobs' }),
+    attempts: whole(1, 50, 8, 'Attempts at a job before it counts as failed', { unit: 'attempts' }),
+    firstRetryMs: millis(0, hour, 2000, 'Delay before the first retry; each further delay is four times as long'),
   }),
 });
 
@@ -210,7 +235,7 @@ export const settingsSchema = z.object({
 export const secretsSchema = z.object({
   twilio: z.object({
     authToken: secret(
-      "Auth token of the carrier's account; several, separated by commas, during a rotation",
+      'Auth token of the Twilio account; several, separated by commas, during a rotation',
       'OFFHOOK_TWILIO_AUTH_TOKEN',
     ),
   }),
@@ -219,14 +244,14 @@ export const secretsSchema = z.object({
   }),
   admin: z.object({
     password: secret(
-      'Password of the user `admin` for the pages under /admin, 16 characters or more; unset: there are none',
+      'Password of the user `admin` for the pages under /admin, 16 characters or more; unset: no such pages',
       'OFFHOOK_ADMIN_PASSWORD',
     ),
   }),
-  store: z.object({ url: secret('Postgres address; unset: the embedded store in the data folder', 'DATABASE_URL') }),
+  store: z.object({ url: secret('PostgreSQL address; unset: the embedded store in the data folder', 'DATABASE_URL') }),
   privacy: z.object({
     masterKey: secret(
-      'Key that the keys of calls are sealed under, 32 bytes in base64; several, separated by commas, during a rotation: the first seals. Unset: master-key in the data folder, made at the first start',
+      'Master key that seals the keys of calls, 32 bytes in base64; several, separated by commas, during a rotation (the first one seals). Unset: master-key in the data folder, created at the first start',
       'OFFHOOK_MASTER_KEY',
     ),
   }),
@@ -236,21 +261,21 @@ export const secretsSchema = z.object({
   }),
   jobs: z.object({
     redisUrl: secret(
-      'Redis address, rediss:// for TLS, redis+sentinel:// or redis+cluster:// with hosts separated by commas; unset: the queue lives in the store',
+      'Redis address: redis://, rediss:// for TLS, redis+sentinel:// or redis+cluster:// with hosts separated by commas; unset: the queue is in the store',
       'REDIS_URL',
     ),
   }),
 });
 
-/** What one process was told to do. Values are checked; `publicUrl` has no trailing slash added or removed. */
+/** Checked settings of one process; `publicUrl` is as given, with or without a trailing slash. */
 export type Settings = z.infer<typeof settingsSchema>;
 
 /** All settings, then all secrets, in the order of the example file. */
 export const catalogue: readonly Setting[] = [...settingsOf(settingsSchema), ...settingsOf(secretsSchema)];
 
 /**
- * Environment names that belong to the program without being settings: the settings file to read in place of
- * `config/local.yaml`, and everything that only tests look at.
+ * Environment names that are not settings: OFFHOOK_CONFIG (the settings file that replaces `config/local.yaml`) and
+ * OFFHOOK_TEST_ names, which only tests read.
  */
 export function isOutsideSchema(envName: string): boolean {
   return envName === 'OFFHOOK_CONFIG' || envName.startsWith('OFFHOOK_TEST_');

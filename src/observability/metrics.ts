@@ -9,7 +9,7 @@ export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-b
 
 export type SpeechService = 'auth' | 'asr' | 'tts' | 'batch';
 
-/** Why a call was not taken. `late`: there was no answer in time; `failed`: making one failed; `process`: none was there for it. */
+/** Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available. */
 export const REFUSAL_CAUSES = [
   'no-bot',
   'calls',
@@ -24,7 +24,7 @@ export const REFUSAL_CAUSES = [
 ] as const;
 export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
 
-/** How many slots of a speech service are held or waited for, by who wants them. */
+/** Slots of a speech service in use and waited for, by priority. */
 export interface SpeechSlots {
   readonly service: SpeechService;
   readonly priority: 'live' | 'batch';
@@ -32,7 +32,7 @@ export interface SpeechSlots {
   readonly waiting: number;
 }
 
-/** The numbers kept for Prometheus. Label values come from fixed lists or from our own code, never from outside. */
+/** The Prometheus metrics. Label values come from fixed lists or our own code, never from outside. */
 export interface Metrics {
   setCallsActive(carrier: string, count: number): void;
   callEnded(carrier: string, outcome: CallOutcome, durationMs: number): void;
@@ -42,7 +42,7 @@ export interface Metrics {
   earlyAnswer(outcome: 'hit' | 'miss'): void;
   underruns(cause: string, count: number): void;
   speechError(service: SpeechService, code: string): void;
-  /** `late` frames the neural voice detector had no time for. */
+  /** `late`: frames that the neural voice detector could not judge in time. */
   neuralFrames(result: 'judged' | 'late', count: number): void;
   neuralCall(outcome: 'taken' | 'refused'): void;
   jobFinished(job: string, outcome: 'done' | 'failed' | 'retried', durationMs: number): void;
@@ -50,31 +50,31 @@ export interface Metrics {
   streamRefused(carrier: string, reason: string): void;
   messageRejected(carrier: string): void;
   messageUnknown(carrier: string): void;
-  /** Answers the admission gave: whether a call was taken. */
+  /** The answer of admission to a call. */
   callAnswered(carrier: string, answer: 'accepted' | 'refused'): void;
   callRefused(carrier: string, cause: RefusalCause): void;
   /** Reads the slots of the speech platform at each scrape. */
   watchSpeechSlots(read: () => readonly SpeechSlots[]): void;
   /** Reads the lag of the event loop, in ms, at each scrape. */
   watchLoopLag(read: () => { readonly lagMs: number; readonly shedding: boolean }): void;
-  /** Reads how many processes take calls, at each scrape; a gateway of one process has no such number. */
+  /** Reads the number of processes that accept calls, at each scrape; a single-process gateway has no such metric. */
   watchProcesses(read: () => { readonly up: number; readonly restarts: number }): void;
-  /** All numbers as data, to be told to another process. */
+  /** All metrics as data, to send to another process. */
   snapshot(): Promise<MetricsSnapshot>;
-  /** Everything in Prometheus' text format. @param others of other processes, to be added to these */
+  /** All metrics in Prometheus' text format. @param others snapshots of other processes, added to these */
   render(others?: readonly MetricsSnapshot[]): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
 export const metricsSnapshot = z.array(z.looseObject({ name: z.string(), type: z.string() }));
-/** The numbers of one process. */
+/** The metrics of one process. */
 export type MetricsSnapshot = z.infer<typeof metricsSnapshot>;
 
-/** The numbers of several processes as those of one. */
+/** Adds up the metrics of several processes. */
 export async function addUp(snapshots: readonly MetricsSnapshot[]): Promise<MetricsSnapshot> {
   return metricsSnapshot.parse(await AggregatorRegistry.aggregate([...snapshots]).getMetricsAsJSON());
 }
 
-/** What is left of a process that is gone: what it counted, so that no sum falls, and nothing of how it stood. */
+/** Keeps the counters and histograms of an exited process, so that no sum falls, and drops its gauges. */
 export function countsOf(snapshot: MetricsSnapshot): MetricsSnapshot {
   return snapshot.filter(({ type }) => type === 'counter' || type === 'histogram');
 }
@@ -83,7 +83,7 @@ const latencyBuckets = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5];
 const callBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600];
 const jobBuckets = [0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300];
 
-/** A registry of its own for each call, so that tests and two gateways in one process do not share numbers. */
+/** Creates a separate registry each time, so that tests and two gateways in one process do not share metrics. */
 export function createMetrics(options: { readonly processMetrics?: boolean } = {}): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -94,19 +94,26 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
     new Histogram<Label>({ name: `offhook_${name}`, help, labelNames: [...labelNames], buckets, registers });
 
   const active = new Gauge({ name: 'offhook_calls_active', help: 'Live calls', labelNames: ['carrier'], registers });
-  const answered = counter('calls_answered_total', 'Calls that asked to be taken', ['carrier', 'answer']);
-  const refused = counter('calls_refused_total', 'Calls that were not taken, by what stood in the way', ['carrier', 'cause']);
-  const ended = counter('calls_total', 'Calls that ended', ['carrier', 'outcome']);
-  const durations = histogram('call_duration_seconds', 'Length of calls', ['carrier'], callBuckets);
-  const latency = histogram('turn_latency_seconds', 'Latency of a turn by stage', ['stage'], latencyBuckets);
-  const interruptions = counter('interruptions_total', 'Callers talking over the bot', ['kind', 'cause']);
-  const earlyAnswers = counter('early_answers_total', 'Answers made before the caller had finished, by use', ['outcome']);
-  const underruns = counter('underruns_total', 'Playout that ran dry in mid-reply', ['cause']);
-  const speechErrors = counter('speech_errors_total', 'Failures of the speech platform', ['service', 'code']);
+  const answered = counter('calls_answered_total', 'Inbound calls, by the answer they got', ['carrier', 'answer']);
+  const refused = counter('calls_refused_total', 'Refused calls, by cause', ['carrier', 'cause']);
+  const ended = counter('calls_total', 'Ended calls, by outcome', ['carrier', 'outcome']);
+  const durations = histogram('call_duration_seconds', 'Call duration', ['carrier'], callBuckets);
+  const latency = histogram('turn_latency_seconds', 'Turn latency, by stage', ['stage'], latencyBuckets);
+  const interruptions = counter('interruptions_total', 'Interruptions of the bot by the caller, held or cleared', [
+    'kind',
+    'cause',
+  ]);
+  const earlyAnswers = counter(
+    'early_answers_total',
+    'Answers prepared before the end of the turn: hit (used) or miss (discarded)',
+    ['outcome'],
+  );
+  const underruns = counter('underruns_total', 'Playout underruns within a reply', ['cause']);
+  const speechErrors = counter('speech_errors_total', 'Speech platform failures during calls', ['service', 'code']);
   let readSlots: () => readonly SpeechSlots[] = () => [];
   const slots = new Gauge({
     name: 'offhook_speech_slots',
-    help: 'Slots of the speech platform that are held or waited for',
+    help: 'Speech platform slots in use or waited for',
     labelNames: ['service', 'priority', 'state'],
     registers,
     collect: () => {
@@ -119,7 +126,7 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   let readLag: (() => { readonly lagMs: number; readonly shedding: boolean }) | undefined;
   const lag = new Gauge({
     name: 'offhook_event_loop_lag_seconds',
-    help: 'How late the event loop runs what is due, 99th percentile',
+    help: 'Event loop lag, 99th percentile',
     aggregator: 'max',
     registers,
     collect: () => {
@@ -135,14 +142,20 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
       shedding.set(readLag?.().shedding === true ? 1 : 0);
     },
   });
-  const neuralFrames = counter('neural_frames_total', 'Frames that the neural voice detector was asked about', ['result']);
-  const neuralCalls = counter('neural_calls_total', 'Calls that asked for the neural voice detector', ['outcome']);
-  const jobs = counter('jobs_total', 'Attempts at jobs', ['job', 'outcome']);
-  const jobDurations = histogram('job_duration_seconds', 'Length of job attempts', ['job'], jobBuckets);
-  const webhooks = counter('webhooks_refused_total', 'Carrier webhooks refused', ['carrier', 'reason']);
-  const streams = counter('streams_refused_total', 'Media sockets refused', ['carrier', 'reason']);
-  const rejected = counter('media_messages_rejected_total', 'Media messages that could not be used', ['carrier']);
-  const unknown = counter('media_messages_unknown_total', 'Media messages of an unknown kind, dropped', ['carrier']);
+  const neuralFrames = counter(
+    'neural_frames_total',
+    'Frames sent to the neural voice detector: judged, or late (not judged in time)',
+    ['result'],
+  );
+  const neuralCalls = counter('neural_calls_total', 'Calls that requested the neural voice detector: taken or refused', [
+    'outcome',
+  ]);
+  const jobs = counter('jobs_total', 'Job attempts, by outcome', ['job', 'outcome']);
+  const jobDurations = histogram('job_duration_seconds', 'Duration of job attempts', ['job'], jobBuckets);
+  const webhooks = counter('webhooks_refused_total', 'Refused carrier webhooks', ['carrier', 'reason']);
+  const streams = counter('streams_refused_total', 'Refused media sockets', ['carrier', 'reason']);
+  const rejected = counter('media_messages_rejected_total', 'Invalid media messages, dropped', ['carrier']);
+  const unknown = counter('media_messages_unknown_total', 'Media messages of unknown kind, dropped', ['carrier']);
 
   return {
     setCallsActive: (carrier, count) => active.set({ carrier }, count),
@@ -184,8 +197,8 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
           },
         });
       };
-      gauge('processes_up', 'Media processes that take calls', () => read().up);
-      gauge('process_restarts', 'Times that a media process was started again', () => read().restarts);
+      gauge('processes_up', 'Media processes that accept calls', () => read().up);
+      gauge('process_restarts', 'Restarts of media processes', () => read().restarts);
     },
     snapshot: async () => metricsSnapshot.parse(await registry.getMetricsAsJSON()),
     render: async (others = []) => {
