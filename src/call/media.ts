@@ -49,7 +49,7 @@ export function openMedia(
   const voice = new BotVoice(bot, services, outbound, timeline, {
     synthesisFailed: (error) => listener.synthesisFailed(error),
     soundMissing: (source, error) =>
-      logger.warn({ callId, bot: bot.name, sound: soundName(source), error }, 'a sound could not be played'),
+      logger.warn({ callId, bot: bot.name, sound: soundName(source), error }, 'playing a sound failed'),
   });
   const stopTicking = ticker.add((nowMs) => listener.tick(nowMs));
   const stop = (): void => {

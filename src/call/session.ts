@@ -260,7 +260,7 @@ export class CallSession {
     try {
       run();
     } catch (error) {
-      this.#services.logger.error({ callId: this.id, error }, 'a call had to be ended');
+      this.#services.logger.error({ callId: this.id, error }, 'call aborted: internal error');
       this.hangUp('internal-error');
     }
   }
@@ -387,7 +387,7 @@ export class CallSession {
     try {
       await this.#services.ended(record);
     } catch (error) {
-      this.#services.logger.error({ callId: this.id, error }, 'the end of a call could not be kept');
+      this.#services.logger.error({ callId: this.id, error }, 'saving the ended call failed');
     }
     await this.#dialog.dispose();
     this.#resolveEnded(record);

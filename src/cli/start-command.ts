@@ -43,7 +43,7 @@ export function addStartCommand(program: Command): void {
         const ending = closeWithGrace(
           { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
           async ({ err }) => {
-            if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
+            if (err !== undefined) logger.error({ error: err }, 'stopping after an uncaught error');
             await note.remove().catch(() => undefined);
             await gateway.close();
             stop.abort(new Error('the gateway stops'));

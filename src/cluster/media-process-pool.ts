@@ -150,7 +150,7 @@ export class MediaProcessPool {
     });
     member.tell('assign', { ...assignment(), number, processes: size });
     await member.up(startTimeoutMs);
-    logger.info({ process: number, pid: member.pid }, 'a media process takes calls');
+    logger.info({ process: number, pid: member.pid }, 'media process ready');
   }
 
   /** No sum falls because a process is gone. */
@@ -166,14 +166,14 @@ export class MediaProcessPool {
       await this.#members.get(number)?.gone;
       if (signal.aborted) return;
       if (clock.nowMs() - sinceMs > HEALTHY_MS) attempt = 0;
-      logger.error({ process: number }, 'a media process has ended; it is started again');
+      logger.error({ process: number }, 'media process exited: restarting it');
       try {
         await sleep(clock, backoffDelayMs(backoff, attempt, Math.random()), signal);
         attempt += 1;
         await this.#launch(number);
         this.#restarts += 1;
       } catch (error) {
-        if (!signal.aborted) logger.error({ process: number, error }, 'a media process could not be started again');
+        if (!signal.aborted) logger.error({ process: number, error }, 'media process restart failed');
       }
     }
   }

@@ -138,7 +138,7 @@ export class MediaProcess {
   /** For what needs no answer: one that does not come says so in the log. */
   tell<Name extends OrderName>(name: Name, asked: Asked<Name>): void {
     this.ask(name, asked).catch((error: unknown) => {
-      this.#options.logger.debug({ process: this.number, order: name, error }, 'a media process was told in vain');
+      this.#options.logger.debug({ process: this.number, order: name, error }, 'message to media process failed');
     });
   }
 
@@ -148,9 +148,9 @@ export class MediaProcess {
     this.#looks += 1;
     const { logger } = this.#options;
     const facts = { process: this.number, silentMs: this.#looks * LOOK_MS };
-    if (this.#looks === SILENT_LOOKS) logger.warn(facts, 'a media process is silent: it is given no calls');
+    if (this.#looks === SILENT_LOOKS) logger.warn(facts, 'media process does not respond: it gets no new calls');
     if (this.#looks < DEAD_LOOKS) return;
-    logger.error(facts, 'a media process stands still: it is killed');
+    logger.error(facts, 'media process hangs: killing it');
     this.kill();
   }
 
@@ -207,7 +207,7 @@ export class MediaProcess {
   }
 
   #problem(error: unknown): void {
-    this.#options.logger.warn({ process: this.number, error }, 'the channel to a media process');
+    this.#options.logger.warn({ process: this.number, error }, 'channel to media process failed');
   }
 }
 

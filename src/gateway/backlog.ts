@@ -82,9 +82,9 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
 async function sweepFiles({ config, clock, logger }: BacklogOptions): Promise<void> {
   try {
     const removed = await removeAbandonedFiles(config.settings.dataDir, clock.wallMs());
-    if (removed > 0) logger.info({ removed }, 'removed temporary files of processes that died');
+    if (removed > 0) logger.info({ removed }, 'removed temporary files of exited processes');
   } catch (error) {
-    logger.warn({ error }, 'temporary files of dead processes could not be looked for');
+    logger.warn({ error }, 'cleanup of temporary files failed');
   }
 }
 

@@ -112,12 +112,12 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const liveNews = new LiveNews();
   await liveNews
     .listen(socketDirOf(settings.dataDir))
-    .catch((error: unknown) => logger.warn({ error }, 'calls cannot be followed by offhook call'));
+    .catch((error: unknown) => logger.warn({ error }, 'offhook call cannot follow calls: live news is unavailable'));
   const services: CallServices = {
     clock,
     logger,
     events,
-    ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'a tick failed')),
+    ticker: new Ticker(clock, TICK_MS, (error) => logger.error({ error }, 'tick failed')),
     recogniser: speech.recogniser,
     spareRecognition: options.spareRecognition,
     synthesizer: voices,
@@ -206,8 +206,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
 
 /** The state of this process's live calls on disk. */
 export function openJournal(dataDir: string, clock: Clock, logger: Logger): CallJournal {
-  const onError = (callId: string, error: unknown): void =>
-    logger.error({ callId, error }, 'the journal of a call could not be kept');
+  const onError = (callId: string, error: unknown): void => logger.error({ callId, error }, 'call journal write failed');
   return new CallJournal(join(dataDir, 'calls'), process.pid, onError, { clock });
 }
 

@@ -69,7 +69,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     },
     onGone(process) {
       const lost = dispatcher.gone(process);
-      if (lost > 0) logger.error({ process: process.number, calls: lost }, 'calls were lost with their process');
+      if (lost > 0) logger.error({ process: process.number, calls: lost }, 'media process exited: its calls are lost');
       orphans.wake();
       backlog.pump?.wake();
     },

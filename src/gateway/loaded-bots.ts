@@ -54,7 +54,7 @@ export async function prepareSentences(
       await voices.learn(requests.slice(0, TELLING_SENTENCES));
       logger.info({ bot: bot.name, sentences: requests.length }, 'fixed sentences prepared');
     } catch (error) {
-      logger.warn({ bot: bot.name, error }, 'fixed sentences could not be prepared');
+      logger.warn({ bot: bot.name, error }, 'preparing fixed sentences failed');
     }
   }
 }

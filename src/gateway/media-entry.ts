@@ -22,7 +22,7 @@ let leaving = false;
 const ending = closeWithGrace(
   { delay: settings.http.closeGraceMs, logger: false, skip: ['SIGTERM', 'SIGINT', 'SIGHUP'] },
   async ({ err }) => {
-    if (err !== undefined) logger.error({ error: err }, 'stopping after an error');
+    if (err !== undefined) logger.error({ error: err }, 'stopping after an uncaught error');
     leaving = true;
     await media?.close();
     await speech[Symbol.asyncDispose]();

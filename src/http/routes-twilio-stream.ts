@@ -67,7 +67,7 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
     if (signature === 'wrong') {
       deps.logger.warn(
         { carrier: 'twilio', callId: grant.callId, address: request.ip },
-        'upgrade signature does not match, token does',
+        'media socket accepted by its token; its upgrade signature does not match',
       );
     }
     const { elsewhere } = deps;
@@ -81,7 +81,7 @@ export function twilioStreamRoute(app: FastifyInstance, deps: TwilioStreamDeps):
     reply.raw.detachSocket(request.raw.socket);
     elsewhere
       .take(grant, { socket: request.raw.socket, headers: singleHeaders(request), early, address: request.ip })
-      .catch((error: unknown) => deps.logger.warn({ callId: grant.callId, error }, 'a media socket could not be handed over'))
+      .catch((error: unknown) => deps.logger.warn({ callId: grant.callId, error }, 'media socket handover failed'))
       .finally(leave);
     return reply;
   };

@@ -110,8 +110,8 @@ async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId:
     if (answer === undefined) {
       answering
         .then((late) => abandonLate(deps, late))
-        .catch((error: unknown) => deps.logger.error({ error, requestId }, 'late answer failed'));
-      return refuse(apology, 'en', 'late', 'no answer in time');
+        .catch((error: unknown) => deps.logger.error({ error, requestId }, 'call admission failed after its webhook timed out'));
+      return refuse(apology, 'en', 'late', 'admission timed out');
     }
     if (answer.kind === 'attached') return undefined;
     if (answer.kind === 'refuse') return refuse(answer.say, answer.language, answer.cause, answer.reason);
@@ -123,9 +123,9 @@ async function answerTo(deps: TwilioRoutesDeps, inbound: InboundCall, requestId:
     const url = `${socketAddress(deps.addresses()[0]!)}/carriers/twilio/stream/${token}`;
     return streamAnswer({ url, parameters: { callId } });
   } catch (error) {
-    deps.logger.error({ error, requestId, carrierCallId }, 'call could not be answered');
-    if (promised !== undefined) deps.expected.abandon(promised, 'the answer could not be made');
-    return refuse(apology, 'en', 'failed', 'the answer could not be made');
+    deps.logger.error({ error, requestId, carrierCallId }, 'answering a call failed');
+    if (promised !== undefined) deps.expected.abandon(promised, 'answering failed');
+    return refuse(apology, 'en', 'failed', 'answering failed');
   }
 }
 

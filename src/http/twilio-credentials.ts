@@ -13,7 +13,7 @@ export function twilioCredentials(secrets: Secrets, dataDir: string, logger: Log
   const { twilioAuthToken } = ensureDevSecrets(dataDir);
   logger.warn(
     { file: devSecretsPath(dataDir) },
-    'no carrier secret is configured (OFFHOOK_TWILIO_AUTH_TOKEN): a development secret is used, from this machine only',
+    'no carrier secret is set (OFFHOOK_TWILIO_AUTH_TOKEN): using a development secret, accepted only from this machine',
   );
   return { authTokens: [twilioAuthToken], loopbackOnly: true };
 }

@@ -56,8 +56,8 @@ export class LoadWatch implements Disposable {
     const { limits, lag, logger } = this.#options;
     const lagMs = lag.takeP99Ms();
     const shedding = nextShedding(limits, this.#shedding, lagMs);
-    if (shedding && !this.#shedding) logger.warn({ lagMs }, 'the event loop is late: new calls are refused');
-    if (!shedding && this.#shedding) logger.info({ lagMs }, 'the event loop is in time again: new calls are taken');
+    if (shedding && !this.#shedding) logger.warn({ lagMs }, 'event loop is late: refusing new calls');
+    if (!shedding && this.#shedding) logger.info({ lagMs }, 'event loop recovered: accepting new calls');
     this.#lagMs = lagMs;
     this.#shedding = shedding;
     this.#options.onJudged?.(this);

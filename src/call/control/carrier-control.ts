@@ -71,7 +71,7 @@ export class CarrierControl {
       .catch((error: unknown) =>
         this.#services.logger.info(
           { callId: this.#identity.callId, error },
-          'a call without a socket could not be ended at the carrier',
+          'ending a call without a media socket failed at the carrier',
         ),
       );
   }

@@ -54,13 +54,13 @@ export async function disposeDialog(
 ): Promise<void> {
   const limit = new AbortController();
   const late = sleep(clock, DISPOSE_LIMIT_MS, limit.signal).then(
-    () => logger.warn({ callId, limitMs: DISPOSE_LIMIT_MS }, 'a dialog does not finish cleaning up'),
+    () => logger.warn({ callId, limitMs: DISPOSE_LIMIT_MS }, 'dialog cleanup timed out'),
     () => undefined,
   );
   try {
     await Promise.race([hook.dispose?.(), late]);
   } catch (error) {
-    logger.warn({ callId, error }, 'a dialog failed to clean up');
+    logger.warn({ callId, error }, 'dialog cleanup failed');
   } finally {
     limit.abort(new Error('the dialog has cleaned up'));
   }

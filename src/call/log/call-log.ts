@@ -84,7 +84,7 @@ export class CallLog {
     try {
       this.#services.news(news);
     } catch (error) {
-      this.#services.logger.warn({ callId: this.#callId, error }, 'someone who watches a call failed');
+      this.#services.logger.warn({ callId: this.#callId, error }, 'call observer failed');
     }
   }
 
@@ -217,7 +217,7 @@ export class CallLog {
   filler(waitingFor: string): void {
     const turn = this.conversation.current;
     this.timeline.add({ type: 'filler', atMs: this.#nowMs(), turn, waitingFor });
-    this.#services.logger.info({ callId: this.#callId, turn, waitingFor }, 'a caller waits');
+    this.#services.logger.info({ callId: this.#callId, turn, waitingFor }, 'filler played');
   }
 
   dialogFailed(error: unknown): void {
@@ -240,7 +240,7 @@ export class CallLog {
 
   /** The carrier would not do what it was asked. */
   actFailed(what: 'transfer' | 'digits', error: unknown): void {
-    this.#services.logger.error({ callId: this.#callId, what, error }, 'a carrier did not do what it was asked');
+    this.#services.logger.error({ callId: this.#callId, what, error }, 'carrier control failed');
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `${what}: ${errorText(error)}` });
   }
 
@@ -280,7 +280,7 @@ export class CallLog {
 
   /** What was written before is kept; the rest of the call is missing from its recording. */
   #recordingFailed(cause: string): void {
-    this.#services.logger.error({ callId: this.#callId, cause }, 'the recording of a call is not whole');
+    this.#services.logger.error({ callId: this.#callId, cause }, 'recording incomplete');
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
   }
 

@@ -45,6 +45,6 @@ export class VoiceNames {
   #tell(voice: string, used: string, meant: string | undefined): void {
     if (this.#told.has(voice) || this.#told.size >= MOST_TOLD) return;
     this.#told.add(voice);
-    this.#logger.warn({ voice, used, nearest: meant }, 'the speech platform has no voice of this name; its default voice speaks');
+    this.#logger.warn({ voice, used, nearest: meant }, 'the speech platform has no voice of this name: using its default voice');
   }
 }

@@ -57,7 +57,7 @@ export async function queueBoardRoutes(app: FastifyInstance, parts: BoardParts):
     const isPage = String(reply.getHeader('content-type')).startsWith('text/html');
     return isPage && typeof payload === 'string' ? payload.replaceAll(FOREIGN_LINK, '') : payload;
   });
-  const server = new ReadingAdapter((error) => logger.warn({ error }, 'the queue dashboard could not be served'));
+  const server = new ReadingAdapter((error) => logger.warn({ error }, 'queue dashboard failed'));
   server.setBasePath(PATH);
   createBullBoard({
     queues: await Promise.all(QUEUES.map((name) => queue.shown(name, QUEUE_PURPOSES[name]))),

@@ -111,7 +111,7 @@ async function audited<Done>(live: LiveCallOrders, event: Omit<AuditEvent, 'outc
   const add = (outcome: AuditEvent['outcome']): Promise<void> =>
     live.audit
       .add({ ...event, outcome })
-      .catch((error: unknown) => live.logger.error({ ...event, error }, 'the audit log cannot be written'));
+      .catch((error: unknown) => live.logger.error({ ...event, error }, 'audit log write failed'));
   let done: Done;
   try {
     done = await act();

@@ -97,12 +97,12 @@ export class SpeechJudge implements AsyncDisposable {
   #behind(): void {
     if (this.#wasLate) return;
     this.#wasLate = true;
-    this.#options.logger.warn({}, 'the neural voice detector is behind: where it is, calls have the built-in one alone');
+    this.#options.logger.warn({}, 'neural voice detector is overloaded: late frames use only the built-in detector');
   }
 
   #fail(error: string): void {
     if (this.#state === 'gone') return;
     this.#state = 'gone';
-    this.#options.logger.warn({ error }, 'the neural voice detector is gone: calls go on with the built-in one');
+    this.#options.logger.warn({ error }, 'neural voice detector failed: calls continue with the built-in detector');
   }
 }

@@ -19,7 +19,7 @@ export async function loadAmbiences(bots: readonly Bot[], logger: Logger): Promi
       const sound = room === undefined ? await fileSound(folder, file ?? '') : madeRoom(room);
       loops.set(name, ambientLoop(sound, levelDb));
     } catch (error) {
-      logger.warn({ bot: name, error }, 'the ambience of a bot cannot be played');
+      logger.warn({ bot: name, error }, 'ambience unavailable');
     }
   }
   return loops;

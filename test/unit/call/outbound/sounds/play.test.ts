@@ -141,7 +141,7 @@ describe('a sound in a call', () => {
       { type: 'say', text: 'Welcome.' },
     ]);
     await bench.quiet(3_000);
-    expect(bench.warnings).toEqual(['a sound could not be played', 'a sound could not be played']);
+    expect(bench.warnings).toEqual(['playing a sound failed', 'playing a sound failed']);
     bench.session.hangUp('over');
     expect((await bench.session.ended).turns[0]?.botHeardText).toBe('Ding. Welcome.');
   });
