@@ -6,7 +6,6 @@ import { CallLog, type CallStanding } from './log/call-log.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import type { CallerInput, CallRecord } from './log/call-record.ts';
 import { DialogDriver, type DialogFloor } from './control/dialog-driver.ts';
-import { HangupPolicy } from './control/hangup-policy.ts';
 import { carryOutFloor, isFloorEffect } from './floor-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
@@ -14,9 +13,10 @@ import { SecretInput } from './control/secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { StallDetector } from './outbound/stall-detector.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
-import { callerFloor, callerMustBeHeard } from './turn/floor.ts';
+import { isLeaving, reasonToEnd } from './turn/farewell.ts';
+import { callerFloor } from './turn/floor.ts';
 import { TurnLoop } from './turn/turn-loop.ts';
-import type { TurnEffect, TurnEvent, TurnState } from './turn/turn-state.ts';
+import type { TurnEffect, TurnState } from './turn/turn-state.ts';
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
 export class CallSession {
@@ -34,11 +34,11 @@ export class CallSession {
   #attachment: Attachment | undefined;
   #media: Media | undefined;
   readonly #listening: RecogniserHandover;
-  readonly #farewell: HangupPolicy;
   readonly #stall: StallDetector;
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   #waitForLine: Timer | undefined;
+  #hangUpTimer: Timer | undefined;
   #over = false;
 
   constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -47,7 +47,9 @@ export class CallSession {
     this.identity = identity;
     this.#services = services;
     this.#timing = timing;
-    this.#turns = new TurnLoop(services.machine, identity.bot, (effect) => {
+    const settings = services.machine.settingsOf(identity.bot);
+    const farewell = { ...settings.farewell, hangupAfterMarkMs: timing.hangupAfterMarkMs };
+    this.#turns = new TurnLoop(services.machine, { ...settings, farewell }, (effect) => {
       if (this.#media !== undefined) this.#carryOut(effect, this.#media);
     });
     this.#stall = new StallDetector(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
@@ -59,17 +61,11 @@ export class CallSession {
     const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
     this.#carrier = new CarrierControl(identity, services, this.#callLog, carrierFloor);
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
-    const farewellFloor = {
-      isTaken: () => callerMustBeHeard(this.#turns.state),
-      hangUp: (reason: string) => this.hangUp(reason),
-    };
-    this.#farewell = new HangupPolicy(services.clock, timing.hangupAfterMarkMs, farewellFloor);
     this.#supervision = new Supervision(identity, services, this.#callLog, {
       media: () => this.#media,
       turn: () => this.#turns.state,
-      farewell: this.#farewell,
       forgetKeys: () => this.#carrier.forgetKeys(),
-      feed: (event) => this.#feed(event),
+      feed: (event) => this.#turns.feed(event),
       hangUp: (reason) => this.hangUp(reason),
       transferred,
     });
@@ -108,7 +104,7 @@ export class CallSession {
     else {
       this.#carrier.reattached();
       this.#media.outbound.reattach(attachment, nowMs);
-      this.#feed({ type: 'reattached', atMs: nowMs });
+      this.#turns.feed({ type: 'reattached', atMs: nowMs });
     }
     attachment.listen((event) => this.#guarded(() => this.#onMedia(attachment, event)));
   }
@@ -129,20 +125,19 @@ export class CallSession {
   apologise(reason: string, phrase: 'apology' | 'shutdown' = 'apology'): void {
     if (this.#over) return;
     if (this.#media === undefined) this.hangUp(reason);
-    else if (this.#farewell.last) this.#farewell.cutShort(reason);
-    else this.#sayLast(phrase, reason);
+    else this.#turns.feed({ type: 'apologise', phrase, reason });
   }
 
   #open(attachment: Attachment, nowMs: number): void {
     this.#media = openMedia(this.identity, this.#services, attachment, this.#callLog.timeline, {
-      feed: (event) => this.#feed(event),
+      feed: (event) => this.#turns.feed(event),
       tick: (tickMs) => this.#guarded(() => this.#onTick(tickMs)),
       unitStarted: (unitId, atMs) => this.#onUnitStarted(unitId, atMs),
       synthesisFailed: (error) => this.#speechFailed('tts', error),
     });
     this.#listening.open(this.identity.bot.language);
     this.#callLog.started();
-    this.#feed({ type: 'call-started', atMs: nowMs });
+    this.#turns.feed({ type: 'call-started', atMs: nowMs });
   }
 
   #onRecognition(event: RecognitionEvent): void {
@@ -165,7 +160,7 @@ export class CallSession {
       }
       case 'digit':
         this.#callLog.digit(this.#secret.keying ? '*' : event.digit);
-        this.#feed({ type: 'digit', atMs: nowMs, digit: event.digit });
+        this.#turns.feed({ type: 'digit', atMs: nowMs, digit: event.digit });
         return;
       case 'mark':
         this.#media.outbound.markReturned(event.name, nowMs);
@@ -195,7 +190,7 @@ export class CallSession {
 
   /** The socket is gone; another one may come, as after a redirect or a broken connection. */
   #endUnlessReattached(waitMs: number, endReason: string): void {
-    const { settled } = this.#farewell;
+    const settled = reasonToEnd(this.#turns.state);
     if (settled !== undefined && this.#carrier.awayMs === 0) return this.#finish(settled);
     this.#waitForEnd(Math.max(waitMs, this.#carrier.awayMs), () => {
       if (endReason === 'carrier-lost') this.#carrier.endCall();
@@ -213,20 +208,20 @@ export class CallSession {
     if (media === undefined || this.#attachment === undefined) return;
     media.outbound.pump(nowMs);
     media.recording?.tick(nowMs);
-    this.#feed({ type: 'tick', atMs: nowMs });
+    this.#turns.feed({ type: 'tick', atMs: nowMs });
     this.#supervision.tick();
     if (media.voice.played) this.#onReplyPlayed(media, nowMs);
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     this.#dialog.timeLeft(leftMs);
-    if (leftMs <= 0 && this.#farewell.reason === undefined) this.#sayLast('goodbye', 'max-duration');
-    if (this.#stall.tick(this.#turns.state, media, this.#farewell.last, nowMs)) this.#onStalled(media);
+    if (leftMs <= 0) this.#turns.feed({ type: 'time-over' });
+    if (this.#stall.tick(this.#turns.state, media, this.#saysLastWords, nowMs)) this.#onStalled(media);
   }
 
   /** The reply stopped in its middle. */
   #onStalled({ voice }: Media): void {
     if (voice.reply?.synthesizing === true)
       this.#speechFailed('tts', new Error('the synthesis of a reply stopped in its middle'));
-    else if (this.#farewell.last) this.#farewell.cutShort('stalled');
+    else if (this.#saysLastWords) this.apologise('stalled');
     else this.#dialog.failed(new Error('the dialog stopped in the middle of its answer'));
   }
 
@@ -236,11 +231,10 @@ export class CallSession {
     this.#callLog.replyPlayed(turn, nowMs);
     if (turn === 0 && isOfDialog === true) media.recording?.announced(nowMs);
     this.#callLog.turnOver(turn, media.outbound);
-    const leaves = this.#farewell.reason !== undefined;
-    if (!leaves) this.#feed({ type: 'bot-finished', atMs: nowMs });
+    this.#turns.feed({ type: 'reply-played', atMs: nowMs });
     // A bot that leaves presses its keys before.
     void this.#carrier.pressKeys(this.#attachment, media.outbound).then(() => {
-      if (leaves && !this.#over && !media.voice.speaking) this.#farewell.heardOut();
+      if (!media.voice.speaking) this.#turns.feed({ type: 'heard-out', atMs: this.#services.clock.nowMs() });
     });
   }
 
@@ -252,7 +246,7 @@ export class CallSession {
     this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs);
     const { name } = this.#turns.state.phase;
     const asks = isQuestion(outbound.ledger.textOf(unitId));
-    this.#feed(name === 'thinking' ? { type: 'bot-started', atMs, policy, asks } : { type: 'bot-policy', policy, asks });
+    this.#turns.feed(name === 'thinking' ? { type: 'bot-started', atMs, policy, asks } : { type: 'bot-policy', policy, asks });
   }
 
   /** A fault of ours ends the call it happened in, and no other. */
@@ -265,9 +259,8 @@ export class CallSession {
     }
   }
 
-  /** Nothing takes the floor from last words. */
-  #feed(event: TurnEvent): void {
-    if (!this.#farewell.deaf) this.#turns.feed(event);
+  get #saysLastWords(): boolean {
+    return this.#turns.state.farewell.stage === 'last-words';
   }
 
   #carryOut(effect: TurnEffect, media: Media): void {
@@ -277,7 +270,7 @@ export class CallSession {
     if (isFloorEffect(effect)) {
       carryOutFloor(effect, media, this.#callLog, nowMs);
       // With nothing left to say, no mark will ever tell the machine that the bot has finished.
-      if (effect.type === 'restore' && !media.voice.speaking) this.#feed({ type: 'bot-finished', atMs: nowMs });
+      if (effect.type === 'restore' && !media.voice.speaking) this.#turns.feed({ type: 'bot-finished', atMs: nowMs });
       if (effect.type === 'cancel-reply' && effect.takesBack) this.#secret.expect(this.#turns.state.dialog.expectation, nowMs);
       return;
     }
@@ -311,7 +304,27 @@ export class CallSession {
         this.#callLog.filler(effect.waitingFor);
         return;
       case 'give-up':
-        return this.#sayLast(transferTo === undefined ? 'goodbye' : 'oneMoment', effect.reason, transferTo);
+        return this.#turns.feed({
+          type: 'last-words',
+          phrase: transferTo === undefined ? 'goodbye' : 'oneMoment',
+          reason: effect.reason,
+          transferTo,
+        });
+      case 'unmuted':
+        return this.#supervision.unmuted();
+      case 'say-last':
+        this.#carrier.forgetKeys();
+        return media.voice.phrase(effect.phrase, conversation.current, 'never');
+      case 'start-timer':
+        this.#hangUpTimer?.cancel();
+        this.#hangUpTimer = this.#services.clock.after(effect.afterMs, () =>
+          this.#turns.feed({ type: 'timer', timer: effect.timer, atMs: this.#services.clock.nowMs() }),
+        );
+        return;
+      case 'hang-up':
+        return this.hangUp(effect.reason);
+      case 'transfer':
+        return void this.#carrier.transfer(effect.to);
       case 'dialog-failed':
         return this.#dialog.failed(new Error(effect.reason));
     }
@@ -319,7 +332,6 @@ export class CallSession {
 
   #ask(input: CallerInput, media: Media, turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs())): void {
     // What an attempt at this turn, or the answer before, meant to do after its words is not done.
-    this.#farewell.answered();
     this.#carrier.forgetKeys();
     this.#dialog.ask(input, turn, media);
   }
@@ -329,22 +341,23 @@ export class CallSession {
       expect: (expectation) => {
         const silentFromMs = this.#secret.expect(expectation, this.#services.clock.nowMs());
         if (silentFromMs !== undefined) this.#media?.recording?.silenceCaller(silentFromMs);
-        this.#feed({ type: 'expect', expectation });
+        this.#turns.feed({ type: 'expect', expectation });
       },
       changeLanguage: (language, voice) => {
         this.#media?.voice.switchTo(language, voice);
         this.#listening.open(language);
       },
       keepRecording: (on) => this.#media?.recording?.consent(on, this.#services.clock.nowMs()),
-      hangUpAfterThis: (reason) => this.#farewell.afterThis(reason),
-      transferAfterThis: (to) => this.#farewell.afterThis('transferred', () => void this.#carrier.transfer(to)),
+      hangUpAfterThis: (reason) => this.#turns.feed({ type: 'leave-after-reply', reason }),
+      transferAfterThis: (to) => this.#turns.feed({ type: 'leave-after-reply', reason: 'transferred', transferTo: to }),
       pressAfterThis: (digits) => this.#carrier.pressAfterThis(digits),
       listenFor: (hints) => this.#listening.listenFor(hints, () => callerFloor(this.#turns.state) === undefined),
       sayAgain: (phrase) => {
-        if (!this.#farewell.last) this.#media?.voice.phrase(phrase, this.#callLog.conversation.current, 'always');
+        if (!this.#saysLastWords) this.#media?.voice.phrase(phrase, this.#callLog.conversation.current, 'always');
       },
       giveUp: () => {
-        if (!this.#farewell.last) this.#sayLast('apology', 'dialog-failed', this.identity.bot.failureTransfer);
+        const { failureTransfer: transferTo } = this.identity.bot;
+        this.#turns.feed({ type: 'last-words', phrase: 'apology', reason: 'dialog-failed', transferTo });
       },
     };
   }
@@ -353,15 +366,7 @@ export class CallSession {
   #speechFailed(service: 'asr' | 'tts', error: unknown): void {
     this.#callLog.speechFailed(service, error);
     // Nobody needs to be heard while the last words are spoken.
-    if (service !== 'asr' || !this.#farewell.deaf) this.apologise('speech-unavailable');
-  }
-
-  /** Says one last sentence that cannot be interrupted, and hangs up after it or has the caller connected to somebody else. */
-  #sayLast(name: 'apology' | 'shutdown' | 'goodbye' | 'oneMoment', reason: string, transferTo?: string): void {
-    const transfer = transferTo === undefined ? undefined : (): void => void this.#carrier.transfer(transferTo);
-    this.#carrier.forgetKeys();
-    this.#farewell.lastWords(transfer === undefined ? reason : 'transferred', transfer);
-    this.#media?.voice.phrase(name, this.#callLog.conversation.current, 'never');
+    if (service !== 'asr' || !isLeaving(this.#turns.state)) this.apologise('speech-unavailable');
   }
 
   #finish(reason: string): void {
@@ -370,7 +375,7 @@ export class CallSession {
     this.#carrier.close();
     this.#supervision.close();
     this.#turns.stop();
-    this.#farewell.cancel();
+    this.#hangUpTimer?.cancel();
     this.#waitForLine?.cancel();
     this.#media?.stop();
     this.#listening.close();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallServices } from '../call/services.ts';
 import type { TurnMachine } from '../call/turn/turn.ts';
-import type { TurnEffect } from '../call/turn/turn-state.ts';
+import { isDecision, type TurnEffect } from '../call/turn/turn-state.ts';
 import { dated, timeOf } from '../call/turn/line.ts';
 
 /** One thing a call decided: an effect of the turn machine, a sentence it had spoken, what it asked of dialog and carrier. */
@@ -58,7 +58,7 @@ export class DecisionLog {
       step: (settings, state, event) => {
         const step = machine.step(settings, state, event);
         const atMs = timeOf(dated(state.line, event));
-        for (const effect of step.effects) this.#effect(effect, atMs);
+        for (const effect of step.effects) if (isDecision(effect)) this.#effect(effect, atMs);
         return step;
       },
     };

@@ -2,7 +2,6 @@ import { phrasesOf } from '../../config/bots.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { Interruptible } from '../../dialog/port.ts';
 import type { CallLog } from '../log/call-log.ts';
-import type { HangupPolicy } from './hangup-policy.ts';
 import type { Media } from '../media.ts';
 import type { CallIdentity, CallServices } from '../services.ts';
 import { callerFloor } from '../turn/floor.ts';
@@ -32,7 +31,6 @@ export interface SupervisedFloor {
   /** Undefined before the first socket. */
   media(): Media | undefined;
   turn(): TurnState;
-  readonly farewell: HangupPolicy;
   /** What the bot meant to press after this reply is not pressed. */
   forgetKeys(): void;
   feed(event: TurnEvent): void;
@@ -57,11 +55,6 @@ export class Supervision {
   readonly #ending = new AbortController();
   readonly #waiting: (CallOrder & { type: 'say' })[] = [];
 
-  /** While somebody has muted the bot: for how long they wanted it, and when that is over. */
-  #muted: { readonly forMs: number; readonly untilMs: number } | undefined;
-  /** The carrier was asked to take the caller over. */
-  #connecting = false;
-
   constructor(identity: CallIdentity, services: CallServices, callLog: CallLog, floor: SupervisedFloor) {
     this.#identity = identity;
     this.#services = services;
@@ -72,7 +65,8 @@ export class Supervision {
   /** When a muted bot gets its voice back by itself. */
   get mutedUntilWallMs(): number | undefined {
     const { clock } = this.#services;
-    return this.#muted === undefined ? undefined : clock.wallMs() + this.#muted.untilMs - clock.nowMs();
+    const { mutedUntilMs } = this.#floor.turn().bot;
+    return Number.isFinite(mutedUntilMs) ? clock.wallMs() + mutedUntilMs - clock.nowMs() : undefined;
   }
 
   /**
@@ -94,27 +88,24 @@ export class Supervision {
         if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too much waits to be said already.');
         this.#callLog.ordered('say', by);
         this.#waiting.push(order);
-        // The caller is not left alone: the silence begins anew.
-        if (this.#muted !== undefined) this.#muteFor(this.#muted.forMs);
+        this.#muteAnew();
         return this.tick();
       case 'mute': {
         const { on, forMs = MUTE_LIMIT_MS } = order;
         this.#callLog.ordered(on ? 'mute' : 'unmute', by, on ? forMs : undefined);
-        if (on) this.#muteFor(forMs);
-        else this.#muted = undefined;
-        return this.#mute(on);
+        return this.#mute(on, forMs);
       }
     }
   }
 
-  /** Says what waits, once the caller does not speak; a bot that was muted for long enough speaks again. */
+  /** Says what waits, once the caller does not speak. */
   tick(): void {
-    if (this.#muted !== undefined && this.#services.clock.nowMs() >= this.#muted.untilMs) this.#speakAgain();
     const next = this.#waiting[0];
     if (next === undefined) return;
     const media = this.#floor.media();
     const turn = this.#floor.turn();
-    if (media === undefined || this.#floor.farewell.last || this.#connecting) return;
+    const { stage } = turn.farewell;
+    if (media === undefined || stage === 'last-words' || stage === 'connecting') return;
     if (callerFloor(turn) !== undefined) return;
     this.#waiting.shift();
     const policy = next.interruptible ?? this.#identity.bot.interruption.allow;
@@ -130,32 +121,29 @@ export class Supervision {
 
   #mustBeTalking(): void {
     if (this.#floor.media() === undefined) throw new OrderRefusedError('The call has no sound yet.');
-    if (this.#floor.farewell.last) throw new OrderRefusedError('The bot is saying its last words.');
+    if (this.#floor.turn().farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
   }
 
-  #muteFor(forMs: number): void {
-    this.#muted = { forMs, untilMs: this.#services.clock.nowMs() + forMs };
+  /** A muted bot says something, so that the caller is not alone: the silence begins anew. */
+  #muteAnew(): void {
+    const { muted, mutedForMs: forMs } = this.#floor.turn().bot;
+    if (muted) this.#floor.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on: true, forMs });
   }
 
   /** Whoever muted the bot has forgotten the caller: what they last said, in all that time, nobody has answered. */
-  #speakAgain(): void {
-    if (this.#connecting || this.#floor.farewell.last) return;
-    this.#muted = undefined;
+  unmuted(): void {
     this.#callLog.ordered('unmute', TIME_LIMIT);
-    this.#mute(false);
     const media = this.#floor.media();
     // A caller who is speaking just then is answered as always.
     if (media === undefined || this.#waiting.length > 0 || callerFloor(this.#floor.turn()) !== undefined) return;
     this.#waiting.push({ type: 'say', text: phrasesOf(this.#identity.bot, media.voice.language).sayAgain });
   }
 
-  #mute(on: boolean): void {
-    if (on && !this.#connecting) {
-      // What the bot meant to do after this reply is not done.
-      this.#floor.farewell.answered();
-      this.#floor.forgetKeys();
-    }
-    this.#floor.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on });
+  /** @param forMs undefined for as long as nobody says otherwise */
+  #mute(on: boolean, forMs?: number): void {
+    // What the bot meant to do after this reply is not done.
+    if (on) this.#floor.forgetKeys();
+    this.#floor.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on, ...(forMs === undefined ? {} : { forMs }) });
   }
 
   /** The bot is silent while the carrier decides; where it refuses, the call goes on as it was. */
@@ -167,16 +155,14 @@ export class Supervision {
     const wasMuted = this.#floor.turn().bot.muted;
     this.#mute(true);
     // A carrier may end the stream before it says that it has the caller.
-    this.#floor.farewell.afterThis('transferred');
-    this.#connecting = true;
+    this.#floor.feed({ type: 'connecting', on: true });
     try {
       await control.transfer(carrierCallId, to, this.#ending.signal);
     } catch (error) {
       // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
       if (this.#ending.signal.aborted) return;
-      this.#connecting = false;
       this.#callLog.actFailed('transfer', error);
-      this.#floor.farewell.answered();
+      this.#floor.feed({ type: 'connecting', on: false });
       if (!wasMuted) this.#mute(false);
       throw error;
     }

@@ -1,4 +1,5 @@
 import { isHesitation } from './backchannel.ts';
+import { stayed } from './farewell.ts';
 import { hasWords, joinWords, NO_WORDS, provisionalText, sameWords } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
 import { type Asked, type AskedInput, NO_EFFECTS, type Recogniser, type Step, type TurnState } from './turn-state.ts';
@@ -30,6 +31,7 @@ function handOver(state: TurnState, input: AskedInput, atMs: number, provisional
   return {
     state: {
       ...taken,
+      farewell: stayed(state.farewell),
       phase: { name: 'thinking', sinceMs: atMs, fillerSaid: state.phase.name === 'settling' && state.phase.fillerSaid },
       caller: { ...caller, noInputs: input.kind === 'no-input' ? input.attempt : answered ? 0 : caller.noInputs },
       // Silence answers nothing: a caller who begins at last is still giving what was asked for.

@@ -1,5 +1,6 @@
 import { waitingWords } from './backchannel.ts';
 import { dropBackchannel } from './dropped-speech.ts';
+import { goodbyeHeard, stayed } from './farewell.ts';
 import { keyed, withPendingDigits } from './keying.ts';
 import { hasWords, provisionalText } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
@@ -55,12 +56,19 @@ function expected({ phase, dialog }: TurnState, given: Expectation | undefined):
   return phase.name === 'bot-speaking' && dialog.expectation.asked === true ? { asked: true } : {};
 }
 
-/** All of the reply was heard: the caller is expected to speak, or speaks already. */
-export function botFinished(
-  settings: TurnSettings,
-  state: In<'bot-speaking'> | In<'thinking'>,
-  { atMs }: { readonly atMs: number },
-): Step {
+type WithReply = In<'bot-speaking'> | In<'thinking'>;
+
+/** All of the reply was heard: a bot that means to leave is about to, any other expects the caller to speak. */
+export function replyPlayed(settings: TurnSettings, state: WithReply, { atMs }: { readonly atMs: number }): Step {
+  return state.farewell.stage === 'none' ? callerIsExpected(settings, state, atMs) : goodbyeHeard(settings, state);
+}
+
+export function botFinished(settings: TurnSettings, state: WithReply, { atMs }: { readonly atMs: number }): Step {
+  return callerIsExpected(settings, state, atMs);
+}
+
+/** The caller is expected to speak, or speaks already. */
+function callerIsExpected(settings: TurnSettings, state: WithReply, atMs: number): Step {
   const { phase, caller, voice } = state;
   if (caller.pendingDigits !== '') return keyed(settings, withPendingDigits(state, ''), caller.pendingDigits, atMs);
   const contest = phase.name === 'bot-speaking' ? phase.contest : undefined;
@@ -75,11 +83,20 @@ export function botFinished(
 }
 
 /** Silences the bot at once, or gives it its voice back. A caller who is speaking goes on. */
-export function muted(settings: TurnSettings, state: TurnState, { on, atMs }: TurnEvent & { readonly type: 'muted' }): Step {
-  if (!on) return unmute(state, atMs);
-  if (state.bot.muted) return quietly(state);
-  const silenced = silence(settings, { ...state, bot: { ...state.bot, muted: true } }, atMs);
+export function muted(settings: TurnSettings, state: TurnState, event: TurnEvent & { readonly type: 'muted' }): Step {
+  const { on, atMs, forMs } = event;
+  if (!on) return quietly(unmuted(state, atMs));
+  const bot = forMs === undefined ? state.bot : { ...state.bot, mutedForMs: forMs, mutedUntilMs: atMs + forMs };
+  if (state.bot.muted) return quietly({ ...state, bot });
+  // What the bot meant to do after this reply is not done.
+  const silenced = silence(settings, { ...state, bot: { ...bot, muted: true }, farewell: stayed(state.farewell) }, atMs);
   return { state: silenced.state, effects: [{ type: 'silence' }, ...silenced.effects] };
+}
+
+/** Whoever muted the bot may have forgotten the caller: it has its voice back in time. */
+export function muteMayBeOver({ state, effects }: Step, atMs: number): Step {
+  const isOver = state.bot.muted && atMs >= state.bot.mutedUntilMs && state.farewell.stage !== 'connecting';
+  return isOver ? { state: unmuted(state, atMs), effects: [...effects, { type: 'unmuted' }] } : { state, effects };
 }
 
 function silence(settings: TurnSettings, state: TurnState, atMs: number): Step {
@@ -89,9 +106,9 @@ function silence(settings: TurnSettings, state: TurnState, atMs: number): Step {
     case 'settling':
       return quietly({ ...state, phase: { ...phase, interrupted: false } });
     case 'thinking':
-      return botFinished(settings, { ...state, phase }, { atMs });
+      return callerIsExpected(settings, { ...state, phase }, atMs);
     case 'bot-speaking':
-      return botFinished(settings, { ...state, phase }, { atMs });
+      return callerIsExpected(settings, { ...state, phase }, atMs);
     case 'listening':
     case 'keying':
       return quietly(state);
@@ -99,8 +116,9 @@ function silence(settings: TurnSettings, state: TurnState, atMs: number): Step {
 }
 
 /** The bot listens again: the caller has all the time to speak, as after a reply. */
-function unmute(state: TurnState, atMs: number): Step {
+function unmuted(state: TurnState, atMs: number): TurnState {
   const { phase, caller } = state;
   const waiting = phase.name === 'listening' ? { ...phase, sinceMs: atMs } : phase;
-  return quietly({ ...state, bot: { ...state.bot, muted: false }, caller: { ...caller, noInputs: 0 }, phase: waiting });
+  const bot = { ...state.bot, muted: false, mutedForMs: Number.POSITIVE_INFINITY, mutedUntilMs: Number.POSITIVE_INFINITY };
+  return { ...state, bot, caller: { ...caller, noInputs: 0 }, phase: waiting };
 }

@@ -1,5 +1,5 @@
 import type { LineSettings } from './turn-settings.ts';
-import type { Line, Step, TurnEvent } from './turn-state.ts';
+import { isDecision, type Line, type Step, type TurnEvent } from './turn-state.ts';
 
 /**
  * Whether nothing has come of the line for a little while. Time alone tells nothing then: after a stall of the network, or of
@@ -27,6 +27,6 @@ export function timeOf(event: TurnEvent): number | undefined {
 export function withDecision(step: Step, event: TurnEvent): Step {
   const atMs = timeOf(event);
   const { state, effects } = step;
-  if (effects.length === 0 || atMs === undefined || atMs <= state.line.decidedMs) return step;
+  if (!effects.some(isDecision) || atMs === undefined || atMs <= state.line.decidedMs) return step;
   return { state: { ...state, line: { ...state.line, decidedMs: atMs } }, effects };
 }

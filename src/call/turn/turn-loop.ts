@@ -1,4 +1,4 @@
-import type { BotTurnTaking, TurnSettings } from './turn-settings.ts';
+import type { TurnSettings } from './turn-settings.ts';
 import { initialTurn, type TurnEffect, type TurnEvent, type TurnState } from './turn-state.ts';
 import type { TurnMachine } from './turn.ts';
 
@@ -12,9 +12,9 @@ export class TurnLoop {
   #stepping = false;
   #stopped = false;
 
-  constructor(machine: TurnMachine, bot: BotTurnTaking, carryOut: (effect: TurnEffect) => void) {
+  constructor(machine: TurnMachine, settings: TurnSettings, carryOut: (effect: TurnEffect) => void) {
     this.#machine = machine;
-    this.settings = machine.settingsOf(bot);
+    this.settings = settings;
     this.#carryOut = carryOut;
   }
 

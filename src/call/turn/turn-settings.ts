@@ -8,6 +8,7 @@ export interface TurnSettings {
   readonly interruption: InterruptionSettings;
   readonly waiting: WaitingSettings;
   readonly line: LineSettings;
+  readonly farewell: FarewellSettings;
   /** Silence from the caller, after the bot fell silent, that counts as no input. */
   readonly noInputMs: number;
   /** Silences in a row that the dialog is told of; after one more the call is given up. */
@@ -133,6 +134,14 @@ export interface LineSettings {
   readonly lateUntilMs: number;
 }
 
+/** When a bot that has said its goodbye hangs up. */
+export interface FarewellSettings {
+  /** Pause between the last mark and the end of the call. */
+  readonly hangupAfterMarkMs: number;
+  /** A room that never falls silent keeps no call open for longer than this after the goodbye. */
+  readonly patienceMs: number;
+}
+
 export const DEFAULT_LINE: LineSettings = { lateAfterMs: 60, lateUntilMs: 500 };
 
 export const DEFAULT_ENDPOINTING: EndpointingSettings = {
@@ -179,6 +188,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   interruption: DEFAULT_INTERRUPTION,
   waiting: { stillMs: 500, meantWords: 3, meantStillMs: 300 },
   line: DEFAULT_LINE,
+  farewell: { hangupAfterMarkMs: 400, patienceMs: 10_000 },
   noInputMs: 7_000,
   noInputAttempts: 4,
   interDigitMs: 2_000,

@@ -39,9 +39,30 @@ export type TurnEvent =
   /** A later sentence of the same reply begins, with its own policy. */
   | { readonly type: 'bot-policy'; readonly policy: Interruptible; readonly asks?: boolean }
   /** The reply is complete and all of it has been played. */
+  | { readonly type: 'reply-played'; readonly atMs: number }
+  /** The bot has nothing more to say. */
   | { readonly type: 'bot-finished'; readonly atMs: number }
-  /** Somebody who looks after the call silences the bot, or gives it its voice back. */
-  | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean };
+  /** The bot leaves once what it is saying was heard: hangs up, or has the caller connected to `transferTo`. */
+  | { readonly type: 'leave-after-reply'; readonly reason: string; readonly transferTo?: string | undefined }
+  /** The bot has one last sentence to say. */
+  | {
+      readonly type: 'last-words';
+      readonly phrase: LastWords;
+      readonly reason: string;
+      readonly transferTo: string | undefined;
+    }
+  /** The call cannot go on. */
+  | { readonly type: 'apologise'; readonly phrase: LastWords; readonly reason: string }
+  /** The call has lasted for as long as it may. */
+  | { readonly type: 'time-over' }
+  /** What follows a reply that was played, its keys above all, is done, and nothing else is being said. */
+  | { readonly type: 'heard-out'; readonly atMs: number }
+  /** A timer that was asked for is due. */
+  | { readonly type: 'timer'; readonly timer: TimerName; readonly atMs: number }
+  /** A supervisor has the carrier connect the caller to somebody else; off where the carrier would not. */
+  | { readonly type: 'connecting'; readonly on: boolean }
+  /** Somebody who looks after the call silences the bot, for so long, or gives it its voice back. */
+  | { readonly type: 'muted'; readonly atMs: number; readonly on: boolean; readonly forMs?: number };
 
 export type TurnEffect =
   | { readonly type: 'commit'; readonly reason: string; readonly lastVoicedMs: number }
@@ -70,7 +91,27 @@ export type TurnEffect =
   | { readonly type: 'keep-turn'; readonly input: AskedInput; readonly atMs: number }
   | { readonly type: 'dialog-failed'; readonly reason: string }
   /** Nobody is there. */
-  | { readonly type: 'give-up'; readonly reason: 'no-input' };
+  | { readonly type: 'give-up'; readonly reason: 'no-input' }
+  /** A mute has lasted for as long as it may: the bot has its voice back. */
+  | { readonly type: 'unmuted' }
+  | { readonly type: 'say-last'; readonly phrase: LastWords }
+  /** In place of a timer of the same name. */
+  | { readonly type: 'start-timer'; readonly timer: TimerName; readonly afterMs: number }
+  | { readonly type: 'hang-up'; readonly reason: string }
+  /** The carrier is to connect the caller to somebody else. */
+  | { readonly type: 'transfer'; readonly to: string };
+
+/** Ready-made sentences that a bot can end a call with. */
+export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment';
+
+export type TimerName = 'hang-up';
+
+const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set(['unmuted', 'say-last', 'start-timer', 'hang-up', 'transfer'] as const);
+
+/** Whether an effect says who speaks and what is asked; the others keep a call that is to end going until it does. */
+export function isDecision({ type }: TurnEffect): boolean {
+  return !UPKEEP.has(type);
+}
 
 export type AskedInput =
   | { readonly kind: 'start' }
@@ -177,7 +218,29 @@ export interface DialogPart {
 export interface BotPart {
   /** The bot neither speaks nor acts, and nobody is asked. */
   readonly muted: boolean;
+  /** For how long, by whoever said so last, and until when; for ever where nobody said. */
+  readonly mutedForMs: number;
+  readonly mutedUntilMs: number;
 }
+
+/** Whether and how the bot leaves the call. */
+export type Farewell =
+  | { readonly stage: 'none' }
+  | {
+      /** Once what it is saying was heard; or after a last sentence, which nothing that the caller does changes. */
+      readonly stage: 'after-reply' | 'last-words';
+      readonly reason: string;
+      /** In place of hanging up. */
+      readonly transferTo: string | undefined;
+      /** What it leaves behind was played. */
+      readonly heard: boolean;
+      /** Hangs up soon, and then at the latest although the caller makes sounds; undefined before that. */
+      readonly patientUntilMs: number | undefined;
+    }
+  /** The carrier is asked to connect the caller to somebody else, since the bot has left. */
+  | { readonly stage: 'transferring' }
+  /** The carrier is asked for that by a supervisor: the caller is still heard. */
+  | { readonly stage: 'connecting' };
 
 /** How late the caller's line is. */
 export interface Line {
@@ -196,6 +259,7 @@ export interface TurnState {
   readonly dialog: DialogPart;
   readonly bot: BotPart;
   readonly line: Line;
+  readonly farewell: Farewell;
 }
 
 /** The state in one phase. */
@@ -235,7 +299,8 @@ export function initialTurn(): TurnState {
       settlings: [],
     },
     dialog: { expectation: {}, asked: undefined, early: undefined },
-    bot: { muted: false },
+    bot: { muted: false, mutedForMs: Number.POSITIVE_INFINITY, mutedUntilMs: Number.POSITIVE_INFINITY },
     line: { frame: undefined, decidedMs: Number.NEGATIVE_INFINITY },
+    farewell: { stage: 'none' },
   };
 }

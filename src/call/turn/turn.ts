@@ -1,6 +1,27 @@
 import { ask } from './asking.ts';
-import { botFinished, botSpeaks, expect, muted, questionIsOpen, replyStarts, sentenceStarts } from './bot.ts';
+import {
+  botFinished,
+  botSpeaks,
+  expect,
+  muted,
+  muteMayBeOver,
+  questionIsOpen,
+  replyPlayed,
+  replyStarts,
+  sentenceStarts,
+} from './bot.ts';
 import { turnMayEnd } from './endpointing.ts';
+import {
+  apologise,
+  connecting,
+  goodbyeHeard,
+  hangUpDue,
+  heardOut,
+  isLeaving,
+  lastWords,
+  leaveAfterReply,
+  timeIsOver,
+} from './farewell.ts';
 import { keyOverBot, voiceOverBot, whileBotSpeaks, wordsOverBot } from './interruption.ts';
 import { keyPressed, keysMayBeComplete, nextKey } from './keying.ts';
 import { dated, isLate, withDecision } from './line.ts';
@@ -29,12 +50,27 @@ type Rule<Name extends PhaseName, Type extends TurnEvent['type']> = (
   event: EventOf<Type>,
 ) => Step;
 
-/** What each event means in each phase; an event without a rule means nothing there. */
-export type TurnRules = {
-  readonly [Name in PhaseName]: { readonly [Type in TurnEvent['type']]?: Rule<Name, Type> };
+type Row<Name extends PhaseName> = { readonly [Type in TurnEvent['type']]?: Rule<Name, Type> };
+
+/**
+ * What each event means in each phase; an event without a rule means nothing there. While the bot says its last words, or what
+ * follows them is being done, the phase makes no difference: nothing that the caller does counts.
+ */
+export type TurnRules = { readonly [Name in PhaseName]: Row<Name> } & { readonly leaving: Row<PhaseName> };
+
+const whileLeaving = {
+  'last-words': lastWords,
+  apologise,
+  'reply-played': goodbyeHeard,
+  'heard-out': heardOut,
+  timer: hangUpDue,
+  connecting,
 };
 
 const inEveryPhase = {
+  ...whileLeaving,
+  'leave-after-reply': leaveAfterReply,
+  'time-over': timeIsOver,
   'call-started': (_settings: TurnSettings, state: TurnState, { atMs }: EventOf<'call-started'>) =>
     ask(state, { kind: 'start' }, atMs, false),
   expect,
@@ -86,6 +122,7 @@ export const TURN_RULES: TurnRules = {
     final: finalWhileThinking,
     digit: keyWhileThinking,
     'bot-started': replyStarts,
+    'reply-played': replyPlayed,
     'bot-finished': botFinished,
   },
   'bot-speaking': {
@@ -96,8 +133,10 @@ export const TURN_RULES: TurnRules = {
     final: finalThen(wordsOverBot),
     digit: keyOverBot,
     'bot-policy': sentenceStarts,
+    'reply-played': replyPlayed,
     'bot-finished': botFinished,
   },
+  leaving: whileLeaving,
 };
 
 type AnyRule = (settings: TurnSettings, state: TurnState, event: TurnEvent) => Step;
@@ -107,11 +146,21 @@ type AnyRule = (settings: TurnSettings, state: TurnState, event: TurnEvent) => S
  * everything to be done comes back as effects, in order.
  */
 export function stepTurn(settings: TurnSettings, before: TurnState, came: TurnEvent): Step {
-  if (came.type === 'tick' && isLate(settings.line, before.line, came.atMs)) return quietly(before);
+  if (isLeaving(before)) return follow('leaving', settings, before, came);
   const event = dated(before.line, came);
-  const state = came.type === 'frame' && event.type === 'frame' ? withFrame(settings, before, event.frame, came.frame) : before;
+  if (event.type === 'frame') {
+    const state = withFrame(settings, before, event.frame, came.type === 'frame' ? came.frame : event.frame);
+    return follow(state.phase.name, settings, state, event);
+  }
+  if (event.type !== 'tick') return follow(before.phase.name, settings, before, event);
+  const isIdle = isLate(settings.line, before.line, event.atMs);
+  return muteMayBeOver(isIdle ? quietly(before) : follow(before.phase.name, settings, before, event), event.atMs);
+}
+
+/** Applies the rule of the table, if there is one. */
+function follow(row: keyof TurnRules, settings: TurnSettings, state: TurnState, event: TurnEvent): Step {
   // Each rule is given the state and the event that it stands for in the table.
-  const rule = TURN_RULES[state.phase.name][event.type] as AnyRule | undefined;
+  const rule = TURN_RULES[row][event.type] as AnyRule | undefined;
   return rule === undefined ? quietly(state) : withDecision(rule(settings, state, event), event);
 }
 

@@ -12,9 +12,10 @@ const MOST_PAUSES = 20;
  */
 export function withFrame(settings: TurnSettings, state: TurnState, dated: VoiceFrame, came: VoiceFrame): TurnState {
   const voice = listen(settings, state.voice, dated);
-  const { caller, recogniser, dialog, bot } = state;
+  const { caller, recogniser, dialog, bot, farewell } = state;
   const phase = spokenOn(state.phase, state.voice, voice, dated);
-  return { phase, voice, caller, recogniser, dialog, bot, line: { frame: came, decidedMs: state.line.decidedMs } };
+  const line = { frame: came, decidedMs: state.line.decidedMs };
+  return { phase, voice, caller, recogniser, dialog, bot, line, farewell };
 }
 
 /** A caller who has the floor has spoken for a frame more. */

@@ -1,4 +1,5 @@
 import { spokeSinceAsked } from './asking.ts';
+import { stayed } from './farewell.ts';
 import { completeTurn, turnMayBeComplete, withSettling } from './settling.ts';
 import { addFinal, addPartial, finalText, hasWords, NO_WORDS, provisionalText, sameWords, type TurnWords } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
@@ -103,6 +104,7 @@ function lateWords(state: TurnState, event: Final): Step {
       caller: { ...caller, words: NO_WORDS },
       phase: { ...phase, sinceMs: event.atMs },
       dialog: { ...amended.dialog, expectation: {} },
+      farewell: stayed(state.farewell),
     },
     effects: [{ type: 'ask-again', input, atMs: event.atMs }],
   };

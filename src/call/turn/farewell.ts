@@ -1,0 +1,103 @@
+import { callerMustBeHeard } from './floor.ts';
+import type { TurnSettings } from './turn-settings.ts';
+import { type Farewell, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+
+/** How a call ends from our side: after what is being said, or after last words that nothing can interrupt. */
+
+type EventOf<Type extends TurnEvent['type']> = TurnEvent & { readonly type: Type };
+
+/** Whether nothing counts that comes from the caller: last words are said, or what follows them is being done. */
+export function isLeaving({ farewell: { stage } }: TurnState): boolean {
+  return stage === 'last-words' || stage === 'transferring';
+}
+
+/** Why the call ends if its line goes now; undefined where that would be the caller's doing. */
+export function reasonToEnd({ farewell }: TurnState): string | undefined {
+  switch (farewell.stage) {
+    case 'none':
+      return undefined;
+    case 'after-reply':
+    case 'last-words':
+      return farewell.transferTo === undefined ? farewell.reason : undefined;
+    case 'transferring':
+    case 'connecting':
+      return 'transferred';
+  }
+}
+
+/** The bot means to leave once what it is saying was heard; a caller who answers before that is not hung up on. */
+export function leaveAfterReply(
+  _settings: TurnSettings,
+  state: TurnState,
+  { reason, transferTo }: EventOf<'leave-after-reply'>,
+): Step {
+  if (state.farewell.stage === 'connecting') return quietly(state);
+  return quietly({ ...state, farewell: { stage: 'after-reply', reason, transferTo, heard: false, patientUntilMs: undefined } });
+}
+
+/** The caller is answered: what the bot meant to do after its reply is not done. */
+export function stayed(farewell: Farewell): Farewell {
+  return farewell.stage === 'after-reply' ? { stage: 'none' } : farewell;
+}
+
+/** One last sentence, and the end. */
+export function lastWords(_settings: TurnSettings, state: TurnState, event: EventOf<'last-words'>): Step {
+  const { phrase, reason, transferTo } = event;
+  if (state.farewell.stage === 'last-words') return quietly(state);
+  return {
+    state: { ...state, farewell: { stage: 'last-words', reason, transferTo, heard: false, patientUntilMs: undefined } },
+    effects: [{ type: 'say-last', phrase }],
+  };
+}
+
+/** The call can't go on: says so and leaves; last words that break are cut short. */
+export function apologise(settings: TurnSettings, state: TurnState, { phrase, reason }: EventOf<'apologise'>): Step {
+  const { farewell } = state;
+  if (farewell.stage === 'last-words') return leave(state, farewell);
+  return lastWords(settings, state, { type: 'last-words', phrase, reason, transferTo: undefined });
+}
+
+/** The call has lasted for as long as it may. */
+export function timeIsOver(settings: TurnSettings, state: TurnState): Step {
+  if (state.farewell.stage !== 'none') return quietly(state);
+  return lastWords(settings, state, { type: 'last-words', phrase: 'goodbye', reason: 'max-duration', transferTo: undefined });
+}
+
+/** All of what the bot leaves behind was played. */
+export function goodbyeHeard(_settings: TurnSettings, state: TurnState): Step {
+  const { farewell } = state;
+  if (farewell.stage !== 'after-reply' && farewell.stage !== 'last-words') return quietly(state);
+  return quietly({ ...state, farewell: { ...farewell, heard: true } });
+}
+
+/** What followed the reply, such as its keys, is done: hangs up soon. */
+export function heardOut({ farewell: settings }: TurnSettings, state: TurnState, { atMs }: EventOf<'heard-out'>): Step {
+  const { farewell } = state;
+  if (farewell.stage !== 'after-reply' && farewell.stage !== 'last-words') return quietly(state);
+  if (!farewell.heard || farewell.patientUntilMs !== undefined) return quietly(state);
+  return {
+    state: { ...state, farewell: { ...farewell, patientUntilMs: atMs + settings.patienceMs } },
+    effects: [{ type: 'start-timer', timer: 'hang-up', afterMs: settings.hangupAfterMarkMs }],
+  };
+}
+
+/** Nobody is hung up on who has begun to answer the goodbye: it is either answered, or was nothing. */
+export function hangUpDue({ farewell: settings }: TurnSettings, state: TurnState, { atMs }: EventOf<'timer'>): Step {
+  const { farewell } = state;
+  if (farewell.stage !== 'after-reply' && farewell.stage !== 'last-words') return quietly(state);
+  if (farewell.patientUntilMs === undefined) return quietly(state);
+  const mayLeave = farewell.stage === 'last-words' || !callerMustBeHeard(state) || atMs >= farewell.patientUntilMs;
+  if (mayLeave) return leave(state, farewell);
+  return { state, effects: [{ type: 'start-timer', timer: 'hang-up', afterMs: settings.hangupAfterMarkMs }] };
+}
+
+function leave(state: TurnState, { reason, transferTo }: Farewell & { readonly stage: 'after-reply' | 'last-words' }): Step {
+  if (transferTo === undefined) return { state, effects: [{ type: 'hang-up', reason }] };
+  return { state: { ...state, farewell: { stage: 'transferring' } }, effects: [{ type: 'transfer', to: transferTo }] };
+}
+
+/** A supervisor has the carrier connect the caller to somebody else, or the carrier would not. */
+export function connecting(_settings: TurnSettings, state: TurnState, { on }: EventOf<'connecting'>): Step {
+  if (on) return quietly({ ...state, farewell: { stage: 'connecting' } });
+  return quietly(state.farewell.stage === 'connecting' ? { ...state, farewell: { stage: 'none' } } : state);
+}
