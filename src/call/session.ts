@@ -11,7 +11,6 @@ import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './control/secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
-import { StallDetector } from './outbound/stall-detector.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { isLeaving, reasonToEnd } from './turn/farewell.ts';
 import { callerFloor } from './turn/floor.ts';
@@ -34,7 +33,6 @@ export class CallSession {
   #attachment: Attachment | undefined;
   #media: Media | undefined;
   readonly #listening: RecogniserHandover;
-  readonly #stall: StallDetector;
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
   #waitForLine: Timer | undefined;
@@ -49,10 +47,9 @@ export class CallSession {
     this.#timing = timing;
     const settings = services.machine.settingsOf(identity.bot);
     const farewell = { ...settings.farewell, hangupAfterMarkMs: timing.hangupAfterMarkMs };
-    this.#turns = new TurnLoop(services.machine, { ...settings, farewell }, (effect) => {
+    this.#turns = new TurnLoop(services.machine, { ...settings, stalledMs: timing.stalledMs, farewell }, (effect) => {
       if (this.#media !== undefined) this.#carryOut(effect, this.#media);
     });
-    this.#stall = new StallDetector(timing.stalledMs, this.#turns.settings.thinkingLimitMs);
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#callLog = new CallLog(identity, services, this.#secret);
     this.#dialog = new DialogDriver(identity, services, this.#callLog, this.#dialogFloor());
@@ -214,15 +211,7 @@ export class CallSession {
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     this.#dialog.timeLeft(leftMs);
     if (leftMs <= 0) this.#turns.feed({ type: 'time-over' });
-    if (this.#stall.tick(this.#turns.state, media, this.#saysLastWords, nowMs)) this.#onStalled(media);
-  }
-
-  /** The reply stopped in its middle. */
-  #onStalled({ voice }: Media): void {
-    if (voice.reply?.synthesizing === true)
-      this.#speechFailed('tts', new Error('the synthesis of a reply stopped in its middle'));
-    else if (this.#saysLastWords) this.apologise('stalled');
-    else this.#dialog.failed(new Error('the dialog stopped in the middle of its answer'));
+    this.#turns.feed({ type: 'bot-sound', atMs: nowMs, sound: media.voice.sound(nowMs) });
   }
 
   #onReplyPlayed(media: Media, nowMs: number): void {
@@ -257,10 +246,6 @@ export class CallSession {
       this.#services.logger.error({ callId: this.id, error }, 'call aborted: internal error');
       this.hangUp('internal-error');
     }
-  }
-
-  get #saysLastWords(): boolean {
-    return this.#turns.state.farewell.stage === 'last-words';
   }
 
   #carryOut(effect: TurnEffect, media: Media): void {
@@ -312,6 +297,10 @@ export class CallSession {
         });
       case 'unmuted':
         return this.#supervision.unmuted();
+      case 'stalled':
+        if (effect.in === 'dialog') this.#dialog.failed(new Error('the dialog stopped in the middle of its answer'));
+        else this.#speechFailed('tts', new Error('the synthesis of a reply stopped in its middle'));
+        return;
       case 'say-last':
         this.#carrier.forgetKeys();
         return media.voice.phrase(effect.phrase, conversation.current, 'never');
@@ -353,7 +342,8 @@ export class CallSession {
       pressAfterThis: (digits) => this.#carrier.pressAfterThis(digits),
       listenFor: (hints) => this.#listening.listenFor(hints, () => callerFloor(this.#turns.state) === undefined),
       sayAgain: (phrase) => {
-        if (!this.#saysLastWords) this.#media?.voice.phrase(phrase, this.#callLog.conversation.current, 'always');
+        if (this.#turns.state.farewell.stage !== 'last-words')
+          this.#media?.voice.phrase(phrase, this.#callLog.conversation.current, 'always');
       },
       giveUp: () => {
         const { failureTransfer: transferTo } = this.identity.bot;

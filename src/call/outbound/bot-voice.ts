@@ -7,6 +7,7 @@ import type { CallServices, SentenceCutter } from '../services.ts';
 import { speakable } from './speakable.ts';
 import { type AudioMakers, Reply, type Utterance } from './speaker.ts';
 import type { Timeline } from '../log/timeline.ts';
+import type { BotSound } from '../turn/turn-state.ts';
 
 /** What is said outside any turn counts for none. */
 const NO_TURN = -1;
@@ -53,6 +54,13 @@ export class BotVoice {
   /** A reply is being made or played, or was cut and can go on. */
   get speaking(): boolean {
     return this.#reply !== undefined && !this.#reply.aborted;
+  }
+
+  /** What the caller hears of the bot, or waits for. */
+  sound(nowMs: number): BotSound {
+    if (this.#line.playout.isAudible(nowMs)) return 'audible';
+    if (this.#reply === undefined || this.#reply.aborted) return 'none';
+    return this.#reply.synthesizing ? 'synthesizing' : 'awaited';
   }
 
   /** Starts what the dialog has to say, in place of the running reply and of what an interruption took back of it. */

@@ -53,8 +53,14 @@ export function lastWords(_settings: TurnSettings, state: TurnState, event: Even
 /** The call can't go on: says so and leaves; last words that break are cut short. */
 export function apologise(settings: TurnSettings, state: TurnState, { phrase, reason }: EventOf<'apologise'>): Step {
   const { farewell } = state;
-  if (farewell.stage === 'last-words') return leave(state, farewell);
+  if (farewell.stage === 'last-words') return lastWordsBroke(state);
   return lastWords(settings, state, { type: 'last-words', phrase, reason, transferTo: undefined });
+}
+
+/** What is to follow last words that cannot be heard comes now. */
+export function lastWordsBroke(state: TurnState): Step {
+  const { farewell } = state;
+  return farewell.stage === 'last-words' ? leave(state, farewell) : quietly(state);
 }
 
 /** The call has lasted for as long as it may. */

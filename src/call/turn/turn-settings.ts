@@ -22,6 +22,8 @@ export interface TurnSettings {
   readonly thinkingFillerMs: number;
   /** A dialog that has said nothing for this long has failed this turn. */
   readonly thinkingLimitMs: number;
+  /** How long a caller waits in silence for a sentence that is being made. */
+  readonly stalledMs: number;
   /** Quiet, with words that stand still, after which the dialog is asked before the turn is over; undefined for never. */
   readonly askEarlyMs: number | undefined;
   /** Understands the values that dialogs ask for. */
@@ -196,6 +198,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   settlingFillerMs: 700,
   thinkingFillerMs: 1_500,
   thinkingLimitMs: 10_000,
+  stalledMs: 5_000,
   askEarlyMs: undefined,
   reader: NO_VALUES,
 };

@@ -55,6 +55,8 @@ export type TurnEvent =
   | { readonly type: 'apologise'; readonly phrase: LastWords; readonly reason: string }
   /** The call has lasted for as long as it may. */
   | { readonly type: 'time-over' }
+  /** What the caller hears of the bot now; told once a tick. */
+  | { readonly type: 'bot-sound'; readonly atMs: number; readonly sound: BotSound }
   /** What follows a reply that was played, its keys above all, is done, and nothing else is being said. */
   | { readonly type: 'heard-out'; readonly atMs: number }
   /** A timer that was asked for is due. */
@@ -94,6 +96,8 @@ export type TurnEffect =
   | { readonly type: 'give-up'; readonly reason: 'no-input' }
   /** A mute has lasted for as long as it may: the bot has its voice back. */
   | { readonly type: 'unmuted' }
+  /** The reply stopped in its middle, and the caller waits in silence. */
+  | { readonly type: 'stalled'; readonly in: 'synthesis' | 'dialog' }
   | { readonly type: 'say-last'; readonly phrase: LastWords }
   /** In place of a timer of the same name. */
   | { readonly type: 'start-timer'; readonly timer: TimerName; readonly afterMs: number }
@@ -101,12 +105,22 @@ export type TurnEffect =
   /** The carrier is to connect the caller to somebody else. */
   | { readonly type: 'transfer'; readonly to: string };
 
+/** `synthesizing`: a sentence is being made. `awaited`: there is more to come from the dialog, or from the line. */
+export type BotSound = 'none' | 'audible' | 'synthesizing' | 'awaited';
+
 /** Ready-made sentences that a bot can end a call with. */
 export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment';
 
 export type TimerName = 'hang-up';
 
-const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set(['unmuted', 'say-last', 'start-timer', 'hang-up', 'transfer'] as const);
+const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set([
+  'unmuted',
+  'stalled',
+  'say-last',
+  'start-timer',
+  'hang-up',
+  'transfer',
+] as const);
 
 /** Whether an effect says who speaks and what is asked; the others keep a call that is to end going until it does. */
 export function isDecision({ type }: TurnEffect): boolean {
@@ -221,6 +235,8 @@ export interface BotPart {
   /** For how long, by whoever said so last, and until when; for ever where nobody said. */
   readonly mutedForMs: number;
   readonly mutedUntilMs: number;
+  /** Since when the caller waits in silence for what the bot has begun; undefined where they do not. */
+  readonly owesSinceMs: number | undefined;
 }
 
 /** Whether and how the bot leaves the call. */
@@ -299,7 +315,7 @@ export function initialTurn(): TurnState {
       settlings: [],
     },
     dialog: { expectation: {}, asked: undefined, early: undefined },
-    bot: { muted: false, mutedForMs: Number.POSITIVE_INFINITY, mutedUntilMs: Number.POSITIVE_INFINITY },
+    bot: { muted: false, mutedForMs: Number.POSITIVE_INFINITY, mutedUntilMs: Number.POSITIVE_INFINITY, owesSinceMs: undefined },
     line: { frame: undefined, decidedMs: Number.NEGATIVE_INFINITY },
     farewell: { stage: 'none' },
   };

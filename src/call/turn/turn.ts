@@ -27,6 +27,7 @@ import { keyPressed, keysMayBeComplete, nextKey } from './keying.ts';
 import { dated, isLate, withDecision } from './line.ts';
 import { callerBegins, callerGoesOn, callerSpeaksOn, noInputDue, waitAnew } from './listening.ts';
 import { turnMayBeComplete } from './settling.ts';
+import { botSounds } from './stall.ts';
 import { type BotTurnTaking, type TurnSettings, turnSettingsOf } from './turn-settings.ts';
 import { type In, type PhaseName, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
 import type { ValueReader } from './value-reader.ts';
@@ -64,6 +65,7 @@ const whileLeaving = {
   'reply-played': goodbyeHeard,
   'heard-out': heardOut,
   timer: hangUpDue,
+  'bot-sound': botSounds,
   connecting,
 };
 
