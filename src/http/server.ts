@@ -13,7 +13,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { BoardParts } from './admin/queue-board.ts';
 import { apiRoutes } from './api/api.ts';
-import type { ApiDeps } from './api/api-deps.ts';
+import type { ApiDeps } from './api/api-app.ts';
 import { answerBrokenRequest, BODY_TIME } from './broken-request.ts';
 import { JwtBearers } from './api/jwt-bearers.ts';
 import { ExpectedMedia } from './expected-media.ts';

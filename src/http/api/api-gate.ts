@@ -1,11 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../kernel/clock.ts';
-import { sendProblem } from '../problem.ts';
-import type { ApiKeys, ApiScope } from './api-keys.ts';
-import type { Principal } from './api-route.ts';
-import { JwtBearers } from './jwt-bearers.ts';
 import { RateLimit } from './rate-limit.ts';
-import { TokenChecks } from './token-checks.ts';
+import { sendProblem } from '../problem.ts';
+import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
+import { JwtBearers } from './jwt-bearers.ts';
 
 interface ApiGateParts {
   readonly keys: ApiKeys;
@@ -21,7 +20,6 @@ export class ApiGate {
   readonly #parts: ApiGateParts;
   readonly #limit: RateLimit;
   readonly #checks: TokenChecks;
-  readonly #admitted = new WeakMap<FastifyRequest, Principal>();
 
   constructor(parts: ApiGateParts) {
     this.#parts = parts;
@@ -29,7 +27,7 @@ export class ApiGate {
     this.#checks = new TokenChecks(parts.clock);
   }
 
-  /** Answers by itself when it refuses. */
+  /** Names the `principal` of a request; answers by itself when it refuses. */
   async admit(request: FastifyRequest, reply: FastifyReply, scope: ApiScope): Promise<FastifyReply | undefined> {
     const bearer = /^Bearer (\S{1,8192})$/iu.exec(request.headers.authorization ?? '')?.[1];
     const guess = `guess ${request.ip}`;
@@ -39,7 +37,7 @@ export class ApiGate {
     // Guessing is limited too, by address; who has a key or a token is asked about nobody else's guesses.
     const waitS = found !== undefined && 'waitS' in found ? found.waitS : this.#limit.take(key?.id ?? guess);
     if (key !== undefined && waitS === 0 && key.scopes.includes(scope)) {
-      this.#admitted.set(request, key);
+      request.principal = key;
       return undefined;
     }
     // A body that comes with it is not read.
@@ -53,13 +51,6 @@ export class ApiGate {
     const why = refused === undefined ? undefined : `The token is refused: ${refused}.`;
     reply.header('www-authenticate', why === undefined ? 'Bearer' : `Bearer error="invalid_token", error_description="${why}"`);
     return sendProblem(request, reply, 401, why ?? WANTED);
-  }
-
-  /** Who asks. Only for requests that were let in. */
-  admitted(request: FastifyRequest): Principal {
-    const key = this.#admitted.get(request);
-    if (key === undefined) throw new TypeError('the request was not let in');
-    return key;
   }
 
   /** @returns `waitS` for a token that cannot be checked before, so many seconds */
@@ -77,4 +68,48 @@ export class ApiGate {
 
 function hasBody({ headers }: FastifyRequest): boolean {
   return headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+}
+
+/** Of all addresses together that have guesses left, and of all that have none: a check takes a fraction of a millisecond. */
+const OF_STRANGERS = { burst: 400, perSecond: 200 };
+const OF_GUESSERS = { burst: 100, perSecond: 50 };
+/** Tokens whose holders are remembered; the one that was used longest ago is forgotten. */
+const MOST_REMEMBERED = 10_000;
+
+/**
+ * Bounds the signatures that are checked for nothing. A token that was believed once is always checked, whatever others try from
+ * its address; of tokens that are new, so many a second are.
+ */
+class TokenChecks {
+  readonly #strangers: RateLimit;
+  readonly #guessers: RateLimit;
+  /** Who held a token, by its hash. */
+  readonly #believed = new Map<string, string>();
+
+  constructor(clock: Clock) {
+    this.#strangers = new RateLimit(clock, OF_STRANGERS);
+    this.#guessers = new RateLimit(clock, OF_GUESSERS);
+  }
+
+  /** Who held this token when it was believed last; undefined for a new one. */
+  holderOf(token: string): string | undefined {
+    return this.#believed.get(hashOf(token));
+  }
+
+  /** Takes the check of a new token. @returns 0 when it may be made, else the seconds to wait */
+  take(hasGuessesLeft: boolean): number {
+    return (hasGuessesLeft ? this.#strangers : this.#guessers).take('all');
+  }
+
+  believed(token: string, holder: string): void {
+    const hash = hashOf(token);
+    this.#believed.delete(hash);
+    this.#believed.set(hash, holder);
+    const [oldest] = this.#believed.keys();
+    if (this.#believed.size > MOST_REMEMBERED && oldest !== undefined) this.#believed.delete(oldest);
+  }
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64');
 }

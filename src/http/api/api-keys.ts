@@ -41,6 +41,8 @@ const apiKey = z.object({
   createdAtMs: z.number(),
 });
 export type ApiKey = z.output<typeof apiKey>;
+/** Who asks: an API key, or whoever a token speaks for. */
+export type Principal = Pick<ApiKey, 'id' | 'tenantId' | 'scopes'>;
 const keyFile = z.object({ version: z.literal(1), keys: z.array(apiKey) });
 
 /**

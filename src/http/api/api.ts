@@ -1,21 +1,23 @@
 import multipart from '@fastify/multipart';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import swagger from '@fastify/swagger';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { OffhookError } from '../../kernel/errors.ts';
 import { isStorable } from '../../store/storable.ts';
 import { RequestRefused } from '../problem.ts';
 import { analysisRoutes } from './analysis-routes.ts';
-import type { ApiDeps } from './api-deps.ts';
+import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
-import type { ApiRoute, Principal } from './api-route.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
 import { callRoutes } from './call-routes.ts';
-import type { JwtBearers } from './jwt-bearers.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
-import { openApiDocument } from './open-api.ts';
+import type { JwtBearers } from './jwt-bearers.ts';
+import { liveCallRoutes } from './live-call-routes.ts';
+import { OPENAPI } from './openapi.ts';
 import { submissionRoutes } from './submission-routes.ts';
-import { readUpload, type UploadLimits } from './upload.ts';
+import { readUpload, UploadedFile } from './upload.ts';
 
 const BODY_BYTES = 65_536;
 const aboutCall = z.looseObject({ callId: z.string() });
@@ -31,9 +33,12 @@ interface ApiOptions {
  * description of the API itself. For a scope of its own, since bodies are JSON here.
  */
 export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes, tokens }: ApiOptions): void {
-  const routes = [...callRoutes(deps), ...analysisRoutes(deps), ...submissionRoutes(deps), ...jobRoutes(deps)];
-  const gate = new ApiGate({ ...deps, tokens });
-  const uploads = { folder: deps.uploadFolder, maxBytes: maxUploadBytes };
+  app.setValidatorCompiler<z.ZodType>(({ schema }) => (data) => {
+    const { success, data: value, error } = schema.safeParse(data);
+    return success ? { value } : { error: new RequestRefused(400, z.prettifyError(error)) };
+  });
+  // Types check answers; what an older version stored is told as it stands.
+  app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: BODY_BYTES }, (_request, body, done) => {
     try {
       done(null, JSON.parse(String(body)));
@@ -41,29 +46,88 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
       done(new RequestRefused(400, 'The body is not JSON.'));
     }
   });
+  app.setErrorHandler((error) => {
+    // A cursor that is none of ours is the client's mistake.
+    if (error instanceof OffhookError && error.code === 'OFFHOOK_STORE_RECORD') throw new RequestRefused(400, error.message);
+    throw error;
+  });
   app.register(multipart, { throwFileSizeLimit: false });
+  app.register(swagger, OPENAPI);
+  app.register(
+    async (scope: FastifyInstance) => {
+      addHooks(scope, deps, new ApiGate({ ...deps, tokens }), { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
+      const routes: ApiApp = scope.withTypeProvider<ZodTypeProvider>();
+      for (const add of [callRoutes, liveCallRoutes, analysisRoutes, submissionRoutes, jobRoutes]) add(routes, deps);
+    },
+    { prefix: '/api' },
+  );
   // Anybody may ask for these: each is made once, when it is asked for first.
   let document: string | undefined;
   app.get('/api/openapi.json', (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send((document ??= JSON.stringify(openApiDocument(routes, '/api')))),
+    reply.type('application/json; charset=utf-8').send((document ??= JSON.stringify(app.swagger()))),
   );
   let page: string | undefined;
   app.get('/api', (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', PAGE_POLICY)
-      .send((page ??= browsePage(routes))),
+      .send((page ??= browsePage(app.swagger()))),
   );
-  for (const route of routes) {
-    app.route({
-      method: route.method,
-      url: `/api${route.path}`,
-      ...(route.bodyBytes === undefined ? {} : { bodyLimit: route.bodyBytes }),
-      config: { takesUploads: route.form !== undefined },
-      onRequest: (request, reply) => gate.admit(request, reply, route.scope),
-      handler: (request, reply) => serve(route, deps, uploads, gate.admitted(request), request, reply),
+}
+
+/** What every route of the API does before and after its handler. */
+function addHooks(app: FastifyInstance, deps: ApiDeps, gate: ApiGate, uploads: Parameters<typeof readUpload>[1]): void {
+  app.decorateRequest('principal');
+  app.decorateRequest('sent');
+  app.addHook('onRoute', (route) => {
+    if (route.config?.scope === undefined) throw new TypeError(`${route.url} needs a scope`);
+    route.schema = { querystring: z.strictObject({}), ...route.schema };
+    if (route.method === 'POST' || route.method === 'DELETE') serveOnce(route, deps);
+  });
+  app.addHook('onRequest', (request, reply) => {
+    const { scope } = request.routeOptions.config;
+    if (scope === undefined) throw new TypeError('a route without a scope');
+    return gate.admit(request, reply, scope);
+  });
+  app.addHook('preValidation', async (request) => {
+    const isForm = request.routeOptions.config.takesUploads === true && request.isMultipart();
+    const { fields = request.body ?? {}, file } = isForm ? await readUpload(request, uploads) : {};
+    request.sent = [fields, file?.sha256];
+    request.body = file === undefined ? fields : { ...fields, file };
+  });
+  app.addHook('preHandler', async ({ params, query, body }) => refuseUnstorable({ params, query, body }));
+  // Also when the request was refused before its handler.
+  app.addHook('onSend', async ({ body }) => {
+    if (typeof body === 'object' && body !== null && 'file' in body && body.file instanceof UploadedFile)
+      await body.file[Symbol.asyncDispose]();
+  });
+}
+
+/** Lets a route that changes something answer with the status that its schema names, and once for each idempotency key. */
+function serveOnce(route: RouteOptions, deps: ApiDeps): void {
+  const { handler } = route;
+  const { response = {} } = route.schema as { response?: object };
+  const [status = 200] = Object.keys(response).map(Number);
+  route.handler = async function handlerOnce(request, reply) {
+    const { principal, params, method, url, sent, headers } = request;
+    const key = headers['idempotency-key'];
+    const keyed = {
+      by: principal,
+      key: Array.isArray(key) ? key[0] : key,
+      method,
+      url,
+      body: sent,
+      callId: aboutCall.safeParse(params).data?.callId,
+      keptOf: route.config?.stored ?? ((answer: unknown) => answer),
+    };
+    const served = await servedOnce(deps, keyed, async () => {
+      const answer: unknown = await handler.call(this, request, reply);
+      return { status, location: reply.getHeader('location')?.toString(), answer };
     });
-  }
+    if (served.location !== undefined) reply.header('location', served.location);
+    if (served.isReplay) reply.header('idempotent-replayed', 'true');
+    return reply.code(served.status).send(served.answer);
+  };
 }
 
 /**
@@ -82,54 +146,5 @@ function refuseUnstorable(request: object): void {
         400,
         `${where} has a zero character (U+0000) or half of a surrogate pair, which no text may have.`,
       );
-  }
-}
-
-async function serve(
-  route: ApiRoute,
-  deps: ApiDeps,
-  limits: UploadLimits,
-  key: Principal,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<unknown> {
-  const gone = new AbortController();
-  reply.raw.once('close', () => gone.abort(new Error('the client has gone')));
-  const { params, query, method, url } = request;
-  const headers = Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
-  );
-  const form = route.form !== undefined && request.isMultipart() ? await readUpload(request, limits) : undefined;
-  try {
-    const body = form?.fields ?? request.body ?? {};
-    refuseUnstorable({ params, query, body, file: form?.file.name });
-    const asked = { key, params, query, body, upload: form?.file, requestId: request.id, headers, signal: gone.signal };
-    if (method === 'GET') {
-      const answer = await route.serve(asked, reply);
-      return reply.sent || answer === reply ? reply : await reply.code(route.status).send(answer);
-    }
-    const keyed = {
-      by: key,
-      key: headers['idempotency-key'],
-      method,
-      url,
-      body: [body, form?.file.sha256],
-      callId: aboutCall.safeParse(params).data?.callId,
-      keptOf: route.kept,
-    };
-    const { status, location, answer, isReplay } = await servedOnce(deps, keyed, async () => {
-      const given = await route.serve(asked, reply);
-      return { status: route.status, location: reply.getHeader('location')?.toString(), answer: given };
-    });
-    if (location !== undefined) reply.header('location', location);
-    if (isReplay) reply.header('idempotent-replayed', 'true');
-    return await reply.code(status).send(answer);
-  } catch (error) {
-    if (error instanceof z.ZodError) throw new RequestRefused(400, z.prettifyError(error));
-    // A cursor that is none of ours is the client's mistake.
-    if (error instanceof OffhookError && error.code === 'OFFHOOK_STORE_RECORD') throw new RequestRefused(400, error.message);
-    throw error;
-  } finally {
-    await form?.file[Symbol.asyncDispose]();
   }
 }

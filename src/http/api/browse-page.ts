@@ -1,7 +1,3 @@
-import type { z } from 'zod';
-import type { ApiRoute } from './api-route.ts';
-import { schemaOf } from './open-api.ts';
-
 /** Nothing is loaded and no script runs: the page is text. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
@@ -11,49 +7,53 @@ td,th{text-align:left;padding:.2rem .8rem .2rem 0;border-bottom:1px solid #ddd;v
 summary{cursor:pointer}pre{overflow:auto;background:#f5f5f5;padding:.75rem}
 @media(prefers-color-scheme:dark){body{color:#e6e6e6;background:#161616}td,th{border-color:#444}pre{background:#222}}`;
 
-/** The API's description for people, made of the table that serves it. */
-export function browsePage(routes: readonly ApiRoute[]): string {
+type Content = Readonly<Record<string, { readonly schema?: object }>>;
+
+/** As much of an operation of an OpenAPI document as the page shows. */
+interface Operation {
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: object }[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+}
+
+/** The API's description for people, made of its OpenAPI document. */
+export function browsePage({ paths = {} }: { readonly paths?: Readonly<Record<string, object | undefined>> }): string {
+  const sections = Object.entries(paths).flatMap(([path, methods = {}]) =>
+    Object.entries(methods as Readonly<Record<string, Operation>>).map(([method, operation]) => section(method, path, operation)),
+  );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Offhook API</title><style>${STYLE}</style></head><body><main><h1>Offhook API</h1>
 <p>Every route needs <code>Authorization: Bearer &lt;key&gt;</code>; <code>offhook api-keys create</code> makes keys, and tokens of your
 login do where they are configured. What changes something takes an <code>Idempotency-Key</code>.
 For programs: <a href="/api/openapi.json">openapi.json</a>.</p>
-${routes.map(section).join('\n')}</main></body></html>`;
+${sections.join('\n')}</main></body></html>`;
 }
 
-function section({ method, path, summary, scope, params, query, body, form, response, contentType }: ApiRoute): string {
-  const answer =
-    contentType === undefined
-      ? schemaBlock('Answer', response)
-      : `<p>Answer: <code>${escaped([contentType].flat().join(', '))}</code></p>`;
-  return `<section><h2>${method} /api${escaped(path)}</h2><p>${escaped(summary)}. Scope <code>${scope}</code>.</p>
-${parameterTable([...rows(params, 'path'), ...rows(query, 'query')])}${schemaBlock('Body', body)}${schemaBlock('Form, beside its file', form)}${answer}</section>`;
+function section(method: string, path: string, { summary, description, parameters, requestBody, responses }: Operation): string {
+  const [answer] = Object.values(responses);
+  return `<section><h2>${method.toUpperCase()} /api${escaped(path.replaceAll(/\{(\w+)\}/gu, ':$1'))}</h2>
+<p>${escaped(`${summary}. ${description}`).replaceAll(/`([^`]+)`/gu, '<code>$1</code>')}</p>
+${parameterTable(parameters)}${contentBlocks('Body', requestBody?.content)}${contentBlocks('Answer', answer?.content)}</section>`;
 }
 
-interface Row {
-  readonly name: string;
-  readonly where: string;
-  readonly what: string;
-}
-
-function rows(schema: z.ZodType, where: string): Row[] {
-  const { properties = {} } = schemaOf(schema, 'input') as { properties?: Record<string, unknown> };
-  return Object.entries(properties).map(([name, what]) => ({ name, where, what: JSON.stringify(what) }));
-}
-
-function parameterTable(list: readonly Row[]): string {
+function parameterTable(list: Operation['parameters'] = []): string {
   if (list.length === 0) return '';
   const body = list.map(
-    ({ name, where, what }) =>
-      `<tr><td><code>${escaped(name)}</code></td><td>${where}</td><td><code>${escaped(what)}</code></td></tr>`,
+    ({ name, in: where, schema }) =>
+      `<tr><td><code>${escaped(name)}</code></td><td>${where}</td><td><code>${escaped(JSON.stringify(schema))}</code></td></tr>`,
   );
   return `<table><thead><tr><th>parameter</th><th>in</th><th>takes</th></tr></thead><tbody>${body.join('')}</tbody></table>`;
 }
 
-function schemaBlock(title: string, schema: z.ZodType | undefined): string {
-  if (schema === undefined) return '';
-  const text = JSON.stringify(schemaOf(schema, title === 'Answer' ? 'output' : 'input'), null, 2);
-  return `<details><summary>${title}</summary><pre>${escaped(text)}</pre></details>`;
+function contentBlocks(title: string, content: Content = {}): string {
+  const blocks = Object.entries(content).map(([type, { schema = {} }]) => {
+    const name = `${title}: ${escaped(type)}`;
+    if (Object.keys(schema).length === 0) return `<p>${name}</p>`;
+    return `<details><summary>${name}</summary><pre>${escaped(JSON.stringify(schema, null, 2))}</pre></details>`;
+  });
+  return blocks.join('');
 }
 
 function escaped(text: string): string {

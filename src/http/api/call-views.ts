@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { liveCall, type LiveCall } from '../../call/log/live-call.ts';
+import type { Principal } from './api-keys.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
 import { callTurn, timelineEvent } from '../../store/record.ts';
-import type { Principal } from './api-route.ts';
 
 const wallTime = z.iso.datetime();
 
@@ -90,4 +91,35 @@ export function detailView(call: StoredCall, key: Principal): z.output<typeof ca
 
 export function isoTime(wallMs: number): string {
   return new Date(wallMs).toISOString();
+}
+
+export const liveCallView = anyCallView.extend({
+  since: z.iso.datetime(),
+  /** Who has the floor; `connecting` before the first sound, and while the carrier's socket is gone. */
+  phase: liveCall.shape.phase,
+  muted: z.boolean(),
+  /** When a muted bot gets its voice back by itself; null while it has it. */
+  mutedUntil: z.iso.datetime().nullable(),
+  turns: z.int(),
+  /** The last turn; null without the scope `calls:listen`. */
+  words: z.object({ caller: z.string(), bot: z.string() }).nullable(),
+});
+
+export function liveView(call: LiveCall, key: Pick<Principal, 'scopes'>): z.output<typeof liveCallView> {
+  const shown = numbersFor(key);
+  const { id, bot, carrier, from, to, direction, startedAtWallMs, phase, muted, mutedUntilWallMs, turns } = call;
+  return {
+    id,
+    bot,
+    carrier,
+    from: shown(from),
+    to: shown(to),
+    direction,
+    since: isoTime(startedAtWallMs),
+    phase,
+    muted,
+    mutedUntil: mutedUntilWallMs === undefined ? null : isoTime(mutedUntilWallMs),
+    turns,
+    words: key.scopes.includes('calls:listen') ? { caller: call.callerText, bot: call.botText } : null,
+  };
 }

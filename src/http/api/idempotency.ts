@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import type { KeptAnswer, Store } from '../../store/port.ts';
 import { RequestRefused } from '../problem.ts';
-import type { Principal } from './api-route.ts';
+import type { Principal } from './api-keys.ts';
 
 /** A key counts for this long. */
 export const KEY_LIFE_MS = 86_400_000;

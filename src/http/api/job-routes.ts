@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { QUEUES } from '../../jobs/queue/catalog.ts';
 import type { FailedJob } from '../../jobs/queue/port.ts';
+import { QUEUES } from '../../jobs/queue/catalog.ts';
 import { RequestRefused } from '../problem.ts';
-import type { ApiDeps } from './api-deps.ts';
-import { type ApiRoute, apiRoute } from './api-route.ts';
+import type { ApiApp, ApiDeps } from './api-app.ts';
 import { isoTime } from './call-views.ts';
 
 const queue = z.strictObject({ queue: z.enum(QUEUES) });
-const nothing = z.strictObject({});
 const ownedBy = z.looseObject({ tenantId: z.string() });
 /** Failed jobs that are looked through for those of one tenant. */
 const MOST_FAILED = 1000;
@@ -20,44 +18,46 @@ const failedView = z.object({
 });
 
 /** Jobs that were given up, and their second chance. A tenant sees and retries its own alone. */
-export function jobRoutes({ queue: jobs }: ApiDeps): ApiRoute[] {
+export function jobRoutes(app: ApiApp, { queue: jobs }: ApiDeps): void {
   const failedOf = async (tenantId: string, name: string): Promise<FailedJob[]> => {
     const failed = await jobs.failed(name, { limit: MOST_FAILED });
     return failed.filter(({ payload }) => ownedBy.safeParse(payload).data?.tenantId === tenantId);
   };
-  return [
-    apiRoute({
-      path: '/jobs/:queue/failed',
-      scope: 'jobs:write',
-      summary: 'Jobs that will not be tried again, latest first',
-      params: queue,
-      query: nothing,
-      response: z.object({ failed: z.array(failedView) }),
-      async serve({ key, params }) {
-        const failed = await failedOf(key.tenantId, params.queue);
-        return {
-          failed: failed.map(({ id, attempts, reason, failedAtMs }) => ({ id, attempts, reason, failedAt: isoTime(failedAtMs) })),
-        };
+  app.get(
+    '/jobs/:queue/failed',
+    {
+      config: { scope: 'jobs:write' },
+      schema: {
+        summary: 'Jobs that will not be tried again, latest first',
+        params: queue,
+        response: { 200: z.object({ failed: z.array(failedView) }) },
       },
-    }),
-    apiRoute({
-      method: 'POST',
-      path: '/jobs/:queue/retry',
-      scope: 'jobs:write',
-      summary: 'Try failed jobs again: the one that is named, or all',
-      params: queue,
-      query: nothing,
-      body: z.strictObject({ id: z.string().min(1).max(300).optional() }),
-      response: z.object({ retried: z.int() }),
-      status: 202,
-      async serve({ key, params, body: { id } }) {
-        const failed = await failedOf(key.tenantId, params.queue);
-        const wanted = id === undefined ? failed : failed.filter((job) => job.id === id);
-        if (id !== undefined && wanted.length === 0) throw new RequestRefused(404, 'There is no such failed job.');
-        let retried = 0;
-        for (const job of wanted) if (await jobs.retry(params.queue, job.id)) retried += 1;
-        return { retried };
+    },
+    async ({ principal, params }) => {
+      const failed = await failedOf(principal.tenantId, params.queue);
+      return {
+        failed: failed.map(({ id, attempts, reason, failedAtMs }) => ({ id, attempts, reason, failedAt: isoTime(failedAtMs) })),
+      };
+    },
+  );
+  app.post(
+    '/jobs/:queue/retry',
+    {
+      config: { scope: 'jobs:write' },
+      schema: {
+        summary: 'Try failed jobs again: the one that is named, or all',
+        params: queue,
+        body: z.strictObject({ id: z.string().min(1).max(300).optional() }),
+        response: { 202: z.object({ retried: z.int() }) },
       },
-    }),
-  ];
+    },
+    async ({ principal, params, body: { id } }) => {
+      const failed = await failedOf(principal.tenantId, params.queue);
+      const wanted = id === undefined ? failed : failed.filter((job) => job.id === id);
+      if (id !== undefined && wanted.length === 0) throw new RequestRefused(404, 'There is no such failed job.');
+      let retried = 0;
+      for (const job of wanted) if (await jobs.retry(params.queue, job.id)) retried += 1;
+      return { retried };
+    },
+  );
 }

@@ -3,8 +3,7 @@ import type { Settings } from '../../config/schema.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { isStorable } from '../../store/storable.ts';
 import { RequestRefused } from '../problem.ts';
-import { API_SCOPES } from './api-keys.ts';
-import type { Principal } from './api-route.ts';
+import { API_SCOPES, type Principal } from './api-keys.ts';
 
 /** Why a token is not believed. The text is for the client, and repeats nothing of the token. */
 interface TokenRefused {

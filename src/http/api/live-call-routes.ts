@@ -5,94 +5,87 @@ import { CarrierControlError } from '../../carriers/errors.ts';
 import type { AuditEvent } from '../../jobs/retention/audit-log.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
 import { RequestRefused } from '../problem.ts';
-import type { ApiDeps } from './api-deps.ts';
-import type { ApiKey } from './api-keys.ts';
-import { type ApiRoute, apiRoute } from './api-route.ts';
-import { liveCallView, liveView } from './live-call-views.ts';
-import type { LiveCallOrders } from './live-call-orders.ts';
+import type { ApiApp, ApiDeps, LiveCallOrders } from './api-app.ts';
+import type { Principal } from './api-keys.ts';
+import { liveCallView, liveView } from './call-views.ts';
 
-const nothing = z.strictObject({});
 const callId = z.strictObject({ callId: z.string().regex(CALL_ID) });
 const ownedBy = z.looseObject({ tenantId: z.string() });
 
 /** A number in E.164 form, or a `sip:` address. */
 const destination = z.string().regex(/^(?:\+[1-9]\d{4,14}|sips?:[\w.!~*'()&=+$,;?/%-]+@[\w.:[\]-]+)$/u);
 
-type Asker = Pick<ApiKey, 'tenantId'>;
-
 /** The calls of this gateway that are not over, and what can be done to them. Each act is written to the audit log. */
-export function liveCallRoutes({ live, store }: ApiDeps): ApiRoute[] {
-  if (live === undefined) return [];
+export function liveCallRoutes(app: ApiApp, { live, store }: ApiDeps): void {
+  if (live === undefined) return;
+  app.get(
+    '/live-calls',
+    {
+      config: { scope: 'calls:read' },
+      schema: {
+        summary: 'The calls that this gateway is having now, oldest first',
+        response: { 200: z.object({ calls: z.array(liveCallView) }) },
+      },
+    },
+    async ({ principal }) => {
+      const calls = await live.calls.list();
+      const own = calls.filter(({ tenantId }) => tenantId === principal.tenantId);
+      return { calls: own.map((call) => liveView(call, principal)) };
+    },
+  );
   const control = <Body extends z.ZodType>(
     act: string,
     summary: string,
     body: Body,
     orderOf: (said: z.output<Body>) => CallOrder,
-  ) =>
-    apiRoute({
-      method: 'POST',
-      path: `/live-calls/:callId/${act}`,
-      scope: 'calls:control',
-      summary,
-      params: callId,
-      query: nothing,
-      body,
-      response: liveCallView,
-      kept: (answer) => ({ ...liveCallView.parse(answer), from: '', to: '', words: null }),
-      async serve(request) {
-        const { key, params } = request;
-        const { id } = await found(live, store, key, params.callId);
-        const said: z.output<Body> = request.body;
-        const order = orderOf(said);
-        const event = { by: key.id, tenantId: key.tenantId, action: `live-call.${nameOf(order)}`, subject: id };
-        return liveView(await audited(live, event, () => live.calls.order(id, order, key.id)), key);
-      },
+  ) => {
+    const schema = { summary, params: callId, body, response: { 200: liveCallView } };
+    const config = { scope: 'calls:control', stored: storedView } as const;
+    app.post(`/live-calls/:callId/${act}`, { config, schema }, async (request) => {
+      const { principal, params } = request;
+      const { id } = await found(live, store, principal, params.callId);
+      // What the schema made of it: the type of a body whose schema is a parameter is not known here.
+      const order = orderOf(request.body as z.output<Body>);
+      const event = { by: principal.id, tenantId: principal.tenantId, action: `live-call.${nameOf(order)}`, subject: id };
+      return liveView(await audited(live, event, () => live.calls.order(id, order, principal.id)), principal);
     });
-  return [
-    apiRoute({
-      path: '/live-calls',
-      scope: 'calls:read',
-      summary: 'The calls that this gateway is having now, oldest first',
-      params: nothing,
-      query: nothing,
-      response: z.object({ calls: z.array(liveCallView) }),
-      async serve({ key }) {
-        const calls = await live.calls.list();
-        return { calls: calls.filter(({ tenantId }) => tenantId === key.tenantId).map((call) => liveView(call, key)) };
-      },
+  };
+  control('hang-up', 'End the call at once', z.strictObject({}), () => ({ type: 'hang-up' }));
+  control(
+    'transfer',
+    'Connect the caller to somebody else; where the carrier refuses, the call goes on',
+    z.strictObject({ to: destination }),
+    ({ to }) => ({ type: 'transfer', to }),
+  );
+  control(
+    'say',
+    'Say a text with the bot’s voice, once the caller is not speaking',
+    z.strictObject({
+      text: z.string().trim().min(1).max(2_000),
+      /** What may interrupt it; the bot's own setting when absent. */
+      interruptible: z.enum(['always', 'keypad', 'never']).optional(),
     }),
-    control('hang-up', 'End the call at once', nothing, () => ({ type: 'hang-up' })),
-    control(
-      'transfer',
-      'Connect the caller to somebody else; where the carrier refuses, the call goes on',
-      z.strictObject({ to: destination }),
-      ({ to }) => ({ type: 'transfer', to }),
-    ),
-    control(
-      'say',
-      'Say a text with the bot’s voice, once the caller is not speaking',
-      z.strictObject({
-        text: z.string().trim().min(1).max(2_000),
-        /** What may interrupt it; the bot's own setting when absent. */
-        interruptible: z.enum(['always', 'keypad', 'never']).optional(),
-      }),
-      ({ text, interruptible }) => ({ type: 'say', text, interruptible }),
-    ),
-    control(
-      'mute',
-      'Silence the bot for a time, or give it its voice back: the caller is heard and recorded, and the dialog is not asked',
-      z.strictObject({
-        on: z.boolean().default(true),
-        /** Silence after which the bot speaks again by itself. */
-        forMs: z.int().min(1_000).max(3_600_000).default(MUTE_LIMIT_MS),
-      }),
-      ({ on, forMs }) => ({ type: 'mute', on, forMs }),
-    ),
-  ];
+    ({ text, interruptible }) => ({ type: 'say', text, interruptible }),
+  );
+  control(
+    'mute',
+    'Silence the bot for a time, or give it its voice back: the caller is heard and recorded, and the dialog is not asked',
+    z.strictObject({
+      on: z.boolean().default(true),
+      /** Silence after which the bot speaks again by itself. */
+      forMs: z.int().min(1_000).max(3_600_000).default(MUTE_LIMIT_MS),
+    }),
+    ({ on, forMs }) => ({ type: 'mute', on, forMs }),
+  );
+}
+
+/** Nothing personal is kept for a repeat. */
+function storedView(answer: unknown): unknown {
+  return { ...liveCallView.parse(answer), from: '', to: '', words: null };
 }
 
 /** @throws RequestRefused saying where the call is, if it is anywhere */
-async function found(live: LiveCallOrders, { calls }: ApiDeps['store'], key: Asker, id: string): Promise<LiveCall> {
+async function found(live: LiveCallOrders, { calls }: ApiDeps['store'], key: Principal, id: string): Promise<LiveCall> {
   const call = await live.calls.find(id);
   if (call?.tenantId === key.tenantId) return call;
   const journal = ownedBy.safeParse(await live.elsewhere(id));

@@ -11,12 +11,23 @@ import { temporaryPath } from '../../kernel/temporary.ts';
 import { RequestRefused } from '../problem.ts';
 
 /** A file that came with a request, on this disk. Disposal deletes it. */
-export interface UploadedFile extends AsyncDisposable {
+export class UploadedFile implements AsyncDisposable {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
   /** As the client named it, without folders; `recording` when it did not. */
   readonly name: string;
+
+  constructor({ path, sha256, bytes, name }: Pick<UploadedFile, 'path' | 'sha256' | 'bytes' | 'name'>) {
+    this.path = path;
+    this.sha256 = sha256;
+    this.bytes = bytes;
+    this.name = name;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return rm(this.path, { force: true });
+  }
 }
 
 export interface UploadForm {
@@ -107,13 +118,7 @@ async function spool(part: Readable, givenName: string, { folder, maxBytes }: Up
     throw error;
   }
   const name = givenName.split(/[/\\]/u).at(-1)?.slice(0, 200) ?? '';
-  return {
-    path,
-    bytes,
-    sha256: hash.digest('hex'),
-    name: name === '' ? 'recording' : name,
-    [Symbol.asyncDispose]: () => rm(path, { force: true }),
-  };
+  return new UploadedFile({ path, bytes, sha256: hash.digest('hex'), name: name === '' ? 'recording' : name });
 }
 
 function isOfTheDisk(error: unknown): boolean {

@@ -1,20 +1,28 @@
 import { readFileSync } from 'node:fs';
+import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
-import { analysisRoutes } from '../../../src/http/api/analysis-routes.ts';
-import type { ApiDeps } from '../../../src/http/api/api-deps.ts';
+import { apiRoutes } from '../../../src/http/api/api.ts';
+import type { ApiDeps } from '../../../src/http/api/api-app.ts';
 import { API_SCOPES } from '../../../src/http/api/api-keys.ts';
-import { callRoutes } from '../../../src/http/api/call-routes.ts';
-import { jobRoutes } from '../../../src/http/api/job-routes.ts';
-import { submissionRoutes } from '../../../src/http/api/submission-routes.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 const text = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
 
-/** No route is served here: they are only listed. */
-const unused = { live: {} } as ApiDeps;
+/** No route is served here: they are only described. */
+const unused = { live: {}, clock: new ManualClock() } as unknown as ApiDeps;
 
-it('has a row in docs/api.md for every route, with its scope, and for nothing else', () => {
-  const routes = [callRoutes, analysisRoutes, submissionRoutes, jobRoutes].flatMap((routesOf) => routesOf(unused));
-  const served = routes.map(({ method, path, scope }) => [`${method} /api${path.replace(/:callId\b/u, ':id')}`, scope]);
+it('has a row in docs/api.md for every route, with its scope, and for nothing else', async () => {
+  await using app = fastify();
+  app.register(async (scope) => apiRoutes(scope, unused, { maxUploadBytes: 1 }));
+  const { paths } = (await app.inject({ url: '/api/openapi.json' })).json<{
+    paths: Record<string, Record<string, { description: string }>>;
+  }>();
+  const served = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { description }]) => [
+      `${method.toUpperCase()} /api${path.replace('{callId}', ':id').replaceAll(/\{(\w+)\}/gu, ':$1')}`,
+      /`(.+)`/u.exec(description)?.[1],
+    ]),
+  );
   const rows = [...text.matchAll(/^\| `((?:GET|POST|DELETE) [^`]+)` +\| `([^`]+)` +\|/gmu)].map(([, route, scope]) => [
     route,
     scope,

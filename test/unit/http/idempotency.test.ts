@@ -1,9 +1,10 @@
+import { fastify, type RouteOptions } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import type { ApiDeps } from '../../../src/http/api/api-deps.ts';
+import type { ApiDeps } from '../../../src/http/api/api-app.ts';
 import { API_SCOPES } from '../../../src/http/api/api-keys.ts';
 import { type KeyedRequest, servedOnce } from '../../../src/http/api/idempotency.ts';
 import { liveCallRoutes } from '../../../src/http/api/live-call-routes.ts';
-import { liveView } from '../../../src/http/api/live-call-views.ts';
+import { liveView } from '../../../src/http/api/call-views.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import type { IdempotencyRepository, KeptAnswer, KeyClaim } from '../../../src/store/port.ts';
 
@@ -89,8 +90,12 @@ describe('an answer that is stored for a repeat', () => {
       callerText: 'my secret words',
       botText: 'my answer',
     } as const;
-    const routes = liveCallRoutes({ live: {} } as ApiDeps).filter(({ method }) => method === 'POST');
-    for (const { path, kept } of routes) {
+    const app = fastify();
+    const routes: RouteOptions[] = [];
+    app.addHook('onRoute', (route) => void (route.method === 'POST' && routes.push(route)));
+    liveCallRoutes(app, { live: {} } as ApiDeps);
+    for (const { url: path, config } of routes) {
+      const kept = config?.stored ?? (() => undefined);
       const given = liveView(call, { scopes: [...API_SCOPES] });
       const said = { ...request, key: `for Mrs Rao ${path}`.replaceAll(' ', '_'), url: path, keptOf: kept };
       expect(await servedOnce(deps, said, async () => ({ ...answer, answer: given }))).toMatchObject({ answer: given });

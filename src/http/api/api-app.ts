@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import type { LiveCalls } from '../../call/log/live-call.ts';
+import type { ProfileBook } from '../../jobs/analysis/profile-book.ts';
+import type { JobQueue } from '../../jobs/queue/port.ts';
+import type { AuditLog } from '../../jobs/retention/audit-log.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { Recordings } from '../../store/objects/recordings.ts';
+import type { Uploads } from '../../store/objects/uploads.ts';
+import type { Store } from '../../store/port.ts';
+import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What a key needs for a route of the API; every one of its routes names one. */
+    scope?: ApiScope;
+    /** What of an answer is stored for a repeat under the same idempotency key; all of it when absent. */
+    stored?: (answer: unknown) => unknown;
+  }
+  interface FastifyRequest {
+    /** Who asks. Of requests that the API's gate admitted; no other has one. */
+    principal: Principal;
+    /** The JSON body as it was sent, or the fields of a form and its file's hash: what makes two requests the same. */
+    sent: readonly unknown[];
+  }
+}
+
+/** Where routes of the API are added: their schemas are zod's, and say what handlers get. */
+export type ApiApp = FastifyInstance<RawServerDefault, IncomingMessage, ServerResponse, FastifyBaseLogger, ZodTypeProvider>;
+
+/** What the API serves. */
+export interface ApiDeps {
+  readonly keys: ApiKeys;
+  readonly store: Pick<Store, 'calls' | 'analyses' | 'submissions' | 'idempotency'>;
+  readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
+  readonly recordings: Pick<Recordings, 'open'>;
+  readonly uploads: Pick<Uploads, 'keep' | 'remove'>;
+  readonly profiles: Pick<ProfileBook, 'names'>;
+  /** Where uploads are while they arrive. */
+  readonly uploadFolder: string;
+  readonly clock: Clock;
+  /** Absent where there are no live calls. */
+  readonly live?: LiveCallOrders;
+}
+
+/** What the API needs to show live calls and to control them. */
+export interface LiveCallOrders {
+  readonly calls: LiveCalls;
+  readonly audit: Pick<AuditLog, 'add'>;
+  /** The journal of a call that another process of this machine is having. */
+  readonly elsewhere: (callId: string) => Promise<unknown>;
+  readonly logger: Logger;
+}
