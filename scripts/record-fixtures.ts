@@ -12,7 +12,7 @@ import { readFixture, writeFixture } from '../src/replay/fixture-file.ts';
 import { replayCall } from '../src/replay/replay-call.ts';
 import { requireConfiguration } from '../src/cli/setup/configuration.ts';
 import { speechSource } from '../src/cli/setup/speech-settings.ts';
-import { readDevSecrets } from '../src/config/dev-secrets.ts';
+import { readDevSecret } from '../src/config/dev-secrets.ts';
 import { parseAction } from '../src/dialog/action-schema.ts';
 import { systemClock } from '../src/kernel/clock.ts';
 import { silentLogger } from '../src/observability/logger.ts';
@@ -163,7 +163,7 @@ async function recordAll(profile: Scene['profile'], mine: readonly Scene[], data
     worker: false,
   });
   await gateway.prepared;
-  const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+  const authToken = readDevSecret(dataDir, 'twilio', 'authToken').reveal();
   const say = (text: string): Promise<Int16Array> => voice.say(text, { language: 'en', rate: 0.95 });
   for (const scene of mine) {
     const steps = await scene.steps(say);

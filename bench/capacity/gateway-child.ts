@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startGateway } from '../../src/gateway/app.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
-import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createLogger } from '../../src/observability/logger.ts';
@@ -35,7 +35,7 @@ serveOrders(async (speech: SpeechPlatformSettings) => {
   await gateway.prepared;
   return {
     url: gateway.url,
-    authToken: readDevSecrets(dataDir).twilioAuthToken.reveal(),
+    authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal(),
     facts: async () => {
       const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
       const starvedByGateway = Number(/offhook_underruns_total\{cause="gateway"\} (\d+)/u.exec(metrics)?.[1] ?? 0);

@@ -7,7 +7,7 @@ import { startGateway } from '../../src/gateway/app.ts';
 import type { CallRecord } from '../../src/call/log/call-record.ts';
 import type { CallNews } from '../../src/call/services.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
-import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
@@ -79,5 +79,5 @@ async function start(speech: SpeechPlatformSettings): Promise<void> {
       process.exit(0);
     });
   });
-  report({ type: 'ready', url: gateway.url, authToken: readDevSecrets(dataDir).twilioAuthToken.reveal(), offsetMs });
+  report({ type: 'ready', url: gateway.url, authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal(), offsetMs });
 }

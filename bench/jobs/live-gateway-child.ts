@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startGateway } from '../../src/gateway/app.ts';
 import { loadBots } from '../../src/config/bot-files.ts';
-import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { keepEndedCall } from '../../src/jobs/after-call/call-ended.ts';
 import { POST_CALL } from '../../src/jobs/queue/catalog.ts';
@@ -76,5 +76,5 @@ async function start(speech: SpeechPlatformSettings, jobs: number): Promise<void
       process.exit(0);
     });
   });
-  report({ type: 'ready', url: gateway.url, authToken: readDevSecrets(dataDir).twilioAuthToken.reveal() });
+  report({ type: 'ready', url: gateway.url, authToken: readDevSecret(dataDir, 'twilio', 'authToken').reveal() });
 }

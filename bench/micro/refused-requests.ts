@@ -2,9 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { openCarriers } from '../../src/carriers/open-carriers.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { Secret } from '../../src/config/secrets.ts';
 import { createHttpServer } from '../../src/http/server.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { createEvents } from '../../src/observability/events.ts';
@@ -78,7 +79,7 @@ const kinds: readonly Kind[] = [
 ];
 
 async function serve(): Promise<void> {
-  const { settings } = loadConfig({ env: {}, files: [] });
+  const { settings, carriers } = loadConfig({ env: { OFFHOOK_TWILIO_AUTH_TOKEN: 'the-token-of-the-account' }, files: [] });
   const metrics = createMetrics();
   const logger = createLogger({ level: 'info', stream: { write: () => undefined } });
   const unused = (): never => {
@@ -91,7 +92,7 @@ async function serve(): Promise<void> {
     events: createEvents(logger, metrics, systemClock),
     metrics,
     intake: { answer: unused, attach: unused, abandon: unused, carrierStatus: unused },
-    twilio: { authTokens: [new Secret('the-token-of-the-account')], loopbackOnly: false },
+    carriers: openCarriers({ configs: carriers, dataDir: tmpdir(), gatewayUrl: () => '', clock: systemClock, logger }),
     redeem: () => undefined,
     ready: async () => ({ ready: true, parts: {} }),
   });

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Command, Option } from 'commander';
 import { activeLevelDb } from '../audio/level.ts';
 import { resample } from '../audio/resample.ts';
 import { parseWav } from '../audio/wav.ts';
 import { followCall } from '../call/log/live-news.ts';
-import { devSecretsPath, readDevSecrets } from '../config/dev-secrets.ts';
+import { proofOf } from '../carriers/open-carriers.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Secret } from '../config/secrets.ts';
@@ -74,10 +74,10 @@ export function addCallCommand(program: Command): void {
 
 async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const { config, bots } = requireConfiguration();
-  const { settings, secrets } = config;
+  const { settings } = config;
   const here = `http://127.0.0.1:${settings.http.port}`;
   const url = flags.url ?? here;
-  const authToken = (secrets.twilioAuthTokens[0] ?? devToken(settings.dataDir)).reveal();
+  const authToken = signingToken(config).reveal();
   const bot =
     flags.bot ??
     (flags.lang === 'en' || flags.to !== undefined ? undefined : bots.find(({ language }) => language === flags.lang)?.name);
@@ -142,13 +142,14 @@ function printTurns({ turns, endReason }: KeptCall, print: (line: string) => voi
   print(coloured('dim', `— the call is over: ${endReason} —`));
 }
 
-/** What a gateway of this data folder believes a carrier by that has no other token. */
-function devToken(dataDir: string): Secret {
-  if (!existsSync(devSecretsPath(dataDir))) {
-    const where = `no gateway was started yet with the data folder ${dataDir}`;
-    throw new Error(`${where}; start one with npm start, or set OFFHOOK_TWILIO_AUTH_TOKEN to the token of another`);
+/** What a gateway of this data folder believes the simulated carrier by. */
+function signingToken(config: LoadedConfig): Secret {
+  try {
+    return proofOf('twilio', config);
+  } catch (cause) {
+    const where = `no gateway was started yet with the data folder ${config.settings.dataDir}`;
+    throw new Error(`${where}; start one with npm start, or set OFFHOOK_TWILIO_AUTH_TOKEN to the token of another`, { cause });
   }
-  return readDevSecrets(dataDir).twilioAuthToken;
 }
 
 /**

@@ -6,8 +6,7 @@ import { type CallOrder, OrderRefusedError } from '../call/control/supervision.t
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
 import { within } from '../kernel/within.ts';
-import type { CallIntake } from '../http/intake.ts';
-import type { MediaElsewhere, MediaUpgrade } from '../http/media-elsewhere.ts';
+import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';
 import type { MediaProcess } from './media-process.ts';

@@ -1,7 +1,6 @@
 import type { CallRegistry } from '../call/admission/call-registry.ts';
 import { liveCallsOf } from '../call/log/live-call.ts';
-import type { ExpectedMedia } from '../http/expected-media.ts';
-import type { CallIntake } from '../http/intake.ts';
+import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
 import type { MediaServingDeps } from '../http/serve-media-socket.ts';
 import { serveMediaSocket } from '../http/serve-media-socket.ts';
 import type { Metrics } from '../observability/metrics.ts';

@@ -1,31 +1,41 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { makeOnce } from './make-once.ts';
 import { Secret } from './secrets.ts';
 
-const devSecretsFile = z.object({ twilioAuthToken: z.string().min(32) });
+const devSecretsFile = z.record(z.string(), z.string().min(32));
 
-/** Where the development secret lies; a simulated carrier on the same machine reads it from there. */
+/** Where the development secrets lie; a simulated carrier on the same machine reads them from there. */
 export function devSecretsPath(dataDir: string): string {
   return join(dataDir, 'dev-secrets.json');
 }
 
 /**
- * The development secret of a machine without a carrier account: made on first use, readable by its owner alone.
+ * The development secret of a carrier on a machine without an account there: made on first use, readable by its owner alone.
  * Whoever accepts it must do so from loopback only.
+ * @param secret name of the one that proves who sends, for example `authToken`
  * @throws the file system's error, and a zod error when the file holds something else
  */
-export function ensureDevSecrets(dataDir: string): { readonly twilioAuthToken: Secret } {
-  const path = devSecretsPath(dataDir);
+export function ensureDevSecret(dataDir: string, carrier: string, secret: string): Secret {
   mkdirSync(dataDir, { recursive: true });
-  makeOnce(path, () => `${JSON.stringify({ twilioAuthToken: randomBytes(24).toString('hex') })}\n`);
-  return readDevSecrets(dataDir);
+  const fresh = { [nameOf(carrier, secret)]: randomBytes(24).toString('hex') };
+  makeOnce(devSecretsPath(dataDir), () => `${JSON.stringify(fresh)}\n`);
+  return readDevSecret(dataDir, carrier, secret);
 }
 
-/** Reads what `ensureDevSecrets` made. */
-export function readDevSecrets(dataDir: string): { readonly twilioAuthToken: Secret } {
-  const parsed = devSecretsFile.parse(JSON.parse(readFileSync(devSecretsPath(dataDir), 'utf8')));
-  return { twilioAuthToken: new Secret(parsed.twilioAuthToken) };
+/** Reads what `ensureDevSecret` made. */
+export function readDevSecret(dataDir: string, carrier: string, secret: string): Secret {
+  const kept = devSecretsFile.parse(JSON.parse(readFileSync(devSecretsPath(dataDir), 'utf8')));
+  const name = nameOf(carrier, secret);
+  const [seed] = Object.values(kept);
+  // Written once, so that no two processes change it: of a carrier that is not in it, the secret follows from what is.
+  const value = kept[name] ?? (seed === undefined ? undefined : createHmac('sha256', seed).update(name).digest('hex'));
+  if (value === undefined) throw new Error(`${devSecretsPath(dataDir)} holds no secret; remove it to have one made`);
+  return new Secret(value);
+}
+
+function nameOf(carrier: string, secret: string): string {
+  return `${carrier}${secret.charAt(0).toUpperCase()}${secret.slice(1)}`;
 }

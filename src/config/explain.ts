@@ -18,7 +18,10 @@ export interface ExplainedSetting {
 export function explainConfig(config: LoadedConfig): ExplainedSetting[] {
   return catalogue.map((setting) => {
     const origin = config.origins.get(setting.key);
-    const value = setting.secret === true ? undefined : valueAt(config.settings, setting.path);
+    const [group = '', ...below] = setting.path;
+    const carrier = config.carriers.get(group);
+    const found = carrier === undefined ? valueAt(config.settings, setting.path) : valueAt(carrier.settings, below);
+    const value = setting.secret === true ? undefined : found;
     const secretText = origin === undefined ? undefined : '[secret]';
     return {
       key: setting.key,

@@ -1,10 +1,12 @@
+import type { Carrier } from '../carriers/carrier.ts';
+import { carriers } from '../carriers/registry.ts';
 import { allowedText, defaultOf } from './allowed.ts';
 import type { Environment } from './env.ts';
 import { readEnvSettings } from './env-settings.ts';
 import { type Problem, shown } from './problem.ts';
 import { catalogue, type Settings, settingsSchema } from './schema.ts';
 import { Secret, type Secrets, secretList } from './secrets.ts';
-import type { Setting } from './setting.ts';
+import type { CarrierConfig, CarrierConfigs, Setting } from './setting.ts';
 import { type WebhookEndpoint, loadWebhookEndpoints } from './webhook-endpoints.ts';
 import { type Located, readYamlSettings, type SettingsFile } from './yaml-settings.ts';
 
@@ -12,6 +14,7 @@ export interface LoadedConfig {
   /** Complete and valid even when there are problems: a setting that is wrong has its default here. */
   readonly settings: Settings;
   readonly secrets: Secrets;
+  readonly carriers: CarrierConfigs;
   /** Whom events are told to. */
   readonly webhooks: readonly WebhookEndpoint[];
   /** Every problem found, not just the first; a program that has any must not start. */
@@ -50,7 +53,6 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
   }
   const settings = settingsSchema.parse(tree);
   const secrets: Secrets = {
-    twilioAuthTokens: secretList(secretTexts.get('twilio.authToken')),
     speechApiKeys: secretList(secretTexts.get('speech.apiKey')),
     s3AccessKeyId: secretOf(secretTexts, 'recordings.s3AccessKeyId'),
     s3SecretAccessKey: secretOf(secretTexts, 'recordings.s3SecretAccessKey'),
@@ -59,16 +61,29 @@ export function loadConfig(sources: { readonly env: Environment; readonly files:
     databaseUrl: secretOf(secretTexts, 'store.url'),
     redisUrl: secretOf(secretTexts, 'jobs.redisUrl'),
   };
+  const carrierConfigs = new Map(carriers.map((carrier) => [carrier.name, carrierConfig(carrier, tree, secretTexts)]));
+  for (const carrier of carriers) {
+    const config = carrierConfigs.get(carrier.name);
+    for (const { setting, message } of config === undefined ? [] : (carrier.problems?.(config) ?? [])) {
+      const key = `${carrier.name}.${setting}`;
+      problems.push({ key, where: origins.get(key) ?? carrier.name, message });
+    }
+  }
   const { endpoints } = settings.webhooks;
   const webhooks = endpoints === undefined ? { endpoints: [], problems: [] } : loadWebhookEndpoints(endpoints, sources.env);
   problems.push(...webhooks.problems, ...crossChecks(settings, secrets, origins));
-  return { settings, secrets, webhooks: webhooks.endpoints, problems, origins };
+  return { settings, secrets, carriers: carrierConfigs, webhooks: webhooks.endpoints, problems, origins };
 }
 
 /** Whether the process runs its own speech platform: none of the platform's addresses and no API key was given. */
 export function usesEmbeddedPlatform({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>): boolean {
   const { authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl } = settings.speech;
   return [authUrl, asrUrl, asrAltUrl, medUrl, ttsUrl].every((url) => url === undefined) && secrets.speechApiKeys.length === 0;
+}
+
+function carrierConfig({ name, settings, secrets }: Carrier, tree: Tree, texts: ReadonlyMap<string, string>): CarrierConfig {
+  const lists = Object.keys(secrets.shape).map((secret) => [secret, secretList(texts.get(`${name}.${secret}`))]);
+  return { settings: settings.parse(tree[name] ?? {}), secrets: Object.fromEntries(lists) };
 }
 
 /** The shipped file repeats the defaults; a value it did not change has no other origin. */

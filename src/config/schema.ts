@@ -1,37 +1,24 @@
 import { z } from 'zod';
-import { type Setting, type SettingFacts, settingFacts, settingsOf } from './setting.ts';
+import { carriers } from '../carriers/registry.ts';
+import {
+  address,
+  flag,
+  hour,
+  millis,
+  minute,
+  optionalText,
+  secret,
+  type Setting,
+  settingFacts,
+  settingsOf,
+  text,
+  whole,
+} from './setting.ts';
 
-type More = Pick<SettingFacts, 'unit' | 'aliases'>;
-
-const whole = (least: number, most: number, byDefault: number, description: string, more: More = {}) =>
-  z
-    .int()
-    .min(least)
-    .max(most)
-    .default(byDefault)
-    .register(settingFacts, { description, ...more });
-const millis = (least: number, most: number, byDefault: number, description: string) =>
-  whole(least, most, byDefault, description, { unit: 'ms' });
-const flag = (byDefault: boolean, description: string) => z.boolean().default(byDefault).register(settingFacts, { description });
-const text = (byDefault: string, description: string, more: More = {}) =>
-  z
-    .string()
-    .min(1)
-    .default(byDefault)
-    .register(settingFacts, { description, ...more });
-const address = (description: string, ...aliases: string[]) =>
-  z
-    .url({ protocol: /^https?$/ })
-    .optional()
-    .register(settingFacts, { description, aliases });
-const optionalText = (description: string) => z.string().min(1).optional().register(settingFacts, { description });
-const secret = (description: string, ...aliases: string[]) =>
-  z.string().min(1).optional().register(settingFacts, { description, aliases, secret: true });
-
-const minute = 60_000;
-const hour = 60 * minute;
-
-/** Every setting that is not a secret: the only place where names, limits, defaults, units and descriptions live. */
+/**
+ * Every setting that is not a secret and no carrier's: the only place where names, limits, defaults, units and descriptions live. What
+ * a carrier needs stands in its own description (`carriers/registry.ts`), under its name.
+ */
 export const settingsSchema = z.object({
   dataDir: text('data', 'Folder for all data: store, recordings, outbox, call journals, platform models', {
     aliases: ['OFFHOOK_DATA_DIR'],
@@ -65,22 +52,6 @@ export const settingsSchema = z.object({
     pendingStreamsPerAddress: whole(1, 100_000, 64, 'Media sockets from one address that may wait for their start message', {
       unit: 'sockets',
     }),
-  }),
-  twilio: z.object({
-    accountSid: z
-      .string()
-      .regex(/^AC[0-9a-fA-F]{32}$/, 'AC and 32 hexadecimal digits')
-      .optional()
-      .register(settingFacts, {
-        description: 'Twilio account SID, for transfers, keypad digits and hang-ups over the REST API',
-        aliases: ['OFFHOOK_TWILIO_ACCOUNT_SID'],
-      }),
-    apiUrl: text('https://api.twilio.com', "Base address of Twilio's REST API", {
-      aliases: ['OFFHOOK_TWILIO_API_URL'],
-    }),
-    streamTokenMs: millis(1000, 10 * minute, 60_000, "Lifetime of the single-use token in a media stream's address"),
-    startTimeoutMs: millis(100, minute, 5000, 'Time limit from the upgrade of a media socket to its start message'),
-    requireUpgradeSignature: flag(false, 'Refuse a media socket without a signed upgrade (the token is always required)'),
   }),
   jwt: z.object({
     jwksUri: address('Address of the JWKS document with the keys that sign API tokens; unset: only API keys are accepted'),
@@ -233,12 +204,6 @@ export const settingsSchema = z.object({
 
 /** Every secret. Values come from the environment or from files named by `<NAME>_FILE`, never from a settings file. */
 export const secretsSchema = z.object({
-  twilio: z.object({
-    authToken: secret(
-      'Auth token of the Twilio account; several, separated by commas, during a rotation',
-      'OFFHOOK_TWILIO_AUTH_TOKEN',
-    ),
-  }),
   speech: z.object({
     apiKey: secret('API key of the speech platform; several, separated by commas, to share the load', 'OFFHOOK_API_KEY'),
   }),
@@ -270,8 +235,17 @@ export const secretsSchema = z.object({
 /** Checked settings of one process; `publicUrl` is as given, with or without a trailing slash. */
 export type Settings = z.infer<typeof settingsSchema>;
 
+const general = settingsOf(settingsSchema);
+const behindHttp = general.findLastIndex(({ path }) => path[0] === 'http') + 1;
+
 /** All settings, then all secrets, in the order of the example file. */
-export const catalogue: readonly Setting[] = [...settingsOf(settingsSchema), ...settingsOf(secretsSchema)];
+export const catalogue: readonly Setting[] = [
+  ...general.slice(0, behindHttp),
+  ...carriers.flatMap(({ name, settings }) => settingsOf(settings, [name])),
+  ...general.slice(behindHttp),
+  ...carriers.flatMap(({ name, secrets }) => settingsOf(secrets, [name])),
+  ...settingsOf(secretsSchema),
+];
 
 /**
  * Environment names that are not settings: OFFHOOK_CONFIG (the settings file that replaces `config/local.yaml`) and

@@ -34,8 +34,6 @@ export class Secret {
 
 /** Lists are empty and single secrets undefined when they were not given. */
 export interface Secrets {
-  /** Any of them verifies a carrier's signature; the first signs what we send. */
-  readonly twilioAuthTokens: readonly Secret[];
   readonly speechApiKeys: readonly Secret[];
   /** The first seals, any opens; empty for the data folder's own. */
   readonly masterKeys: readonly Secret[];

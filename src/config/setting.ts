@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Secret } from './secrets.ts';
 
 /** What the documentation, the example file and error messages say about one setting. */
 export interface SettingFacts {
@@ -12,6 +13,38 @@ export interface SettingFacts {
 }
 
 export const settingFacts = z.registry<SettingFacts>();
+
+export const minute = 60_000;
+export const hour = 60 * minute;
+
+// What the schemas of settings are made of.
+type More = Pick<SettingFacts, 'unit' | 'aliases'>;
+
+export const whole = (least: number, most: number, byDefault: number, description: string, more: More = {}) =>
+  z
+    .int()
+    .min(least)
+    .max(most)
+    .default(byDefault)
+    .register(settingFacts, { description, ...more });
+export const millis = (least: number, most: number, byDefault: number, description: string) =>
+  whole(least, most, byDefault, description, { unit: 'ms' });
+export const flag = (byDefault: boolean, description: string) =>
+  z.boolean().default(byDefault).register(settingFacts, { description });
+export const text = (byDefault: string, description: string, more: More = {}) =>
+  z
+    .string()
+    .min(1)
+    .default(byDefault)
+    .register(settingFacts, { description, ...more });
+export const address = (description: string, ...aliases: string[]) =>
+  z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .register(settingFacts, { description, aliases });
+export const optionalText = (description: string) => z.string().min(1).optional().register(settingFacts, { description });
+export const secret = (description: string, ...aliases: string[]) =>
+  z.string().min(1).optional().register(settingFacts, { description, aliases, secret: true });
 
 /** One leaf of a settings schema. */
 export interface Setting extends SettingFacts {
@@ -43,3 +76,14 @@ export function settingsOf(schema: z.ZodObject, above: readonly string[] = []): 
     return [{ ...facts, path, key: path.join('.'), envName: envNameOf(path), schema: field }];
   });
 }
+
+/** What one carrier is configured with. */
+export interface CarrierConfig {
+  /** As its schema has parsed them. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /** By name; a list may hold several during a rotation, and is empty where nothing was given. */
+  readonly secrets: Readonly<Record<string, readonly Secret[]>>;
+}
+
+/** By the names of carriers. */
+export type CarrierConfigs = ReadonlyMap<string, CarrierConfig>;

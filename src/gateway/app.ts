@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import type { CallRegistry } from '../call/admission/call-registry.ts';
 import { liveCallsOf } from '../call/log/live-call.ts';
 import type { CallNews } from '../call/services.ts';
+import type { Carrier } from '../carriers/carrier.ts';
+import { openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
-import { twilioCredentials } from '../http/twilio-credentials.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { letCallsGoFirst } from '../kernel/collector.ts';
@@ -16,8 +17,7 @@ import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { type Backlog, openBacklog } from './backlog.ts';
-import { botsOf, openJournal, startCalls } from './calls.ts';
-import { callIntake } from './intake.ts';
+import { botsOf, callIntake, openJournal, startCalls } from './calls.ts';
 import type { RecordsOptions } from './records.ts';
 
 export interface GatewayOptions {
@@ -26,6 +26,8 @@ export interface GatewayOptions {
   readonly speech: SpeechPlatformSettings;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** The registry's when absent. */
+  readonly carriers?: readonly Carrier[];
   /** Whether this process also does the jobs after calls. */
   readonly worker: boolean;
   /** Hears what happens in calls, their words included. */
@@ -66,11 +68,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
   await orphans.start();
-  const twilio = twilioCredentials(secrets, settings.dataDir, logger);
+  const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
+  const { dataDir } = settings;
+  const carriers = openCarriers({
+    configs: options.config.carriers,
+    carriers: options.carriers,
+    dataDir,
+    gatewayUrl,
+    clock,
+    logger,
+  });
   const calls = await startCalls({
     ...options,
     speech,
-    twilio,
+    carriers,
     events,
     journal,
     keeping: backlog,
@@ -85,7 +96,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       speechIsUp: () => speech.isUp,
     }),
     spareRecognition: () => speech.reserveLive(),
-    gatewayUrl: () => configuredAddress(settings.publicUrl) ?? url,
   });
   const { registry, load } = calls;
   const http = createHttpServer({
@@ -94,7 +104,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     logger,
     events,
     metrics,
-    twilio,
+    carriers,
     intake: callIntake(registry),
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),

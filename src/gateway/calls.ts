@@ -17,9 +17,9 @@ import { SoundLibrary } from '../call/outbound/sounds/sound-library.ts';
 import { Ticker } from '../call/ticker.ts';
 import { turnMachine } from '../call/turn/turn.ts';
 import { VoiceNames } from '../call/outbound/voice-names.ts';
-import { TwilioControl } from '../carriers/twilio/control.ts';
+import { type OpenCarriers, speechFormats } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
-import type { TwilioCredentials } from '../http/twilio-access.ts';
+import type { CallIntake } from '../http/intake.ts';
 import { keepCall, type Keeping } from '../jobs/after-call/call-keeping.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
@@ -32,10 +32,10 @@ import { type LoadedBots, loadBotsForCalls, prepareSentences } from './loaded-bo
 import type { RecordsOptions } from './records.ts';
 
 export interface CallsOptions {
-  readonly config: Pick<RecordsOptions['config'], 'settings'>;
+  readonly config: Pick<RecordsOptions['config'], 'settings' | 'carriers'>;
   readonly bots: readonly Bot[];
   readonly speech: SpeechPlatform;
-  readonly twilio: TwilioCredentials;
+  readonly carriers: OpenCarriers;
   readonly events: BusinessEvents;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -46,8 +46,6 @@ export interface CallsOptions {
   /** Where calls are let in: what this process refuses by itself. `load` is its own event loop. */
   readonly door: (load: () => LoadWatch) => Omit<DoorOptions<SpeechReservation>, 'bots'>;
   readonly spareRecognition: CallServices['spareRecognition'];
-  /** Base address of the gateway, as carriers that are told to come back reach it. */
-  readonly gatewayUrl: () => string;
   /** Hears what happens in calls, their words included. */
   readonly news?: ((news: CallNews) => void) | undefined;
   /** A call is over, and its place free. */
@@ -96,13 +94,6 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   };
   use(loaded);
   const recordingsFolder = join(settings.dataDir, 'recordings');
-  const { accountSid, apiUrl } = settings.twilio;
-  const [authToken] = options.twilio.authTokens;
-  const voiceUrl = (): string => `${options.gatewayUrl()}/carriers/twilio/voice`;
-  const twilioControl =
-    accountSid === undefined || authToken === undefined
-      ? undefined
-      : new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
   const recordingFiles = new RecordingThread(clock);
   const formatOf = (botName: string): RecordingFormat => formats.get(botName) ?? settings.recordings.format;
   const vault = new SecretVault(clock);
@@ -140,7 +131,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       liveNews.tell(news);
     },
     machine: turnMachine(ANSWER_READER),
-    controlOf: (carrier) => (carrier === 'twilio' ? twilioControl : undefined),
+    controlOf: (carrier) => options.carriers.get(carrier)?.control,
   };
   const fixtures = new FixtureKeeping({
     folder: join(settings.dataDir, FIXTURES_FOLDER),
@@ -176,7 +167,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   const prepare = async (): Promise<void> => {
     // Sentences are prepared in the voices that calls will have. One that cannot be asked has none to prepare with either.
     if (speech.voices === undefined) await speech.health(new AbortController().signal).catch(() => undefined);
-    await prepareSentences(loaded, speech, { voices, voiceNames }, logger);
+    await prepareSentences(loaded, speech, { voices, voiceNames, formats: speechFormats(config.carriers) }, logger);
   };
   return {
     registry,
@@ -200,6 +191,18 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
       await recordingFiles[Symbol.asyncDispose]();
       await speechJudge?.[Symbol.asyncDispose]();
       fixtures.close();
+    },
+  };
+}
+
+/** Lets carriers' routes, which report their own events, reach the calls. */
+export function callIntake(calls: CallRegistry): CallIntake {
+  return {
+    answer: (inbound) => calls.answer(inbound),
+    attach: (callId, attachment) => calls.attach(callId, attachment),
+    abandon: (callId, _attachmentId, reason) => calls.abandon(callId, reason),
+    carrierStatus(carrierCallId, _status, terminal) {
+      if (terminal) calls.carrierEnded(carrierCallId, 'caller-hangup');
     },
   };
 }

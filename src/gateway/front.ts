@@ -2,12 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { MediaProcessPool } from '../cluster/media-process-pool.ts';
 import { CallDispatcher } from '../cluster/call-dispatcher.ts';
+import { openCarriers } from '../carriers/open-carriers.ts';
 import type { Assignment } from '../cluster/protocol.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
-import { twilioCredentials } from '../http/twilio-credentials.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -50,7 +50,9 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const spareSlots = spareSlotsOf(options);
   // Taken for good: recognition that no call of the most there may be can need.
   for (let spare = 0; spare < spareSlots * processes; spare += 1) speech.reserveLive();
-  const twilio = twilioCredentials(secrets, settings.dataDir, logger);
+  const gatewayUrl = (): string => configuredAddress(settings.publicUrl) ?? url;
+  const { dataDir } = settings;
+  const carriers = openCarriers({ configs: options.config.carriers, dataDir, gatewayUrl, clock, logger });
   const backlog = await openBacklog({ ...options, bots: () => bots, speech, events, drain: true });
   const journal = openJournal(settings.dataDir, clock, logger);
   const orphans = new OrphanWatch({ journal, keeping: backlog, clock, logger, events });
@@ -59,7 +61,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
   const pool: MediaProcessPool = new MediaProcessPool({
     size: processes,
     launch,
-    assignment: () => ({ spareSlots, gatewayUrl: configuredAddress(settings.publicUrl) ?? url, platform }),
+    assignment: () => ({ spareSlots, gatewayUrl: gatewayUrl(), platform }),
     clock,
     logger,
     startTimeoutMs: START_TIMEOUT_MS,
@@ -91,7 +93,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     logger,
     events,
     metrics: together(metrics, pool),
-    twilio,
+    carriers,
     intake: dispatcher,
     media: dispatcher.media,
     api: {

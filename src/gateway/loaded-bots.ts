@@ -1,3 +1,4 @@
+import type { AudioFormat } from '../audio/format.ts';
 import { loadAmbiences } from '../call/outbound/ambience/load-ambience.ts';
 import type { EvenLoudness } from '../call/outbound/loudness.ts';
 import type { VoiceNames } from '../call/outbound/voice-names.ts';
@@ -44,14 +45,20 @@ export async function loadBotsForCalls(bots: readonly Bot[], clock: Clock, logge
 export async function prepareSentences(
   { bots, dialogs }: Pick<LoadedBots, 'bots' | 'dialogs'>,
   speech: SpeechPlatform,
-  { voices, voiceNames }: { readonly voices: EvenLoudness; readonly voiceNames: VoiceNames },
+  {
+    voices,
+    voiceNames,
+    formats,
+  }: { readonly voices: EvenLoudness; readonly voiceNames: VoiceNames; readonly formats: readonly AudioFormat[] },
   logger: Logger,
 ): Promise<void> {
   for (const bot of bots) {
     try {
       const requests = fixedSentences(bot, dialogs.get(bot.name)).map((request) => voiceNames.request(request));
-      await speech.prepare(requests);
-      await voices.learn(requests.slice(0, TELLING_SENTENCES));
+      await speech.prepare(formats.flatMap((format) => requests.map((request) => ({ ...request, format }))));
+      await voices.learn(
+        requests.slice(0, TELLING_SENTENCES).map((request) => ({ ...request, ...(formats[0] && { format: formats[0] }) })),
+      );
       logger.info({ bot: bot.name, sentences: requests.length }, 'fixed sentences prepared');
     } catch (error) {
       logger.warn({ bot: bot.name, error }, 'preparing fixed sentences failed');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { takesCarrierCalls } from '../carriers/open-carriers.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { within } from '../kernel/within.ts';
 import { AUDIT_FILE, AuditLog } from '../jobs/retention/audit-log.ts';
@@ -41,7 +42,7 @@ export interface Records {
 }
 
 export interface RecordsOptions {
-  readonly config: Pick<LoadedConfig, 'settings' | 'secrets'> & Partial<Pick<LoadedConfig, 'webhooks'>>;
+  readonly config: Pick<LoadedConfig, 'settings' | 'secrets' | 'carriers'> & Partial<Pick<LoadedConfig, 'webhooks'>>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** False for a command that soon ends: nobody joins its store. */
@@ -118,8 +119,8 @@ function bucketOf({ settings, secrets }: RecordsOptions['config'], clock: Clock)
 }
 
 /** Whether recordings are sealed after their call, and nothing that was said stays in a plain file. */
-export function sealsCalls({ settings, secrets }: RecordsOptions['config']): boolean {
+export function sealsCalls({ settings, carriers }: RecordsOptions['config']): boolean {
   const { seal, s3Endpoint } = settings.recordings;
   // Of a bucket all parts are given or none, as the configuration's own check says.
-  return s3Endpoint !== undefined || seal === 'always' || (seal === 'auto' && secrets.twilioAuthTokens.length > 0);
+  return s3Endpoint !== undefined || seal === 'always' || (seal === 'auto' && takesCarrierCalls(carriers));
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
+import { openCarriers } from '../carriers/open-carriers.ts';
 import type { FrontChannel } from '../cluster/front-channel.ts';
 import { GivenSockets } from '../cluster/given-sockets.ts';
 import type { Assignment } from '../cluster/protocol.ts';
 import { serveOrders } from '../cluster/serve-orders.ts';
 import type { Bot } from '../config/bots.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { ExpectedMedia } from '../http/expected-media.ts';
-import { twilioCredentials } from '../http/twilio-credentials.ts';
+import { ExpectedMedia } from '../http/intake.ts';
 import { Outbox } from '../jobs/outbox/outbox.ts';
 import { isWanted } from '../jobs/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -16,8 +16,7 @@ import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { SpeechPlatform, type SpeechPlatformSettings } from '../speech/platform.ts';
 import { openDatabase, storeOn } from '../store/database.ts';
-import { openJournal, startCalls } from './calls.ts';
-import { callIntake } from './intake.ts';
+import { callIntake, openJournal, startCalls } from './calls.ts';
 import { sealsCalls } from './records.ts';
 
 export interface ServeMediaOptions {
@@ -49,7 +48,7 @@ export interface MediaService {
 export async function serveMedia(options: ServeMediaOptions): Promise<MediaService> {
   letCallsGoFirst();
   const { config, bots, assignment, channel, clock, logger } = options;
-  const { settings, secrets, webhooks } = config;
+  const { settings, webhooks } = config;
   const metrics = createMetrics();
   const events = createEvents(logger, metrics, clock);
   // Each process speaks with its share of what the platform allows; which calls there are is the front's to count.
@@ -58,11 +57,13 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   metrics.watchSpeechSlots(() => speech.slotGauges.filter(({ service }) => service === 'tts'));
   const outbox = await Outbox.open(join(settings.dataDir, 'outbox'), () => clock.wallMs());
   const fixtures = await openFixtureKeys(options);
+  const gatewayUrl = (): string => assignment.gatewayUrl;
+  const carriers = openCarriers({ configs: config.carriers, dataDir: settings.dataDir, gatewayUrl, clock, logger });
   const calls = await startCalls({
     config,
     bots,
     speech,
-    twilio: twilioCredentials(secrets, settings.dataDir, logger),
+    carriers,
     events,
     clock,
     logger,
@@ -84,7 +85,6 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
       },
     }),
     spareRecognition: counted(assignment.spareSlots),
-    gatewayUrl: () => assignment.gatewayUrl,
     onOver: (carrierCallId) => channel.report({ type: 'over', carrierCallId }),
     onLoad: ({ lagMs, shedding }) => channel.report({ type: 'load', lagMs, shedding }),
   });
@@ -92,8 +92,7 @@ export async function serveMedia(options: ServeMediaOptions): Promise<MediaServi
   const intake = callIntake(calls.registry);
   const expected = new ExpectedMedia(clock, intake);
   const sockets = new GivenSockets();
-  const { startTimeoutMs } = settings.twilio;
-  const deps = { intake, expected, sockets, metrics, clock, events, logger, startTimeoutMs, registry: calls.registry };
+  const deps = { intake, expected, sockets, metrics, clock, events, logger, carriers, registry: calls.registry };
   const redeem = (botNames: readonly string[], token: string): string | undefined => calls.redeem(botNames, token);
   channel.serve(
     serveOrders({ ...deps, redeem, loadBots: async () => calls.loadBots(await options.readBots()), leave: options.onDrain }),

@@ -1,5 +1,8 @@
+import type { Socket } from 'node:net';
 import type { CallAnswer } from '../call/admission/call-registry.ts';
 import type { Attachment, InboundCall } from '../carriers/port.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
+import type { Clock, Timer } from '../kernel/clock.ts';
 
 /** What carriers' routes need of whoever runs the calls. */
 export interface CallIntake {
@@ -15,4 +18,65 @@ export interface CallIntake {
   abandon(callId: string, attachmentId: string, reason: string): void;
   /** The carrier reports on a call, perhaps one that we do not know. `terminal`: it is over. */
   carrierStatus(carrierCallId: string, status: string, terminal: boolean): void;
+}
+
+/** Where media is awaited that was promised. */
+export interface MediaExpectations {
+  expect(callId: string, attachmentId: string, withinMs: number): void;
+  abandon(attachmentId: string, reason: string): void;
+}
+
+/** The upgrade of a media socket that was let in and is not answered yet. */
+export interface MediaUpgrade {
+  readonly socket: Socket;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What the client sent behind its request; nothing, where it keeps to RFC 6455. */
+  readonly early: Uint8Array;
+  readonly address: string;
+}
+
+/** The media of calls, where other processes have it. */
+export interface MediaElsewhere extends MediaExpectations {
+  /**
+   * Hands the socket over to the process that has the call, which answers the upgrade.
+   * @returns resolves when the media has started or was given up
+   * @throws OffhookError when there is no such process any more; the socket is closed then
+   */
+  take(grant: StreamGrant, upgrade: MediaUpgrade): Promise<void>;
+}
+
+/**
+ * Attachments that were promised and have not come. Each ends in exactly one way: it starts, it is given up by its
+ * socket, or its time is over. Bounded by admission: nothing is expected that was not accepted.
+ */
+export class ExpectedMedia implements MediaExpectations {
+  readonly #waiting = new Map<string, { readonly callId: string; readonly timer: Timer }>();
+  readonly #clock: Clock;
+  readonly #intake: Pick<CallIntake, 'abandon'>;
+
+  constructor(clock: Clock, intake: Pick<CallIntake, 'abandon'>) {
+    this.#clock = clock;
+    this.#intake = intake;
+  }
+
+  expect(callId: string, attachmentId: string, withinMs: number): void {
+    const giveUp = (): void => this.abandon(attachmentId, `no media within ${withinMs} ms of the answer`);
+    this.#waiting.set(attachmentId, { callId, timer: this.#clock.after(withinMs, giveUp) });
+  }
+
+  /** @returns whether it was still expected; a second arrival must be sent away */
+  arrived(attachmentId: string): boolean {
+    this.#waiting.get(attachmentId)?.timer.cancel();
+    return this.#waiting.delete(attachmentId);
+  }
+
+  abandon(attachmentId: string, reason: string): void {
+    const callId = this.#waiting.get(attachmentId)?.callId;
+    if (callId !== undefined && this.arrived(attachmentId)) this.#intake.abandon(callId, attachmentId, reason);
+  }
+
+  /** The server is closing: nothing more will come. */
+  abandonAll(reason: string): void {
+    for (const attachmentId of this.#waiting.keys()) this.abandon(attachmentId, reason);
+  }
 }

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { OffhookError } from '../kernel/errors.ts';
 import type { Logger } from '../observability/logger.ts';
-import { redactUrl } from './redact-url.ts';
+import { redactUrl } from './public-addresses.ts';
 
 /** A request that is refused with a text meant for the client. */
 export class RequestRefused extends OffhookError {

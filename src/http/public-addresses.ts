@@ -32,3 +32,9 @@ export function isLocal(remoteAddress: string | undefined, headers: Readonly<Rec
 export function wasPassedOn(headers: Readonly<Record<string, unknown>>): boolean {
   return ['forwarded', 'x-forwarded-for', 'x-real-ip'].some((name) => headers[name] !== undefined);
 }
+
+/** A request's path as logs may show it: no query, no stream token. */
+export function redactUrl(url: string): string {
+  const path = url.split(/[?#]/, 1)[0] ?? '';
+  return path.replace(/(\/carriers\/[^/]*\/stream\/).+/i, '$1[token]').slice(0, 300);
+}

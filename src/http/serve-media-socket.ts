@@ -2,13 +2,11 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 import { acceptMediaSocket } from '../carriers/media-socket.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import { JsonCodec } from '../carriers/json-codec.ts';
-import { twilioCapabilities, twilioDialect } from '../carriers/twilio/dialect.ts';
+import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { ExpectedMedia } from './expected-media.ts';
-import type { CallIntake } from './intake.ts';
+import type { CallIntake, ExpectedMedia } from './intake.ts';
 
 export interface MediaServingDeps {
   readonly intake: Pick<CallIntake, 'attach'>;
@@ -16,7 +14,7 @@ export interface MediaServingDeps {
   readonly clock: Clock;
   readonly events: BusinessEvents;
   readonly logger: Logger;
-  readonly startTimeoutMs: number;
+  readonly carriers: OpenCarriers;
 }
 
 /** A socket that was let in and has been upgraded. */
@@ -33,18 +31,21 @@ export interface GrantedSocket {
 /** Waits for a media socket's start and gives it to its call. */
 export function serveMediaSocket(deps: MediaServingDeps, { socket, stream, grant, address, settled }: GrantedSocket): void {
   const { carrier, carrierCallId, callId, attachmentId } = grant;
+  const open = deps.carriers.get(carrier);
+  // A grant names the carrier whose address it came to.
+  if (open === undefined) throw new TypeError(`there is no carrier ${carrier}`);
   acceptMediaSocket({
     socket,
     stream,
     carrier,
-    capabilities: twilioCapabilities,
-    codec: new JsonCodec(twilioDialect),
+    capabilities: open.carrier.capabilities,
+    codec: open.carrier.codec(),
     clock: deps.clock,
     events: deps.events,
     callId,
     attachmentId,
     carrierCallId,
-    startTimeoutMs: deps.startTimeoutMs,
+    startTimeoutMs: open.startTimeoutMs,
     onStarted(attachment) {
       settled();
       if (!deps.expected.arrived(attachmentId)) {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
+import type { OpenCarriers } from '../carriers/open-carriers.ts';
 import { StreamTokens } from '../carriers/stream-token.ts';
 import type { Settings } from '../config/schema.ts';
 import { limitBodyTime } from '../kernel/body-time.ts';
@@ -16,26 +17,22 @@ import { apiRoutes } from './api/api.ts';
 import type { ApiDeps } from './api/api-app.ts';
 import { answerBrokenRequest, BODY_TIME } from './broken-request.ts';
 import { JwtBearers } from './api/jwt-bearers.ts';
-import { ExpectedMedia } from './expected-media.ts';
-import type { CallIntake } from './intake.ts';
-import type { MediaElsewhere } from './media-elsewhere.ts';
+import { type CallIntake, ExpectedMedia, type MediaElsewhere } from './intake.ts';
+import { type MediaRoutesDeps, PendingSockets, socketRoute, streamRoute } from './media-routes.ts';
 import { sendProblem, useProblems } from './problem.ts';
-import { publicAddresses } from './public-addresses.ts';
-import { redactUrl } from './redact-url.ts';
+import { publicAddresses, redactUrl } from './public-addresses.ts';
 import { healthRoutes, type Readiness } from './routes-health.ts';
-import { twilioRoutes } from './routes-twilio.ts';
 import { secretRoutes, type SecretRoutesDeps } from './routes-secrets.ts';
-import { twilioStreamRoute } from './routes-twilio-stream.ts';
-import type { TwilioCredentials } from './twilio-access.ts';
+import { webhookRoutes } from './webhook-routes.ts';
 
 export interface HttpServerDeps {
-  readonly settings: Pick<Settings, 'http' | 'jwt' | 'twilio' | 'publicUrl'>;
+  readonly settings: Pick<Settings, 'http' | 'jwt' | 'publicUrl'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: BusinessEvents;
   readonly metrics: Metrics;
   readonly intake: CallIntake;
-  readonly twilio: TwilioCredentials;
+  readonly carriers: OpenCarriers;
   readonly ready: () => Promise<Readiness>;
   readonly redeem: SecretRoutesDeps['redeem'];
   /** What the API under `/api` serves; there is none when absent. */
@@ -58,7 +55,7 @@ const socketCloseMs = 2000;
  * closes media sockets with code 1001, then everything else.
  */
 export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
-  const { http, twilio, publicUrl } = deps.settings;
+  const { http, publicUrl } = deps.settings;
   const app = fastify({
     logger: false,
     bodyLimit: http.bodyLimitBytes,
@@ -119,7 +116,6 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   limitBodyTime(app, { ...BODY_TIME, clock: deps.clock, withinMs: http.requestTimeoutMs });
   const tokens = JwtBearers.from({ settings: deps.settings.jwt, clock: deps.clock });
   const streamKey = deps.streamKey ?? randomBytes(32);
-  const streamTokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: twilio.streamTokenMs });
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
   app.register(async (scope) => {
     healthRoutes(scope, deps);
@@ -134,28 +130,37 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         const { queueBoardRoutes } = await import('./admin/queue-board.ts');
         await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, logger: deps.logger });
       });
-    const carrierDeps = {
-      credentials: deps.twilio,
-      events: deps.events,
-      addresses: () => publicAddresses(publicUrl, app.server.address()),
-      intake: deps.intake,
-      tokens: streamTokens,
-      // The token's life is rounded up to a second; one more so that the socket's own deadline comes first.
-      mediaWithinMs: twilio.streamTokenMs + twilio.startTimeoutMs + 2000,
-      logger: deps.logger,
-      clock: deps.clock,
-    };
-    const formBytes = http.bodyLimitBytes;
-    scope.register(async (inner) => twilioRoutes(inner, { ...carrierDeps, formBytes, expected: deps.media ?? expected }));
-    twilioStreamRoute(scope, {
-      ...carrierDeps,
-      expected,
-      elsewhere: deps.media,
-      earlyBytes: (upgrade) => early.get(upgrade) ?? new Uint8Array(),
-      startTimeoutMs: twilio.startTimeoutMs,
-      pendingPerAddress: http.pendingStreamsPerAddress,
-      requireUpgradeSignature: twilio.requireUpgradeSignature,
-    });
+    const pending = new PendingSockets(http.pendingStreamsPerAddress);
+    for (const { carrier, door, loopbackOnly, startTimeoutMs } of deps.carriers.values()) {
+      const tokenMs = door.kind === 'webhook' ? door.streamTokenMs : 0;
+      const shared = {
+        carrier: carrier.name,
+        loopbackOnly,
+        addresses: () => publicAddresses(publicUrl, app.server.address()),
+        // The token's life is rounded up to a second; one more so that the socket's own deadline comes first.
+        mediaWithinMs: tokenMs + startTimeoutMs + 2000,
+        events: deps.events,
+        logger: deps.logger,
+        clock: deps.clock,
+      };
+      const media: MediaRoutesDeps = {
+        ...shared,
+        intake: deps.intake,
+        expected,
+        carriers: deps.carriers,
+        elsewhere: deps.media,
+        earlyBytes: (upgrade) => early.get(upgrade) ?? new Uint8Array(),
+        pending,
+      };
+      if (door.kind === 'socket') {
+        socketRoute(scope, door, media);
+        continue;
+      }
+      const tokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: door.streamTokenMs });
+      const webhooks = { ...shared, door, intake: deps.intake, tokens, expected: deps.media ?? expected };
+      scope.register(async (inner) => webhookRoutes(inner, { ...webhooks, bodyBytes: http.bodyLimitBytes }));
+      streamRoute(scope, door, tokens, media);
+    }
   });
   return app;
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseWav } from '../../src/audio/wav.ts';
-import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { dialTwilio } from '../../src/sim/twilio-carrier.ts';
 import { openDatabase, storeOn } from '../../src/store/database.ts';
@@ -39,7 +39,7 @@ it('goes on with a call whose recording finds the disk full, and keeps what was 
   const env = { ...talkativeGateway(dataDir, speech.platform), OFFHOOK_RECORDINGS__SEAL: 'never' };
   const { child, url } = await startGatewayProcess(env);
   try {
-    const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+    const authToken = readDevSecret(dataDir, 'twilio', 'authToken').reveal();
     const call = await dialTwilio({ url, authToken, clock: systemClock });
     await eventually('the end of the call', () => call.stream.nowMs >= CALL_MS, CALL_MS + 20_000);
     expect(call.stream.open).toBe(true);

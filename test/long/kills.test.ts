@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { parseWav } from '../../src/audio/wav.ts';
-import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { dialTwilio } from '../../src/sim/twilio-carrier.ts';
 import { openDatabase, storeOn } from '../../src/store/database.ts';
@@ -25,7 +25,7 @@ it('loses no call to kill -9: each has one record that says how it ended, and a 
   const sentMs: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const gateway = await startGatewayProcess(env);
-    const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+    const authToken = readDevSecret(dataDir, 'twilio', 'authToken').reveal();
     const call = await dialTwilio({ url: gateway.url, authToken, clock: systemClock });
     const killAtMs = 1_000 + random() * 4_000;
     await eventually('the moment to kill', () => call.stream.nowMs >= killAtMs);

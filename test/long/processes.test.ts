@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readDevSecrets } from '../../src/config/dev-secrets.ts';
+import { readDevSecret } from '../../src/config/dev-secrets.ts';
 import { API_KEYS_FILE, API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { CallRefused, dialTwilio, type SimulatedCall } from '../../src/sim/twilio-carrier.ts';
@@ -23,7 +23,7 @@ it('has calls in two processes behind one port, up to one limit, and those of on
     OFFHOOK_CALL__MAXIMUM: String(LIMIT),
     OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
   });
-  const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+  const authToken = readDevSecret(dataDir, 'twilio', 'authToken').reveal();
   const { secret } = new ApiKeys(join(dataDir, API_KEYS_FILE)).create(
     { name: 'test', tenantId: 'default', scopes: [...API_SCOPES] },
     0,
@@ -111,7 +111,7 @@ it('ends its calls politely when the process that has the port is killed, and th
   await using speech = await startTestPlatform();
   const env = { ...talkativeGateway(dataDir, speech.platform), OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
   const { child, url } = await startGatewayProcess({ ...env, OFFHOOK_CALL__PROCESSES: '2' });
-  const authToken = readDevSecrets(dataDir).twilioAuthToken.reveal();
+  const authToken = readDevSecret(dataDir, 'twilio', 'authToken').reveal();
   const calls = await Promise.all([1, 2].map(() => dialTwilio({ url, authToken, clock: systemClock })));
   await eventually('the calls', () =>
     calls.every(({ stream }) => stream.buffer.heard.some((sample) => Math.abs(sample) > 1_000)),

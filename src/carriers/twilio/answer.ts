@@ -3,7 +3,7 @@ import { sayLanguage } from './say-language.ts';
 
 /** The answer documents of the voice webhook (TwiML). */
 
-export interface StreamAnswer {
+interface TwimlStream {
   /** `wss` address, or `ws` on loopback; without a query, which Twilio refuses (error 31920). */
   readonly url: string;
   /** Come back in the start message. Name and value together below 500 characters. */
@@ -11,7 +11,7 @@ export interface StreamAnswer {
 }
 
 /** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
-export function streamAnswer(answer: StreamAnswer): string {
+export function streamAnswer(answer: TwimlStream): string {
   const parameters = Object.entries(answer.parameters)
     .map(([name, value]) => `<Parameter name="${escapeXml(name)}" value="${escapeXml(value)}"/>`)
     .join('');

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { CarrierStatus } from '../carrier.ts';
 import type { InboundCall } from '../port.ts';
+import type { FormFields } from './signature.ts';
 
 const text = z.string().max(1000);
 const callSid = z.string().min(1).max(128);
@@ -28,19 +30,10 @@ const statusForm = z.object({
   StreamError: z.string().max(1000).optional(),
 });
 
-/** A call status callback, or a stream status callback on the same address. */
-export interface TwilioStatus {
-  readonly carrierCallId: string;
-  readonly status: string;
-  /** The call is over; nothing but an end follows. */
-  readonly terminal: boolean;
-  readonly streamError: string | undefined;
-}
-
 const terminalStatuses = ['completed', 'busy', 'failed', 'no-answer', 'canceled'];
 
 /** Undefined when the callback names no call or no status. */
-export function readStatusWebhook(fields: unknown): TwilioStatus | undefined {
+export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
   const parsed = statusForm.safeParse(fields);
   if (!parsed.success) return undefined;
   const { CallSid, CallStatus, StreamEvent, StreamError } = parsed.data;
@@ -48,4 +41,14 @@ export function readStatusWebhook(fields: unknown): TwilioStatus | undefined {
   if (status === undefined || status === '') return undefined;
   const terminal = StreamEvent === undefined && terminalStatuses.includes(status);
   return { carrierCallId: CallSid, status, terminal, streamError: StreamError };
+}
+
+/** The fields of a form, of which what is no text and no list of texts is not signed. */
+export function formFields(body: unknown): FormFields {
+  if (typeof body !== 'object' || body === null) return {};
+  const entries = Object.entries(body).filter((entry): entry is [string, string | string[]] => {
+    const value: unknown = entry[1];
+    return typeof value === 'string' || (Array.isArray(value) && value.every((part) => typeof part === 'string'));
+  });
+  return Object.fromEntries(entries);
 }

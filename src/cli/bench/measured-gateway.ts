@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { LoadedConfig } from '../../config/load.ts';
 import { startGateway, type Gateway } from '../../gateway/app.ts';
-import { readDevSecrets } from '../../config/dev-secrets.ts';
+import { proofOf } from '../../carriers/open-carriers.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
@@ -30,7 +30,7 @@ export async function startMeasuredGateway(argument: unknown): Promise<MeasuredG
     worker: false,
   });
   await gateway.prepared;
-  const authToken = (quiet.secrets.twilioAuthTokens[0] ?? readDevSecrets(dataDir).twilioAuthToken).reveal();
+  const authToken = proofOf('twilio', quiet).reveal();
   return { gateway, target: { url: gateway.url, authToken, bot } };
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startGateway } from '../../gateway/app.ts';
 import type { CallRecord } from '../../call/log/call-record.ts';
 import type { CallNews } from '../../call/services.ts';
-import { readDevSecrets } from '../../config/dev-secrets.ts';
+import { proofOf } from '../../carriers/open-carriers.ts';
 import type { Settings } from '../../config/schema.ts';
 import { sleep } from '../../kernel/abort.ts';
 import { systemClock } from '../../kernel/clock.ts';
@@ -88,7 +88,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const steps = await callerSteps(scenario, voice, options.tampering);
   await gateway.prepared;
   const { url } = gateway;
-  const authToken = config.secrets.twilioAuthTokens[0]?.reveal() ?? readDevSecrets(dataDir).twilioAuthToken.reveal();
+  const authToken = proofOf('twilio', config).reveal();
   options.onStage(`calling ${url} through the Twilio Media Streams protocol`);
   call = await dialTwilio({ url, authToken, clock, bot: scenario.bot });
   const session = gateway.calls.calls[0];

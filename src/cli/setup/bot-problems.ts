@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { controlEnvNames } from '../../carriers/open-carriers.ts';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type LoadedConfig, usesEmbeddedPlatform } from '../../config/load.ts';
@@ -173,7 +174,7 @@ async function problemOf(named: Named, bot: Bot, bots: readonly Bot[], known: Kn
     case 'control':
       if (known.hasControl) return undefined;
       return {
-        message: 'calls cannot be transferred, nor keys pressed, without OFFHOOK_TWILIO_ACCOUNT_SID',
+        message: `calls cannot be transferred, nor keys pressed, without ${controlEnvNames()}`,
         severity: 'warning',
       };
     case 'tool': {

@@ -8,6 +8,7 @@ import { type Environment, readEnvironment, readSettingsFiles } from '../../conf
 import { withOverrides } from '../../config/env-settings.ts';
 import { type LoadedConfig, loadConfig } from '../../config/load.ts';
 import { errorsOf, type Problem, problemText } from '../../config/problem.ts';
+import { hasControl } from '../../carriers/open-carriers.ts';
 import { catalogue } from '../../config/schema.ts';
 import { EXIT, printNote } from '../shell/output.ts';
 import { packageRoot } from './package-root.ts';
@@ -70,7 +71,7 @@ export async function readGatewayConfiguration(overrides: Environment = {}, asks
   const whole = await readWholeConfiguration(overrides);
   const { botProblems, platformNames } = await import('./bot-problems.ts');
   const { names, problems } = await platformNames(whole, asksPlatform);
-  const found = await botProblems(whole.bots, { ...names, hasControl: whole.config.settings.twilio.accountSid !== undefined });
+  const found = await botProblems(whole.bots, { ...names, hasControl: hasControl(whole.config.carriers) });
   return { ...whole, botProblems: [...whole.botProblems, ...problems, ...found] };
 }
 

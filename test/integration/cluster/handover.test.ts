@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MediaProcess } from '../../../src/cluster/media-process.ts';
-import type { MediaElsewhere } from '../../../src/http/media-elsewhere.ts';
+import type { MediaElsewhere } from '../../../src/http/intake.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { answer, type Gateway, openSocket, openStream, startGateway, upgradeHeader } from '../http/gateway.ts';

@@ -5,7 +5,7 @@ import { type Gateway, startGateway } from '../../../src/gateway/app.ts';
 import type { CallNews } from '../../../src/call/services.ts';
 import type { CallSession } from '../../../src/call/session.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
-import { readDevSecrets } from '../../../src/config/dev-secrets.ts';
+import { proofOf } from '../../../src/carriers/open-carriers.ts';
 import type { Bot } from '../../../src/config/bots.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -105,7 +105,7 @@ export async function startGatewayBench(
     news: (item) => void news.push(item),
   });
   await gateway.prepared;
-  const authToken = (config.secrets.twilioAuthTokens[0] ?? readDevSecrets(dataDir).twilioAuthToken).reveal();
+  const authToken = proofOf('twilio', config).reveal();
   return {
     gateway,
     speech,

@@ -1,9 +1,14 @@
 import { once } from 'node:events';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
 import { WebSocket } from 'ws';
+import type { Carrier } from '../../../src/carriers/carrier.ts';
+import type { OpenCarrier } from '../../../src/carriers/open-carriers.ts';
 import type { Attachment, InboundCall, MediaEvent } from '../../../src/carriers/port.ts';
+import { twilio } from '../../../src/carriers/twilio/carrier.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { Secret } from '../../../src/config/secrets.ts';
+import type { CarrierConfigs } from '../../../src/config/setting.ts';
+import type { Clock } from '../../../src/kernel/clock.ts';
 import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
 import type { CallIntake } from '../../../src/http/intake.ts';
 import type { Readiness } from '../../../src/http/routes-health.ts';
@@ -58,6 +63,8 @@ export interface GatewayOptions {
   readonly env?: Record<string, string>;
   readonly tokens?: readonly string[];
   readonly loopbackOnly?: boolean;
+  /** Carriers beside Twilio, with the same secrets. */
+  readonly others?: readonly Carrier[];
   readonly readiness?: Readiness | Promise<Readiness>;
   readonly board?: HttpServerDeps['board'];
   readonly media?: HttpServerDeps['media'];
@@ -65,7 +72,7 @@ export interface GatewayOptions {
 
 /** The HTTP application on a free loopback port, with its own clock and a log that can be read. */
 export async function startGateway(options: GatewayOptions = {}) {
-  const { settings, problems } = loadConfig({ env: options.env ?? {}, files: [] });
+  const { settings, carriers, problems } = loadConfig({ env: options.env ?? {}, files: [] });
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   const lines: string[] = [];
   const clock = new ManualClock();
@@ -79,10 +86,7 @@ export async function startGateway(options: GatewayOptions = {}) {
     events: createEvents(logger, metrics, clock),
     metrics,
     intake,
-    twilio: {
-      authTokens: (options.tokens ?? [authToken]).map((token) => new Secret(token)),
-      loopbackOnly: options.loopbackOnly ?? false,
-    },
+    carriers: openTwilio(options, carriers, clock),
     board: options.board,
     ...(options.media === undefined ? {} : { media: options.media }),
     redeem: (secret, token) => (secret === 'bot-secret' && token === 'tok' ? '4111' : undefined),
@@ -90,6 +94,28 @@ export async function startGateway(options: GatewayOptions = {}) {
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return { url, app, clock, intake, metrics, lines, [Symbol.asyncDispose]: () => app.close() };
+}
+
+/** Twilio with these tokens, and whatever other carriers a test brings. */
+function openTwilio(
+  { tokens = [authToken], loopbackOnly = false, others = [] }: GatewayOptions,
+  configs: CarrierConfigs,
+  clock: Clock,
+) {
+  const config = configs.get('twilio') ?? { settings: {}, secrets: {} };
+  const parts = { clock, gatewayUrl: () => '' };
+  const open = (carrier: Carrier, proofs: readonly Secret[], only: boolean): [string, OpenCarrier] => [
+    carrier.name,
+    {
+      carrier,
+      door: carrier.door(config, proofs, parts),
+      loopbackOnly: only,
+      startTimeoutMs: carrier.startTimeoutMs(config),
+      control: undefined,
+    },
+  ];
+  const secrets = tokens.map((token) => new Secret(token));
+  return new Map([open(twilio, secrets, loopbackOnly), ...others.map((carrier) => open(carrier, secrets, false))]);
 }
 
 export type Gateway = Awaited<ReturnType<typeof startGateway>>;

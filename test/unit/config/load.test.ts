@@ -51,12 +51,7 @@ describe('loadConfig', () => {
 
   test.each([
     ['OFFHOOK_HTTP__KEEP_ALIVE_TIMEOUT_MS', '1234', (s: ReturnType<typeof load>['settings']) => s.http.keepAliveTimeoutMs, 1234],
-    [
-      'OFFHOOK_TWILIO__REQUIRE_UPGRADE_SIGNATURE',
-      'yes',
-      (s: ReturnType<typeof load>['settings']) => s.twilio.requireUpgradeSignature,
-      true,
-    ],
+    ['OFFHOOK_LOG__PERSONAL', 'yes', (s: ReturnType<typeof load>['settings']) => s.log.personal, true],
     ['OFFHOOK_PUBLIC_URL', 'https://voice.test', (s: ReturnType<typeof load>['settings']) => s.publicUrl, 'https://voice.test'],
     ['OFFHOOK_PLATFORM_PORT', ' 0 ', (s: ReturnType<typeof load>['settings']) => s.platform.port, 0],
   ] as const)('%s=%s is read', (name, text, pick, expected) => {
@@ -139,7 +134,7 @@ describe('secrets', () => {
     writeFileSync(path, 's3cret-token\n');
     const config = load({ OFFHOOK_TWILIO_AUTH_TOKEN_FILE: path });
     expect(config.problems).toEqual([]);
-    expect(config.secrets.twilioAuthTokens.map((token) => token.reveal())).toEqual(['s3cret-token']);
+    expect(config.carriers.get('twilio')?.secrets['authToken']?.map((token) => token.reveal())).toEqual(['s3cret-token']);
     expect(load({ OFFHOOK_API_KEY_FILE: '/does/not/exist' }).problems[0]).toMatchObject({ where: 'OFFHOOK_API_KEY_FILE' });
   });
 

@@ -1,15 +1,7 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { loadConfig } from '../../../src/config/load.ts';
-import { Secret } from '../../../src/config/secrets.ts';
-import { ExpectedMedia } from '../../../src/http/expected-media.ts';
-import { PendingSockets } from '../../../src/http/pending-sockets.ts';
-import { configuredAddress, isLocal, publicAddresses, socketAddress } from '../../../src/http/public-addresses.ts';
-import { redactUrl } from '../../../src/http/redact-url.ts';
-import { twilioCredentials } from '../../../src/http/twilio-credentials.ts';
-import { createLogger } from '../../../src/observability/logger.ts';
+import { ExpectedMedia } from '../../../src/http/intake.ts';
+import { PendingSockets } from '../../../src/http/media-routes.ts';
+import { configuredAddress, isLocal, publicAddresses, redactUrl, socketAddress } from '../../../src/http/public-addresses.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 describe('redactUrl', () => {
@@ -101,27 +93,5 @@ describe('ExpectedMedia', () => {
     expected.abandonAll('stop');
     expect(abandoned).toEqual(['call a stop', 'call b stop']);
     expect(clock.pendingTimers).toBe(0);
-  });
-});
-
-describe('twilioCredentials', () => {
-  const lines: string[] = [];
-  const logger = createLogger({ level: 'warn', stream: { write: (line) => void lines.push(line) } });
-  const none = loadConfig({ env: {}, files: [] }).secrets;
-
-  it('uses the configured tokens from anywhere', () => {
-    const twilioAuthTokens = [new Secret('a')];
-    expect(twilioCredentials({ ...none, twilioAuthTokens }, '/does/not/exist', logger)).toEqual({
-      authTokens: twilioAuthTokens,
-      loopbackOnly: false,
-    });
-    expect(lines).toEqual([]);
-  });
-
-  it('makes a development secret for this machine alone, and says so without telling it', () => {
-    const credentials = twilioCredentials(none, mkdtempSync(join(tmpdir(), 'offhook-http-')), logger);
-    expect(credentials).toMatchObject({ loopbackOnly: true, authTokens: [expect.any(Secret)] });
-    expect(lines.join()).toContain('OFFHOOK_TWILIO_AUTH_TOKEN');
-    expect(lines.join()).not.toContain(credentials.authTokens[0]!.reveal());
   });
 });

@@ -1,0 +1,131 @@
+import type { z } from 'zod';
+import type { AudioFormat } from '../audio/format.ts';
+import type { Secret } from '../config/secrets.ts';
+import { type CarrierConfig, millis, minute } from '../config/setting.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { MediaCodec } from './media-codec.ts';
+import type { CallControl, CarrierCapabilities, InboundCall } from './port.ts';
+
+/** A request of a carrier, as far as its proof and its facts go. */
+export interface CarrierRequest {
+  /** Addresses the carrier may have been given for it, in full, with their query. Never built from what its headers claim. */
+  readonly urls: readonly string[];
+  /** By lower-case names; one that came twice is one text. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface SignedBody {
+  /** As it came. */
+  readonly raw: string;
+  /** As parsed: the fields of a form, a repeated one as a list, or a JSON value. */
+  readonly parsed: unknown;
+}
+
+/** A call status callback, or one about the call's stream on the same address. */
+export interface CarrierStatus {
+  readonly carrierCallId: string;
+  readonly status: string;
+  /** The call is over; nothing but an end follows. */
+  readonly terminal: boolean;
+  readonly streamError: string | undefined;
+}
+
+export interface StreamAnswer {
+  /** `wss` address, or `ws` on loopback; without a query. */
+  readonly url: string;
+  readonly callId: string;
+  readonly carrierCallId: string;
+}
+
+/** Calls come by a signed webhook, whose answer document has the carrier open a media socket at an address with a single-use token. */
+export interface WebhookDoor {
+  readonly kind: 'webhook';
+  /** Life of the token in the stream's address. */
+  readonly streamTokenMs: number;
+  readonly body: 'form' | 'json';
+  /** The header that proves who sends, as messages name it. */
+  readonly header: string;
+  /** What that header carries, where it has the form of a proof at all: looked at before the body is read. */
+  isProof(header: string): boolean;
+  /** Whether the carrier sent this. */
+  isSigned(request: CarrierRequest, body: SignedBody): boolean | Promise<boolean>;
+  /** The voice webhook in our words; undefined when it names no call. */
+  readCall(body: unknown, botName: string | undefined): InboundCall | undefined;
+  /** Undefined when it names no call or no status. */
+  readStatus(body: unknown): CarrierStatus | undefined;
+  /** What a webhook that cannot be read lacks, for whoever sent it. */
+  readonly needs: { readonly call: string; readonly status: string };
+  readonly answers: {
+    readonly contentType: string;
+    /** Connects the call to a media stream in both directions; the call ends when the stream does, as nothing follows. */
+    stream(answer: StreamAnswer): string;
+    /** Speaks one sentence with the carrier's own voice and hangs up. @param language of the bot */
+    say(text: string, language: string): string;
+  };
+  /** Where the carrier signs the upgrade of the media socket too. */
+  readonly upgrade?: {
+    /** Refuse a socket without a right signature, whatever its token. */
+    readonly required: boolean;
+    check(request: CarrierRequest): 'good' | 'missing' | 'wrong';
+  };
+}
+
+/** Calls come as a media socket alone, which proves who opens it: it is admitted, or refused, before it is upgraded. */
+export interface SocketDoor {
+  readonly kind: 'socket';
+  /** @returns the call that it brings, or the status that it is refused with: 401 without a right proof, 400 without a call */
+  readCall(request: CarrierRequest, botName: string | undefined): InboundCall | 400 | 401;
+}
+
+export type CarrierDoor = WebhookDoor | SocketDoor;
+
+/** What a carrier's own functions get of the process. */
+export interface CarrierParts {
+  readonly clock: Clock;
+  /** Base address of the gateway, as the carrier reaches it. */
+  readonly gatewayUrl: () => string;
+}
+
+/** Settings that every carrier has. */
+export interface MediaSettings {
+  /** Time between the upgrade of a media socket and its start message. */
+  readonly startTimeoutMs: number;
+}
+
+/**
+ * One carrier, whole: everything else knows carriers by this alone. To be listed in `registry.ts`.
+ * @see docs/adding-a-carrier.md
+ */
+export interface Carrier {
+  /** In addresses (`/carriers/<name>/…`), settings and logs; lower case. */
+  readonly name: string;
+  /** As people write it. */
+  readonly title: string;
+  readonly capabilities: CarrierCapabilities;
+  /** What speech is prepared as before a leg has said what it has. */
+  readonly speechFormat: AudioFormat;
+  /** Below its name, as `settingFacts` describes each. */
+  readonly settings: z.ZodObject;
+  readonly secrets: z.ZodObject;
+  /** Name of the secret without which nobody is believed to be this carrier, and its short environment name. */
+  readonly proof: { readonly secret: string; readonly envName: string };
+  /** Environment name of what call control needs beside that. */
+  readonly controlEnvName: string;
+  /** The media protocol of one socket. */
+  codec(): MediaCodec;
+  /** What is wrong between its settings. */
+  problems?(config: CarrierConfig): readonly { readonly setting: string; readonly message: string }[];
+  startTimeoutMs(config: CarrierConfig): number;
+  /** @param proofs the secrets in force that prove who sends */
+  door(config: CarrierConfig, proofs: readonly Secret[], parts: CarrierParts): CarrierDoor;
+  /** Undefined where its account is not configured. */
+  control(config: CarrierConfig, parts: CarrierParts): CallControl | undefined;
+}
+
+/** The setting of how long a media socket may take to say its start. */
+export const startTimeoutMs = (byDefault: number) =>
+  millis(100, minute, byDefault, 'Time limit from the upgrade of a media socket to its start message');
+
+/** The setting of how long the token in a stream's address lives. */
+export const streamTokenMs = () =>
+  millis(1000, 10 * minute, 60_000, "Lifetime of the single-use token in a media stream's address");

@@ -1,0 +1,108 @@
+import { type AudioFormat, TELEPHONE_FORMAT } from '../audio/format.ts';
+import { devSecretsPath, ensureDevSecret, readDevSecret } from '../config/dev-secrets.ts';
+import type { Secret } from '../config/secrets.ts';
+import type { CarrierConfig, CarrierConfigs } from '../config/setting.ts';
+import { systemClock } from '../kernel/clock.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { Carrier, CarrierDoor, CarrierParts } from './carrier.ts';
+import type { CallControl } from './port.ts';
+import { carriers as every } from './registry.ts';
+
+/** A carrier with its configuration. */
+export interface OpenCarrier {
+  readonly carrier: Carrier;
+  readonly door: CarrierDoor;
+  /** Its proof is a development secret: whoever comes from elsewhere is refused, whatever is signed. */
+  readonly loopbackOnly: boolean;
+  readonly startTimeoutMs: number;
+  readonly control: CallControl | undefined;
+}
+
+/** By name. */
+export type OpenCarriers = ReadonlyMap<string, OpenCarrier>;
+
+export interface OpenCarriersOptions extends CarrierParts {
+  readonly configs: CarrierConfigs;
+  readonly dataDir: string;
+  readonly logger: Logger;
+  /** The registry's when absent. */
+  readonly carriers?: readonly Carrier[] | undefined;
+}
+
+/**
+ * All carriers as they are configured. One without its secret believes a development secret in the data folder, from this machine
+ * only; where that is so for all of them, the log says it.
+ * @throws the file system's error when the development secret cannot be made or read
+ */
+export function openCarriers(options: OpenCarriersOptions): OpenCarriers {
+  const { configs, dataDir, logger, carriers = every } = options;
+  if (!carriers.some((carrier) => isConfigured(carrier, configs))) {
+    const names = carriers.map(({ proof }) => proof.envName).join(' or ');
+    logger.warn(
+      { file: devSecretsPath(dataDir) },
+      `no carrier secret is set (${names}): using a development secret, accepted only from this machine`,
+    );
+  }
+  return new Map(
+    carriers.map((carrier): [string, OpenCarrier] => {
+      const config = configOf(carrier, configs);
+      const { name, proof } = carrier;
+      const given = config.secrets[proof.secret] ?? [];
+      const proofs = given.length > 0 ? given : [ensureDevSecret(dataDir, name, proof.secret)];
+      const open = {
+        carrier,
+        door: carrier.door(config, proofs, options),
+        loopbackOnly: given.length === 0,
+        startTimeoutMs: carrier.startTimeoutMs(config),
+        control: carrier.control(config, options),
+      };
+      return [name, open];
+    }),
+  );
+}
+
+/**
+ * What a gateway on this machine believes a carrier by: its configured secret, or the development secret.
+ * @throws the file system's error when there is neither
+ */
+export function proofOf(
+  carrierName: string,
+  { settings, carriers: configs }: { readonly settings: { readonly dataDir: string }; readonly carriers: CarrierConfigs },
+): Secret {
+  const carrier = every.find(({ name }) => name === carrierName);
+  if (carrier === undefined) throw new TypeError(`there is no carrier ${carrierName}`);
+  const { secret } = carrier.proof;
+  return configs.get(carrierName)?.secrets[secret]?.[0] ?? readDevSecret(settings.dataDir, carrierName, secret);
+}
+
+/** What the fixed sentences of bots are prepared as: what the carriers that are configured have, or most telephone legs. */
+export function speechFormats(configs: CarrierConfigs, carriers: readonly Carrier[] = every): readonly AudioFormat[] {
+  const wanted = carriers.filter((carrier) => isConfigured(carrier, configs)).map(({ speechFormat }) => speechFormat);
+  const formats = wanted.length === 0 ? [TELEPHONE_FORMAT] : wanted;
+  return [...new Map(formats.map((format) => [`${format.encoding} ${format.rateHz}`, format])).values()];
+}
+
+/** Whether any carrier's secret is configured, so that calls of people can come. */
+export function takesCarrierCalls(configs: CarrierConfigs, carriers: readonly Carrier[] = every): boolean {
+  return carriers.some((carrier) => isConfigured(carrier, configs));
+}
+
+/** Whether some carrier's account is configured, so that calls can be acted on. */
+export function hasControl(configs: CarrierConfigs, carriers: readonly Carrier[] = every): boolean {
+  // Nothing is asked of it here.
+  const parts: CarrierParts = { clock: systemClock, gatewayUrl: () => '' };
+  return carriers.some((carrier) => carrier.control(configOf(carrier, configs), parts) !== undefined);
+}
+
+/** Environment names of what acting on calls needs, of any carrier. */
+export function controlEnvNames(carriers: readonly Carrier[] = every): string {
+  return carriers.map(({ controlEnvName }) => controlEnvName).join(' or ');
+}
+
+function isConfigured({ name, proof }: Carrier, configs: CarrierConfigs): boolean {
+  return (configs.get(name)?.secrets[proof.secret] ?? []).length > 0;
+}
+
+function configOf(carrier: Carrier, configs: CarrierConfigs): CarrierConfig {
+  return configs.get(carrier.name) ?? { settings: carrier.settings.parse({}), secrets: {} };
+}

@@ -1,0 +1,5 @@
+import type { Carrier } from './carrier.ts';
+import { twilio } from './twilio/carrier.ts';
+
+/** Every carrier there is: one line each, and nothing else names any. */
+export const carriers: readonly Carrier[] = [twilio];

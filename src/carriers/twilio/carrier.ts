@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { MULAW_8K } from '../../audio/format.ts';
+import { flag, secret, settingFacts, text } from '../../config/setting.ts';
+import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { JsonCodec } from '../json-codec.ts';
+import { sayAnswer, streamAnswer } from './answer.ts';
+import { TwilioControl } from './control.ts';
+import { twilioCapabilities, twilioDialect } from './dialect.ts';
+import { isSignature, isSignedUpgrade, isSignedWebhook } from './signature.ts';
+import { formFields, readStatusWebhook, readVoiceWebhook } from './webhook.ts';
+
+const settings = z.object({
+  accountSid: z
+    .string()
+    .regex(/^AC[0-9a-fA-F]{32}$/, 'AC and 32 hexadecimal digits')
+    .optional()
+    .register(settingFacts, {
+      description: 'Twilio account SID, for transfers, keypad digits and hang-ups over the REST API',
+      aliases: ['OFFHOOK_TWILIO_ACCOUNT_SID'],
+    }),
+  apiUrl: text('https://api.twilio.com', "Base address of Twilio's REST API", {
+    aliases: ['OFFHOOK_TWILIO_API_URL'],
+  }),
+  streamTokenMs: streamTokenMs(),
+  startTimeoutMs: startTimeoutMs(5000),
+  requireUpgradeSignature: flag(false, 'Refuse a media socket without a signed upgrade (the token is always required)'),
+});
+
+const secrets = z.object({
+  authToken: secret(
+    'Auth token of the Twilio account; several, separated by commas, during a rotation',
+    'OFFHOOK_TWILIO_AUTH_TOKEN',
+  ),
+});
+
+const HEADER = 'x-twilio-signature';
+
+/** Twilio: signed form webhooks answered with TwiML, Media Streams over JSON messages, calls acted on over REST. */
+export const twilio: Carrier = {
+  name: 'twilio',
+  title: 'Twilio',
+  capabilities: twilioCapabilities,
+  speechFormat: MULAW_8K,
+  settings,
+  secrets,
+  proof: { secret: 'authToken', envName: 'OFFHOOK_TWILIO_AUTH_TOKEN' },
+  controlEnvName: 'OFFHOOK_TWILIO_ACCOUNT_SID',
+  codec: () => new JsonCodec(twilioDialect),
+  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
+  door(config, authTokens) {
+    const { streamTokenMs: tokenMs, requireUpgradeSignature } = settings.parse(config.settings);
+    return {
+      kind: 'webhook',
+      streamTokenMs: tokenMs,
+      body: 'form',
+      header: 'X-Twilio-Signature',
+      isProof: isSignature,
+      isSigned: ({ urls, headers }, { parsed }) =>
+        isSignedWebhook(authTokens, { signature: headers[HEADER] ?? '', urls, body: { fields: formFields(parsed) } }),
+      readCall: readVoiceWebhook,
+      readStatus: readStatusWebhook,
+      needs: {
+        call: 'The form has no usable CallSid.',
+        status: 'The form has no CallSid, or neither CallStatus nor StreamEvent.',
+      },
+      answers: {
+        contentType: 'text/xml; charset=utf-8',
+        stream: ({ url, callId }) => streamAnswer({ url, parameters: { callId } }),
+        say: sayAnswer,
+      },
+      upgrade: {
+        required: requireUpgradeSignature,
+        check({ urls, headers }) {
+          const signature = headers[HEADER];
+          if (signature === undefined || signature === '') return 'missing';
+          return isSignedUpgrade(authTokens, signature, urls) ? 'good' : 'wrong';
+        },
+      },
+    };
+  },
+  control(config, { clock, gatewayUrl }) {
+    const { apiUrl, accountSid } = settings.parse(config.settings);
+    const [authToken] = config.secrets['authToken'] ?? [];
+    if (accountSid === undefined || authToken === undefined) return undefined;
+    const voiceUrl = (): string => `${gatewayUrl()}/carriers/twilio/voice`;
+    return new TwilioControl({ apiUrl, accountSid, authToken, voiceUrl }, clock);
+  },
+};

@@ -1,0 +1,91 @@
+import type { CallAnswer } from '../call/admission/call-registry.ts';
+import type { InboundCall } from '../carriers/port.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
+import { defaultPhrases } from '../config/bot-phrases.ts';
+import { sleep } from '../kernel/abort.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { within } from '../kernel/within.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { RefusalCause } from '../observability/metrics.ts';
+import type { CallIntake, MediaExpectations } from './intake.ts';
+
+export interface AnswerDeps {
+  readonly intake: CallIntake;
+  readonly expected: MediaExpectations;
+  /** Time from the answer to a started stream. */
+  readonly mediaWithinMs: number;
+  readonly events: BusinessEvents;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/** A call that was asked for: taken, with what was made of its grant, or refused with a sentence, or there with its socket open. */
+export type AnsweredCall<Made> =
+  | { readonly kind: 'taken'; readonly made: Made }
+  | { readonly kind: 'refused'; readonly say: string; readonly language: string }
+  | { readonly kind: 'attached' };
+
+/** Longest that a caller waits for an answer; carriers give up on a webhook after 15 s. */
+const ANSWER_WITHIN_MS = 8000;
+/** A stop of the stream may come later than the webhook of the redirect that made it. */
+const STOPPED_WITHIN_MS = 2000;
+const ASKED_EVERY_MS = 20;
+
+/**
+ * Asks whether a call is taken, and expects its media if it is; whatever fails inside, the caller gets a sentence.
+ * @param make makes the answer out of the grant of its media socket
+ */
+export async function answerCall<Made>(
+  deps: AnswerDeps,
+  inbound: InboundCall,
+  requestId: string,
+  make: (grant: StreamGrant) => Made | Promise<Made>,
+): Promise<AnsweredCall<Made>> {
+  const { clock, events, expected, logger } = deps;
+  const { carrier, carrierCallId, from, to } = inbound;
+  const facts = { carrier, carrierCallId, from, to };
+  const refuse = (say: string, language: string, cause: RefusalCause, reason: string): AnsweredCall<Made> => {
+    events.callRefused({ ...facts, cause, reason });
+    return { kind: 'refused', say, language };
+  };
+  const { apology } = defaultPhrases('en');
+  let promised: string | undefined;
+  try {
+    const answering = answerOf(deps, inbound);
+    const answer = await within(clock, ANSWER_WITHIN_MS, answering, undefined);
+    if (answer === undefined) {
+      answering
+        .then((late) => abandonLate(deps, late))
+        .catch((error: unknown) => logger.error({ error, requestId }, 'call admission failed after its webhook timed out'));
+      return refuse(apology, 'en', 'late', 'admission timed out');
+    }
+    if (answer.kind === 'attached') return answer;
+    if (answer.kind === 'refuse') return refuse(answer.say, answer.language, answer.cause, answer.reason);
+    const { callId, attachmentId } = answer;
+    promised = attachmentId;
+    expected.expect(callId, attachmentId, deps.mediaWithinMs);
+    const made = await make({ carrier, carrierCallId, callId, attachmentId });
+    events.callAnswered({ ...facts, callId, ...(inbound.botName === undefined ? {} : { bot: inbound.botName }) });
+    return { kind: 'taken', made };
+  } catch (error) {
+    logger.error({ error, requestId, carrierCallId }, 'answering a call failed');
+    if (promised !== undefined) expected.abandon(promised, 'answering failed');
+    return refuse(apology, 'en', 'failed', 'answering failed');
+  }
+}
+
+/** Asks the calls; a repeated webhook whose call has its socket is asked about again, until that had time to be stopped. */
+async function answerOf({ clock, intake }: Pick<AnswerDeps, 'clock' | 'intake'>, inbound: InboundCall): Promise<CallAnswer> {
+  const untilMs = clock.nowMs() + STOPPED_WITHIN_MS;
+  for (;;) {
+    const answer = await intake.answer(inbound);
+    if (answer.kind !== 'attached' || clock.nowMs() >= untilMs) return answer;
+    await sleep(clock, ASKED_EVERY_MS);
+  }
+}
+
+/** The caller has already heard the apology: what was admitted too late is given back. */
+function abandonLate(deps: AnswerDeps, late: CallAnswer): void {
+  if (late.kind === 'accept') deps.intake.abandon(late.callId, late.attachmentId, 'answered too late');
+}

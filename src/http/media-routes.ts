@@ -1,0 +1,160 @@
+import type { IncomingMessage } from 'node:http';
+import type { WebSocket } from 'ws';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { SocketDoor, WebhookDoor } from '../carriers/carrier.ts';
+import type { StreamGrant, StreamTokens } from '../carriers/stream-token.ts';
+import { answerCall, type AnswerDeps } from './answer-call.ts';
+import type { ExpectedMedia, MediaElsewhere } from './intake.ts';
+import { sendProblem } from './problem.ts';
+import { isLocal } from './public-addresses.ts';
+import { type MediaServingDeps, serveMediaSocket } from './serve-media-socket.ts';
+import { carrierRequest, singleHeaders } from './webhook-access.ts';
+import { botNameOf } from './webhook-routes.ts';
+
+export interface MediaRoutesDeps extends Omit<AnswerDeps, 'expected'>, MediaServingDeps {
+  readonly intake: AnswerDeps['intake'];
+  readonly expected: ExpectedMedia;
+  /** Name of the carrier. */
+  readonly carrier: string;
+  readonly loopbackOnly: boolean;
+  /** Base addresses, without a trailing slash. */
+  readonly addresses: () => readonly string[];
+  /** The processes that serve media; this one when absent. */
+  readonly elsewhere: MediaElsewhere | undefined;
+  /** What a client sent behind the request of its upgrade. */
+  readonly earlyBytes: (upgrade: IncomingMessage) => Uint8Array;
+  /** Media sockets that have not started, of all carriers together. */
+  readonly pending: PendingSockets;
+}
+
+type Refuse = (status: number, reason: string, callId?: string) => FastifyReply;
+/** @returns the grant of this socket, or the answer that refuses it */
+type Admission = (request: FastifyRequest, refuse: Refuse) => Promise<StreamGrant | FastifyReply>;
+
+/** Calls that are remembered for a signed socket: as many as there may be live ones. */
+const MOST_SIGNED = 10_000;
+
+/**
+ * `WS /carriers/<name>/stream/<token>`, for carriers whose webhook got the token. Refused before the upgrade: 404 for a plain request,
+ * 429 for too many sockets that wait, 403 for a token that is forged, expired or spent, or a missing signature where one is required.
+ */
+export function streamRoute(app: FastifyInstance, door: WebhookDoor, tokens: StreamTokens, deps: MediaRoutesDeps): void {
+  const signedCalls = new Set<string>();
+  const upgradeSignature = (request: FastifyRequest) =>
+    door.upgrade?.check(carrierRequest(request, deps.addresses())) ?? 'missing';
+  mediaRoute(app, `/carriers/${deps.carrier}/stream/:token`, deps, async (request, refuse) => {
+    const { token = '' } = request.params as { readonly token?: string };
+    // The token is not spent on an upgrade that is refused for its signature.
+    const required = door.upgrade?.required === true ? upgradeSignature(request) : 'good';
+    if (required !== 'good') return refuse(403, `signature-${required}`);
+    const claimed = await tokens.claim(token, deps.carrier);
+    if ('refused' in claimed) return refuse(403, claimed.refused);
+    const { grant } = claimed;
+    const { callId } = grant;
+    const signature = upgradeSignature(request);
+    // A carrier that signed the first socket of a call signs all of them: another is by somebody who replayed its webhook.
+    if (signature !== 'good' && signedCalls.has(callId)) {
+      (deps.elsewhere ?? deps.expected).abandon(grant.attachmentId, 'its socket was not signed, and an earlier one was');
+      return refuse(403, `signature-${signature}`, callId);
+    }
+    if (signature === 'good') {
+      signedCalls.delete(callId);
+      signedCalls.add(callId);
+      const [oldest] = signedCalls;
+      if (signedCalls.size > MOST_SIGNED && oldest !== undefined) signedCalls.delete(oldest);
+    }
+    if (signature === 'wrong') {
+      const { carrier } = deps;
+      deps.logger.warn(
+        { carrier, callId, address: request.ip },
+        'media socket accepted by its token; its upgrade signature does not match',
+      );
+    }
+    return grant;
+  });
+}
+
+/**
+ * `WS /carriers/<name>/media/<bot>`, for carriers whose socket is all that comes of a call. Refused before the upgrade: 401 without a right
+ * proof, 400 without a call, 503 for a call that is not taken, 409 for one that has its socket.
+ */
+export function socketRoute(app: FastifyInstance, door: SocketDoor, deps: MediaRoutesDeps): void {
+  const { carrier } = deps;
+  const answering = { ...deps, expected: deps.elsewhere ?? deps.expected };
+  mediaRoute(app, `/carriers/${carrier}/media/:bot?`, deps, async (request, refuse) => {
+    const inbound = door.readCall(carrierRequest(request, deps.addresses()), botNameOf(request));
+    if (inbound === 400) return refuse(400, 'no-call');
+    if (inbound === 401) return refuse(401, 'unsigned');
+    const answer = await answerCall(answering, { ...inbound, carrier }, request.id, (grant) => grant);
+    if (answer.kind === 'attached') return refuse(409, 'attached');
+    return answer.kind === 'taken' ? answer.made : refuse(503, 'call-refused');
+  });
+}
+
+/** One address of media sockets: each is admitted before it is upgraded, here or in the process that has its call. */
+function mediaRoute(app: FastifyInstance, path: string, deps: MediaRoutesDeps, admission: Admission): void {
+  const { carrier, pending, elsewhere } = deps;
+  const grants = new WeakMap<FastifyRequest, StreamGrant>();
+  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+    if (!request.ws) return sendProblem(request, reply, 404);
+    const refuse: Refuse = (status, reason, callId) => {
+      const known = callId === undefined ? {} : { callId };
+      deps.events.streamRefused({ carrier, reason, status, address: request.ip, ...known });
+      return sendProblem(request, reply, status);
+    };
+    if (deps.loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers)) return refuse(403, 'not-local');
+    if (pending.isFull(request.ip)) return refuse(429, 'too-many-pending');
+    const grant = await admission(request, refuse);
+    if (!('callId' in grant)) return grant;
+    if (elsewhere === undefined) {
+      grants.set(request, grant);
+      return undefined;
+    }
+    const leave = pending.enter(request.ip);
+    const early = deps.earlyBytes(request.raw);
+    reply.hijack();
+    reply.raw.detachSocket(request.raw.socket);
+    elsewhere
+      .take(grant, { socket: request.raw.socket, headers: singleHeaders(request), early, address: request.ip })
+      .catch((error: unknown) => deps.logger.warn({ callId: grant.callId, error }, 'media socket handover failed'))
+      .finally(leave);
+    return reply;
+  };
+  const serve = (socket: WebSocket, request: FastifyRequest): void => {
+    const grant = grants.get(request);
+    if (grant === undefined) {
+      socket.close(1011, 'not admitted');
+      return;
+    }
+    const { ip: address, raw } = request;
+    serveMediaSocket(deps, { socket, stream: raw.socket, grant, address, settled: pending.enter(address) });
+  };
+  app.get(path, { websocket: true, preHandler: admit }, serve);
+}
+
+/** Counts media sockets that have not started, by address, so that one address cannot hold many open. */
+export class PendingSockets {
+  readonly #counts = new Map<string, number>();
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  isFull(address: string): boolean {
+    return (this.#counts.get(address) ?? 0) >= this.#limit;
+  }
+
+  /** @returns gives the place back; further calls of it do nothing */
+  enter(address: string): () => void {
+    this.#counts.set(address, (this.#counts.get(address) ?? 0) + 1);
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      const left = (this.#counts.get(address) ?? 1) - 1;
+      if (left === 0) this.#counts.delete(address);
+      else this.#counts.set(address, left);
+    };
+  }
+}

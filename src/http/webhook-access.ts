@@ -1,0 +1,100 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CarrierRequest, SignedBody, WebhookDoor } from '../carriers/carrier.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { BusinessEvents } from '../observability/events.ts';
+import { RateLimit } from './api/rate-limit.ts';
+import { sendProblem } from './problem.ts';
+import { isLocal } from './public-addresses.ts';
+
+export interface WebhookAccessDeps {
+  /** Name of the carrier. */
+  readonly carrier: string;
+  readonly door: Pick<WebhookDoor, 'header' | 'isProof' | 'isSigned'>;
+  /** The proof is a development secret: requests from elsewhere are refused, however they are signed. */
+  readonly loopbackOnly: boolean;
+  readonly events: Pick<BusinessEvents, 'webhookRefused'>;
+  /** Base addresses, without a trailing slash. */
+  readonly addresses: () => readonly string[];
+  readonly clock: Clock;
+}
+
+/** Refused webhooks of one address: twenty in a row, then one a second. */
+const REFUSALS = { burst: 20, perSecond: 1 };
+/** Larger webhooks are not read from an address past that pace. The carrier's own have about 1 KB. */
+const PACED_BODY_BYTES = 8192;
+/** Longest path and query of a webhook. */
+const URL_CHARACTERS = 2048;
+
+/**
+ * Lets only a carrier's signed webhooks through: 400 without a signature, 403 with a wrong one or, for the development secret, from another
+ * machine; 429 for the refused ones of an address that sends many. All callers may have the address of one proxy, so a webhook
+ * that is signed rightly is never refused for what else comes from there; what each wrong one costs is bounded instead.
+ */
+export class WebhookAccess {
+  readonly #deps: WebhookAccessDeps;
+  readonly #refusals: RateLimit;
+
+  constructor(deps: WebhookAccessDeps) {
+    this.#deps = deps;
+    this.#refusals = new RateLimit(deps.clock, REFUSALS);
+  }
+
+  /** Before the body is read: refuses what no body can make right. Answers by itself then. */
+  admit(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+    const { door, loopbackOnly } = this.#deps;
+    if (loopbackOnly && !isLocal(request.socket.remoteAddress, request.headers))
+      return this.#refuse(request, reply, [403, 'not-local', 'No carrier secret is configured; only this machine may call.']);
+    const proof = this.proofOf(request);
+    if (proof === undefined) return this.#refuse(request, reply, [400, 'unsigned', `The ${door.header} header is missing.`]);
+    if (!door.isProof(proof)) return this.#refuse(request, reply, this.#wrongSignature);
+    if (request.url.length > URL_CHARACTERS)
+      return this.#refuse(request, reply, [414, 'url', `The address is longer than ${URL_CHARACTERS} characters.`]);
+    const bytes = Number(request.headers['content-length'] ?? Number.NaN);
+    if (this.#refusals.wait(request.ip) > 0 && !(bytes <= PACED_BODY_BYTES))
+      return this.#refuse(request, reply, [429, 'pace', `Meanwhile only bodies of up to ${PACED_BODY_BYTES} bytes are read.`]);
+    return undefined;
+  }
+
+  /** Once the body has been parsed, which is part of what is signed. Answers by itself when it refuses. */
+  async check(request: FastifyRequest, reply: FastifyReply, body: SignedBody): Promise<FastifyReply | undefined> {
+    const signed = await this.#deps.door.isSigned(carrierRequest(request, this.#deps.addresses()), body);
+    return signed ? undefined : this.#refuse(request, reply, this.#wrongSignature);
+  }
+
+  /** What proves who sends, as it came. */
+  proofOf(request: FastifyRequest): string | undefined {
+    const header = request.headers[this.#deps.door.header.toLowerCase()];
+    return typeof header === 'string' && header !== '' ? header : undefined;
+  }
+
+  /** Counts a webhook that was refused. @returns 0, or the seconds to wait where its address is past its pace */
+  noteRefusal(request: FastifyRequest, status: number, reason: string): number {
+    this.#deps.events.webhookRefused({ carrier: this.#deps.carrier, reason, status, address: request.ip });
+    return this.#refusals.take(request.ip);
+  }
+
+  get #wrongSignature(): RefusedWebhook {
+    return [403, 'signature', `The ${this.#deps.door.header} header does not match this address and body.`];
+  }
+
+  #refuse(request: FastifyRequest, reply: FastifyReply, [status, reason, detail]: RefusedWebhook): FastifyReply {
+    const waitS = this.noteRefusal(request, status, reason);
+    if (waitS === 0) return sendProblem(request, reply, status, detail);
+    reply.header('retry-after', waitS);
+    return sendProblem(request, reply, 429, `Too many webhooks from this address were refused. ${detail}`);
+  }
+}
+
+type RefusedWebhook = readonly [status: number, reason: string, detail: string];
+
+/** A request as carriers look at it. @param addresses base addresses of the gateway, without a trailing slash */
+export function carrierRequest(request: FastifyRequest, addresses: readonly string[]): CarrierRequest {
+  return { urls: addresses.map((base) => base + request.url), headers: singleHeaders(request) };
+}
+
+/** One text a header. */
+export function singleHeaders({ headers }: Pick<FastifyRequest, 'headers'>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+}

@@ -1,0 +1,129 @@
+import { parse } from 'node:querystring';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { SignedBody, WebhookDoor } from '../carriers/carrier.ts';
+import type { StreamTokens } from '../carriers/stream-token.ts';
+import { answerCall, type AnswerDeps } from './answer-call.ts';
+import { RequestRefused } from './problem.ts';
+import { socketAddress } from './public-addresses.ts';
+import { WebhookAccess, type WebhookAccessDeps } from './webhook-access.ts';
+
+export interface WebhookRoutesDeps extends WebhookAccessDeps, AnswerDeps {
+  readonly door: WebhookDoor;
+  readonly events: AnswerDeps['events'];
+  /** Largest body that is read. */
+  readonly bodyBytes: number;
+  readonly tokens: StreamTokens;
+}
+
+/** Signatures of answered webhooks that are remembered: as many as there may be live calls. */
+const MOST_ANSWERED = 10_000;
+
+const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
+
+/**
+ * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered with its document, and its status callback. Both signed. For a
+ * scope of its own.
+ */
+export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): void {
+  const { carrier, door } = deps;
+  const access = new WebhookAccess(deps);
+  const answered = new Set<string>();
+  takeBodies(app, {
+    type: door.body,
+    bodyLimit: deps.bodyBytes,
+    onRefused: (request) => void access.noteRefusal(request, 400, 'fields'),
+  });
+  app.addHook('onRequest', async (request, reply) => access.admit(request, reply));
+  app.addHook('preHandler', (request, reply) => access.check(request, reply, bodyOf(request)));
+  app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
+    const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
+    if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
+    const proof = access.proofOf(request) ?? '';
+    const isRepeat = answered.delete(proof);
+    answered.add(proof);
+    const [oldest] = answered;
+    if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
+    const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}) };
+    const answer = await answerCall(deps, asked, request.id, async (grant) => {
+      const [address = ''] = deps.addresses();
+      const url = `${socketAddress(address)}/carriers/${carrier}/stream/${await deps.tokens.mint(grant)}`;
+      return door.answers.stream({ url, callId: grant.callId, carrierCallId: grant.carrierCallId });
+    });
+    if (answer.kind === 'attached') {
+      access.noteRefusal(request, 409, 'repeated');
+      throw new RequestRefused(409, 'This webhook was answered before, and the media of its call goes on.');
+    }
+    const document = answer.kind === 'taken' ? answer.made : door.answers.say(answer.say, answer.language);
+    return reply.type(door.answers.contentType).send(document);
+  });
+  app.post(`/carriers/${carrier}/status`, (request, reply) => {
+    const status = door.readStatus(bodyOf(request).parsed);
+    if (status === undefined) throw new RequestRefused(400, door.needs.status);
+    const { streamError, ...facts } = status;
+    if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
+    deps.intake.carrierStatus(status.carrierCallId, status.status, status.terminal);
+    return reply.code(204).send();
+  });
+}
+
+/** Carriers send some thirty fields. */
+const MOST_FIELDS = 200;
+
+interface BodyReading {
+  readonly type: WebhookDoor['body'];
+  readonly bodyLimit: number;
+  /** Told of a form that is refused for its number of fields. */
+  readonly onRefused: (request: FastifyRequest) => void;
+}
+
+/**
+ * Reads a carrier's bodies, in this scope alone; a field of a form that comes twice is a list. A form with too many fields is refused
+ * with 400 before it is parsed: what is done with fields takes much longer than to count them.
+ */
+function takeBodies(app: FastifyInstance, { type, bodyLimit, onRefused }: BodyReading): void {
+  const take = (contentType: string, parsed: (raw: string, request: FastifyRequest) => unknown): void => {
+    app.addContentTypeParser(contentType, { parseAs: 'string', bodyLimit }, (request, body, done) => {
+      const raw = String(body);
+      try {
+        done(null, { raw, parsed: parsed(raw, request) } satisfies SignedBody);
+      } catch (error) {
+        done(error instanceof RequestRefused ? error : new RequestRefused(400, 'The body is not JSON.'));
+      }
+    });
+  };
+  switch (type) {
+    case 'json':
+      return take('application/json', (raw): unknown => JSON.parse(raw));
+    case 'form':
+      return take('application/x-www-form-urlencoded', (raw, request) => {
+        if (!hasMoreFields(raw, MOST_FIELDS)) return parse(raw, '&', '=', { maxKeys: MOST_FIELDS });
+        onRefused(request);
+        throw new RequestRefused(400, `The form has more than ${MOST_FIELDS} fields.`);
+      });
+  }
+}
+
+function hasMoreFields(text: string, most: number): boolean {
+  let count = 1;
+  for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
+}
+
+const signedBody = z.object({ raw: z.string(), parsed: z.unknown() });
+
+/** A request without a body is one with an empty body. */
+function bodyOf(request: FastifyRequest): SignedBody {
+  const found = signedBody.safeParse(request.body);
+  return found.success ? found.data : { raw: '', parsed: undefined };
+}
+
+/** The bot named by the path, else by the query parameter `bot` of the webhook's address (which is signed too). */
+export function botNameOf(request: FastifyRequest): string | undefined {
+  const inPath = botParameter.safeParse(request.params);
+  const inQuery = botParameter.safeParse(request.query);
+  return (inPath.success ? inPath.data.bot : undefined) ?? (inQuery.success ? inQuery.data.bot : undefined);
+}

@@ -1,0 +1,50 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { carriers } from '../../../src/carriers/registry.ts';
+import { openCarriers, proofOf, takesCarrierCalls } from '../../../src/carriers/open-carriers.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { createLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+
+function opened(env: Record<string, string>) {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'warn', stream: { write: (line) => void lines.push(line) } });
+  const dataDir = mkdtempSync(join(tmpdir(), 'offhook-carriers-'));
+  const config = loadConfig({ env, files: [] });
+  const parts = { clock: new ManualClock(), gatewayUrl: () => 'https://voice.example.com' };
+  const open = openCarriers({ ...parts, configs: config.carriers, dataDir, logger });
+  return { open, lines, configs: config.carriers, proof: (name: string) => proofOf(name, { ...config, settings: { dataDir } }) };
+}
+
+describe('openCarriers', () => {
+  it('believes the configured secret from anywhere', () => {
+    const { open, lines, configs, proof } = opened({ OFFHOOK_TWILIO_AUTH_TOKEN: 'a, b' });
+    expect(open.get('twilio')).toMatchObject({ loopbackOnly: false, control: undefined });
+    expect(proof('twilio').reveal()).toBe('a');
+    expect(takesCarrierCalls(configs)).toBe(true);
+    expect(lines).toEqual([]);
+  });
+
+  it('makes a development secret for this machine alone, and says so without telling it', () => {
+    const { open, lines, configs, proof } = opened({});
+    expect([...open.keys()]).toEqual(carriers.map(({ name }) => name));
+    expect([...open.values()].every(({ loopbackOnly }) => loopbackOnly)).toBe(true);
+    expect(takesCarrierCalls(configs)).toBe(false);
+    expect(lines.join()).toContain('OFFHOOK_TWILIO_AUTH_TOKEN');
+    expect(lines.join()).not.toContain(proof('twilio').reveal());
+  });
+
+  it('lets a carrier that is not configured in from this machine alone, whatever another has', () => {
+    const { open } = opened({ OFFHOOK_TWILIO_AUTH_TOKEN: 'a' });
+    for (const [name, { loopbackOnly }] of open) expect(loopbackOnly).toBe(name !== 'twilio');
+  });
+
+  it('acts on calls once the account is known', () => {
+    const account = { OFFHOOK_TWILIO_ACCOUNT_SID: `AC${'0'.repeat(32)}` };
+    expect(opened({ ...account, OFFHOOK_TWILIO_AUTH_TOKEN: 'a' }).open.get('twilio')?.control).toBeDefined();
+    // A development secret is none that the carrier's REST interface takes.
+    expect(opened(account).open.get('twilio')?.control).toBeUndefined();
+  });
+});
