@@ -3,10 +3,11 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import { thorough } from './support/thorough.ts';
 
 /** The same verdict every time, for everyone; `FC_SEED=random` looks for what no seed has found yet, and prints the one that has. */
 const seed = process.env.FC_SEED ?? '20261121';
-if (seed !== 'random') fc.configureGlobal({ seed: Number(seed) });
+fc.configureGlobal({ numRuns: thorough(50, 200), ...(seed === 'random' ? {} : { seed: Number(seed) }) });
 
 /** Whether both are typed arrays of one type with the same bytes; undefined lets vitest compare them element by element. */
 function sameBytes(one: unknown, other: unknown): true | undefined {
@@ -23,6 +24,6 @@ if (!Reflect.has(globalThis, ONCE)) {
   // V8 keeps the machine code of the embedded Postgres for as long as somebody holds the module, and compiles it anew, a second
   // of processor time, once the last store was closed.
   const pglite = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'));
-  const { compile } = Reflect.get(globalThis, 'WebAssembly') as { compile(bytes: Uint8Array): Promise<object> };
-  Reflect.set(globalThis, ONCE, await compile(readFileSync(join(pglite, 'pglite.wasm'))));
+  const wasm = Reflect.get(globalThis, 'WebAssembly') as { compile(bytes: Uint8Array): Promise<object> };
+  Reflect.set(globalThis, ONCE, await wasm.compile(readFileSync(join(pglite, 'pglite.wasm'))));
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { lastJson } from '../support/command.ts';
+import { lastJson, runCommand } from '../support/command.ts';
 import { runOffhook } from './run-offhook.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
@@ -65,7 +65,7 @@ it('ends at Ctrl-C without leaving a process or a file', async () => {
 }, 120_000);
 
 it('refuses a number of calls that is none', async () => {
-  const finished = await runOffhook(['bench', '--calls', 'many']);
+  const finished = await runCommand(['bench', '--calls', 'many']);
   expect(finished.code).toBe(2);
   expect(finished.stderr).toContain('a whole number from 1 to 10000');
 });

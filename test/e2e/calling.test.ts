@@ -5,7 +5,7 @@ import { activeLevelDb } from '../../src/audio/level.ts';
 import { parseWav } from '../../src/audio/wav.ts';
 import { eventually } from '../integration/gateway/eventually.ts';
 import { type GatewayBench, startGatewayBench } from '../integration/gateway/gateway-bench.ts';
-import { lastJson } from '../support/command.ts';
+import { lastJson, runCommand } from '../support/command.ts';
 import { startOffhook } from './run-offhook.ts';
 
 // Each starts a process, which compiles the program first when it has changed.
@@ -59,15 +59,15 @@ it.concurrent('calls a gateway whose public address leads nowhere yet, and says 
   await using gateway = await startGatewayBench({ env });
   const here = { OFFHOOK_DATA_DIR: gateway.dataDir, OFFHOOK_PORT: new URL(gateway.gateway.url).port };
   const flags = ['call', '--json', '--say', '#7'];
-  const called = await startOffhook(flags, { ...here, ...env }).finished;
+  const called = await runCommand(flags, { ...here, ...env });
   expect(lastJson(called)).toMatchObject({ ok: true, turns: [{}, { callerText: '7', botHeardText: 'You pressed 7.' }] });
-  const refused = await startOffhook(flags, here).finished;
+  const refused = await runCommand(flags, here);
   expect(refused.stderr).toContain('give this shell the OFFHOOK_PUBLIC_URL');
 });
 
 it.concurrent('lists the bots when it is asked for one that there is not', async () => {
   const flags = ['call', '--url', bench.gateway.url, '--bot', 'clinik', '--say', '#1'];
-  const finished = await startOffhook(flags, { OFFHOOK_DATA_DIR: bench.dataDir }).finished;
+  const finished = await runCommand(flags, { OFFHOOK_DATA_DIR: bench.dataDir });
   expect(finished.code).toBe(1);
   expect(finished.stderr).toContain('there is no bot "clinik"; the bots here are clinic-hi, clinic. Did you mean clinic?');
 });

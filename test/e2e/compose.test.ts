@@ -13,7 +13,7 @@ import { freePort, run, until } from '../support/processes.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { requireTool } from '../support/requires.ts';
 import { startTestPlatform } from '../integration/platform/setup.ts';
-import { lastJson } from '../support/command.ts';
+import { lastJson, runCommand } from '../support/command.ts';
 import { runOffhook } from './run-offhook.ts';
 
 const service = z.looseObject({
@@ -90,7 +90,7 @@ it.runIf(tools.postgres !== undefined && tools.redis !== undefined)(
       const { OFFHOOK_DATA_DIR: dataDir = '' } = environmentOf('gateway');
       await until('the gateway', async () => (await runningGateways(dataDir)).length === 1, 90_000);
       await until('the worker', () => worker.output().includes('Working on'), 90_000);
-      const call = await runOffhook(['call', '--url', url, '--say', '#2', '--json'], environmentOf('gateway'));
+      const call = await runCommand(['call', '--url', url, '--say', '#2', '--json'], environmentOf('gateway'));
       expect(call.code, `${call.stderr}${gateway.output()}`).toBe(0);
       expect(lastJson(call)).toBeDefined();
       const database = new Client({ connectionString: postgres.url });

@@ -7,7 +7,7 @@ import { runningGateways } from '../../src/cli/running-gateways.ts';
 import { packageRoot } from '../../src/cli/setup/package-root.ts';
 import { temporaryFolder } from '../support/databases.ts';
 import { until } from '../support/processes.ts';
-import { lastJson } from '../support/command.ts';
+import { lastJson, runCommand } from '../support/command.ts';
 import { runOffhook } from './run-offhook.ts';
 
 /** Addresses at which nobody answers: a gateway starts all the same, and takes no calls. */
@@ -38,16 +38,16 @@ it('reads its bots again when it is told, says who has its port, and ends with t
   const npmEnded = once(npm, 'exit');
   const gateway = await until('the gateway', async () => (await runningGateways(dataDir))[0], 60_000);
   try {
-    expect(await runOffhook(['reload'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining(gateway.url) as unknown });
+    expect(await runCommand(['reload'], env)).toMatchObject({ code: 0, stdout: expect.stringContaining(gateway.url) as unknown });
     writeFileSync(join(bots, 'greeter.yaml'), BOT.replace('voice: Nisha', 'voise: Nisha'));
-    const refused = await runOffhook(['reload', '--json'], env);
+    const refused = await runCommand(['reload', '--json'], env);
     expect(refused.code).toBe(1);
     const { pid } = gateway.owner;
     const problems = expect.arrayContaining([expect.stringContaining('voise')]) as unknown;
     expect(lastJson(refused)).toMatchObject({ gateways: [{ pid, problems }] });
 
     const port = new URL(gateway.url).port;
-    const second = await runOffhook(['start'], {
+    const second = await runCommand(['start'], {
       ...env,
       OFFHOOK_BOTS__FOLDER: join(packageRoot, 'config/bots'),
       OFFHOOK_DATA_DIR: join(folder.path, 'other'),

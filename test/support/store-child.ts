@@ -1,3 +1,4 @@
+import { sleep } from '../../src/kernel/abort.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { openDatabase, storeOn } from '../../src/store/database.ts';
 import { callRecordOf } from './call-records.ts';
@@ -17,6 +18,7 @@ for (let index = 0; !stopping.signal.aborted; index += 1) {
   const id = `${prefix}${index}`;
   await store.calls.upsert(callRecordOf({ id }));
   process.stdout.write(`${id}\n`);
+  await sleep(systemClock, 5);
 }
 await store.close();
 process.exit(0);

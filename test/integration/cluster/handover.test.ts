@@ -8,6 +8,7 @@ import type { MediaElsewhere } from '../../../src/http/intake.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { answer, type Gateway, openSocket, openStream, startGateway, upgradeHeader } from '../http/gateway.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const CHILD = fileURLToPath(new URL('../../support/media-child.ts', import.meta.url));
 let media: MediaProcess;
@@ -15,7 +16,8 @@ let gateway: Gateway;
 let taken = 0;
 
 beforeAll(async () => {
-  const child = fork(CHILD, [], { execArgv: ['--import', import.meta.resolve('tsx')] });
+  const args = await nodeArguments(CHILD);
+  const child = fork(args.at(-1) ?? '', [], { execArgv: args.slice(0, -1) });
   media = new MediaProcess({ number: 1, child, clock: systemClock, logger: silentLogger, onReport: () => undefined });
   await media.up(60_000);
   const elsewhere: MediaElsewhere = {

@@ -6,6 +6,7 @@ import { ApiKeys } from '../../../src/http/api/api-keys.ts';
 import { FileLock } from '../../../src/kernel/file-lock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/api-keys-child.ts', import.meta.url));
 const facts = { name: 'a', tenantId: 'default', scopes: ['calls:read' as const] };
@@ -21,7 +22,7 @@ describe('the file of the API keys', () => {
   });
 
   it('keeps every key that processes make at once, and leaves nothing else behind', async () => {
-    const args = ['--import', 'tsx', childProgram, path, '30'];
+    const args = [...(await nodeArguments(childProgram)), path, '30'];
     const children = Array.from({ length: 4 }, () => run(process.execPath, args));
     for (const maker of children) {
       await until('the end of a process', () => maker.child.exitCode !== null, 60_000);

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Outbox } from '../../../src/jobs/outbox/outbox.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/outbox-child.ts', import.meta.url));
 const wallMs = (): number => Date.now();
@@ -18,7 +19,7 @@ async function numbersIn(outbox: Outbox): Promise<unknown[]> {
 describe('Outbox', () => {
   it('has every entry whose append returned before kill -9, whole and in order', async () => {
     await using folder = await temporaryFolder();
-    const child = run(process.execPath, ['--import', 'tsx', childProgram, folder.path]);
+    const child = run(process.execPath, [...(await nodeArguments(childProgram)), folder.path]);
     try {
       await until('entries to be kept', () => child.output().split('\n').length > 20);
     } finally {

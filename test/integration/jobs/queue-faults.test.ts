@@ -8,6 +8,7 @@ import { onProblem, temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
 import { startRedis } from '../../support/redis-server.ts';
 import { requireTool } from '../../support/requires.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/worker-child.ts', import.meta.url));
 const redisProgram = requireTool('redis-server');
@@ -19,7 +20,7 @@ describe.concurrent('the job queue', () => {
     await using database = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
     await using queue = openQueue({ redisUrl: undefined, database, clock: systemClock, onProblem, stalledMs: 300 });
     await queue.enqueue('killed', 'k', { n: 1 });
-    const child = run(process.execPath, ['--import', 'tsx', childProgram, folder.path, 'killed']);
+    const child = run(process.execPath, [...(await nodeArguments(childProgram)), folder.path, 'killed']);
     try {
       await until('the child to take the job', () => child.output() === 'peer k\n', 40_000);
     } finally {

@@ -11,12 +11,13 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const otherGateway = fileURLToPath(new URL('../../support/live-call-child.ts', import.meta.url));
 
 it('leaves the calls of another gateway on the same folder alone, and ends them when that one is killed', async () => {
   await using folder = await temporaryFolder();
-  const other = run(process.execPath, ['--import', 'tsx', otherGateway, folder.path]);
+  const other = run(process.execPath, [...(await nodeArguments(otherGateway)), folder.path]);
   try {
     await until('the other gateway', () => other.output().includes('holds'), 60_000);
     const journalled = join(folder.path, 'calls', 'call_live.json');

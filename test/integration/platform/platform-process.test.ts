@@ -13,10 +13,10 @@ import { silentLogger } from '../../../src/observability/logger.ts';
 import { runPlatform } from '../../../src/platform/main.ts';
 import { until } from '../../support/processes.ts';
 import { startTestPlatform } from './setup.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const program = fileURLToPath(new URL('./tone-platform.ts', import.meta.url));
-const tsx = import.meta.resolve('tsx');
-const command = [process.execPath, '--import', tsx, program] as const;
+const command = [process.execPath, ...(await nodeArguments(program))] as const;
 
 const options: PlatformProcessOptions = {
   port: 0,

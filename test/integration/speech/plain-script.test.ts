@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { startScripted } from './scripted-platform.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../support/speech-child.ts', import.meta.url));
 
@@ -28,7 +29,7 @@ it('keeps the process of a plain script alive through every wait of the client',
       } else if (text === 'commit') scripted.json({ type: 'final', seg: 0, text: 'seven', end_of_utterance: true });
     },
   });
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', SCRIPT, platform.url]);
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...(await nodeArguments(SCRIPT)), platform.url]);
   expect({ said: stdout.trim().split('\n'), stderr }).toEqual({
     said: [
       'after a 502 of the token service: token-1',

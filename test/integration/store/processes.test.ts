@@ -11,11 +11,12 @@ import { FolderLock } from '../../../src/kernel/folder-lock.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
 import { type Running, run, until } from '../../support/processes.ts';
+import { nodeArguments } from '../../support/program.ts';
 
 const childProgram = fileURLToPath(new URL('../../support/store-child.ts', import.meta.url));
 
-function startChild(dataDir: string, ...args: readonly string[]): Running {
-  return run(process.execPath, ['--import', 'tsx', childProgram, dataDir, ...args]);
+async function startChild(dataDir: string, ...args: readonly string[]): Promise<Running> {
+  return run(process.execPath, [...(await nodeArguments(childProgram)), dataDir, ...args]);
 }
 
 const lines = (child: Running): string[] => child.output().split('\n').slice(0, -1);
@@ -46,11 +47,11 @@ afterAll(async () => {
 describe.concurrent('the embedded store between processes', () => {
   it('serves others through its socket, survives kill -9 of its owner, and is taken over with nothing lost', async () => {
     await using folder = await temporaryFolder();
-    const first = startChild(folder.path, 'owner-');
+    const first = await startChild(folder.path, 'owner-');
     const peers: Running[] = [];
     try {
       await written(first, 1);
-      const peer = startChild(folder.path, 'peer-');
+      const peer = await startChild(folder.path, 'peer-');
       peers.push(peer);
       await written(peer, 5);
       await written(first, 10);
@@ -81,7 +82,7 @@ describe.concurrent('the embedded store between processes', () => {
   it('is taken over by one of those that joined when its owner is killed, and the others join that one', async () => {
     await using folder = await temporaryFolder();
     const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
-    const first = startChild(folder.path, 'owner-');
+    const first = await startChild(folder.path, 'owner-');
     let third: Running | undefined;
     try {
       await written(first, 1);
@@ -109,7 +110,7 @@ describe.concurrent('the embedded store between processes', () => {
         for (const database of [left, right]) expect(await storeOn(database).calls.get('default', id), id).toBeDefined();
       await queue.enqueue('survives', 'after', {});
       await until('the second job', () => done.includes('after'), 30_000);
-      third = startChild(folder.path, 'third-');
+      third = await startChild(folder.path, 'third-');
       await written(third, 1);
       expect(lines(third)[0]).toBe('peer');
     } finally {
@@ -154,7 +155,7 @@ describe.concurrent('the embedded store between processes', () => {
     });
     if (attempt.state !== 'held') throw new Error('a new folder is free');
     await using _lock = attempt.lock;
-    const child = startChild(folder.path, 'late-', '300');
+    const child = await startChild(folder.path, 'late-', '300');
     try {
       await until('its end', () => child.child.exitCode !== null, 40_000);
       expect(child.child.exitCode, child.output()).toBe(1);
