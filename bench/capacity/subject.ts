@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import { sparingEnvironment } from '../../src/kernel/allocator.ts';
+import { lowMemoryEnvironment } from '../../src/kernel/process-tuning.ts';
 import type { ChildFacts, ChildOrder, ChildReady, ChildReport } from './child.ts';
 import type { WorkloadName } from './workload.ts';
 
@@ -24,7 +24,7 @@ export class SubjectProcess {
   constructor({ folder, name, workload, env }: SubjectOptions) {
     this.#child = fork(join(folder, `${name}-child.js`), [], {
       execArgv: ['--no-warnings', ...extraArguments()],
-      env: { ...sparingEnvironment(process.env), ...env, BENCH_WORKLOAD: workload },
+      env: { ...lowMemoryEnvironment(process.env), ...env, BENCH_WORKLOAD: workload },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { callersReport, done, speechAddresses, target, BenchChild } from '../../src/cli/bench/bench-child.ts';
-import { sparingEnvironment } from '../../src/kernel/allocator.ts';
+import { lowMemoryEnvironment } from '../../src/kernel/process-tuning.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { compile } from '../capacity/compiled.ts';
 import { measureRow } from '../capacity/row.ts';
@@ -36,7 +36,7 @@ process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
 const child = (file: string, ...execArgv: string[]) =>
   fork(join(out, file), [], {
     execArgv: ['--no-warnings', ...execArgv],
-    env: sparingEnvironment(process.env),
+    env: lowMemoryEnvironment(process.env),
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
 await using callers = new BenchChild(child('src/cli/bench/callers-child.js'), 'the process of the callers', systemClock);

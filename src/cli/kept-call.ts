@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { sleep } from '../kernel/abort.ts';
+import { sleep } from '../kernel/waiting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { RecordingCoder } from '../audio/recording/recording-coder.ts';
 import { temporaryFolder } from '../kernel/temporary.ts';

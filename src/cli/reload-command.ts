@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { sleep } from '../kernel/abort.ts';
-import { systemClock } from '../kernel/clock.ts';
+import { sleep } from '../kernel/waiting.ts';
+import { systemClock, stayAwake } from '../kernel/clock.ts';
 import { errorText, errorTextWithCause } from '../kernel/errors.ts';
-import { stayAwake } from '../kernel/stay-awake.ts';
 import { errorsOf, problemText } from '../config/problem.ts';
 import type { Gateway } from '../gateway/app.ts';
 import { readConfiguration, readGatewayConfiguration } from './setup/configuration.ts';

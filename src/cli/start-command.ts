@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { startGateway } from '../gateway/app.ts';
 import { readEnvironment } from '../config/env.ts';
 import { type FrontOptions, startFront } from '../gateway/front.ts';
-import { sparingEnvironment } from '../kernel/allocator.ts';
+import { lowMemoryEnvironment } from '../kernel/process-tuning.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { entryFile } from '../kernel/entry-file.ts';
 import { errorTextWithCause } from '../kernel/errors.ts';
@@ -107,7 +107,7 @@ function startProcesses(
     launch: () =>
       fork(path, [], {
         execArgv: [...execArgv],
-        env: sparingEnvironment(readEnvironment()),
+        env: lowMemoryEnvironment(readEnvironment()),
         stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       }),
   });

@@ -1,6 +1,6 @@
 import type { Environment } from '../config/env.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { within } from '../kernel/within.ts';
+import { within } from '../kernel/waiting.ts';
 
 /** A terminal and npm both pass one Ctrl+C on: signals that come closer than this are one. */
 const SAME_SIGNAL_MS = 500;

@@ -5,7 +5,7 @@ import type { LiveCall, LiveCalls } from '../call/log/live-call.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';
-import { within } from '../kernel/within.ts';
+import { within } from '../kernel/waiting.ts';
 import type { CallIntake, MediaElsewhere, MediaUpgrade } from '../http/intake.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { MediaProcessError } from './errors.ts';

@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { within } from '../kernel/within.ts';
-import { sleep } from '../kernel/abort.ts';
+import { within, sleep } from '../kernel/waiting.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../kernel/backoff.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { within } from '../kernel/within.ts';
+import { within } from '../kernel/waiting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
 import { countsOf, type MetricsSnapshot } from '../observability/metrics.ts';

@@ -1,8 +1,7 @@
 import type { CallRegistry } from '../call/admission/call-registry.ts';
 import { liveCallsOf } from '../call/log/live-call.ts';
 import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
-import type { MediaServingDeps } from '../http/serve-media-socket.ts';
-import { serveMediaSocket } from '../http/serve-media-socket.ts';
+import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-socket.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { OrderHandlers } from './front-channel.ts';
 import type { GivenSockets } from './given-sockets.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
-import { hasCode } from '../kernel/error-code.ts';
+import { hasCode } from '../kernel/errors.ts';
 
 /**
  * Makes a secret's file, readable by its owner alone; one that is there stays as it is. It appears whole or not at all:

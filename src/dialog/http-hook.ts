@@ -2,10 +2,10 @@ import { createParser } from 'eventsource-parser';
 import { parseAction } from './action-schema.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from './port.ts';
 import { DialogServerError, serverWords } from './wire/errors.ts';
-import { sleep } from '../kernel/abort.ts';
+import { sleep } from '../kernel/waiting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Secret } from '../config/secrets.ts';
-import { readText } from '../kernel/read-text.ts';
+import { readText } from '../kernel/bounded-reading.ts';
 import { AnswerDeadline } from './wire/answer-deadline.ts';
 import { signedHeaders } from './wire/signature.ts';
 

@@ -11,7 +11,7 @@ import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { letCallsGoFirst } from '../kernel/collector.ts';
+import { favourEventLoop } from '../kernel/process-tuning.ts';
 import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -56,7 +56,7 @@ export interface Gateway extends AsyncDisposable {
  * @throws OffhookError when a bot's dialog, the store, the queue or the port cannot be opened
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  letCallsGoFirst();
+  favourEventLoop();
   const { clock, logger } = options;
   let { bots } = options;
   const { settings, secrets } = options.config;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { takesCarrierCalls } from '../carriers/open-carriers.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { within } from '../kernel/within.ts';
+import { within, SingleFlight } from '../kernel/waiting.ts';
 import { AUDIT_FILE, AuditLog } from '../jobs/retention/audit-log.ts';
 import { WEBHOOKS, WEBHOOK_RETRY } from '../jobs/queue/catalog.ts';
 import { Eraser } from '../jobs/retention/eraser.ts';
@@ -10,7 +10,6 @@ import type { JobQueue } from '../jobs/queue/port.ts';
 import { openQueue } from '../jobs/queue/bull-queue.ts';
 import { WebhookDispatcher } from '../jobs/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { SingleFlight } from '../kernel/single-flight.ts';
 import type { Logger } from '../observability/logger.ts';
 import { warnThrottled } from '../observability/log-throttle.ts';
 import { openDatabase, storeOn } from '../store/database.ts';

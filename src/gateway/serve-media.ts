@@ -10,7 +10,7 @@ import { ExpectedMedia } from '../http/intake.ts';
 import { Outbox } from '../jobs/outbox/outbox.ts';
 import { isWanted } from '../jobs/webhooks/webhook-dispatcher.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { letCallsGoFirst } from '../kernel/collector.ts';
+import { favourEventLoop } from '../kernel/process-tuning.ts';
 import { createEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -46,7 +46,7 @@ export interface MediaService {
  * @throws OffhookError when a bot's dialog or the outbox cannot be opened
  */
 export async function serveMedia(options: ServeMediaOptions): Promise<MediaService> {
-  letCallsGoFirst();
+  favourEventLoop();
   const { config, bots, assignment, channel, clock, logger } = options;
   const { settings, webhooks } = config;
   const metrics = createMetrics();

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { hasCode } from '../kernel/error-code.ts';
-import { errorText, OffhookError } from '../kernel/errors.ts';
+import { hasCode, errorText, OffhookError } from '../kernel/errors.ts';
 import { portOwner } from '../kernel/port-owner.ts';
 
 /** The gateway's port cannot be had; the message names it, its setting, and where the system says so, who has it. */

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../kernel/clock.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { SingleFlight } from '../kernel/single-flight.ts';
-import { within } from '../kernel/within.ts';
+import { SingleFlight, within } from '../kernel/waiting.ts';
 
 /** Whether this process should get new calls, and why not. */
 export interface Readiness {

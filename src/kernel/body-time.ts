@@ -3,17 +3,17 @@ import type { Clock, Timer } from './clock.ts';
 
 export interface BodyTime {
   readonly clock: Clock;
-  /** Time a body gets to arrive; of an upload, what is left of it once the request was answered. */
+  /** Time limit of a body; for an upload, of the part that is still to come once the request was answered. */
   readonly withinMs: number;
-  /** A body that may take as long as the server's own `requestTimeout`, while nothing is answered. */
+  /** Uploads have the server's own `requestTimeout` until they are answered. */
   readonly isUpload: (request: FastifyRequest) => boolean;
-  /** Answers a request whose body did not come in time; the connection is closed behind the answer. */
+  /** Answers a request whose body is late; the connection is closed after the answer. */
   readonly answerLate: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
 /**
- * Ends requests whose bodies do not arrive in time. One that was answered already, as a refusal that looks at no body is, loses its
- * connection: Node goes on reading the rest, for as long as the longest upload may take.
+ * Ends requests whose bodies do not arrive in time. A request that was answered before its body was read loses its connection:
+ * Node would read the rest for as long as the longest upload may take.
  */
 export function limitBodyTime(app: FastifyInstance, { clock, withinMs, isUpload, answerLate }: BodyTime): void {
   app.addHook('onRequest', async (request, reply) => {

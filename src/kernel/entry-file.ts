@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { compiledTwin } from './compiled-twin.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -12,8 +12,8 @@ export interface EntryFile {
 }
 
 /**
- * The file that a child process starts from, whether we run compiled (`.js`) or from source (`.ts`, which
- * Node 20 cannot load by itself). From source it is the compiled file all the same, where the build is up to date.
+ * The entry file of a child process or thread: `.js` in a compiled run; in a run from source the compiled file if the build is up
+ * to date, else the `.ts` file with a loader, which Node 20 needs.
  * @param from the caller's `import.meta.url`
  * @param name the file beside it, without extension
  */
@@ -27,15 +27,42 @@ export function entryFile(from: string, name: string): EntryFile {
 }
 
 /**
- * A worker thread that runs the file. From source it registers the TypeScript loader by itself: Node 20 does not apply
- * `--import` before it looks at the extension of a worker's entry.
+ * Starts a worker thread with the file. A `.ts` file is loaded by code that registers the TypeScript loader first: Node 20 rejects
+ * a worker's `.ts` entry before it applies `--import`.
  */
 export function startWorker(from: string, name: string, workerData: object): Worker {
   const { path, execArgv } = entryFile(from, name);
   if (from.endsWith('.js')) return new Worker(path, { workerData });
-  // Without the loader that our own process may have been started with.
+  // Without the loader of this process.
   if (execArgv.length === 0) return new Worker(path, { workerData, execArgv: [] });
   const [loader, file] = [import.meta.resolve('tsx/esm/api'), pathToFileURL(path).href].map((url) => JSON.stringify(url));
   const code = `import(${loader}).then(({ register }) => { register(); return import(${file}); });`;
   return new Worker(code, { eval: true, workerData, execArgv: [] });
+}
+
+/**
+ * The compiled file of a source file, if the build is newer than every source and no build runs. Threads and child processes of a
+ * run from source then start without the TypeScript loader, which takes half a second of CPU.
+ * @param root the package's folder, with `src` and `dist`
+ * @param path a file below `src`
+ */
+export function compiledTwin(root: string, path: string): string | undefined {
+  const inside = relative(join(root, 'src'), path);
+  if (inside.startsWith(`..${sep}`) || !isBuilt(root)) return undefined;
+  const twin = join(root, 'dist', inside.replace(/\.ts$/u, '.js'));
+  return existsSync(twin) ? twin : undefined;
+}
+
+/** The same check as in `bin/offhook.js`; the lock is the one it makes. */
+function isBuilt(root: string): boolean {
+  const built = statSync(join(root, 'dist', 'main.js'), { throwIfNoEntry: false });
+  if (built === undefined || existsSync(join(root, 'node_modules', '.offhook-build'))) return false;
+  return isNewest(built.mtimeMs, join(root, 'src'));
+}
+
+function isNewest(builtMs: number, folder: string): boolean {
+  return readdirSync(folder, { withFileTypes: true }).every((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? isNewest(builtMs, path) : statSync(path).mtimeMs <= builtMs;
+  });
 }

@@ -30,7 +30,7 @@ export function errorText(thrown: unknown): string {
 /** Deeper chains of causes are cut. */
 const MOST_CAUSES = 10;
 
-/** What an error came of in the end: itself where it has no cause; of several at once the first. */
+/** The last cause of an error, or the error itself; the first error of an AggregateError. */
 export function rootCause(thrown: unknown): unknown {
   let inner = thrown;
   for (let depth = 0; depth < MOST_CAUSES; depth += 1) {
@@ -41,10 +41,15 @@ export function rootCause(thrown: unknown): unknown {
   return inner;
 }
 
-/** The text of anything thrown and of what it came of, for people at a terminal; credentials in addresses are left out. */
+/** The text of anything thrown and of its root cause, for a terminal; credentials in addresses are removed. */
 export function errorTextWithCause(thrown: unknown): string {
   const text = errorText(thrown);
   const cause = errorText(rootCause(thrown));
   const whole = text.includes(cause) ? text : `${text}: ${cause}`;
   return whole.replaceAll(/:\/\/\S*@/gu, '://…@');
+}
+
+/** Whether an error has one of these system codes, such as `ENOENT`. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { hasCode } from './error-code.ts';
+import { hasCode } from './errors.ts';
 
-/** What is done under such a lock takes milliseconds: one this old was left behind by a process that died. */
+/** The work under a lock takes milliseconds: an older one is a dead process's. */
 const STALE_MS = 10_000;
 const WAIT_MS = 15_000;
 const RETRY_MS = 20;
 
-/** A file that is there while a process changes another one: for short work that is done at once. */
+/** A lock file beside a file that a process changes, for short synchronous work. */
 export class FileLock {
   readonly #path: string;
   readonly #token: string;
@@ -18,7 +18,7 @@ export class FileLock {
   }
 
   /**
-   * Takes the lock, for which the whole thread waits.
+   * Takes the lock; blocks the thread while it waits.
    * @returns undefined when others have had it for all of `waitMs`
    */
   static take(path: string, waitMs = WAIT_MS): FileLock | undefined {
@@ -37,7 +37,7 @@ export class FileLock {
     }
   }
 
-  /** Asked before what was done counts: of two that find an old lock at once, the slower one may remove the other's new one. */
+  /** Check this before committing the work: of two processes that find a stale lock, one may remove the other's new lock. */
   get isHeld(): boolean {
     try {
       return readFileSync(this.#path, 'utf8') === this.#token;

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { hasCode } from './error-code.ts';
+import { hasCode } from './errors.ts';
 
-/** A rename is durable once the folder is; not every system can flush one. */
+/** Flushes a folder, which makes a rename in it durable; systems that cannot are ignored. */
 export async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, constants.O_RDONLY);
   try {
@@ -15,8 +15,8 @@ export async function flushFolder(path: string): Promise<void> {
 }
 
 /**
- * One flush for many who ask: each gets one that begins after it asked, and those who ask while one goes on share the next.
- * A flush that fails fails for those who share it, and for nobody else.
+ * Group commit: each caller gets a flush that began after its request, and callers during a running flush share the next one. A
+ * failure concerns only those who share that flush.
  */
 export class SharedFlush {
   readonly #flush: () => Promise<void>;

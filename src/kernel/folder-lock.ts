@@ -3,14 +3,14 @@ import { link, mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } f
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock, Timer } from './clock.ts';
-import { hasCode } from './error-code.ts';
+import { hasCode } from './errors.ts';
 import { type ProcessIdentity, livenessOf, processIdentity, thisProcess } from './process-identity.ts';
 
 const lockFile = z.looseObject({ owner: processIdentity, released: z.boolean() });
-/** What a lock's file says: its owner, and what the owner noted beside that. */
+/** A lock file's content: its owner, and the owner's own notes. */
 export type LockFacts = z.infer<typeof lockFile>;
 
-/** How often the owner shows that it lives, and after how long without it an owner that cannot be looked at counts as dead. */
+/** Interval of the owner's heartbeat, and the silence after which an owner in another container counts as dead. */
 const HEARTBEAT_MS = 3_000;
 const SILENT_MS = 15_000;
 
@@ -19,11 +19,11 @@ export type LockAttempt =
   | { readonly state: 'busy'; readonly facts: LockFacts };
 
 /**
- * A right that one process has at a time, also where several start at once or the owner is killed.
+ * A lock between processes, safe when several start at once or the owner is killed.
  *
- * The lock is the highest numbered file of a folder. Numbers only rise: whoever finds its owner gone links the next
- * number, which the file system grants to one process alone; nobody ever removes a live owner's file, as happens where
- * a stale lock is deleted and made again. Older numbers are swept by the owner.
+ * The lock is the highest numbered file of a folder. Numbers only rise: a process that finds the owner dead links the next number,
+ * which the file system grants to one process only. So no process can remove a live owner's file, as can happen when a stale lock
+ * is deleted and made again. The owner removes older numbers.
  */
 export class FolderLock implements AsyncDisposable {
   readonly #folder: string;
@@ -42,8 +42,8 @@ export class FolderLock implements AsyncDisposable {
   }
 
   /**
-   * @param folder of this lock alone; made where it is not there
-   * @param note what others are to know of the owner while the lock is held
+   * @param folder for this lock only; made when missing
+   * @param note notes of the owner that other processes can read
    */
   static async acquire(folder: string, clock: Clock, note: Readonly<Record<string, unknown>> = {}): Promise<LockAttempt> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -53,7 +53,7 @@ export class FolderLock implements AsyncDisposable {
       if (latest !== undefined && (await isHeld(folder, latest, clock))) return { state: 'busy', facts: latest.facts };
       const number = (latest?.number ?? 0) + 1;
       if (!(await claim(folder, number, facts))) continue;
-      // A slow process may have linked a number that was swept meanwhile: then a higher one stands, and this one is void.
+      // A slow process may have linked a number that was removed before: a higher number then exists, and this one is void.
       const now = await latestLock(folder);
       if (now?.number === number) {
         const lock = new FolderLock(folder, number, facts, clock);
@@ -64,7 +64,7 @@ export class FolderLock implements AsyncDisposable {
     }
   }
 
-  /** Whether it is still ours: an owner that others cannot look at, and that was held up for long, counts as dead to them. */
+  /** Whether this process still has it: after a long pause, processes in other containers take the owner for dead. */
   async isHeld(): Promise<boolean> {
     return !this.#released && (await latestLock(this.#folder))?.number === this.#number;
   }
@@ -108,9 +108,9 @@ async function latestLock(folder: string): Promise<NumberedLock | undefined> {
   try {
     return { number, facts: lockFile.parse(JSON.parse(await readFile(join(folder, String(number)), 'utf8'))) };
   } catch (error) {
-    // Swept between the two readings: look again.
+    // Removed between the two reads: look again.
     if (hasCode(error, 'ENOENT')) return latestLock(folder);
-    // Files appear whole (they are linked or renamed into place); one that does not parse is a disk's work, not an owner's.
+    // Files are linked or renamed into place whole; one that does not parse was damaged by the disk.
     return { number, facts: { owner: nobody, released: true } };
   }
 }

@@ -5,5 +5,5 @@ export function newId(prefix: 'call' | 'leg' | 'att' | 'job' | 'key' | 'req' | '
   return `${prefix}_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** What every id of a call looks like, in whichever way it was made: it can stand in the name of a file. */
+/** The form of every call id, which is safe in a file name. */
 export const CALL_ID = /^[\w-]{1,200}$/u;

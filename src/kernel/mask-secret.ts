@@ -1,9 +1,9 @@
 /** Replaces a secret in a text that came from a server, so that it can be shown and logged. */
 export type MaskSecret = (text: string) => string;
 
-/** An echo that was cut off shows this much of the secret at most. */
+/** Shorter beginnings of a secret are not masked. */
 const MOST_SHOWN = 16;
-/** A character as percent-encoding, HTML or JSON write it, also where one of them was encoded again; the base of its number. */
+/** A character in percent-encoding, HTML or JSON, also when encoded twice, with the base of its number. */
 const ENCODINGS = [
   [/%(?:25)*([0-9a-f]{2})/iy, 16],
   [/%([0-9a-f]{2})/iy, 16],
@@ -14,9 +14,9 @@ const ENCODINGS = [
 const ESCAPED = /\\+([^])/y;
 
 /**
- * Finds a credential that a server repeats: as it was sent, percent-encoded, escaped in JSON or HTML, or cut off behind its
+ * Masks a credential in a server's text: as it was sent, percent-encoded, escaped in JSON or HTML, or cut off after its
  * sixteenth character.
- * @param label what stands in its place
+ * @param label the replacement
  */
 export function maskSecret(secret: string, label = '[token]'): MaskSecret {
   if (secret === '') return (text) => text;
@@ -35,7 +35,7 @@ export function maskSecret(secret: string, label = '[token]'): MaskSecret {
   };
 }
 
-/** How many characters of the text from here on are the secret; 0 when it does not stand here. */
+/** Length of the secret's echo at this place of the text; 0 when there is none. */
 function echoLength(text: string, from: number, secret: string): number {
   let at = from;
   for (let index = 0; index < secret.length; index += 1) {
@@ -47,7 +47,7 @@ function echoLength(text: string, from: number, secret: string): number {
   return at - from;
 }
 
-/** Length of an encoded character at this place; 0 when it is not this one. */
+/** Length of the encoded form of `wanted` at this place; 0 when there is none. */
 function encodedUnits(text: string, at: number, wanted: string): number {
   const first = text.charAt(at);
   if (first !== '%' && first !== '\\' && first !== '&') return 0;

@@ -14,12 +14,12 @@ export function portOwner(port: number): { readonly pid: number; readonly comman
       return { pid: Number(pid), command: command.slice(0, 100) };
     }
   } catch {
-    // A process that ends under the search.
+    // A process ended during the search.
   }
   return undefined;
 }
 
-/** What the sockets that listen on a port are called where a process has them open. */
+/** Names (`socket:[INODE]`) of the sockets that listen on a port, as /proc/PID/fd shows them. */
 function listeners(table: string, port: number): string[] {
   const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return readFileSync(`/proc/net/${table}`, 'utf8')

@@ -1,8 +1,9 @@
+import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { bootId, isRunning, pidNamespace, startTicksOf } from './process-start.ts';
+import { hasCode } from './errors.ts';
 
-/** Names one process of one machine for as long as that machine runs: a pid alone comes back after a while. */
+/** Identifies one process of a machine until its next boot; a pid alone is used again. */
 export const processIdentity = z.object({
   pid: z.number().int().positive(),
   /** When the process started, in ticks since boot; empty where the system does not say. */
@@ -24,9 +25,60 @@ export function thisProcess(): ProcessIdentity {
   };
 }
 
-/** Whether another process still runs; `unknown` when it lives where this one cannot look. */
+/** Whether a process still runs; `unknown` for one in another container or on another machine. */
 export function livenessOf(other: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   const self = thisProcess();
   if (other.bootId !== self.bootId || other.pidNamespace !== self.pidNamespace) return 'unknown';
   return isRunning(other.pid) && startTicksOf(other.pid) === other.startTicks ? 'alive' : 'dead';
+}
+
+/** Whether a process of this pid namespace runs, of any user; false for a number that cannot be a pid. */
+export function isRunning(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, 'EPERM');
+  }
+}
+
+/**
+ * A process's boot and start time, which tell apart two processes with the same pid.
+ * @returns empty where the system does not say (it is no Linux), or there is no such process
+ */
+export function processStart(pid: number): string {
+  const [boot, ticks] = [bootId(), startTicksOf(pid)];
+  return boot === '' || ticks === '' ? '' : `${boot}.${ticks}`;
+}
+
+/**
+ * Field 22 of `/proc/PID/stat` (proc(5)), when a process started in ticks since boot; empty where the system does not say. The
+ * command name before it may itself hold spaces and brackets.
+ */
+export function startTicksOf(pid: number): string {
+  const stat = textOf(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+/** This boot of this machine; empty where the system does not say. */
+export function bootId(): string {
+  return textOf('/proc/sys/kernel/random/boot_id').trim();
+}
+
+/** The pid namespace of this process (each container has its own); empty where the system does not say. */
+export function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return '';
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

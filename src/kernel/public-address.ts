@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-// Everything that the special-purpose registries do not call globally reachable (RFC 6890 and its successors).
+// Networks that are not globally reachable by the special-purpose registries (RFC 6890 and its successors).
 const hidden = new BlockList();
 for (const [network, prefix] of [
   ['0.0.0.0', 8],
@@ -23,7 +23,7 @@ for (const [network, prefix] of [
 ] as const) {
   hidden.addSubnet(network, prefix, 'ipv4');
 }
-// Of IPv6 only global unicast is public, less its tunnels to anywhere and its examples.
+// Only IPv6 global unicast is public, without tunnels and documentation addresses.
 const global = new BlockList();
 global.addSubnet('2000::', 3, 'ipv6');
 for (const [network, prefix] of [
@@ -47,9 +47,9 @@ export type ResolveName = (host: string) => Promise<readonly LookupAddress[]>;
 export const resolveName: ResolveName = (host) => lookup(host, { all: true });
 
 /**
- * A name look-up for one connection: the address that was checked is the one connected to, so that a name which changes its
- * mind in between (DNS rebinding) gains nothing. A name with any address that is not public is refused whole.
- * @param refused what the look-up fails with then
+ * A DNS look-up for one connection, which connects to the address that was checked: DNS rebinding gains nothing. A name with any
+ * address that is not public is refused.
+ * @param refused makes the error of a refused look-up
  */
 export function publicLookup(resolve: ResolveName, refused: () => Error): LookupFunction {
   const addressesOf = async (host: string): Promise<readonly [LookupAddress, ...LookupAddress[]]> => {

@@ -2,8 +2,8 @@ import { type Logger as PinoLogger, destination, type DestinationStream, pino } 
 import { errorText, OffhookError } from '../kernel/errors.ts';
 
 /**
- * What a line says: fields first, then a few fixed words. Personal values (numbers, words, names) only under `pii`.
- * An error goes under `error`. Never a token, a secret or audio.
+ * The fields of a log line; its message is fixed words. Personal values (numbers, words, names) go under `pii`, an error under
+ * `error`. Tokens, secrets and audio are never logged.
  */
 export type LogFields = Readonly<Record<string, unknown>>;
 
@@ -21,22 +21,22 @@ export interface LoggerOptions {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   /** Write personal values instead of removing them. */
   readonly personal?: boolean;
-  /** Where lines go, one JSON document each; stderr when absent. */
+  /** Gets the lines, one JSON document each; stderr when absent. */
   readonly stream?: DestinationStream;
 }
 
-/** One star is one level in pino's paths, so every depth is listed; deeper objects do not belong in a log line. */
+/** One star is one level in pino's paths, so each depth is listed, up to the deepest in use. */
 function depths(name: string): string[] {
   return [name, `*.${name}`, `*.*.${name}`, `*.*.*.${name}`];
 }
 
-// A second net under the rule that no line carries them.
+// A second safeguard: no line should have these.
 const neverLogged = ['token', 'authToken', 'apiKey', 'authorization', 'password', 'payload'].flatMap(depths);
 
 /** A logger writing JSON lines to stderr, so that stdout stays free for a command's own output. */
 export function createLogger(options: LoggerOptions): Logger {
   const paths = options.personal === true ? neverLogged : [...depths('pii'), ...neverLogged];
-  // Not synchronous: a slow reader of stderr must not hold up audio. What is pending is flushed when the process exits.
+  // Asynchronous: a slow reader of stderr must not delay audio. Pending lines are flushed at exit.
   const stream = options.stream ?? destination({ dest: 2, sync: false });
   const logger = pino(
     {
@@ -53,7 +53,7 @@ export function createLogger(options: LoggerOptions): Logger {
   return wrap(logger);
 }
 
-/** Writes nothing. For tests and for parts used as a library. */
+/** Drops all lines. For tests and for parts used as a library. */
 export const silentLogger: Logger = {
   debug: () => undefined,
   info: () => undefined,
@@ -84,7 +84,7 @@ export function errorFields(thrown: unknown, depth = 0): unknown {
   };
 }
 
-/** `JSON.parse` quotes what it could not read, which may be a caller's words. */
+/** `JSON.parse` quotes its input in its error, which may be a caller's words. */
 function withoutQuote(text: string): string {
   return text.replace(/"[^]*"(?:\.\.\.)? is not valid JSON/u, '[removed] is not valid JSON');
 }

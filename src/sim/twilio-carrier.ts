@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js';
-import { sleep } from '../kernel/abort.ts';
+import { sleep } from '../kernel/waiting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
 import { CallRefused } from './errors.ts';

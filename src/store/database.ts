@@ -12,7 +12,7 @@ import { CallKeys } from './postgres/call-keys.ts';
 import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/master-key.ts';
 import type { Secret } from '../config/secrets.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { within } from '../kernel/within.ts';
+import { within } from '../kernel/waiting.ts';
 import { MasterKeyError, StoreKeyError, StoreUnavailableError } from './errors.ts';
 import { openEmbedded } from './embedded/open.ts';
 import { type DatabaseConnection, openPool, impatientClient } from './postgres/connection.ts';

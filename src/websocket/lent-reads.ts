@@ -3,16 +3,16 @@ import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 import { type MessageSink, WholeMessages } from './whole-messages.ts';
 
-/** What the sockets of all calls are read into, one at a time: as much as Node reads at once. */
+/** Memory that all sockets of calls are read into, one at a time; as large as Node's own reads. */
 const lent = Buffer.allocUnsafeSlow(65_536);
 
 /**
- * Has a WebSocket of ours read into memory that is used again, where Node lets us, and takes its messages from there. Otherwise each message of
- * 400 bytes is read into 64 KB of its own, and passes a stream, views and events besides. Messages that come whole are told here,
- * lent for the time of the call; everything else goes on to `ws` and comes as its events.
- * @param stream what the WebSocket was upgraded from
+ * Reads a WebSocket into shared memory, where this Node allows it, and takes whole messages from there. Without this, Node
+ * allocates 64 KB for each message of 400 bytes, and the message passes a stream and events. Whole messages go to `take`, valid
+ * during the call only; everything else arrives as events of `ws`.
+ * @param stream the socket that was upgraded
  * @param masked whether the other end is the client
- * @returns whether it is so; otherwise everything comes as `ws`'s events
+ * @returns false when this Node does not allow it: then all messages arrive as events of `ws`
  */
 export function takeMessages(
   socket: WebSocket,
@@ -20,13 +20,13 @@ export function takeMessages(
   masked: boolean,
   take: (payload: Buffer, isBinary: boolean) => void,
 ): boolean {
-  // Bytes that came before the upgrade are in the stream already, and maybe end within a frame.
+  // Bytes that arrived before the upgrade are in the stream already, and may end within a frame.
   if (stream.readableLength > 0) return false;
   const messages = new WholeMessages(masked);
   let wantsMore = true;
   const sink: MessageSink = {
     message(payload, isBinary) {
-      // In its turn, and only while `ws` would tell it, too.
+      // Only in order, and only while `ws` itself would emit it.
       const inTurn = stream.readableLength === 0 && stream.readableFlowing === true;
       if (!inTurn || socket.readyState !== WebSocket.OPEN || (!isBinary && !isUtf8(payload))) return false;
       take(payload, isBinary);
@@ -44,9 +44,9 @@ export function takeMessages(
 }
 
 /**
- * What `onread` of `net.connect` does (nodejs.org/api/net.html), which Node offers for sockets that it opens itself, and neither for those it
- * accepts nor for upgraded ones: the same places inside of it are set, if this version of Node has them.
- * @param onRead told how many bytes were read; false to read no more until the stream is resumed
+ * The same as `onread` of `net.connect` (nodejs.org/api/net.html), which Node offers only for sockets that it opens: sets the same
+ * internal fields, if this version of Node has them.
+ * @param onRead gets the number of bytes read; returns false to pause until the stream is resumed
  */
 function readInto(memory: Buffer, stream: Socket, onRead: (count: number) => boolean): boolean {
   const symbols = Object.getOwnPropertySymbols(stream);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sleep } from '../../src/kernel/abort.ts';
+import { sleep } from '../../src/kernel/waiting.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { RedisTokenStore } from '../../src/speech/client/redis-token-store.ts';

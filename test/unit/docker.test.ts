@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { loadConfig } from '../../src/config/load.ts';
 import { catalogue, isOutsideSchema } from '../../src/config/schema.ts';
-import { sparingEnvironment } from '../../src/kernel/allocator.ts';
+import { lowMemoryEnvironment } from '../../src/kernel/process-tuning.ts';
 
 // No container engine is needed: what a build or a start would trip over is looked for in the files themselves.
 
@@ -127,7 +127,7 @@ describe('the Dockerfile', () => {
 
   it('tells the C library the same about memory as the gateway tells its media processes', () => {
     const environment = final.find((line) => line.startsWith('ENV ')) ?? '';
-    for (const [name, value] of Object.entries(sparingEnvironment({}))) expect(environment).toContain(` ${name}=${value} `);
+    for (const [name, value] of Object.entries(lowMemoryEnvironment({}))) expect(environment).toContain(` ${name}=${value} `);
   });
 });
 

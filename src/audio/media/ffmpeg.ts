@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { atMost } from '../../kernel/at-most.ts';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { atMost } from '../../kernel/bounded-reading.ts';
+import { pourIntoFile } from '../../kernel/file-streams.ts';
 import type { Container } from './container.ts';
 import { type DecodeFileOptions, decodedRateHz } from './decode-file.ts';
 import { MediaTooLongError, MediaUnreadableError } from '../errors.ts';

@@ -1,4 +1,4 @@
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { dtmf } from '../../audio/tone.ts';
 import { joinSamples } from '../../audio/samples.ts';
 import type { Attachment, CallControl } from '../../carriers/port.ts';

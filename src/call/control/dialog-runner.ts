@@ -1,4 +1,4 @@
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { AudibleAction, DialogAction, DialogHook } from '../../dialog/port.ts';

@@ -2,8 +2,8 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, statS
 import { readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
-import { hasCode } from '../../kernel/error-code.ts';
-import { isRunning, pidNamespace, processStart } from '../../kernel/process-start.ts';
+import { hasCode } from '../../kernel/errors.ts';
+import { isRunning, pidNamespace, processStart } from '../../kernel/process-identity.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { CallNews } from '../services.ts';
-import { isRunning } from '../../kernel/process-start.ts';
+import { isRunning } from '../../kernel/process-identity.ts';
 
 /** One socket a process that has calls: `calls.<pid>`. */
 const NAME = /^calls\.(\d+)$/u;

@@ -1,6 +1,6 @@
 import { decodeAudio } from '../../audio/codec.ts';
 import { type AudioFormat, SAMPLES_PER_MS } from '../../audio/format.ts';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Interruptible } from '../../dialog/port.ts';
 import type { Synthesizer } from '../../speech/port.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { readText } from '../../kernel/read-text.ts';
+import { readText } from '../../kernel/bounded-reading.ts';
 import type { Secret } from '../../config/secrets.ts';
 import { CarrierControlError } from '../errors.ts';
 import type { CallControl } from '../port.ts';

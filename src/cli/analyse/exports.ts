@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type RecordingAnalysis, recordingAnalysis } from '../../jobs/analysis/document.ts';
 import { csvLines, tableColumns, tableRow } from '../../jobs/analysis/table.ts';
 import { writeFileAtomic } from '../../kernel/temporary.ts';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { type Cue, cuesOf, srtOf, vttOf } from '../shell/subtitles.ts';
 
 export const EXPORTS = ['csv', 'jsonl', 'srt', 'vtt'] as const;

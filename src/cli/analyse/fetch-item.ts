@@ -5,7 +5,7 @@ import type { RecordingFetcher } from '../../jobs/submissions/analyse-submitted.
 import { S3Source } from './s3-source.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { readFileParts } from '../../kernel/file-streams.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { RemoteAudio } from '../../platform/server/uploads/remote-audio.ts';
 import { Refusal } from '../../platform/server/listener/refusal.ts';

@@ -3,12 +3,11 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { glob, isDynamicPattern } from 'tinyglobby';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { hasCode } from '../../kernel/error-code.ts';
+import { hasCode, OffhookError } from '../../kernel/errors.ts';
 import { UsageError } from '../shell/output.ts';
-import { OffhookError } from '../../kernel/errors.ts';
-import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { readFileParts } from '../../kernel/file-streams.ts';
 import { readList } from './csv-list.ts';
 
 /** Where a recording is. */

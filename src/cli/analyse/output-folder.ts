@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rm, writeFile, type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isRunning } from '../../kernel/process-start.ts';
+import { isRunning } from '../../kernel/process-identity.ts';
 import { UsageError } from '../shell/output.ts';
-import { hasCode } from '../../kernel/error-code.ts';
+import { hasCode } from '../../kernel/errors.ts';
 
 const LOCK = '.lock';
 const WORK = '.work';

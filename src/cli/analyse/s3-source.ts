@@ -1,8 +1,8 @@
 import type { Environment } from '../../config/env.ts';
 import { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { atMost } from '../../kernel/at-most.ts';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { atMost } from '../../kernel/bounded-reading.ts';
+import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { inTag, S3Client, type S3Answer, type S3Request } from '../../store/objects/s3-client.ts';
 import { UsageError } from '../shell/output.ts';

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { abortable, sleep } from '../../kernel/abort.ts';
+import { abortable, sleep } from '../../kernel/waiting.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { entryFile } from '../../kernel/entry-file.ts';
 import { callersReport, done, gatewayReport, speechAddresses, target, BenchProcessError, BenchChild } from './bench-child.ts';

@@ -6,7 +6,7 @@ import type { CallRecord } from '../../call/log/call-record.ts';
 import type { CallNews } from '../../call/services.ts';
 import { proofOf } from '../../carriers/open-carriers.ts';
 import type { Settings } from '../../config/schema.ts';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { systemClock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { createLogger } from '../../observability/logger.ts';

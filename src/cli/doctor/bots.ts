@@ -1,6 +1,6 @@
 import type { Bot } from '../../config/bots.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { readText } from '../../kernel/read-text.ts';
+import { readText } from '../../kernel/bounded-reading.ts';
 import { llmHooks } from '../../dialog/llm/llm-hook.ts';
 import type { CallFacts, DialogTurn } from '../../dialog/port.ts';
 import { openRelay } from '../../dialog/relay/relay-hook.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { backoffDelayMs, type BackoffPolicy } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';

@@ -1,7 +1,6 @@
 import type { Settings } from '../../config/schema.ts';
-import { systemClock } from '../../kernel/clock.ts';
+import { systemClock, keepAwake } from '../../kernel/clock.ts';
 import { errorTextWithCause } from '../../kernel/errors.ts';
-import { keepAwake } from '../../kernel/stay-awake.ts';
 import { createLogger } from '../../observability/logger.ts';
 import { SpeechRequestError } from '../../speech/client/errors.ts';
 import { SpeechPlatform } from '../../speech/platform.ts';

@@ -3,7 +3,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { UsageError } from './output.ts';
 
 /** The whole of a file, or of stdin for `-`. @throws UsageError when there is no such file */

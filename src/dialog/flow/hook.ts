@@ -1,6 +1,5 @@
-import { abortable } from '../../kernel/abort.ts';
+import { abortable, within } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { within } from '../../kernel/within.ts';
 import type { CallFacts, DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';
 import { dayInZone, type Language, languageOf } from '../../language/index.ts';
 import { commandIn } from './after-end.ts';

@@ -1,5 +1,5 @@
 import type { Secret } from '../../config/secrets.ts';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { errorText } from '../../kernel/errors.ts';

@@ -1,6 +1,6 @@
 import { APIConnectionError, APIError, OpenAI } from 'openai';
 import { ZodError } from 'zod';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secret } from '../../config/secrets.ts';
 import type { DialogAction, DialogHook, DialogHookFactory, DialogTurn } from '../port.ts';

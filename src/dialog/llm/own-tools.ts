@@ -5,7 +5,7 @@ import { errorText } from '../../kernel/errors.ts';
 import type { DialogTurn } from '../port.ts';
 import { AnswerDeadline } from '../wire/answer-deadline.ts';
 import { keyWithin, signedHeaders } from '../wire/signature.ts';
-import { abortable } from '../../kernel/abort.ts';
+import { abortable } from '../../kernel/waiting.ts';
 import { isTool, type ToolDefinition } from '../define-bot.ts';
 import { DialogModuleError, loadExports } from '../module-hook.ts';
 import { isCallTool } from './call-tools.ts';

@@ -3,10 +3,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
-import { atMost } from '../../kernel/at-most.ts';
-import { hasCode } from '../../kernel/error-code.ts';
-import { OffhookError } from '../../kernel/errors.ts';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { atMost } from '../../kernel/bounded-reading.ts';
+import { hasCode, OffhookError } from '../../kernel/errors.ts';
+import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { temporaryPath } from '../../kernel/temporary.ts';
 import { RequestRefused } from '../problem.ts';
 

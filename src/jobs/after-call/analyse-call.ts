@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { CallRecord, Store, StoredCall } from '../../store/port.ts';
 import { type AnalysisSegment, type CallAnalysis, callAnalysis } from '../analysis/document.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { hasCode } from '../../kernel/error-code.ts';
+import { hasCode } from '../../kernel/errors.ts';
 import { reserveFile } from '../../kernel/temporary.ts';
 import { findingsOf, type Heard } from '../analysis/findings.ts';
 import { DEFAULT_PROFILE, type PreparedProfile, ProfileBook, profileKey } from '../analysis/profile-book.ts';

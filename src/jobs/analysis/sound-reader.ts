@@ -9,8 +9,7 @@ import { PLATFORM_LIMITS } from './wav-recording.ts';
 import { CONTAINERS, type Container, containerOf } from '../../audio/media/container.ts';
 import { decodedRateHz } from '../../audio/media/decode-file.ts';
 import { MediaDecoder } from '../../audio/media/media-decoder.ts';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
-import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { pourIntoFile, readFileParts } from '../../kernel/file-streams.ts';
 
 /** What tells and decodes the formats that are no WAV. */
 export interface SoundReader {

@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { rm, copyFile, open, type FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
+import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { splitWav } from '../../speech/asr/split-wav.ts';
 import { wavSampleBytes, decodeWavSamples, readWavLayout, wavHeader, type WavLayout } from '../../audio/wav.ts';
 import { Resampler } from '../../audio/resample.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { FolderLock } from '../../kernel/folder-lock.ts';
-import { SingleFlight } from '../../kernel/single-flight.ts';
+import { SingleFlight } from '../../kernel/waiting.ts';
 
 /**
  * The right to look after a data folder: to drain its outboxes, and to end the calls that dead processes left open. Of the

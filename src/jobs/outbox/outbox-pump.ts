@@ -1,8 +1,7 @@
-import { sleep } from '../../kernel/abort.ts';
+import { sleep, within } from '../../kernel/waiting.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
-import { within } from '../../kernel/within.ts';
 import type { Outbox, OutboxEntry } from './outbox.ts';
 import type { Logger } from '../../observability/logger.ts';
 

@@ -3,12 +3,10 @@ import { z } from 'zod';
 import { mkdir, open, readFile, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonValue } from '../queue/port.ts';
-import { hasCode } from '../../kernel/error-code.ts';
-import { errorText } from '../../kernel/errors.ts';
+import { hasCode, errorText } from '../../kernel/errors.ts';
 import { temporaryPath } from '../../kernel/temporary.ts';
-import { flushFolder } from '../../kernel/flush.ts';
+import { flushFolder, SharedFlush } from '../../kernel/flush.ts';
 import { OutboxFullError, OutboxWriteError } from '../errors.ts';
-import { SharedFlush } from '../../kernel/flush.ts';
 
 export interface OutboxLimits {
   readonly maxEntries: number;

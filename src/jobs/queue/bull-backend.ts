@@ -11,7 +11,7 @@ import {
   withBackend,
 } from 'bullmq';
 import type { Cluster, Redis } from 'ioredis';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Database } from '../../store/database.ts';
 import { QUEUE_SCHEMA } from '../../store/postgres/migrate.ts';

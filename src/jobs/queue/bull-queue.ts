@@ -1,9 +1,8 @@
 import { type Job, type Processor, DelayedError, UnrecoverableError } from 'bullmq';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep, within } from '../../kernel/waiting.ts';
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError, errorText } from '../../kernel/errors.ts';
-import { within } from '../../kernel/within.ts';
 import type { Database } from '../../store/database.ts';
 import { type BullBackend, type BullQueue, postgresBackend, redisBackend, decodeJobId, encodeJobId } from './bull-backend.ts';
 import { QueueUnavailableError } from '../errors.ts';

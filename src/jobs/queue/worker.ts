@@ -1,4 +1,4 @@
-import { abortable, sleep } from '../../kernel/abort.ts';
+import { abortable, sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { Logger } from '../../observability/logger.ts';

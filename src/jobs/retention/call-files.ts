@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../../kernel/error-code.ts';
+import { hasCode } from '../../kernel/errors.ts';
 import { isAbandoned, isUntouched, removeTree, unlessMissing, withoutTemporaryEnding } from '../../kernel/temporary.ts';
 
 /**

@@ -2,7 +2,7 @@ import { exportPKCS8, generateKeyPair, importPKCS8, importSPKI, type CryptoKey }
 import { createPublicKey, randomBytes } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { hasCode } from '../../kernel/error-code.ts';
+import { hasCode } from '../../kernel/errors.ts';
 
 /**
  * The RS256 key pair kept in a file (PKCS #8, PEM, for its owner alone); made the first time. Tokens stay good over restarts.

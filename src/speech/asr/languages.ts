@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../kernel/clock.ts';
 import { withDeadline } from '../client/deadline.ts';
 import { errorOfAnswer, SpeechUnavailableError, SpeechProtocolError } from '../client/errors.ts';
-import { readText } from '../../kernel/read-text.ts';
+import { readText } from '../../kernel/bounded-reading.ts';
 import { serviceUrl } from '../client/settings.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
 

@@ -1,7 +1,6 @@
 import type { Recogniser, RecognitionEvent, RecognitionOptions, RecognitionSession } from '../port.ts';
 import type { Slots } from '../client/slots.ts';
-import type { Clock, Timer } from '../../kernel/clock.ts';
-import { keepAwake } from '../../kernel/stay-awake.ts';
+import { type Clock, type Timer, keepAwake } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Tokens } from '../client/credentials.ts';
 import { SpeechAuthError } from '../client/errors.ts';

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { abortable } from '../../kernel/abort.ts';
+import { abortable } from '../../kernel/waiting.ts';
 import { SpeechRequestError } from './errors.ts';
 
 /** Where the secret of a request's header comes from. Implementations print neither key nor token, whatever is done to them. */

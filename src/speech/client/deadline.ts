@@ -1,5 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts';
-import { stayAwake } from '../../kernel/stay-awake.ts';
+import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import { SpeechUnavailableError } from './errors.ts';
 
 /** A signal with a time limit; let it go when the work is done. */

@@ -1,4 +1,4 @@
-import { stayAwake } from '../../kernel/stay-awake.ts';
+import { stayAwake } from '../../kernel/clock.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
 
 /** One request and its answer, as long as somebody reads it. */

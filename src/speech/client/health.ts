@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import { withDeadline } from './deadline.ts';
 import { SpeechProtocolError, SpeechUnavailableError } from './errors.ts';
-import { readText } from '../../kernel/read-text.ts';
+import { readText } from '../../kernel/bounded-reading.ts';
 import { serviceUrl } from './settings.ts';
 
 /** How one service is (ASR doc, "GET {asr_url}/health"; TTS doc, "Health result"). */

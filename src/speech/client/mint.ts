@@ -12,7 +12,7 @@ import {
   SpeechUnavailableError,
 } from './errors.ts';
 import { maskSecret } from '../../kernel/mask-secret.ts';
-import { readText } from '../../kernel/read-text.ts';
+import { readText } from '../../kernel/bounded-reading.ts';
 import { type Refusal, retryAfterMs } from './retry-after.ts';
 import { serviceUrl } from './settings.ts';
 

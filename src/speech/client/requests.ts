@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { SpeechProtocolError, errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
-import { sleep } from '../../kernel/abort.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { sleep } from '../../kernel/waiting.ts';
+import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import type { Breaker } from './circuit-breaker.ts';
 import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
 import { openDeadline } from './deadline.ts';
 import { Exchange } from './exchange.ts';
 import { type MaskSecret, maskSecret } from '../../kernel/mask-secret.ts';
-import { readText } from '../../kernel/read-text.ts';
-import { stayAwake } from '../../kernel/stay-awake.ts';
+import { readText } from '../../kernel/bounded-reading.ts';
 import { type Refusal, repeatDelayMs, retryAfterMs } from './retry-after.ts';
 import type { SlotPriority, Slots } from './slots.ts';
 

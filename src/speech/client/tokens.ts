@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { sleep } from '../../kernel/abort.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { SingleFlight } from '../../kernel/single-flight.ts';
-import { stayAwake } from '../../kernel/stay-awake.ts';
-import { abortable } from '../../kernel/abort.ts';
+import { sleep, SingleFlight, abortable } from '../../kernel/waiting.ts';
+import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import type { Tokens } from './credentials.ts';
 import { SpeechBusyError } from './errors.ts';
 import { type Minted, mintToken } from './mint.ts';

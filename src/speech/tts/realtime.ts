@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { TELEPHONE_FORMAT } from '../../audio/format.ts';
-import { sleep } from '../../kernel/abort.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { stayAwake } from '../../kernel/stay-awake.ts';
+import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import type { Breaker } from '../client/circuit-breaker.ts';
 import type { Tokens } from '../client/credentials.ts';
 import { eitherSignal } from '../client/deadline.ts';

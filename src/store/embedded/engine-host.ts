@@ -1,6 +1,6 @@
 import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { SingleFlight } from '../../kernel/single-flight.ts';
+import { SingleFlight } from '../../kernel/waiting.ts';
 import { QUEUE_SCHEMA } from '../postgres/migrate.ts';
 import { Engine } from './engine.ts';
 import type { Backend } from './session-gate.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import type { Clock, Timer } from '../../kernel/clock.ts';
 import { startWorker } from '../../kernel/entry-file.ts';
-import { within } from '../../kernel/within.ts';
+import { within } from '../../kernel/waiting.ts';
 import { StoreUnavailableError } from '../errors.ts';
 import type { Backend } from './session-gate.ts';
 

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { Socket, createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { Pool } from 'pg';
-import { abortable, sleep } from '../../kernel/abort.ts';
-import type { Clock } from '../../kernel/clock.ts';
-import { stayAwake } from '../../kernel/stay-awake.ts';
+import { abortable, sleep } from '../../kernel/waiting.ts';
+import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import { type DatabaseConnection, openPool } from '../postgres/connection.ts';
 import { SOCKET_NAME } from './socket-server.ts';
 

@@ -1,7 +1,7 @@
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode } from '../../kernel/error-code.ts';
-import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { hasCode } from '../../kernel/errors.ts';
+import { readFileParts } from '../../kernel/file-streams.ts';
 import { temporaryPath } from '../../kernel/temporary.ts';
 import { ObjectStoreError } from '../errors.ts';
 import { flushFolder } from '../../kernel/flush.ts';

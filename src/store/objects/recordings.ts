@@ -1,13 +1,12 @@
 import { stat, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { RECORDING_FORMATS, inFormat, type CompressedFormat } from '../../audio/recording-format.ts';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
-import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { pourIntoFile, readFileParts } from '../../kernel/file-streams.ts';
 import { StoreRecordError } from '../errors.ts';
 import { type ObjectStore, objectKey } from './port.ts';
 import { openAudio, plainBytesOf, sealAudio, sealedBytesOf } from './sealed-audio.ts';
 import type { CallRef, Store, ErasedCall, KeptRecording, StoredCall } from '../port.ts';
-import { hasCode } from '../../kernel/error-code.ts';
+import { hasCode } from '../../kernel/errors.ts';
 import { temporaryFolder, temporaryPath } from '../../kernel/temporary.ts';
 import { flushFolder } from '../../kernel/flush.ts';
 

@@ -3,7 +3,7 @@ import { AwsClient } from 'aws4fetch';
 import type { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { ErrorDetails, OffhookError } from '../../kernel/errors.ts';
-import { readText, readWhole } from '../../kernel/read-text.ts';
+import { readText, readWhole } from '../../kernel/bounded-reading.ts';
 
 export interface S3Access {
   /** Base address of the service, without a bucket: `https://s3.eu-central-1.amazonaws.com`, or one's own server. */

@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { pourIntoFile } from '../../kernel/pour-into-file.ts';
-import { readFileParts } from '../../kernel/read-file-parts.ts';
+import { pourIntoFile, readFileParts } from '../../kernel/file-streams.ts';
 import { StoreRecordError } from '../errors.ts';
 import { objectKey, type ObjectStore } from './port.ts';
 import { openAudio, plainBytesOf, sealAudio, sealedBytesOf } from './sealed-audio.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { letCallsGoFirst } from '../../../src/kernel/collector.ts';
+import { favourEventLoop } from '../../../src/kernel/process-tuning.ts';
 
 /** How nice each thread of this process is, by its number. */
 function niceness(): ReadonlyMap<number, number> {
@@ -14,11 +14,11 @@ function niceness(): ReadonlyMap<number, number> {
 
 it.runIf(process.platform === 'linux')('has the threads that help the engine wait for the one that runs calls', () => {
   const before = niceness().get(process.pid)!;
-  letCallsGoFirst();
+  favourEventLoop();
   const after = niceness();
   expect(after.get(process.pid)).toBe(before);
   const nicer = [...after.values()].filter((nice) => nice === Math.min(19, before + 10));
   expect(nicer.length).toBeGreaterThanOrEqual(4);
-  letCallsGoFirst();
+  favourEventLoop();
   expect(niceness()).toEqual(after);
 });

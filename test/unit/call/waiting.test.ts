@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { waitingWords } from '../../../src/call/turn/backchannel.ts';
-import { sleep } from '../../../src/kernel/abort.ts';
+import { sleep } from '../../../src/kernel/waiting.ts';
 import { CallBench } from './call-bench.ts';
 import { TurnDriver } from './turn-driver.ts';
 

@@ -15,7 +15,7 @@ import type { Attachment, MediaEvent, StreamStarted } from '../../../src/carrier
 import { type BotSettings, botSettings } from '../../../src/config/bots.ts';
 import { parseAction } from '../../../src/dialog/action-schema.ts';
 import type { DialogAction, DialogTurn } from '../../../src/dialog/port.ts';
-import { sleep } from '../../../src/kernel/abort.ts';
+import { sleep } from '../../../src/kernel/waiting.ts';
 import { createEvents } from '../../../src/observability/events.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';

@@ -6,7 +6,7 @@ import type { Container } from '../../../audio/media/container.ts';
 import { decodedRateHz } from '../../../audio/media/decode-file.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../audio/errors.ts';
 import type { MediaDecoder } from '../../../audio/media/media-decoder.ts';
-import { sleep } from '../../../kernel/abort.ts';
+import { sleep } from '../../../kernel/waiting.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { SoundError } from './errors.ts';
 import { MOST_SECONDS } from './sound-place.ts';

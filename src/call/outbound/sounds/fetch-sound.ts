@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
-import { atMost } from '../../../kernel/at-most.ts';
+import { atMost } from '../../../kernel/bounded-reading.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isPublicAddress, publicLookup, type ResolveName, resolveName } from '../../../kernel/public-address.ts';
 import { SoundError } from './errors.ts';

@@ -1,7 +1,7 @@
 import { encodeAudio } from '../../../audio/codec.ts';
 import { type AudioFormat, CALL_RATE_HZ } from '../../../audio/format.ts';
 import { MediaDecoder } from '../../../audio/media/media-decoder.ts';
-import { abortable } from '../../../kernel/abort.ts';
+import { abortable } from '../../../kernel/waiting.ts';
 import { fetchSound, type SoundFetching } from './fetch-sound.ts';
 import { SoundError } from './errors.ts';
 import type { Sounds } from './port.ts';

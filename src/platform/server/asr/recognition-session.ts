@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { sleep } from '../../../kernel/abort.ts';
+import { sleep } from '../../../kernel/waiting.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { cutFrames } from '../../../audio/framing.ts';

@@ -1,6 +1,6 @@
 import { type FastifyInstance, fastify, type FastifyError, type HTTPMethods } from 'fastify';
 import { randomUUID } from 'node:crypto';
-import { sleep } from '../../../kernel/abort.ts';
+import { sleep } from '../../../kernel/waiting.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { clientSignal } from './request-slots.ts';
 import { Refusal } from './refusal.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { hasCode } from '../../../kernel/error-code.ts';
+import { hasCode } from '../../../kernel/errors.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { SpeakerProfile, SpeakerProfiles } from '../../engines/speakers/port.ts';
 import { Refusal } from '../listener/refusal.ts';

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { sleep } from '../../../kernel/abort.ts';
+import { sleep } from '../../../kernel/waiting.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { Refusal, detailText } from '../listener/refusal.ts';
 import { errorText } from '../../../kernel/errors.ts';

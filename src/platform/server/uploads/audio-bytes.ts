@@ -1,7 +1,7 @@
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atMost } from '../../../kernel/at-most.ts';
-import { pourIntoFile } from '../../../kernel/pour-into-file.ts';
+import { atMost } from '../../../kernel/bounded-reading.ts';
+import { pourIntoFile } from '../../../kernel/file-streams.ts';
 import { temporaryPath } from '../../../kernel/temporary.ts';
 import { Refusal } from '../listener/refusal.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
-import { pourIntoFile } from '../../../src/kernel/pour-into-file.ts';
+import { pourIntoFile } from '../../../src/kernel/file-streams.ts';
 
 describe('what is poured into a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-pour-'));

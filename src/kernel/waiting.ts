@@ -23,8 +23,8 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 }
 
 /**
- * Waits for what others may wait for too, or what knows no signal: it is left alone when the signal aborts.
- * @throws the signal's reason when it aborts first; whatever the promise is rejected with
+ * Waits for a promise that knows no signal, or that others await too; an abort ends only the wait.
+ * @throws the signal's reason when it aborts first; else the promise's rejection
  */
 export function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | undefined): Promise<Value> {
   if (signal === undefined) return promise;
@@ -34,4 +34,39 @@ export function abortable<Value>(promise: Promise<Value>, signal: AbortSignal | 
     if (signal.aborted) onAbort();
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
+}
+
+/**
+ * Waits for a promise, for at most `withinMs`.
+ * @returns the promise's value, or `late` after that time
+ * @throws the promise's rejection in time; a later one is dropped
+ */
+export async function within<Value, Late>(
+  clock: Clock,
+  withinMs: number,
+  promise: Promise<Value>,
+  late: Late,
+): Promise<Value | Late> {
+  const done = new AbortController();
+  const timeout = sleep(clock, withinMs, done.signal).then(
+    () => late,
+    () => late,
+  );
+  try {
+    return await Promise.race([promise, timeout]);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Lets concurrent callers share one run of a task; a failure is not remembered. */
+export class SingleFlight<Value> {
+  #running: Promise<Value> | undefined;
+
+  run(task: () => Promise<Value>): Promise<Value> {
+    this.#running ??= task().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
 }

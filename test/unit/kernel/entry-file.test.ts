@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { compiledTwin } from '../../../src/kernel/compiled-twin.ts';
+import { compiledTwin } from '../../../src/kernel/entry-file.ts';
 
 const EARLY = 1_000;
 const LATE = 2_000;

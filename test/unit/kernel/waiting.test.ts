@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { within } from '../../../src/kernel/within.ts';
+import { within } from '../../../src/kernel/waiting.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 describe('within', () => {

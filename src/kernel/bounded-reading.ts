@@ -1,14 +1,14 @@
 /**
- * Reads an answer's body as UTF-8, so that a server cannot fill the memory.
- * @param maxBytes what comes after these is left unread
+ * Reads the beginning of an answer's body as UTF-8.
+ * @param maxBytes the rest is not read, so that a server cannot fill the memory
  */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
   return (await readUpTo(response, maxBytes)).toString('utf8');
 }
 
 /**
- * Reads an answer's body where a part of it is of no use.
- * @throws RangeError for one of more than `maxBytes`, the rest of which is left unread
+ * Reads an answer's whole body.
+ * @throws RangeError for a body of more than `maxBytes`; its rest is not read
  */
 export async function readWhole(response: Response, maxBytes: number): Promise<Buffer> {
   const bytes = await readUpTo(response, maxBytes + 1);
@@ -32,4 +32,14 @@ async function readUpTo(response: Response, maxBytes: number): Promise<Buffer> {
     }
   }
   return Buffer.concat(parts);
+}
+
+/** Passes parts on up to a number of bytes. @throws the error of `over` at the part that exceeds it */
+export async function* atMost(parts: AsyncIterable<Uint8Array>, mostBytes: number, over: () => Error): AsyncIterable<Uint8Array> {
+  let bytes = 0;
+  for await (const part of parts) {
+    bytes += part.length;
+    if (bytes > mostBytes) throw over();
+    yield part;
+  }
 }
