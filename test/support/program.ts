@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { compiledTwin } from '../../src/kernel/compiled-twin.ts';
+import { compiledTwin } from '../../src/kernel/entry-file.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const bundled = new Map<string, Promise<readonly string[]>>();

@@ -1,4 +1,4 @@
-import { sleep } from '../../src/kernel/abort.ts';
+import { sleep } from '../../src/kernel/waiting.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { openDatabase, storeOn } from '../../src/store/database.ts';
 import { callRecordOf } from './call-records.ts';
