@@ -12,10 +12,12 @@ import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './control/secret-input.ts';
 import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
-import { isLeaving, reasonToEnd } from './turn/farewell.ts';
+import { keysSecret } from './turn/expectation.ts';
+import { isLeaving } from './turn/farewell.ts';
 import { callerFloor } from './turn/floor.ts';
 import { TurnLoop } from './turn/turn-loop.ts';
-import type { TurnEffect, TurnState } from './turn/turn-state.ts';
+import type { TimerName, TurnEffect, TurnState } from './turn/turn-state.ts';
+import type { ExpectedValue } from './turn/value-reader.ts';
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
 export class CallSession {
@@ -35,8 +37,7 @@ export class CallSession {
   readonly #listening: RecogniserHandover;
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
-  #waitForLine: Timer | undefined;
-  #hangUpTimer: Timer | undefined;
+  readonly #timers = new Map<TimerName, Timer>();
   #over = false;
 
   constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -53,8 +54,7 @@ export class CallSession {
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#callLog = new CallLog(identity, services, this.#secret);
     this.#dialog = new DialogDriver(identity, services, this.#callLog, this.#dialogFloor());
-    // Nothing is ended at the carrier, where the caller speaks with somebody else now.
-    const transferred = (): void => this.#waitForEnd(timing.stopGraceMs, () => this.#finish('transferred'));
+    const transferred = (): void => this.#turns.feed({ type: 'transferred', graceMs: timing.stopGraceMs });
     const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
     this.#carrier = new CarrierControl(identity, services, this.#callLog, carrierFloor);
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
@@ -92,9 +92,7 @@ export class CallSession {
       return;
     }
     const nowMs = this.#services.clock.nowMs();
-    this.#waitForLine?.cancel();
     if (this.#attachment !== undefined) this.#detach(this.#attachment, 1000, 'another stream took over this call');
-    this.#waitForLine?.cancel();
     this.#attachment = attachment;
     this.#callLog.attached(attachment);
     if (this.#media === undefined) this.#open(attachment, nowMs);
@@ -150,13 +148,13 @@ export class CallSession {
     const nowMs = clock.nowMs();
     switch (event.type) {
       case 'audio': {
-        const at = { nowMs, wallMs: clock.wallMs(), silent: this.#secret.isSilent(nowMs) };
+        const at = { nowMs, wallMs: clock.wallMs(), silent: nowMs < this.#turns.state.dialog.secretUntilMs };
         this.#media.outbound.arrived(event.timestampMs, nowMs);
         this.#media.inbound.hear(event.pcm, event.timestampMs, at, this.#listening);
         return;
       }
       case 'digit':
-        this.#callLog.digit(this.#secret.keying ? '*' : event.digit);
+        this.#callLog.digit(keysSecret(this.#turns.state) ? '*' : event.digit);
         this.#turns.feed({ type: 'digit', atMs: nowMs, digit: event.digit });
         return;
       case 'mark':
@@ -164,11 +162,11 @@ export class CallSession {
         return;
       case 'stopped':
         this.#detach(attachment, 0, event.reason);
-        this.#endUnlessReattached(this.#timing.stopGraceMs, 'caller-hangup');
+        this.#lineLost('caller-hangup', this.#timing.stopGraceMs);
         return;
       case 'closed':
         this.#detach(attachment, event.code, event.reason);
-        this.#endUnlessReattached(this.#timing.reattachMs, 'carrier-lost');
+        this.#lineLost('carrier-lost', this.#timing.reattachMs);
         return;
       case 'connected':
       case 'started':
@@ -186,18 +184,8 @@ export class CallSession {
   }
 
   /** The socket is gone; another one may come, as after a redirect or a broken connection. */
-  #endUnlessReattached(waitMs: number, endReason: string): void {
-    const settled = reasonToEnd(this.#turns.state);
-    if (settled !== undefined && this.#carrier.awayMs === 0) return this.#finish(settled);
-    this.#waitForEnd(Math.max(waitMs, this.#carrier.awayMs), () => {
-      if (endReason === 'carrier-lost') this.#carrier.endCall();
-      this.#finish(settled ?? endReason);
-    });
-  }
-
-  #waitForEnd(waitMs: number, end: () => void): void {
-    this.#waitForLine?.cancel();
-    this.#waitForLine = this.#services.clock.after(waitMs, end);
+  #lineLost(reason: 'caller-hangup' | 'carrier-lost', graceMs: number): void {
+    this.#turns.feed({ type: 'line-lost', reason, graceMs, awayMs: this.#carrier.awayMs });
   }
 
   #onTick(nowMs: number): void {
@@ -233,9 +221,7 @@ export class CallSession {
     const policy = voice.reply?.policyOf(unitId);
     if (voice.reply === undefined || policy === undefined) return;
     this.#callLog.replyStarted(voice.reply.turnIndex, outbound, unitId, atMs);
-    const { name } = this.#turns.state.phase;
-    const asks = isQuestion(outbound.ledger.textOf(unitId));
-    this.#turns.feed(name === 'thinking' ? { type: 'bot-started', atMs, policy, asks } : { type: 'bot-policy', policy, asks });
+    this.#turns.feed({ type: 'sentence-started', atMs, policy, asks: isQuestion(outbound.ledger.textOf(unitId)) });
   }
 
   /** A fault of ours ends the call it happened in, and no other. */
@@ -252,11 +238,13 @@ export class CallSession {
     const nowMs = this.#services.clock.nowMs();
     const { conversation } = this.#callLog;
     const { noInputTransfer: transferTo } = this.identity.bot;
+    const { asked, expectation } = this.#turns.state.dialog;
+    // The values that the turn which was asked was asked for, and that the next one is.
+    const [expected, next] = [asked?.expectation.value, expectation.value];
     if (isFloorEffect(effect)) {
       carryOutFloor(effect, media, this.#callLog, nowMs);
       // With nothing left to say, no mark will ever tell the machine that the bot has finished.
       if (effect.type === 'restore' && !media.voice.speaking) this.#turns.feed({ type: 'bot-finished', atMs: nowMs });
-      if (effect.type === 'cancel-reply' && effect.takesBack) this.#secret.expect(this.#turns.state.dialog.expectation, nowMs);
       return;
     }
     switch (effect.type) {
@@ -265,24 +253,21 @@ export class CallSession {
         this.#callLog.committed(effect);
         return;
       case 'ask-early':
-        return this.#dialog.askEarly(this.#secret.hideEarly(effect.text), conversation.current + 1, media);
+        return this.#dialog.askEarly(this.#secret.hideInWords(effect.text, next), conversation.current + 1, next, media);
       case 'ask':
         this.#callLog.turnOver(conversation.current, media.outbound);
-        return this.#ask(this.#secret.hide(effect.input, nowMs), media);
+        return this.#ask(this.#secret.hide(effect.input, expected), expected, media);
       case 'ask-again': {
-        const input = this.#secret.hideAgain(effect.input);
-        this.#secret.expect(undefined, nowMs);
+        const input = this.#secret.hide(effect.input, expected);
         conversation.amend(input);
-        return this.#ask(input, media, conversation.current);
+        return this.#ask(input, expected, media, conversation.current);
       }
       case 'amend-history':
-        return conversation.amend(this.#secret.hideAgain({ kind: 'spoken', text: effect.text }));
+        return conversation.amend({ kind: 'spoken', text: this.#secret.hideInWords(effect.text, expected) });
       case 'keep-turn':
         carryOutFloor({ type: 'silence' }, media, this.#callLog, nowMs);
         this.#callLog.turnOver(conversation.current, media.outbound);
-        this.#dialog.kept(conversation.open(this.#secret.hide(effect.input, nowMs), this.#services.clock.wallMs()));
-        // What was asked for is still expected, and as secret as it was.
-        this.#secret.expect(this.#turns.state.dialog.expectation, nowMs);
+        conversation.open(this.#secret.hide(effect.input, expected), this.#services.clock.wallMs());
         return this.#services.journal(this.#record('in-progress'));
       case 'filler':
         media.voice.filler();
@@ -305,13 +290,14 @@ export class CallSession {
         this.#carrier.forgetKeys();
         return media.voice.phrase(effect.phrase, conversation.current, 'never');
       case 'start-timer':
-        this.#hangUpTimer?.cancel();
-        this.#hangUpTimer = this.#services.clock.after(effect.afterMs, () =>
-          this.#turns.feed({ type: 'timer', timer: effect.timer, atMs: this.#services.clock.nowMs() }),
-        );
-        return;
+        return this.#startTimer(effect.timer, effect.afterMs);
       case 'hang-up':
         return this.hangUp(effect.reason);
+      case 'end-call':
+        if (effect.atCarrier) this.#carrier.endCall();
+        return this.#finish(effect.reason);
+      case 'silence-caller':
+        return media.recording?.silenceCaller(effect.fromMs);
       case 'transfer':
         return void this.#carrier.transfer(effect.to);
       case 'dialog-failed':
@@ -319,18 +305,31 @@ export class CallSession {
     }
   }
 
-  #ask(input: CallerInput, media: Media, turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs())): void {
+  /** In place of one of the same name. */
+  #startTimer(timer: TimerName, afterMs: number): void {
+    const { clock } = this.#services;
+    this.#timers.get(timer)?.cancel();
+    this.#timers.set(
+      timer,
+      clock.after(afterMs, () => this.#turns.feed({ type: timer, atMs: clock.nowMs() })),
+    );
+  }
+
+  #ask(
+    input: CallerInput,
+    expected: ExpectedValue | undefined,
+    media: Media,
+    turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs()),
+  ): void {
     // What an attempt at this turn, or the answer before, meant to do after its words is not done.
     this.#carrier.forgetKeys();
-    this.#dialog.ask(input, turn, media);
+    this.#dialog.ask(input, turn, expected, media);
   }
 
   #dialogFloor(): DialogFloor {
     return {
       expect: (expectation) => {
-        const silentFromMs = this.#secret.expect(expectation, this.#services.clock.nowMs());
-        if (silentFromMs !== undefined) this.#media?.recording?.silenceCaller(silentFromMs);
-        this.#turns.feed({ type: 'expect', expectation });
+        this.#turns.feed({ type: 'expect', atMs: this.#services.clock.nowMs(), expectation });
       },
       changeLanguage: (language, voice) => {
         this.#media?.voice.switchTo(language, voice);
@@ -365,8 +364,7 @@ export class CallSession {
     this.#carrier.close();
     this.#supervision.close();
     this.#turns.stop();
-    this.#hangUpTimer?.cancel();
-    this.#waitForLine?.cancel();
+    for (const timer of this.#timers.values()) timer.cancel();
     this.#media?.stop();
     this.#listening.close();
     void this.#close(reason);

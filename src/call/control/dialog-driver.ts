@@ -44,8 +44,6 @@ export class DialogDriver {
   #failures = 0;
   /** The answer that the dialog was asked for last; `spoken` once something of it can be heard. */
   #answer: { readonly kind: CallerInput['kind']; spoken: boolean; readonly end: () => void } | undefined;
-  /** The values that turns were asked for, by turn: that of a turn which may be asked again, and that of the next one. */
-  readonly #expected = new Map<number, ExpectedValue>();
   #hints: readonly string[] = [];
   /** Whether the running answer has said what the next turn is to be. */
   #gathered = false;
@@ -62,19 +60,13 @@ export class DialogDriver {
   }
 
   /** Has an answer made to words that the caller may not have finished; nothing of it is heard, or done, until `ask`. */
-  askEarly(text: string, turn: number, media: Media): void {
+  askEarly(text: string, turn: number, expected: ExpectedValue | undefined, media: Media): void {
     this.#early?.discard();
     this.#earlyAnswers += 1;
-    const asked = this.#turn({ kind: 'spoken', text }, turn, media);
+    const asked = this.#turn({ kind: 'spoken', text }, turn, expected, media);
     const early = { ...asked, idempotencyKey: `${asked.idempotencyKey}.early-${this.#earlyAnswers}`, early: true };
     this.#early = new EarlyAnswer(turn, text, (signal) => this.#hook.respond(early, signal));
     this.#callLog.askedEarly(turn);
-  }
-
-  /** A turn came and went without this dialog: what it asked for is the next one's. */
-  kept(turn: number): void {
-    const expected = this.#expected.get(turn);
-    if (expected !== undefined) this.#expected.set(turn + 1, expected);
   }
 
   /** When the call nears its longest duration, the next reply begins with saying so, once. */
@@ -83,22 +75,19 @@ export class DialogDriver {
     if (isShort && this.#warning === 'none') this.#warning = 'due';
   }
 
-  /** Gives up the running reply and asks for another. */
-  ask(input: CallerInput, turn: number, media: Media): void {
+  /** Gives up the running reply and asks for another. @param expected the value that this turn was asked for */
+  ask(input: CallerInput, turn: number, expected: ExpectedValue | undefined, media: Media): void {
     const { voice } = media;
     this.#journal(media);
     const reply = voice.start(turn);
     this.#callLog.asked(turn, input);
     this.#hints = [];
     this.#gathered = false;
-    // An attempt that was given up has asked for nothing.
-    for (const of of this.#expected.keys()) if (of !== turn) this.#expected.delete(of);
-    if (input.kind === 'no-input') this.kept(turn);
     if (this.#warning === 'due') {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');
     }
-    const dialogTurn = this.#turn(input, turn, media);
+    const dialogTurn = this.#turn(input, turn, expected, media);
     const early = this.#earlyFor(input, turn);
     const end = (): void => {
       voice.flush();
@@ -116,7 +105,7 @@ export class DialogDriver {
         else voice.play(reply, action);
       },
       act: (action) => {
-        this.#act(action, turn, voice.language);
+        this.#act(action, voice.language);
         collected ||= action.type === 'set';
         // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
         if (action.type === 'note') this.#journal(media);
@@ -126,17 +115,12 @@ export class DialogDriver {
         if (isEmpty) this.#callLog.dialogEmpty(turn);
         voice.flush();
         if (collected) this.#journal(media);
-        if (input.kind === 'no-input' && !this.#gathered) this.#forget(turn + 1);
+        // Silence was answered, and nothing asked for anew.
+        if (input.kind === 'no-input' && !this.#gathered) this.#floor.expect(undefined);
         this.#floor.listenFor(this.#hints);
       },
       failed: (error) => this.failed(error),
     });
-  }
-
-  /** Silence was answered, and nothing asked for anew. */
-  #forget(turn: number): void {
-    this.#expected.delete(turn);
-    this.#floor.expect(undefined);
   }
 
   /**
@@ -164,10 +148,10 @@ export class DialogDriver {
     this.#services.journal(this.#callLog.record('in-progress', voice.language, outbound, recording));
   }
 
-  #act(action: Exclude<DialogAction, AudibleAction>, turn: number, language: string): void {
+  #act(action: Exclude<DialogAction, AudibleAction>, language: string): void {
     switch (action.type) {
       case 'gather':
-        return this.#gather(action, turn + 1, language);
+        return this.#gather(action, language);
       case 'set':
         return this.#callLog.set(action.variables);
       case 'language':
@@ -188,24 +172,22 @@ export class DialogDriver {
     }
   }
 
-  #turn(input: CallerInput, turn: number, { voice, outbound }: Media): DialogTurn {
+  #turn(input: CallerInput, turn: number, expected: ExpectedValue | undefined, { voice, outbound }: Media): DialogTurn {
     return {
       call: this.#facts(voice.language),
       index: turn,
-      input: this.#input(input, turn, voice.language),
+      input: inputOf(input, expected, voice.language),
       history: this.#callLog.conversation.history(outbound.ledger, turn),
       variables: this.#callLog.variables,
       idempotencyKey: `${this.#identity.callId}.${turn}`,
     };
   }
 
-  #gather(gather: DialogAction & { type: 'gather' }, turn: number, language: string): void {
+  #gather(gather: DialogAction & { type: 'gather' }, language: string): void {
     const { contract, hints, ...rest } = gather;
     const context = answerContext(language, this.#services.clock.wallMs(), this.#identity.bot.timeZone);
     const expected = contract === undefined ? undefined : { contract, context };
     this.#gathered = true;
-    if (expected === undefined) this.#expected.delete(turn);
-    else this.#expected.set(turn, expected);
     this.#hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
     const most = contract === undefined ? undefined : mostKeys(contract);
     this.#floor.expect({
@@ -213,16 +195,6 @@ export class DialogDriver {
       ...(most === undefined || rest.maxDigits !== undefined ? {} : { maxDigits: most }),
       ...(expected === undefined ? {} : { value: expected }),
     });
-  }
-
-  /** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
-  #input(input: CallerInput, turn: number, language: string): TurnInput {
-    const expected = this.#expected.get(turn);
-    const read = (text: string, keys: string) => (expected === undefined ? {} : { answer: readExpected(expected, text, keys) });
-    if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
-    if (input.kind !== 'keyed') return input;
-    const { digits, reading } = input;
-    return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };
   }
 
   /** The answer that was made early, where these were the words. */
@@ -241,4 +213,13 @@ export class DialogDriver {
     const { carrierCallId, from, to, direction } = inbound;
     return { callId, carrierCallId, botName: bot.name, from, to, direction, language };
   }
+}
+
+/** The caller's input as a dialog sees it: read by the contract that this turn was asked with. */
+function inputOf(input: CallerInput, expected: ExpectedValue | undefined, language: string): TurnInput {
+  const read = (text: string, keys: string) => (expected === undefined ? {} : { answer: readExpected(expected, text, keys) });
+  if (input.kind === 'spoken') return { ...input, language, ...read(input.text, input.keys ?? '') };
+  if (input.kind !== 'keyed') return input;
+  const { digits, reading } = input;
+  return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };
 }

@@ -1,14 +1,10 @@
 import { type AnswerReading, withoutCardNumbers } from '../../language/index.ts';
 import type { SecretVault } from './secret-vault.ts';
 import type { CallerInput } from '../log/call-record.ts';
-import type { AskedInput, Expectation } from '../turn/turn-state.ts';
+import type { AskedInput } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import { ANSWER_READER, readExpected } from './answer-reader.ts';
 
-/** Silence that goes on after the last key: its tone may still be on its way. */
-const TAIL_MS = 400;
-/** Sound of before a secret was asked for that goes with it: keys that were pressed too early. */
-const EARLIER_TONES_MS = 250;
 /** Card numbers are known by their last four digits; of a password those are too much. */
 const SHOWN_DIGITS = 4;
 /** A call's id and the keys made of it: the figures in one of thousands have the form and the check digit of a card. */
@@ -17,18 +13,12 @@ const OWN_ID = /(call_[0-9a-f]{32}[\w.-]*)/u;
 const E164 = /^\+\d{7,15}$/u;
 
 /**
- * Whether the caller is keying a value that nothing may keep: a card number, a one-time password. While it is so the
- * caller's side is silence to everything behind the line, and keys have no name. A card number that is spoken where no value
- * was asked for is known by its last four digits alone from then on; its sound stays.
+ * Keeps values that nothing may keep out of what the bot, the log and the record see: a card number, a one-time password. A card
+ * number that is spoken where no value was asked for is known by its last four digits alone from then on; its sound stays.
  */
 export class SecretInput {
   readonly #vault: SecretVault;
   readonly #botName: string;
-  #expected: ExpectedValue | undefined;
-  /** Whether the next answer is a value that may be spoken, and whether the last one was: then its digits are wanted. */
-  #wanted = false;
-  #wasWanted = false;
-  #quietUntilMs = Number.NEGATIVE_INFINITY;
   /** What finds the values that were keyed in this call, and the tokens given out for them. */
   readonly #secrets: RegExp[] = [];
 
@@ -37,29 +27,9 @@ export class SecretInput {
     this.#botName = botName;
   }
 
-  /**
-   * What is asked for next; undefined where nothing is, any more.
-   * @returns from when on the caller's sound has to be silence, where that is secret and was not before
-   */
-  expect(expectation: Expectation | undefined, nowMs: number): number | undefined {
-    const before = this.#expected;
-    const value = expectation?.value;
-    const isSecret = value !== undefined && ANSWER_READER.isSecret(value);
-    this.#wanted = value !== undefined && !isSecret;
-    this.#expected = isSecret ? value : undefined;
-    if (before !== undefined && this.#expected === undefined) this.#quietUntilMs = nowMs + TAIL_MS;
-    return before === undefined && this.#expected !== undefined ? nowMs - EARLIER_TONES_MS : undefined;
-  }
-
-  /** Words of the turn that is not over. */
-  hideEarly(text: string): string {
-    return this.#wanted ? text : withoutCardNumbers(text);
-  }
-
-  /** Better words for the turn that was over last. */
-  hideAgain(input: AskedInput): AskedInput {
-    if (input.kind !== 'spoken' || this.#wasWanted) return input;
-    return { ...input, text: withoutCardNumbers(input.text) };
+  /** Words of the caller. @param expected what was asked for: the digits of a value that may be spoken are wanted */
+  hideInWords(text: string, expected: ExpectedValue | undefined): string {
+    return expected !== undefined && !ANSWER_READER.isSecret(expected) ? text : withoutCardNumbers(text);
   }
 
   /** What a bot wants in the record, without card numbers and without the values of this call that nothing may keep. */
@@ -70,26 +40,14 @@ export class SecretInput {
     return parts.map((part, index) => (index % 2 === 1 ? part : withoutCardNumbers(part))).join('');
   }
 
-  get keying(): boolean {
-    return this.#expected !== undefined;
-  }
-
-  /** Whether the caller's sound at this moment is to be silence. */
-  isSilent(nowMs: number): boolean {
-    return this.keying || nowMs < this.#quietUntilMs;
-  }
-
   /**
-   * The turn is over. What a caller who stayed silent was asked for is still expected of them, and as secret as it was.
+   * The turn is over.
    * @returns its input as everybody may see it; the value itself is in the vault where it is whole
    */
-  hide(input: AskedInput, nowMs: number): CallerInput {
-    if (input.kind === 'no-input') return input;
-    const expected = this.#expected;
-    this.#wasWanted = this.#wanted;
-    this.expect(undefined, nowMs);
+  hide(input: AskedInput, expected: ExpectedValue | undefined): CallerInput {
     const digits = input.kind === 'keyed' ? input.digits : input.kind === 'spoken' ? input.keys : undefined;
-    if (expected === undefined || digits === undefined) return this.hideAgain(input);
+    if (expected === undefined || digits === undefined || !ANSWER_READER.isSecret(expected))
+      return input.kind === 'spoken' ? { ...input, text: this.hideInWords(input.text, expected) } : input;
     const reading = readExpected(expected, '', digits);
     if (reading.status !== 'complete') return { kind: 'keyed', digits: masked(digits, 0), reading: withoutDigits(reading) };
     const shown = expected.contract.kind === 'card' ? SHOWN_DIGITS : 0;

@@ -1,21 +1,22 @@
 import { waitingWords } from './backchannel.ts';
 import { dropBackchannel } from './dropped-speech.ts';
+import { withQuestion } from './expectation.ts';
 import { goodbyeHeard, stayed } from './farewell.ts';
 import { keyed, withPendingDigits } from './keying.ts';
 import { hasWords, provisionalText } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type Expectation, type In, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+import { type In, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
 
 type BotStarted = TurnEvent & { readonly type: 'bot-started' };
-type BotPolicy = TurnEvent & { readonly type: 'bot-policy' };
+type SentenceStarted = TurnEvent & { readonly type: 'sentence-started' };
 
 /** What the bot says begins to be heard. */
-export function botSpeaks(_settings: TurnSettings, before: TurnState, { policy, asks }: BotStarted): Step {
+export function botSpeaks(_settings: TurnSettings, before: TurnState, { policy, asks }: BotStarted | SentenceStarted): Step {
   return quietly({ ...withQuestion(before, asks), phase: { name: 'bot-speaking', policy, contest: undefined } });
 }
 
 /** The reply begins to be heard. */
-export function replyStarts(settings: TurnSettings, before: In<'thinking'>, event: BotStarted): Step {
+export function replyStarts(settings: TurnSettings, before: In<'thinking'>, event: BotStarted | SentenceStarted): Step {
   const { state: speaking } = botSpeaks(settings, before, event);
   const { words } = before.caller;
   if (!before.phase.fillerSaid || waitingWords(provisionalText(words)) === undefined) return quietly(speaking);
@@ -26,34 +27,8 @@ export function replyStarts(settings: TurnSettings, before: In<'thinking'>, even
 }
 
 /** A later sentence may be interrupted in another way. */
-export function sentenceStarts(_settings: TurnSettings, state: In<'bot-speaking'>, { policy, asks }: BotPolicy): Step {
+export function sentenceStarts(_settings: TurnSettings, state: In<'bot-speaking'>, { policy, asks }: SentenceStarted): Step {
   return quietly({ ...withQuestion(state, asks), phase: { ...state.phase, policy } });
-}
-
-/** Something else of the bot's begins: a question is open all the same. */
-export function questionIsOpen(_settings: TurnSettings, state: TurnState, { asks }: BotStarted | BotPolicy): Step {
-  return quietly(withQuestion(state, asks));
-}
-
-/** A question of the bot's stays open until it is answered, whatever is said behind it. */
-function withQuestion<State extends TurnState>(state: State, asks: boolean | undefined): State {
-  const { dialog } = state;
-  if (asks !== true || dialog.expectation.asked === true) return state;
-  return { ...state, dialog: { ...dialog, expectation: { ...dialog.expectation, asked: true } } };
-}
-
-/** The dialog has asked for something, or for nothing: a question that the bot is asking in its own words is open all the same. */
-export function expect(
-  _settings: TurnSettings,
-  state: TurnState,
-  { expectation }: TurnEvent & { readonly type: 'expect' },
-): Step {
-  return quietly({ ...state, dialog: { ...state.dialog, expectation: expected(state, expectation) } });
-}
-
-function expected({ phase, dialog }: TurnState, given: Expectation | undefined): Expectation {
-  if (given !== undefined) return { ...given, asked: true };
-  return phase.name === 'bot-speaking' && dialog.expectation.asked === true ? { asked: true } : {};
 }
 
 type WithReply = In<'bot-speaking'> | In<'thinking'>;

@@ -83,18 +83,18 @@ export function heardOut({ farewell: settings }: TurnSettings, state: TurnState,
   if (!farewell.heard || farewell.patientUntilMs !== undefined) return quietly(state);
   return {
     state: { ...state, farewell: { ...farewell, patientUntilMs: atMs + settings.patienceMs } },
-    effects: [{ type: 'start-timer', timer: 'hang-up', afterMs: settings.hangupAfterMarkMs }],
+    effects: [{ type: 'start-timer', timer: 'hang-up-due', afterMs: settings.hangupAfterMarkMs }],
   };
 }
 
 /** Nobody is hung up on who has begun to answer the goodbye: it is either answered, or was nothing. */
-export function hangUpDue({ farewell: settings }: TurnSettings, state: TurnState, { atMs }: EventOf<'timer'>): Step {
+export function hangUpDue({ farewell: settings }: TurnSettings, state: TurnState, { atMs }: EventOf<'hang-up-due'>): Step {
   const { farewell } = state;
   if (farewell.stage !== 'after-reply' && farewell.stage !== 'last-words') return quietly(state);
   if (farewell.patientUntilMs === undefined) return quietly(state);
   const mayLeave = farewell.stage === 'last-words' || !callerMustBeHeard(state) || atMs >= farewell.patientUntilMs;
   if (mayLeave) return leave(state, farewell);
-  return { state, effects: [{ type: 'start-timer', timer: 'hang-up', afterMs: settings.hangupAfterMarkMs }] };
+  return { state, effects: [{ type: 'start-timer', timer: 'hang-up-due', afterMs: settings.hangupAfterMarkMs }] };
 }
 
 function leave(state: TurnState, { reason, transferTo }: Farewell & { readonly stage: 'after-reply' | 'last-words' }): Step {

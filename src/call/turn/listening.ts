@@ -1,5 +1,6 @@
 import { ask } from './asking.ts';
 import { turnMayEnd } from './endpointing.ts';
+import { lineBack } from './line.ts';
 import { turnMayBeComplete } from './settling.ts';
 import type { TurnSettings } from './turn-settings.ts';
 import { type In, NO_EFFECTS, type Phase, quietly, type Step, type TurnEvent } from './turn-state.ts';
@@ -25,11 +26,12 @@ export function noInputDue(settings: TurnSettings, state: In<'listening'>, atMs:
 
 /** The line was away: a silence before it came back was nobody's. */
 export function waitAnew(
-  _settings: TurnSettings,
+  settings: TurnSettings,
   state: In<'listening'>,
   { atMs }: TurnEvent & { readonly type: 'reattached' },
 ): Step {
-  return quietly({ ...state, phase: { ...state.phase, sinceMs: atMs } });
+  const { state: back } = lineBack(settings, state);
+  return quietly({ ...back, phase: { ...state.phase, sinceMs: atMs } });
 }
 
 /** One more frame of a caller who has the floor. */

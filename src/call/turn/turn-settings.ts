@@ -9,6 +9,7 @@ export interface TurnSettings {
   readonly waiting: WaitingSettings;
   readonly line: LineSettings;
   readonly farewell: FarewellSettings;
+  readonly secret: SecretSettings;
   /** Silence from the caller, after the bot fell silent, that counts as no input. */
   readonly noInputMs: number;
   /** Silences in a row that the dialog is told of; after one more the call is given up. */
@@ -144,6 +145,14 @@ export interface FarewellSettings {
   readonly patienceMs: number;
 }
 
+/** How much of the caller's sound goes with a value that nothing may keep. */
+export interface SecretSettings {
+  /** Silence that goes on after the last key: its tone may still be on its way. */
+  readonly tailMs: number;
+  /** Sound of before it was asked for: keys that were pressed too early. */
+  readonly earlierMs: number;
+}
+
 export const DEFAULT_LINE: LineSettings = { lateAfterMs: 60, lateUntilMs: 500 };
 
 export const DEFAULT_ENDPOINTING: EndpointingSettings = {
@@ -190,6 +199,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   interruption: DEFAULT_INTERRUPTION,
   waiting: { stillMs: 500, meantWords: 3, meantStillMs: 300 },
   line: DEFAULT_LINE,
+  secret: { tailMs: 400, earlierMs: 250 },
   farewell: { hangupAfterMarkMs: 400, patienceMs: 10_000 },
   noInputMs: 7_000,
   noInputAttempts: 4,

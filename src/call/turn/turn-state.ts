@@ -29,15 +29,15 @@ export type TurnEvent =
     }
   | { readonly type: 'digit'; readonly atMs: number; readonly digit: string }
   /** The dialog says what the next answer is to be; undefined where it answered silence, and asked for nothing anew. */
-  | { readonly type: 'expect'; readonly expectation: Expectation | undefined }
+  | { readonly type: 'expect'; readonly atMs: number; readonly expectation: Expectation | undefined }
   /** The line is back after the carrier's socket had gone; waiting starts anew. */
   | { readonly type: 'reattached'; readonly atMs: number }
   /** The call opens: the bot has the floor first. */
   | { readonly type: 'call-started'; readonly atMs: number }
-  /** The reply's first audio went out, or words that nobody asked for are about to. `asks`: what begins is a question. */
+  /** The bot begins to speak, by a reply or by words that nobody asked for. `asks`: what begins is a question. */
   | { readonly type: 'bot-started'; readonly atMs: number; readonly policy: Interruptible; readonly asks?: boolean }
-  /** A later sentence of the same reply begins, with its own policy. */
-  | { readonly type: 'bot-policy'; readonly policy: Interruptible; readonly asks?: boolean }
+  /** A sentence of the reply begins to be heard, with its own policy. */
+  | { readonly type: 'sentence-started'; readonly atMs: number; readonly policy: Interruptible; readonly asks?: boolean }
   /** The reply is complete and all of it has been played. */
   | { readonly type: 'reply-played'; readonly atMs: number }
   /** The bot has nothing more to say. */
@@ -60,7 +60,16 @@ export type TurnEvent =
   /** What follows a reply that was played, its keys above all, is done, and nothing else is being said. */
   | { readonly type: 'heard-out'; readonly atMs: number }
   /** A timer that was asked for is due. */
-  | { readonly type: 'timer'; readonly timer: TimerName; readonly atMs: number }
+  | { readonly type: TimerName; readonly atMs: number }
+  /** The carrier's socket is gone. `awayMs`: how long the carrier itself keeps it away, as for keys that it presses; 0 where it does not. */
+  | {
+      readonly type: 'line-lost';
+      readonly reason: 'caller-hangup' | 'carrier-lost';
+      readonly graceMs: number;
+      readonly awayMs: number;
+    }
+  /** The carrier has connected the caller to somebody else. `graceMs`: how long its stop may take. */
+  | { readonly type: 'transferred'; readonly graceMs: number }
   /** A supervisor has the carrier connect the caller to somebody else; off where the carrier would not. */
   | { readonly type: 'connecting'; readonly on: boolean }
   /** Somebody who looks after the call silences the bot, for so long, or gives it its voice back. */
@@ -96,12 +105,16 @@ export type TurnEffect =
   | { readonly type: 'give-up'; readonly reason: 'no-input' }
   /** A mute has lasted for as long as it may: the bot has its voice back. */
   | { readonly type: 'unmuted' }
+  /** A value is expected that nothing may keep: the caller's sound is silence in the recording, from this moment on. */
+  | { readonly type: 'silence-caller'; readonly fromMs: number }
   /** The reply stopped in its middle, and the caller waits in silence. */
   | { readonly type: 'stalled'; readonly in: 'synthesis' | 'dialog' }
   | { readonly type: 'say-last'; readonly phrase: LastWords }
   /** In place of a timer of the same name. */
   | { readonly type: 'start-timer'; readonly timer: TimerName; readonly afterMs: number }
   | { readonly type: 'hang-up'; readonly reason: string }
+  /** The line does not come back. `atCarrier`: the call may go on there, with a caller in silence. */
+  | { readonly type: 'end-call'; readonly reason: string; readonly atCarrier: boolean }
   /** The carrier is to connect the caller to somebody else. */
   | { readonly type: 'transfer'; readonly to: string };
 
@@ -111,14 +124,16 @@ export type BotSound = 'none' | 'audible' | 'synthesizing' | 'awaited';
 /** Ready-made sentences that a bot can end a call with. */
 export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment';
 
-export type TimerName = 'hang-up';
+export type TimerName = 'hang-up-due' | 'line-wait-over';
 
 const UPKEEP: ReadonlySet<TurnEffect['type']> = new Set([
   'unmuted',
+  'silence-caller',
   'stalled',
   'say-last',
   'start-timer',
   'hang-up',
+  'end-call',
   'transfer',
 ] as const);
 
@@ -227,6 +242,8 @@ export interface DialogPart {
   readonly asked: Asked | undefined;
   /** Words of this turn that an early answer was asked for, the last ones, and how often. */
   readonly early: { readonly text: string; readonly times: number } | undefined;
+  /** Until when the caller's sound is silence, for a value that nothing may keep: for ever while one is expected. */
+  readonly secretUntilMs: number;
 }
 
 export interface BotPart {
@@ -258,12 +275,14 @@ export type Farewell =
   /** The carrier is asked for that by a supervisor: the caller is still heard. */
   | { readonly stage: 'connecting' };
 
-/** How late the caller's line is. */
+/** How late the caller's line is, and whether it is there. */
 export interface Line {
   /** The last frame: when it was said, and when it came. */
   readonly frame: VoiceFrame | undefined;
   /** When something was decided last: no frame is dated before that. */
   readonly decidedMs: number;
+  /** Why the call ends, and where, if the line does not come back in time; undefined while it is there. */
+  readonly lost: { readonly reason: string; readonly atCarrier: boolean } | undefined;
 }
 
 /** All that turn-taking knows of a call. */
@@ -314,9 +333,9 @@ export function initialTurn(): TurnState {
       marksEndOfUtterance: false,
       settlings: [],
     },
-    dialog: { expectation: {}, asked: undefined, early: undefined },
+    dialog: { expectation: {}, asked: undefined, early: undefined, secretUntilMs: Number.NEGATIVE_INFINITY },
     bot: { muted: false, mutedForMs: Number.POSITIVE_INFINITY, mutedUntilMs: Number.POSITIVE_INFINITY, owesSinceMs: undefined },
-    line: { frame: undefined, decidedMs: Number.NEGATIVE_INFINITY },
+    line: { frame: undefined, decidedMs: Number.NEGATIVE_INFINITY, lost: undefined },
     farewell: { stage: 'none' },
   };
 }

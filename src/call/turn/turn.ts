@@ -1,16 +1,7 @@
 import { ask } from './asking.ts';
-import {
-  botFinished,
-  botSpeaks,
-  expect,
-  muted,
-  muteMayBeOver,
-  questionIsOpen,
-  replyPlayed,
-  replyStarts,
-  sentenceStarts,
-} from './bot.ts';
+import { botFinished, botSpeaks, muted, muteMayBeOver, replyPlayed, replyStarts, sentenceStarts } from './bot.ts';
 import { turnMayEnd } from './endpointing.ts';
+import { expect, questionIsOpen, withSecrecy } from './expectation.ts';
 import {
   apologise,
   connecting,
@@ -24,7 +15,7 @@ import {
 } from './farewell.ts';
 import { keyOverBot, voiceOverBot, whileBotSpeaks, wordsOverBot } from './interruption.ts';
 import { keyPressed, keysMayBeComplete, nextKey } from './keying.ts';
-import { dated, isLate, withDecision } from './line.ts';
+import { callerTransferred, dated, isLate, lineBack, lineLost, lineWaitOver, withDecision } from './line.ts';
 import { callerBegins, callerGoesOn, callerSpeaksOn, noInputDue, waitAnew } from './listening.ts';
 import { turnMayBeComplete } from './settling.ts';
 import { botSounds } from './stall.ts';
@@ -64,7 +55,11 @@ const whileLeaving = {
   apologise,
   'reply-played': goodbyeHeard,
   'heard-out': heardOut,
-  timer: hangUpDue,
+  'hang-up-due': hangUpDue,
+  'line-lost': lineLost,
+  'line-wait-over': lineWaitOver,
+  transferred: callerTransferred,
+  reattached: lineBack,
   'bot-sound': botSounds,
   connecting,
 };
@@ -78,7 +73,7 @@ const inEveryPhase = {
   expect,
   muted,
   'bot-started': questionIsOpen,
-  'bot-policy': questionIsOpen,
+  'sentence-started': questionIsOpen,
 };
 
 export const TURN_RULES: TurnRules = {
@@ -124,6 +119,7 @@ export const TURN_RULES: TurnRules = {
     final: finalWhileThinking,
     digit: keyWhileThinking,
     'bot-started': replyStarts,
+    'sentence-started': replyStarts,
     'reply-played': replyPlayed,
     'bot-finished': botFinished,
   },
@@ -134,7 +130,7 @@ export const TURN_RULES: TurnRules = {
     partial: partialThen(wordsOverBot),
     final: finalThen(wordsOverBot),
     digit: keyOverBot,
-    'bot-policy': sentenceStarts,
+    'sentence-started': sentenceStarts,
     'reply-played': replyPlayed,
     'bot-finished': botFinished,
   },
@@ -163,7 +159,9 @@ export function stepTurn(settings: TurnSettings, before: TurnState, came: TurnEv
 function follow(row: keyof TurnRules, settings: TurnSettings, state: TurnState, event: TurnEvent): Step {
   // Each rule is given the state and the event that it stands for in the table.
   const rule = TURN_RULES[row][event.type] as AnyRule | undefined;
-  return rule === undefined ? quietly(state) : withDecision(rule(settings, state, event), event);
+  return rule === undefined
+    ? quietly(state)
+    : withSecrecy(settings, state, withDecision(rule(settings, state, event), event), event);
 }
 
 /** The rules of who has the floor, as a call uses them; others can be put in their place to see what they would change. */

@@ -14,7 +14,8 @@ export function withFrame(settings: TurnSettings, state: TurnState, dated: Voice
   const voice = listen(settings, state.voice, dated);
   const { caller, recogniser, dialog, bot, farewell } = state;
   const phase = spokenOn(state.phase, state.voice, voice, dated);
-  const line = { frame: came, decidedMs: state.line.decidedMs };
+  const { decidedMs, lost } = state.line;
+  const line = { frame: came, decidedMs, lost };
   return { phase, voice, caller, recogniser, dialog, bot, line, farewell };
 }
 

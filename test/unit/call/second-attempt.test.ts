@@ -51,10 +51,10 @@ it('reads the turn by what it was asked for, whatever the answer to the first at
 });
 
 it('expects again what it did when the caller goes on before anything was heard', () => {
-  const turn = new TurnDriver().greeted().feed({ type: 'expect', expectation: { endpointingMs: 500, maxDigits: 6 } });
+  const turn = new TurnDriver().greeted().feed({ type: 'expect', atMs: 0, expectation: { endpointingMs: 500, maxDigits: 6 } });
   turn.voice(600).partial(0, 'four one').quiet(700).final(0, 'four one');
   expect(turn.state.phase.name).toBe('thinking');
-  turn.feed({ type: 'expect', expectation: { maxDigits: 1 } }).voice(300);
+  turn.feed({ type: 'expect', atMs: 0, expectation: { maxDigits: 1 } }).voice(300);
   expect([turn.kinds.at(-1), turn.state.dialog.expectation]).toEqual([
     'cancel-reply',
     { endpointingMs: 500, maxDigits: 6, asked: true },
@@ -63,7 +63,7 @@ it('expects again what it did when the caller goes on before anything was heard'
 
 it('keeps the keys of a turn whose words get better', () => {
   const value = { contract: { kind: 'digits', length: 6 }, context: { language: 'en', today: '2026-01-01' } } as const;
-  const turn = new TurnDriver().greeted().feed({ type: 'expect', expectation: { maxDigits: 3, value } });
+  const turn = new TurnDriver().greeted().feed({ type: 'expect', atMs: 0, expectation: { maxDigits: 3, value } });
   turn.voice(400).partial(0, 'one two three').quiet(700).digit('4').digit('5').digit('6').final(0, '1 2 3.');
   expect(turn.effects.at(-1)).toMatchObject({ type: 'ask-again', input: { text: '1 2 3.', keys: '456' } });
 });

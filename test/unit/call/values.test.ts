@@ -8,7 +8,7 @@ const context = { language: 'en', today: { year: 2026, month: 1, day: 1 } } as n
 
 /** A caller who is asked for a value. */
 function asked(contract: AnswerContract): TurnDriver {
-  return new TurnDriver().greeted().feed({ type: 'expect', expectation: { value: { contract, context } } });
+  return new TurnDriver().greeted().feed({ type: 'expect', atMs: 0, expectation: { value: { contract, context } } });
 }
 const FOUR: AnswerContract = { kind: 'digits', length: 4 };
 

@@ -11,7 +11,7 @@ function leaving(turn = new TurnDriver().speaking()) {
     for (let passed = 0; passed < ms; passed += 400) {
       if (voiced) turn.voice(400);
       else turn.quiet(400);
-      turn.feed({ type: 'timer', timer: 'hang-up', atMs: turn.nowMs });
+      turn.feed({ type: 'hang-up-due', atMs: turn.nowMs });
     }
   };
   return { turn, left, pass };
@@ -50,7 +50,7 @@ it('hears nobody while last words are said, and hangs up after them', () => {
   turn.voice(600).partial(0, 'wait').digit('1').quiet(700);
   turn.feed({ type: 'reply-played', atMs: turn.nowMs }).feed({ type: 'heard-out', atMs: turn.nowMs });
   expect(turn.kinds).toEqual(['say-last', 'start-timer']);
-  turn.feed({ type: 'timer', timer: 'hang-up', atMs: turn.nowMs + 400 });
+  turn.feed({ type: 'hang-up-due', atMs: turn.nowMs + 400 });
   expect(turn.effects.at(-1)).toEqual({ type: 'hang-up', reason: 'no-input' });
 });
 

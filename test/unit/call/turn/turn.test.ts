@@ -22,7 +22,7 @@ describe('the end of a turn', () => {
 
   it('uses the silence that the question asks for', () => {
     const turn = new TurnDriver().greeted();
-    turn.feed({ type: 'expect', expectation: { endpointingMs: 1_200 } });
+    turn.feed({ type: 'expect', atMs: 0, expectation: { endpointingMs: 1_200 } });
     expect(turn.voice(400).quiet(1_180).kinds).toEqual([]);
     expect(turn.quiet(20).kinds).toEqual(['commit']);
   });
@@ -232,7 +232,7 @@ describe('interruptions', () => {
 describe('keys', () => {
   it('clears the bot at once and asks when the expected number is there', () => {
     const turn = new TurnDriver().speaking('keypad');
-    turn.feed({ type: 'expect', expectation: { maxDigits: 1 } }).digit('2');
+    turn.feed({ type: 'expect', atMs: 0, expectation: { maxDigits: 1 } }).digit('2');
     expect(turn.kinds).toEqual(['clear', 'ask']);
     expect(turn.asked).toEqual(['#2']);
   });
@@ -368,7 +368,7 @@ describe('what must not get lost', () => {
   });
 
   it('takes the # after a complete keyed answer for its end, not for another answer', () => {
-    const turn = new TurnDriver().greeted().feed({ type: 'expect', expectation: { maxDigits: 2 } });
+    const turn = new TurnDriver().greeted().feed({ type: 'expect', atMs: 0, expectation: { maxDigits: 2 } });
     turn.digit('1').quiet(100).digit('2').quiet(300).digit('#').quiet(1_000);
     expect(turn.asked).toEqual(['#12']);
     expect(turn.kinds).not.toContain('cancel-reply');
@@ -443,7 +443,7 @@ describe('a caller who thinks of an answer', () => {
 describe('words of listening', () => {
   const speakingWithAQuestion = (): TurnDriver => {
     const turn = new TurnDriver().speaking();
-    return turn.feed({ type: 'expect', expectation: {} });
+    return turn.feed({ type: 'expect', atMs: 0, expectation: {} });
   };
 
   it('let the bot speak on when they come while it tells something', () => {
@@ -476,14 +476,14 @@ describe('words of listening', () => {
 
   it('are the answer once the bot has begun to ask a question, whatever it says behind that', () => {
     const turn = new TurnDriver().speaking();
-    for (const asks of [true, false]) turn.feed({ type: 'bot-policy', policy: 'always', asks });
+    for (const asks of [true, false]) turn.feed({ type: 'sentence-started', atMs: turn.nowMs, policy: 'always', asks });
     turn.voice(340).partial(0, 'yes').quiet(660).final(0, 'yes');
     expect(turn.asked).toEqual(['yes']);
   });
 
   it('are the answer to a question that follows a silence, when the dialog has ended without asking for anything', () => {
-    const turn = new TurnDriver().speaking().feed({ type: 'bot-policy', policy: 'always', asks: true });
-    turn.feed({ type: 'expect', expectation: undefined }).voice(340).partial(0, 'yes').quiet(660).final(0, 'yes');
+    const turn = new TurnDriver().speaking().feed({ type: 'sentence-started', atMs: 1_000, policy: 'always', asks: true });
+    turn.feed({ type: 'expect', atMs: 0, expectation: undefined }).voice(340).partial(0, 'yes').quiet(660).final(0, 'yes');
     expect(turn.asked).toEqual(['yes']);
   });
 
