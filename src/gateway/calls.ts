@@ -210,7 +210,7 @@ export function callIntake(calls: CallRegistry): CallIntake {
 /** The state of this process's live calls on disk. */
 export function openJournal(dataDir: string, clock: Clock, logger: Logger): CallJournal {
   const onError = (callId: string, error: unknown): void => logger.error({ callId, error }, 'call journal write failed');
-  return new CallJournal(join(dataDir, 'calls'), process.pid, onError, { clock });
+  return new CallJournal(join(dataDir, 'calls'), onError, { clock });
 }
 
 /** Names of the bots whose secret this is. */

@@ -44,15 +44,6 @@ export function isRunning(pid: number): boolean {
 }
 
 /**
- * A process's boot and start time, which tell apart two processes with the same pid.
- * @returns empty where the system does not say (it is no Linux), or there is no such process
- */
-export function processStart(pid: number): string {
-  const [boot, ticks] = [bootId(), startTicksOf(pid)];
-  return boot === '' || ticks === '' ? '' : `${boot}.${ticks}`;
-}
-
-/**
  * Field 22 of `/proc/PID/stat` (proc(5)), when a process started in ticks since boot; empty where the system does not say. The
  * command name before it may itself hold spaces and brackets.
  */

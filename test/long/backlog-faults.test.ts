@@ -11,6 +11,7 @@ import { deliverEndedCalls, keepEndedCall, deliverRecordings, keepRecording } fr
 import { endOrphans } from '../../src/jobs/after-call/orphan-watch.ts';
 import { Outbox } from '../../src/jobs/outbox/outbox.ts';
 import { OutboxPump } from '../../src/jobs/outbox/outbox-pump.ts';
+import { thisProcess } from '../../src/kernel/process-identity.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { silentLogger } from '../../src/observability/logger.ts';
 import { openRecords } from '../../src/gateway/records.ts';
@@ -99,7 +100,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
       const day = join(dataDir, 'recordings', '2026-01-01');
       await mkdir(day, { recursive: true });
       // What a gateway cannot put into the outbox stays in its journal, and its next start ends it.
-      const dead = new CallJournal(join(dataDir, 'calls'), 999_999_999, () => undefined);
+      const dead = new CallJournal(join(dataDir, 'calls'), () => undefined, { owner: { ...thisProcess(), pid: 999_999_999 } });
       const [flushAt, restartAt] = [Math.floor(CALLS * (0.2 + 0.2 * random())), Math.floor(CALLS * (0.6 + 0.2 * random()))];
       const faults: Promise<void>[] = [];
       for (let index = 0; index < CALLS; index += 1) {
@@ -122,7 +123,7 @@ it.runIf(redisProgram !== undefined && postgresProgram !== undefined)(
       await killOne();
       await until('the journal of the dead to be written', () => refusals > 0, 5_000);
       await dead[Symbol.asyncDispose]();
-      const journal = new CallJournal(join(dataDir, 'calls'), process.pid, () => undefined);
+      const journal = new CallJournal(join(dataDir, 'calls'), () => undefined);
       const again = { outbox: await Outbox.open(join(dataDir, 'outbox'), () => Date.now()), pump };
       await endOrphans(journal, again, systemClock, { logger: silentLogger, events: { callEnded: () => undefined } });
 

@@ -22,7 +22,7 @@ const config = loadConfig({ env: readEnvironment(), files: [] });
 const { dataDir } = config.settings;
 const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
 const { store, queue, dispatcher, recordings, outbox, recordingOutbox, seals } = records;
-const journal = new CallJournal(join(dataDir, 'calls'), process.pid, () => undefined);
+const journal = new CallJournal(join(dataDir, 'calls'), () => undefined);
 const common = { clock: systemClock, logger: silentLogger };
 const sealing = new OutboxPump({ outbox: recordingOutbox, deliver: deliverRecordings(records), ...common });
 const sealLater = (record: Parameters<typeof keepRecording>[2]) => keepRecording(recordingOutbox, sealing, record);

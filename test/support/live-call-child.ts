@@ -10,7 +10,7 @@ const fail = (...problem: readonly unknown[]): never => {
   throw new Error(problem.join(': '));
 };
 const lease = new DrainLease(join(dataDir, 'outbox', 'lease'), systemClock, fail);
-const journal = new CallJournal(join(dataDir, 'calls'), process.pid, fail);
+const journal = new CallJournal(join(dataDir, 'calls'), fail);
 journal.keep('call_live', callRecordOf({ id: 'call_live' }));
 process.stdout.write(`${(await lease.held()) ? 'holds' : 'waits'}\n`);
 setInterval(() => undefined, 60_000);

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, systemClock, type Timer } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/errors.ts';
-import { isRunning, pidNamespace, processStart } from '../../kernel/process-identity.ts';
+import { livenessOf, type ProcessIdentity, processIdentity, startTicksOf, thisProcess } from '../../kernel/process-identity.ts';
 import { JournalFile, readJournal } from './journal-file.ts';
 
 /** What a dead process left behind of a call; whoever takes it over parses the document. */
@@ -12,11 +12,10 @@ export interface OrphanedCall {
   readonly document: unknown;
 }
 
-/** How a journal looks at the processes of this machine. */
-export interface ProcessView {
-  readonly startOf: (pid: number) => string;
-  readonly namespace: string;
-  readonly clock: Clock;
+export interface JournalOptions {
+  /** Who owns the calls; this process when absent. */
+  readonly owner?: ProcessIdentity;
+  readonly clock?: Clock;
 }
 
 /** How often leases are touched, and after how long without it the owner of one counts as dead that cannot be looked at. */
@@ -25,29 +24,24 @@ const SILENT_MS = 20_000;
 
 /**
  * The state of each live call on disk, one file a call, to which it is written at each turn, beside a lease that names the
- * owning process by its number and its start: after a crash of the machine, or in a container that was started again, another
- * process soon has the number alone. The owner in another container cannot be looked at, and counts as alive while it touches
- * its leases. What a dead process leaves behind is found and ended by another (`OrphanWatch`).
+ * owning process. An owner in another container cannot be looked at, and counts as alive while it touches its leases. The
+ * calls of a dead process are found and ended by another one (`OrphanWatch`).
  */
 export class CallJournal {
   readonly #folder: string;
-  readonly #pid: number;
+  readonly #owner: ProcessIdentity;
+  readonly #clock: Clock;
   readonly #leases = new Set<string>();
   readonly #files = new Map<string, JournalFile>();
   readonly #onError: (callId: string, error: unknown) => void;
-  readonly #view: ProcessView;
   #touching: Timer | undefined;
-  /** What its leases say. */
-  readonly #name: string;
 
-  constructor(folder: string, pid: number, onError: (callId: string, error: unknown) => void, view: Partial<ProcessView> = {}) {
+  constructor(folder: string, onError: (callId: string, error: unknown) => void, options: JournalOptions = {}) {
+    const { owner = thisProcess(), clock = systemClock } = options;
     this.#folder = folder;
-    this.#pid = pid;
+    this.#owner = owner;
+    this.#clock = clock;
     this.#onError = onError;
-    this.#view = { startOf: processStart, namespace: pidNamespace(), clock: systemClock, ...view };
-    const { startOf, namespace } = this.#view;
-    const start = startOf(pid);
-    this.#name = start === '' ? `${pid}` : `${pid} ${start} ${namespace}`.trimEnd();
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#touchLater();
   }
@@ -72,7 +66,7 @@ export class CallJournal {
       try {
         const file = openSync(path, 'wx', 0o600);
         try {
-          writeSync(file, this.#name);
+          writeSync(file, JSON.stringify(this.#owner));
         } catch (error) {
           rmSync(path, { force: true });
           throw error;
@@ -156,27 +150,23 @@ export class CallJournal {
 
   /** Whether a lease is of another process that is alive. */
   #isElsewhere(callId: string, lease: string): boolean {
-    const [number = '', start = '', namespace = ''] = lease.split(' ');
-    const pid = Number(number);
-    const [, ownStart = '', ownNamespace = ''] = this.#name.split(' ');
-    const bootOf = (began: string): string => began.split('.')[0] ?? '';
-    if (namespace !== '' && (namespace !== ownNamespace || bootOf(start) !== bootOf(ownStart))) return this.#isTouched(callId);
+    const owner = ownerIn(lease, this.#owner);
+    if (owner === undefined) return false;
+    const liveness = livenessOf(owner);
+    if (liveness === 'unknown') return this.#isTouched(callId);
     // Our own pid on a lease we did not take is a predecessor's: in a container every process is number 1.
-    if (pid === this.#pid || !isRunning(pid)) return false;
-    const startNow = start === '' ? '' : this.#view.startOf(pid);
-    // Where the system does not say when a process started, the number has to do.
-    return startNow === '' || startNow === start;
+    return liveness === 'alive' && owner.pid !== this.#owner.pid;
   }
 
   #isTouched(callId: string): boolean {
     const lease = statSync(this.#path(callId, 'lease'), { throwIfNoEntry: false });
-    return lease !== undefined && this.#view.clock.wallMs() - lease.mtimeMs < SILENT_MS;
+    return lease !== undefined && this.#clock.wallMs() - lease.mtimeMs < SILENT_MS;
   }
 
   /** A process in another container sees by this that ours is alive. */
   #touchLater(): void {
-    this.#touching = this.#view.clock.after(TOUCH_MS, () => {
-      const seconds = this.#view.clock.wallMs() / 1000;
+    this.#touching = this.#clock.after(TOUCH_MS, () => {
+      const seconds = this.#clock.wallMs() / 1000;
       for (const callId of this.#leases) void utimes(this.#path(callId, 'lease'), seconds, seconds).catch(() => undefined);
       this.#touchLater();
     });
@@ -200,4 +190,20 @@ export class CallJournal {
   #path(callId: string, kind: string): string {
     return join(this.#folder, `${callId}.${kind}`);
   }
+}
+
+/** @returns undefined for a lease that was cut off before it named anybody */
+function ownerIn(lease: string, reader: ProcessIdentity): ProcessIdentity | undefined {
+  if (lease.startsWith('{')) {
+    try {
+      return processIdentity.parse(JSON.parse(lease));
+    } catch {
+      return undefined;
+    }
+  }
+  // Versions up to 0.1.0 wrote `pid boot.ticks namespace`, or the pid alone, which then has to do.
+  const [number = '', start = '', pidNamespace = reader.pidNamespace] = lease.split(' ');
+  const pid = Number(number);
+  const [bootId = '', startTicks = ''] = start === '' ? [reader.bootId, startTicksOf(pid)] : start.split('.');
+  return processIdentity.safeParse({ pid, startTicks, bootId, pidNamespace }).data;
 }

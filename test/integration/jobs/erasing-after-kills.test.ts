@@ -63,7 +63,7 @@ describe.each(thorough(kinds.slice(0, 1), kinds))(
       const config = loadConfig({ env, files: [] });
       const records = await openRecords({ config, clock: systemClock, logger: silentLogger });
       try {
-        const journal = new CallJournal(join(dataDir, 'calls'), process.pid, () => undefined);
+        const journal = new CallJournal(join(dataDir, 'calls'), () => undefined);
         const parts = { outbox: records.outbox, pump: undefined };
         const events = { callEnded: () => undefined };
         await endOrphans(journal, parts, systemClock, { logger: silentLogger, events });

@@ -28,7 +28,7 @@ it('leaves the calls of another gateway on the same folder alone, and ends them 
     const clock = new ManualClock(0, Date.now());
     const outbox = await Outbox.open(join(folder.path, 'outbox'), () => clock.wallMs());
     const lease = new DrainLease(join(folder.path, 'outbox', 'lease'), systemClock, fail);
-    await using journal = new CallJournal(join(folder.path, 'calls'), process.pid, fail);
+    await using journal = new CallJournal(join(folder.path, 'calls'), fail);
     const ended: unknown[] = [];
     await using watch = new OrphanWatch({
       journal,

@@ -12,10 +12,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { CallJournal, type ProcessView } from '../../../../src/call/log/call-journal.ts';
+import { CallJournal } from '../../../../src/call/log/call-journal.ts';
 import { readJournal } from '../../../../src/call/log/journal-file.ts';
 import { endOrphans } from '../../../../src/jobs/after-call/orphan-watch.ts';
 import { Outbox } from '../../../../src/jobs/outbox/outbox.ts';
+import { type ProcessIdentity, processIdentity, startTicksOf, thisProcess } from '../../../../src/kernel/process-identity.ts';
 import { silentLogger } from '../../../../src/observability/logger.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 
@@ -40,21 +41,25 @@ const fail = (callId: string, error: unknown): void => {
 };
 
 /** Its files are closed after the test. */
-function journalOf(path: string, pid = process.pid, onError = fail, view: Partial<ProcessView> = {}): CallJournal {
-  const opened = new CallJournal(path, pid, onError, view);
+function journalOf(path: string, owner: Partial<ProcessIdentity> = {}, onError = fail, clock?: ManualClock): CallJournal {
+  const options = { owner: { ...thisProcess(), ...owner }, ...(clock === undefined ? {} : { clock }) };
+  const opened = new CallJournal(path, onError, options);
   journals.push(opened);
   return opened;
 }
 
+/** The parent of this process: it is alive, and not this one. */
+const parent = (): ProcessIdentity => ({ ...thisProcess(), pid: process.ppid, startTicks: startTicksOf(process.ppid) });
+
 it('lets one process own a call', () => {
   const path = folder();
   expect(journalOf(path).lease('call_1')).toBe(true);
-  expect(journalOf(path, DEAD).lease('call_1')).toBe(false);
+  expect(journalOf(path, { pid: DEAD }).lease('call_1')).toBe(false);
 });
 
 it('takes over the lease of a process that is dead, and finds what it left behind once', async () => {
   const path = folder();
-  const before = journalOf(path, DEAD);
+  const before = journalOf(path, { pid: DEAD });
   before.lease('call_1');
   before.keep('call_1', { turns: 1 });
   before.keep('call_1', { turns: 2 });
@@ -68,36 +73,46 @@ it('takes over the lease of a process that is dead, and finds what it left behin
 
 it('finds what a process left behind whose number another one has now', async () => {
   const path = folder();
-  // The parent of this process is alive.
-  const before = journalOf(path, process.ppid, fail, { startOf: () => 'boot.1' });
+  const before = journalOf(path, { ...parent(), startTicks: 'other' });
   before.lease('call_1');
   before.keep('call_1', { turns: 1 });
   await before[Symbol.asyncDispose]();
-  expect(await journalOf(path, process.pid, fail, { startOf: () => 'boot.1' }).orphans()).toEqual([]);
-  const after = journalOf(path, process.pid, fail, { startOf: () => 'boot.2' });
+  const after = journalOf(path);
   expect(await after.elsewhere('call_1')).toBeUndefined();
   expect(await after.orphans()).toEqual([{ callId: 'call_1', document: { turns: 1 } }]);
 });
 
-it.runIf(process.platform === 'linux')('knows the owner of a lease by when it started', () => {
+it('names the owner in the lease as locks name theirs', () => {
   const path = folder();
-  journalOf(path, process.ppid).lease('call_1');
-  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toMatch(
-    new RegExp(`^${process.ppid} [\\da-f-]{36}\\.\\d+ pid:\\[\\d+\\]$`, 'u'),
-  );
+  journalOf(path, parent()).lease('call_1');
+  expect(processIdentity.parse(JSON.parse(readFileSync(join(path, 'call_1.lease'), 'utf8')))).toEqual(parent());
   expect(journalOf(path).lease('call_1')).toBe(false);
 });
 
-it('takes the number alone where nothing says when a process started, or a version wrote the lease that did not know', async () => {
+it.each([
+  { note: 'a pid that runs', lease: () => `${parent().pid}`, isFree: false },
+  {
+    note: 'a process that runs',
+    lease: () => `${parent().pid} ${parent().bootId}.${parent().startTicks} ${parent().pidNamespace}`,
+    isFree: false,
+  },
+  {
+    note: 'a process that started at another time',
+    lease: () => `${parent().pid} ${parent().bootId}.1 ${parent().pidNamespace}`,
+    isFree: process.platform === 'linux',
+  },
+  { note: 'a pid that does not run', lease: () => `${DEAD}`, isFree: true },
+  { note: 'nothing', lease: () => '', isFree: true },
+  { note: 'half a lease', lease: () => '{"pid":', isFree: true },
+])('reads a lease that an older version wrote, or that was cut off: $note', ({ lease, isFree }) => {
   const path = folder();
-  journalOf(path, process.ppid, fail, { startOf: () => '' }).lease('call_1');
-  expect(readFileSync(join(path, 'call_1.lease'), 'utf8')).toBe(String(process.ppid));
-  expect(journalOf(path).lease('call_1')).toBe(false);
+  writeFileSync(join(path, 'call_1.lease'), lease());
+  expect(journalOf(path).lease('call_1')).toBe(isFree);
 });
 
 it('gives the last state that is whole, whatever a crash or a full disk has cut off', async () => {
   const path = folder();
-  const owner = journalOf(path, DEAD);
+  const owner = journalOf(path, { pid: DEAD });
   owner.lease('call_1');
   owner.keep('call_1', { turns: 1 });
   await owner[Symbol.asyncDispose]();
@@ -111,7 +126,7 @@ it('gives the last state that is whole, whatever a crash or a full disk has cut 
 
 it('keeps the last state of a call of any length in a file that does not grow without end', async () => {
   const path = folder();
-  const before = journalOf(path, DEAD);
+  const before = journalOf(path, { pid: DEAD });
   const file = join(path, 'call_1.json');
   before.lease('call_1');
   const text = 'said '.repeat(2_000);
@@ -133,10 +148,10 @@ it('leaves the calls of another container alone while that one touches their lea
   const path = folder();
   const clock = new ManualClock(0, Date.now());
   // Process 1 of another container; here that number is somebody else, who is alive.
-  const there = journalOf(path, 1, fail, { namespace: 'pid:[1]', clock });
+  const there = journalOf(path, { pid: 1, pidNamespace: 'pid:[1]' }, fail, clock);
   there.lease('call_1');
   there.keep('call_1', { turns: 1 });
-  const here = journalOf(path, process.pid, fail, { namespace: 'pid:[2]', clock });
+  const here = journalOf(path, {}, fail, clock);
   await expect.poll(() => existsSync(join(path, 'call_1.json'))).toBe(true);
   for (let passedMs = 0; passedMs < 60_000; passedMs += 5_000) {
     clock.advance(5_000);
@@ -167,7 +182,7 @@ it('reports a journal that cannot be read and hands it out as unknown', async ()
   const path = folder();
   writeFileSync(join(path, 'call_1.json'), '{"turns":');
   const problems: string[] = [];
-  const journal = journalOf(path, process.pid, (callId) => void problems.push(callId));
+  const journal = journalOf(path, {}, (callId) => void problems.push(callId));
   expect(await journal.orphans()).toEqual([{ callId: 'call_1', document: undefined }]);
   expect(problems).toHaveLength(1);
 });
@@ -175,7 +190,7 @@ it('reports a journal that cannot be read and hands it out as unknown', async ()
 it('keeps a journal that cannot be read for a person to look at, and hands it out no more', async () => {
   const path = folder();
   writeFileSync(join(path, 'call_1.json'), '{"turns":');
-  const journal = journalOf(path, process.pid, () => undefined);
+  const journal = journalOf(path, {}, () => undefined);
   await endOrphans(journal, { outbox: await Outbox.open(join(path, 'outbox'), () => 0), pump: undefined }, new ManualClock(), {
     logger: silentLogger,
     events: { callEnded: () => undefined },
@@ -186,7 +201,7 @@ it('keeps a journal that cannot be read for a person to look at, and hands it ou
 
 it('hands out no call whose owner forgot it since it was seen', async () => {
   const path = folder();
-  const owner = journalOf(path, process.ppid);
+  const owner = journalOf(path, parent());
   owner.lease('call_1');
   owner.keep('call_1', {});
   await expect.poll(() => readdirSync(path)).toContain('call_1.json');
@@ -196,14 +211,14 @@ it('hands out no call whose owner forgot it since it was seen', async () => {
       return super.lease(callId);
     }
   }
-  expect(await new Late(path, process.pid, fail).orphans()).toEqual([]);
+  expect(await new Late(path, fail).orphans()).toEqual([]);
   expect(readdirSync(path)).toEqual([]);
 });
 
 it('takes a call that the disk refuses a lease for, and journals it from when the disk takes one', async () => {
   const path = folder();
   const refusals: string[] = [];
-  const opened = journalOf(path, process.pid, (callId) => void refusals.push(callId));
+  const opened = journalOf(path, {}, (callId) => void refusals.push(callId));
   rmSync(path, { recursive: true });
   expect(opened.lease('call_1')).toBe(true);
   opened.keep('call_1', { turns: 1 });
@@ -211,6 +226,6 @@ it('takes a call that the disk refuses a lease for, and journals it from when th
   mkdirSync(path);
   opened.keep('call_1', { turns: 2 });
   await opened[Symbol.asyncDispose]();
-  expect(readFileSync(join(path, 'call_1.lease'), 'utf8').split(' ')[0]).toBe(String(process.pid));
+  expect(JSON.parse(readFileSync(join(path, 'call_1.lease'), 'utf8'))).toEqual(thisProcess());
   expect(await readJournal(join(path, 'call_1.json'))).toEqual({ turns: 2 });
 });
