@@ -6,7 +6,7 @@ import { fromPackage } from './setup/package-root.ts';
 
 type AddCommand = (program: Command) => void;
 
-/** Every command, in the order of the help text. A command's file, and all that it needs, is read only when it is called for. */
+/** Every command, in the order of the help text. A command's file is loaded only when it is called, or for the help text. */
 const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
   init: async () => (await import('./init-command.ts')).addInitCommand,
   start: async () => (await import('./start-command.ts')).addStartCommand,
@@ -34,9 +34,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<AddCommand>>> = {
 };
 
 /**
- * The command line: one file a command. Exit 0 is success, 1 failure, 2 wrong usage.
- * @param asked what follows the program's name: when it begins with a command, the program knows that one alone; else all,
- *   for the help text and for the nearest name of a word that is no command
+ * The command line. Exit code 0 is success, 1 failure, 2 wrong usage.
+ * @param asked the arguments. When the first is a command, only that command is loaded; else all, for the help text and for the
+ *   suggestion of the nearest name
  */
 export async function buildProgram(asked: readonly string[]): Promise<Command> {
   const manifest = z.object({ version: z.string() }).parse(JSON.parse(readFileSync(fromPackage('package.json'), 'utf8')));
@@ -48,8 +48,9 @@ export async function buildProgram(asked: readonly string[]): Promise<Command> {
     });
   const [name = ''] = asked;
   const all = name === '-V' || name === '--version' ? [] : Object.values(COMMANDS);
-  const needed = Object.hasOwn(COMMANDS, name) ? [COMMANDS[name]!] : all;
-  // Read at once, added in order.
+  const called = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const needed = called === undefined ? all : [called];
+  // Loaded at the same time, added in order.
   for (const add of await Promise.all(needed.map((load) => load()))) add(program);
   return program;
 }

@@ -38,9 +38,10 @@ export class BatchProgress implements Disposable {
   #tick(): void {
     const counts = this.#counts();
     const nowMs = this.#clock.nowMs();
-    this.#samples.push({ atMs: nowMs, done: counts.done + counts.failed });
-    while (this.#samples.length > 2 && nowMs - this.#samples[0]!.atMs > WINDOW_MS) this.#samples.shift();
-    const first = this.#samples[0]!;
+    const latest = { atMs: nowMs, done: counts.done + counts.failed };
+    this.#samples.push(latest);
+    while (this.#samples.length > 2 && nowMs - (this.#samples[0] ?? latest).atMs > WINDOW_MS) this.#samples.shift();
+    const [first = latest] = this.#samples;
     const minutes = (nowMs - first.atMs) / 60_000;
     const perMinute = minutes === 0 ? 0 : (counts.done + counts.failed - first.done) / minutes;
     const line = progressLine(counts, perMinute);

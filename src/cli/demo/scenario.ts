@@ -69,11 +69,9 @@ export async function callerSteps(
   voice: CallerVoice,
   tampering: Tampering = {},
 ): Promise<readonly CallerStep[]> {
-  const texts = scenario.lines.map(({ text }) => text);
-  if (tampering.swapLines === true) {
-    const [first, second] = scenario.lines.flatMap(({ act }, index) => (act === 'say' ? [index] : []));
-    if (first !== undefined && second !== undefined) [texts[first], texts[second]] = [texts[second]!, texts[first]!];
-  }
+  const [first, second] = tampering.swapLines === true ? scenario.lines.filter(({ act }) => act === 'say') : [];
+  const swapped = (line: (typeof scenario.lines)[number]) => (line === first ? second : line === second ? first : line) ?? line;
+  const texts = scenario.lines.map((line) => swapped(line).text);
   const steps: CallerStep[] = [];
   for (const [index, { act, afterMs = 0 }] of scenario.lines.entries()) {
     const text = texts[index] ?? '';

@@ -1,7 +1,10 @@
 import { numberAt, sayNumber } from './numbers.ts';
 import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
-import type { Weekday } from './calendar-day.ts';
+import type { CalendarDay, Weekday } from './calendar-day.ts';
 import type { Language } from './language.ts';
+
+/** A day that was said; the value is undefined when it is unclear which day is meant. */
+export type NamedDay = Found<CalendarDay | undefined>;
 
 /** January first. */
 const MONTHS: Readonly<Record<Language, readonly string[]>> = {

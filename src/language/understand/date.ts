@@ -1,6 +1,6 @@
 import { addDays, calendarDay, type CalendarDay, daysBetween, WEEKDAYS, weekdayOf } from './calendar-day.ts';
-import { countedDayAt, type NamedDay, dayAt, LAST_WEEK } from './day.ts';
-import { dayNumberAt, MONTH_NAMES, weekdayAt } from './calendar-words.ts';
+import { countedDayAt, dayAt, LAST_WEEK } from './day.ts';
+import { dayNumberAt, MONTH_NAMES, type NamedDay, weekdayAt } from './calendar-words.ts';
 import type { Language } from './language.ts';
 import { type DayWords, isVague, meantDays } from './meant-days.ts';
 import { numberAt } from './numbers.ts';

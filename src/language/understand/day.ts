@@ -1,7 +1,7 @@
 import { addDays, addMonths, type CalendarDay, WEEKDAYS, type Weekday, weekdayOf } from './calendar-day.ts';
 import { numberAt } from './numbers.ts';
 import { type Found, phraseTable, tokenise, phraseAt } from './tokens.ts';
-import { weekdayAt } from './calendar-words.ts';
+import { type NamedDay, weekdayAt } from './calendar-words.ts';
 import { weekdayOfMonthAt } from './weekday-of-month.ts';
 
 /** Days from today. Hindi कल and परसों also mean yesterday and the day before; a booking looks ahead, so they do here. */
@@ -61,9 +61,6 @@ function dayOfName(name: Weekday, today: CalendarDay, weeks: number): CalendarDa
   const untilMonday = (8 - now) % 7 || 7;
   return addDays(today, untilMonday + ((wanted + 6) % 7) + 7 * (weeks - 1));
 }
-
-/** A day that is named; undefined where it cannot be told which one. */
-export type NamedDay = Found<CalendarDay | undefined>;
 
 interface Span {
   readonly unit: 'days' | 'months';

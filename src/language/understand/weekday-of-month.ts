@@ -1,6 +1,5 @@
 import { addDays, addMonths, calendarDay, type CalendarDay, type Weekday, WEEKDAYS, weekdayOf } from './calendar-day.ts';
-import type { NamedDay } from './day.ts';
-import { dayNumberAt, MONTH_NAMES, weekdayAt } from './calendar-words.ts';
+import { dayNumberAt, MONTH_NAMES, type NamedDay, weekdayAt } from './calendar-words.ts';
 import { type Tense, yearAt } from './year.ts';
 import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
 

@@ -156,7 +156,7 @@ export class ReplayBuffer {
   }
 
   #isVoiced(sample: number): boolean {
-    return this.#energies[this.#blockAt(sample)]! > VOICE_RMS * VOICE_RMS * this.#blockSamples;
+    return (this.#energies[this.#blockAt(sample)] ?? 0) > VOICE_RMS * VOICE_RMS * this.#blockSamples;
   }
 
   #blockAt(sample: number): number {
@@ -176,7 +176,7 @@ export class ReplayBuffer {
       const count = Math.min(pcm.length - from, this.#blockSamples - within);
       const energy = energyOf(pcm, from, from + count);
       const block = this.#blockAt(first + from);
-      this.#energies[block] = within === 0 ? energy : this.#energies[block]! + energy;
+      this.#energies[block] = within === 0 ? energy : (this.#energies[block] ?? 0) + energy;
       from += count;
     }
   }
