@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Bot } from '../config/bots.ts';
 import { FIXTURES_FOLDER } from '../replay/fixture-keeping.ts';
-import { recordingFetcher } from '../cli/analyse/fetch-item.ts';
+import { RecordingFetcher } from '../jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../jobs/analysis/sound-reader.ts';
 import { readEnvironment } from '../config/env.ts';
 import { ProfileBook } from '../jobs/analysis/profile-book.ts';
@@ -137,7 +137,7 @@ function startWork(records: Records, options: BacklogOptions, profiles: ProfileB
       transcriber,
       clock,
       workFolder,
-      fetcher: recordingFetcher({ clock, workFolder, audioHosts: audioHostsOf(settings.platform.audioHosts) }),
+      fetcher: new RecordingFetcher({ clock, audioHosts: audioHostsOf(settings.platform.audioHosts) }),
       sound: soundReader(),
     }),
     webhooks: deliverWebhook({ store, dispatcher, clock, timeoutMs: webhooks.timeoutMs }),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { Secret } from '../../src/config/secrets.ts';
 import { type WebhookEndpoint, WEBHOOK_EVENTS } from '../../src/config/webhook-endpoints.ts';
-import { recordingFetcher } from '../../src/cli/analyse/fetch-item.ts';
+import { RecordingFetcher } from '../../src/jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../../src/jobs/analysis/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
@@ -66,7 +66,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   const workFolder = join(folder.path, 'work');
   const parts = { store, uploads, queue, dispatcher, transcriber, clock: systemClock, workFolder };
   const profiles = ProfileBook.plain();
-  const fetcher = recordingFetcher({ clock: systemClock, workFolder, audioHosts: [audioHost] });
+  const fetcher = new RecordingFetcher({ clock: systemClock, audioHosts: [audioHost] });
   const handler = analyseSubmittedJob({ ...parts, profiles, fetcher, sound: soundReader() });
   const work = () => queue.work(ANALYSES, handler, { concurrency: 4 });
   queue.work(WEBHOOKS, deliverWebhook({ store, dispatcher, clock: systemClock, timeoutMs: 5000 }));

@@ -5,7 +5,8 @@ import { Readable } from 'node:stream';
 import { glob, isDynamicPattern } from 'tinyglobby';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { hasCode, OffhookError } from '../../kernel/errors.ts';
+import { hasCode } from '../../kernel/errors.ts';
+import { RecordingFetchError } from '../../jobs/analysis/errors.ts';
 import { UsageError } from '../shell/output.ts';
 import { readFileParts } from '../../kernel/file-streams.ts';
 import { readList } from './csv-list.ts';
@@ -145,17 +146,6 @@ async function fileItem(name: string, path: string, metadata: Readonly<Record<st
   return { name, place: { kind: 'file', path }, version, recordedAtMs: facts.mtimeMs, metadata };
 }
 
-/** A recording could not be fetched from where it is. */
-export class FetchError extends OffhookError {
-  readonly code = 'OFFHOOK_RECORDING_FETCH';
-  readonly retryable: boolean;
-
-  constructor(message: string, retryable: boolean, cause?: unknown) {
-    super(message, { cause });
-    this.retryable = retryable;
-  }
-}
-
 /** Folders are looked through so often. No system tells of changes on network drives. */
 const POLL_MS = 2000;
 
@@ -195,7 +185,7 @@ export async function* watchItems(
 }
 
 function mayPass(error: unknown): boolean {
-  return (error instanceof FetchError && error.retryable) || hasCode(error, 'ENOENT', 'ESTALE', 'EIO');
+  return (error instanceof RecordingFetchError && error.retryable) || hasCode(error, 'ENOENT', 'ESTALE', 'EIO');
 }
 
 function identity({ name, ...item }: Item | BrokenItem): string {

@@ -3,10 +3,10 @@ import { Secret } from '../../config/secrets.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { atMost } from '../../kernel/bounded-reading.ts';
 import { pourIntoFile } from '../../kernel/file-streams.ts';
-import { RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import { inTag, S3Client, type S3Answer, type S3Request } from '../../store/objects/s3-client.ts';
 import { UsageError } from '../shell/output.ts';
-import { FetchError, type BrokenItem, type Item, type Place } from './items.ts';
+import { RecordingFetchError, RecordingRefusedError } from '../../jobs/analysis/errors.ts';
+import type { BrokenItem, Item, Place } from './items.ts';
 
 /** For the head of an answer, and for each next piece of its body. */
 const STALL_MS = 60_000;
@@ -36,7 +36,7 @@ export class S3Source {
 
   /**
    * The object itself, or all recordings under it as a folder.
-   * @throws UsageError when there are none; FetchError; the signal's reason when aborted
+   * @throws UsageError when there are none; RecordingFetchError; the signal's reason when aborted
    */
   async *items(address: string, isRecording: (key: string) => boolean, signal: AbortSignal): AsyncIterable<Item | BrokenItem> {
     const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]+)\/?(.*)$/iu.exec(address) ?? [];
@@ -54,7 +54,7 @@ export class S3Source {
 
   /**
    * Copies an object into a new file of this disk.
-   * @throws FetchError; RecordingRefusedError when there is no such object or it is larger than allowed; the signal's reason
+   * @throws RecordingFetchError; RecordingRefusedError when there is no such object or it is larger than allowed; the signal's reason
    * when aborted
    */
   async download({ bucket, key }: S3Place, path: string, maxBytes: number, signal: AbortSignal): Promise<void> {
@@ -78,7 +78,7 @@ export class S3Source {
       const goesOn = /<IsTruncated>true<\/IsTruncated>/u.test(text);
       next = goesOn ? plain(inTag(text, 'NextContinuationToken')) : undefined;
       if (goesOn && (next === undefined || next === before))
-        throw new FetchError('the object store does not say where its list goes on', false);
+        throw new RecordingFetchError('the object store does not say where its list goes on', false);
     } while (next !== undefined);
   }
 
@@ -106,7 +106,12 @@ export class S3Source {
       secretAccessKey: new Secret(secretAccessKey),
       sessionToken: sessionToken === undefined ? undefined : new Secret(sessionToken),
     };
-    return new S3Client(access, this.#clock, STALL_MS, (text, retryable, { cause }) => new FetchError(text, retryable, cause));
+    return new S3Client(
+      access,
+      this.#clock,
+      STALL_MS,
+      (text, retryable, { cause }) => new RecordingFetchError(text, retryable, cause),
+    );
   }
 }
 
@@ -116,7 +121,7 @@ interface ListedObject {
   readonly modifiedMs: number | undefined;
 }
 
-/** @throws FetchError for a key that is not in percent encoding */
+/** @throws RecordingFetchError for a key that is not in percent encoding */
 function objectsIn(xml: string): ListedObject[] {
   return [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gsu)].map(([, object = '']) => {
     const modifiedMs = Date.parse(inTag(object, 'LastModified') ?? '');
@@ -133,7 +138,7 @@ function decoded(key: string): string {
   try {
     return decodeURIComponent(key);
   } catch (error) {
-    throw new FetchError('the object store lists a key that cannot be read', false, error);
+    throw new RecordingFetchError('the object store lists a key that cannot be read', false, error);
   }
 }
 

@@ -40,3 +40,14 @@ export class AnalysisModelError extends OffhookError {
     this.retryable = retryable;
   }
 }
+
+/** A recording could not be fetched from where it is. */
+export class RecordingFetchError extends OffhookError {
+  readonly code = 'OFFHOOK_RECORDING_FETCH';
+  readonly retryable: boolean;
+
+  constructor(message: string, retryable: boolean, cause?: unknown) {
+    super(message, { cause });
+    this.retryable = retryable;
+  }
+}

@@ -15,27 +15,13 @@ import { type JobHandler, type JobQueue, isFinal } from '../queue/port.ts';
 import type { BatchTranscriber } from '../analysis/transcriber.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import { announceSubmission, askForRecording, type SubmissionSubject, submissionSubject } from './job.ts';
+import type { LocalRecording, RecordingFetcher } from './recording-fetcher.ts';
 import { removeUpload } from './remove-uploads.ts';
-
-/** A recording on this disk. A copy that was fetched goes with disposal. */
-interface LocalRecording extends AsyncDisposable {
-  readonly path: string;
-  readonly sha256: string;
-  readonly bytes: number;
-}
-
-/** Gets recordings onto this disk: addresses from public hosts alone. */
-export interface RecordingFetcher {
-  /** @param folder where its copy is made. @throws OffhookError that says why it cannot be had */
-  fromUrl(url: string, folder: string, signal: AbortSignal): Promise<LocalRecording>;
-  /** @param path a file that stays */
-  fromFile(path: string, signal: AbortSignal): Promise<LocalRecording>;
-}
 
 export interface AnalyseSubmittedParts {
   readonly store: Pick<Store, 'submissions'>;
   readonly uploads: Uploads;
-  readonly fetcher: RecordingFetcher;
+  readonly fetcher: Pick<RecordingFetcher, 'fromUrl' | 'fromFile'>;
   readonly queue: Pick<JobQueue, 'enqueue'>;
   readonly dispatcher: Pick<WebhookDispatcher, 'announce'>;
   readonly profiles: ProfileBook;

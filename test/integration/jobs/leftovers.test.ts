@@ -2,7 +2,7 @@ import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { recordingFetcher } from '../../../src/cli/analyse/fetch-item.ts';
+import { RecordingFetcher } from '../../../src/jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../../../src/jobs/analysis/sound-reader.ts';
 import { ProfileBook } from '../../../src/jobs/analysis/profile-book.ts';
 import type { JobHandler } from '../../../src/jobs/queue/port.ts';
@@ -82,7 +82,7 @@ describe('what is left behind', () => {
     const handler = analyseSubmittedJob({
       store,
       uploads,
-      fetcher: recordingFetcher({ clock: systemClock, workFolder, audioHosts: [] }),
+      fetcher: new RecordingFetcher({ clock: systemClock, audioHosts: [] }),
       queue: { enqueue: async () => undefined },
       dispatcher: { announce: async () => undefined },
       profiles: ProfileBook.plain(),
