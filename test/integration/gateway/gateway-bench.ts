@@ -52,13 +52,6 @@ export async function* respond(turn) {
 }
 `;
 
-/** The bench's own bot under another name, with these settings in place of its own. */
-function otherBot(name: string, lines: string): string {
-  const given = new Set(lines.split('\n').map((line) => line.split(':')[0]));
-  const own = BOT.split('\n').filter((line) => !given.has(line.split(':')[0] ?? '') && line !== 'default: true');
-  return `${own.join('\n').replace('name: echo', `name: ${name}`)}\n${lines}`;
-}
-
 /** Calls are what is tested, not how busy the machine is. */
 const UNHURRIED = { OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
 
@@ -69,8 +62,7 @@ export interface GatewayBench extends AsyncDisposable {
   /** What the carrier signs with. */
   readonly authToken: string;
   readonly news: readonly CallNews[];
-  /** @param bot by name; the default one when absent */
-  dial(stream?: StreamOptions, bot?: string): Promise<SimulatedCall>;
+  dial(stream?: StreamOptions): Promise<SimulatedCall>;
   /** The gateway's side of a call that has not ended. */
   sessionOf(call: { readonly callSid: string }): CallSession;
 }
@@ -82,8 +74,9 @@ export async function startGatewayBench(
     readonly platform?: Partial<PlatformOptions>;
     /** In place of the bench's own bot. */
     readonly bots?: readonly Bot[];
-    /** Further bots that answer as the bench's own does, by name: more lines of their files. */
-    readonly otherBots?: Readonly<Record<string, string>>;
+    /** More lines of the bot's file. */
+    readonly bot?: string;
+    readonly voice?: string;
     /** More files of the bot's folder. */
     readonly files?: Readonly<Record<string, Uint8Array>>;
   } = {},
@@ -91,9 +84,7 @@ export async function startGatewayBench(
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-gateway-'));
   const botFolder = join(dataDir, 'bots');
   mkdirSync(botFolder);
-  writeFileSync(join(botFolder, 'echo.yaml'), BOT);
-  for (const [name, lines] of Object.entries(options.otherBots ?? {}))
-    writeFileSync(join(botFolder, `${name}.yaml`), otherBot(name, lines));
+  writeFileSync(join(botFolder, 'echo.yaml'), BOT.replace('Nisha', options.voice ?? 'Nisha') + (options.bot ?? ''));
   for (const [name, bytes] of Object.entries(options.files ?? {})) writeFileSync(join(botFolder, name), bytes);
   writeFileSync(join(botFolder, 'echo-bot.js'), BOT_MODULE);
   writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
@@ -121,8 +112,8 @@ export async function startGatewayBench(
     dataDir,
     authToken,
     news,
-    dial: (stream, bot) =>
-      dialTwilio({ url: gateway.url, authToken, clock: systemClock, bot, ...(stream === undefined ? {} : { stream }) }),
+    dial: (stream) =>
+      dialTwilio({ url: gateway.url, authToken, clock: systemClock, ...(stream === undefined ? {} : { stream }) }),
     sessionOf(call) {
       const session = gateway.calls.calls.find(({ identity }) => identity.inbound.carrierCallId === call.callSid);
       if (session === undefined) throw new Error('the gateway has no such call');

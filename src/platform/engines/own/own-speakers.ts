@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { cosine, type Diarization, type SpokenTurn, builtInSpeakers } from '../speakers/diarise.ts';
+import { cosine, builtInSpeakers } from '../speakers/diarise.ts';
 import { RecognitionUnavailableError } from '../recognise/port.ts';
-import { SAME_VOICE, type HeardSpeech, type SpeakerEngine } from '../speakers/port.ts';
+import { SAME_VOICE, type HeardSpeech, type SpeakerEngine, type SpokenTurn, type Diarization } from '../speakers/port.ts';
 import { ModelThread } from './model-thread.ts';
 import type { OpenedModels } from './open-models.ts';
 

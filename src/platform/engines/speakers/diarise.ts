@@ -1,25 +1,11 @@
 import { embedSpeaker, similarity, embedStatistics } from './embedding.ts';
-import type { SpeakerEngine } from './port.ts';
+import type { Diarization, SpeakerEngine } from './port.ts';
 import type { VoiceWindow } from './voice-track.ts';
 
 /** A change of speaker must be worth this much cosine: single windows in between are mistakes mostly. */
 const CHANGE_COST = 0.5;
 /** Groups this alike are one voice that was split because two were asked for. */
 const SAME_GROUP = 0.95;
-
-export interface SpokenTurn {
-  readonly startS: number;
-  readonly endS: number;
-  /** From 0 in the order of first appearance. */
-  readonly speaker: number;
-}
-
-export interface Diarization {
-  /** In order of time; none overlap. */
-  readonly turns: readonly SpokenTurn[];
-  /** One a speaker, from all of what it said. */
-  readonly embeddings: readonly Float32Array[];
-}
 
 /**
  * Tells who spoke when, from the sound of the voices alone.

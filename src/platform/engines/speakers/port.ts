@@ -1,4 +1,3 @@
-import type { Diarization } from './diarise.ts';
 import type { VoiceWindow } from './voice-track.ts';
 import type { SpeechTape } from './speech-tape.ts';
 
@@ -18,6 +17,20 @@ export interface SpeakerEngine extends AsyncDisposable {
   similarity(a: Float32Array, b: Float32Array): number;
   /** @param most speakers there are; fewer are found when no more can be told apart. @throws as `embed` does */
   diarise(heard: HeardSpeech, most: number): Promise<Diarization>;
+}
+
+export interface SpokenTurn {
+  readonly startS: number;
+  readonly endS: number;
+  /** From 0 in the order of first appearance. */
+  readonly speaker: number;
+}
+
+export interface Diarization {
+  /** In order of time; none overlap. */
+  readonly turns: readonly SpokenTurn[];
+  /** One a speaker, from all of what it said. */
+  readonly embeddings: readonly Float32Array[];
 }
 
 /** What was heard of a recording, in order of time. */

@@ -1,8 +1,13 @@
-import type { SpokenTurn, Diarization } from '../../engines/speakers/diarise.ts';
 import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
 import type { VoiceWindow } from '../../engines/speakers/voice-track.ts';
 import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speakers/emotion.ts';
-import { identifySpeaker, type SpeakerProfile, type SpeakerEngine } from '../../engines/speakers/port.ts';
+import {
+  identifySpeaker,
+  type SpeakerProfile,
+  type SpeakerEngine,
+  type SpokenTurn,
+  type Diarization,
+} from '../../engines/speakers/port.ts';
 
 /** What diarization adds to a verbose answer (ASR doc, verbose transcription result). */
 export interface WireSpeakers {
