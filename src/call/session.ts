@@ -283,8 +283,8 @@ export class CallSession {
       case 'unmuted':
         return this.#supervision.unmuted();
       case 'stalled':
-        if (effect.in === 'dialog') this.#dialog.failed(new Error('the dialog stopped in the middle of its answer'));
-        else this.#speechFailed('tts', new Error('the synthesis of a reply stopped in its middle'));
+        if (effect.in === 'dialog') this.#dialog.failed(new Error('the dialog stalled in the middle of its answer'));
+        else this.#speechFailed('tts', new Error('the synthesis of a reply stalled'));
         return;
       case 'say-last':
         this.#carrier.forgetKeys();

@@ -59,7 +59,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
   };
   const start = (started: StreamStarted): void => {
     if (started.carrierCallId !== options.carrierCallId) {
-      reject('start names another call than the one this socket was let in for');
+      reject('start names another call than the token of this socket');
       abandon(1008, 'start names another call');
       return;
     }

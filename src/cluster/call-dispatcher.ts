@@ -86,7 +86,7 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     const admission = admit({ ...this.#options, shedding: () => this.shedding }, inbound, { active: this.active, closed });
     if (admission.kind === 'refuse') return admission;
     const process = this.#emptiest();
-    if (process === undefined) throw new TypeError('a call was let in without a process for it');
+    if (process === undefined) throw new TypeError('a call was admitted without a media process');
     return this.#begin(process, admission.reservation, inbound);
   }
 
@@ -102,7 +102,7 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     if (terminal) this.#seats.get(carrierCallId)?.process.tell('carrier-ended', { carrierCallId });
   }
 
-  /** Without the calls of a process that stands still: nobody can be told anything of them. */
+  /** Omits the calls of a process that does not respond. */
   async list(): Promise<readonly LiveCall[]> {
     const { clock, processes } = this.#options;
     const asked = processes().map((each) => within(clock, LIST_WITHIN_MS, each.ask('list', null), []).catch(() => []));
@@ -126,7 +126,7 @@ export class CallDispatcher implements CallIntake, LiveCalls {
     if (bots.length === 0) return undefined;
     const asked = this.#options.processes().map(async (each) => {
       const value = await each.ask('redeem', { bots: [...bots], token });
-      if (value === null) throw new MediaProcessError('another process has it, if any');
+      if (value === null) throw new MediaProcessError('this process does not have the value');
       return value;
     });
     return Promise.any(asked).catch(() => undefined);

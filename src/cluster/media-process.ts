@@ -122,7 +122,8 @@ export class MediaProcess {
     child.send({ id, name, asked }, socket, {}, (error) => {
       // What is left of it here is its place in the server's count.
       socket?.destroy();
-      if (error !== null) this.#waiting.get(id)?.reject(new MediaProcessError('it cannot be told anything', { cause: error }));
+      if (error !== null)
+        this.#waiting.get(id)?.reject(new MediaProcessError('sending to the media process failed', { cause: error }));
       if (error !== null) this.#waiting.delete(id);
     });
     const given = ORDERS[name].given.parse(await answered) as Given<Name>;
@@ -224,5 +225,5 @@ function closerOf(socket: Socket | undefined): () => void {
 }
 
 function goneError(): MediaProcessError {
-  return new MediaProcessError('the media process is gone');
+  return new MediaProcessError('the media process has exited');
 }

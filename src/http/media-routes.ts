@@ -54,7 +54,10 @@ export function streamRoute(app: FastifyInstance, door: WebhookDoor, tokens: Str
     const signature = upgradeSignature(request);
     // A carrier that signed the first socket of a call signs all of them: another is by somebody who replayed its webhook.
     if (signature !== 'good' && signedCalls.has(callId)) {
-      (deps.elsewhere ?? deps.expected).abandon(grant.attachmentId, 'its socket was not signed, and an earlier one was');
+      (deps.elsewhere ?? deps.expected).abandon(
+        grant.attachmentId,
+        'its media socket was unsigned, unlike an earlier one of this call',
+      );
       return refuse(403, `signature-${signature}`, callId);
     }
     if (signature === 'good') {

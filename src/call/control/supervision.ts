@@ -85,7 +85,7 @@ export class Supervision {
       case 'transfer':
         return this.#transfer(order.to, by);
       case 'say':
-        if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too much waits to be said already.');
+        if (this.#waiting.length >= MOST_WAITING) throw new OrderRefusedError('Too many sentences are already waiting.');
         this.#callLog.ordered('say', by);
         this.#waiting.push(order);
         this.#muteAnew();
@@ -120,7 +120,7 @@ export class Supervision {
   }
 
   #mustBeTalking(): void {
-    if (this.#floor.media() === undefined) throw new OrderRefusedError('The call has no sound yet.');
+    if (this.#floor.media() === undefined) throw new OrderRefusedError('The call has no audio yet.');
     if (this.#floor.turn().farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
   }
 

@@ -162,7 +162,7 @@ export class Reply {
   abort(): void {
     this.#aborted = true;
     this.#queue.length = 0;
-    this.#abort.abort(new Error('the reply is no longer wanted'));
+    this.#abort.abort(new Error('the reply was cancelled'));
     this.#madeRoom();
   }
 
@@ -258,7 +258,7 @@ export class Reply {
 
   /** What follows ends a sound that gives way to it. */
   #endSound(): void {
-    this.#givingWay?.abort.abort(new Error('what was said next ended the sound'));
+    this.#givingWay?.abort.abort(new Error('the next sentence ended the sound'));
     this.#madeMs -= this.#line.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());
     this.#givingWay = undefined;
   }

@@ -28,7 +28,7 @@ parentPort?.on('message', (order: RecordingOrder) => {
 function write(id: number, path: string | undefined, atByte: number, bytes: Uint8Array): void {
   let file = open.get(id);
   if (file === undefined) {
-    if (path === undefined) throw new Error('the recording could not be made');
+    if (path === undefined) throw new Error('creating the recording failed');
     mkdirSync(dirname(path), { recursive: true });
     file = openSync(path, 'w', 0o600);
     open.set(id, file);
