@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Secret } from '../../../src/config/secrets.ts';
+import { compiledTwin } from '../../../src/kernel/entry-file.ts';
 import { loadCodeTools } from '../../../src/dialog/llm/own-tools.ts';
 import { llmHooks, type LlmHookSettings } from '../../../src/dialog/llm/llm-hook.ts';
 import type { DialogHook } from '../../../src/dialog/port.ts';
@@ -333,10 +334,13 @@ it('adds up the waits of a turn, tools among them', async () => {
   expect(second.messages.at(-1)?.content).toBe('error: the tool said nothing for 1000 ms');
 });
 
+const source = new URL('../../../src/dialog/index.ts', import.meta.url).pathname;
+/** What a file of tools imports: as a package has it, where it is built; compiling its sources takes seconds. */
+const face = compiledTwin(new URL('../../..', import.meta.url).pathname, source) ?? source;
+
 it('runs tools that are functions, and tells the model what they return, refuse or throw', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-tools-'));
   const path = join(folder, 'tools.ts');
-  const face = new URL('../../../src/dialog/index.ts', import.meta.url).pathname;
   writeFileSync(
     path,
     `import { defineTool, z } from '${face}';
@@ -370,7 +374,6 @@ it('runs tools that are functions, and tells the model what they return, refuse 
 
 it('refuses a file without tools, and a tool with the name of a built-in one', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-tools-'));
-  const face = new URL('../../../src/dialog/index.ts', import.meta.url).pathname;
   writeFileSync(join(folder, 'none.ts'), 'export const slots = 5;');
   writeFileSync(
     join(folder, 'taken.ts'),

@@ -1,6 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 import { openDatabase, storeOn } from '../../../src/store/database.ts';
@@ -9,12 +9,16 @@ import { queryMessage } from '../../../src/store/embedded/wire.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
 
-it('starts another engine after one has died, with everything that was committed', async () => {
-  await using folder = await temporaryFolder();
-  const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
-  const first = await openDatabase(options);
-  await first.close();
+/** A closed store. Each test leaves it as whole as it found it. */
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+const open = () => openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await (await open()).close();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
 
+it('starts another engine after one has died, with everything that was committed', async () => {
   const problems: Error[] = [];
   await using host = await EngineHost.start(join(folder.path, 'store'), systemClock, (error) => problems.push(error));
   await host.exec(queryMessage(`CREATE TABLE public.kept AS SELECT 'yes' AS answer`));
@@ -26,15 +30,11 @@ it('starts another engine after one has died, with everything that was committed
   expect(problems).toHaveLength(1);
   await host.close();
 
-  await using again = await openDatabase(options);
+  await using again = await open();
   await storeOn(again).calls.upsert(callRecordOf());
 });
 
 it('ends an engine that never answers, and starts another', async () => {
-  await using folder = await temporaryFolder();
-  const first = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
-  await first.close();
-
   const clock = new ManualClock();
   const problems: Error[] = [];
   await using host = await EngineHost.start(join(folder.path, 'store'), clock, (error) => problems.push(error));
@@ -48,10 +48,6 @@ it('ends an engine that never answers, and starts another', async () => {
 });
 
 it('tries to start an engine less and less often where that fails', async () => {
-  await using folder = await temporaryFolder();
-  const first = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
-  await first.close();
-
   const clock = new ManualClock();
   const tries: Error[] = [];
   const store = join(folder.path, 'store');
