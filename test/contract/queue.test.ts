@@ -87,6 +87,7 @@ describe.each([
       await queue.enqueue('wake', id, null);
       await until(`job ${id} to run`, () => runs.some((run) => run.id === id), 3_000);
     }
+    expect(runs.map(({ id }) => id)).toEqual(['a', 'b', 'c']);
   });
 
   it.runIf(installed)('does a job once, however often it is enqueued, before and after it is done', async () => {

@@ -155,7 +155,7 @@ it.concurrent('journals each turn of a live call, and clears the journal when it
   const file = join(folder, `${session.id}.json`);
   await eventually('the turn in the journal', () => readFileSync(file, 'utf8').includes('alpha'));
   await call.hangUp();
-  await session.ended;
+  expect((await session.ended).turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha']);
   await eventually('the journal to be cleared', () => !readdirSync(folder).some((name) => name.startsWith(session.id)));
 });
 

@@ -42,7 +42,7 @@ describe(`bad input on the platform's sockets (seed ${seed})`, () => {
     TestSocket.open(`${test.platform.ttsUrl}/v1/realtime`, { authorization: `Bearer ${await test.token()}` });
 
   /** Whatever was sent, a new client is served as if nothing had been. */
-  const stillServes = async (): Promise<void> => {
+  const expectStillServed = async (): Promise<void> => {
     await using hearing = await TestSocket.ready(test);
     hearing.pcm(sayTones(['alpha'], 8_000));
     hearing.text('end');
@@ -73,7 +73,7 @@ describe(`bad input on the platform's sockets (seed ${seed})`, () => {
       }),
       { seed, numRuns: 300 },
     );
-    await stillServes();
+    await expectStillServed();
   });
 
   it('in a running recognition ends that one in an error and a close', async () => {
@@ -84,7 +84,7 @@ describe(`bad input on the platform's sockets (seed ${seed})`, () => {
       }),
       { seed, numRuns: 200 },
     );
-    await stillServes();
+    await expectStillServed();
   });
 
   it('on a synthesis socket ends in an error and a close', async () => {
@@ -95,7 +95,7 @@ describe(`bad input on the platform's sockets (seed ${seed})`, () => {
       }),
       { seed, numRuns: 200 },
     );
-    await stillServes();
+    await expectStillServed();
   });
 
   it('a thousand sockets that say nothing cost little and block nobody', async () => {
@@ -103,8 +103,8 @@ describe(`bad input on the platform's sockets (seed ${seed})`, () => {
     const silent = await Promise.all(Array.from({ length: 1_000 }, () => TestSocket.open(`${test.platform.asrUrl}/v1/realtime`)));
     // Client and server live in this process: both ends are counted.
     expect((process.memoryUsage().rss - before) / megabyte).toBeLessThan(200);
-    await stillServes();
+    await expectStillServed();
     await Promise.all(silent.map((socket) => socket[Symbol.asyncDispose]()));
-    await stillServes();
+    await expectStillServed();
   });
 });

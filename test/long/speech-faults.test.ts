@@ -134,6 +134,7 @@ it('speaks the whole of a text in one request, or fails', async () => {
       count('batch synthesis', nameOf(spoken.outcome));
     });
   }
+  expect(counts.get('batch synthesis: whole')).toBeGreaterThan(0);
 });
 
 it('speaks the whole of each text on sockets, or fails', async () => {
@@ -153,4 +154,5 @@ it('speaks the whole of each text on sockets, or fails', async () => {
       count('realtime synthesis', nameOf(outcome));
     }
   });
+  expect(counts.get('realtime synthesis: whole')).toBeGreaterThan(0);
 });

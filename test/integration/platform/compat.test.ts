@@ -98,6 +98,7 @@ describe('compat mode', () => {
       socket.json({ type: 'config', model: 'zero-indic', voice: 'Rajesh' });
       socket.json({ input: 'Hello' });
       await socket.until(() => socket.of('completion').length === 1);
+      expect(socket.audio).not.toEqual([]);
     });
   });
 

@@ -100,6 +100,7 @@ describe.concurrent('the platform process', () => {
     stop.abort(new Error('over'));
     await until('the platform to end', () => !alive(pid), 20_000);
     await running[Symbol.asyncDispose]();
+    expect(running.restarts).toBe(0);
   });
 
   it('kills a platform that does not stop by itself', async () => {

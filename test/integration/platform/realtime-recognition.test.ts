@@ -75,7 +75,8 @@ describe('realtime recognition', () => {
       authorization: `Bearer ${await test.token()}`,
     });
     socket.json({ language_code: 'en' });
-    await socket.until(() => socket.of('ready').length === 1);
+    await socket.until(() => socket.events.length > 0);
+    expect(socket.events).toMatchObject([{ type: 'ready' }]);
   });
 
   it.each([
@@ -339,6 +340,7 @@ describe('realtime recognition', () => {
     socket.pcm(sayTones(words, 8000));
     socket.socket.terminate();
     await eventually(() => test.recognition.openStreams === before);
+    expect(test.recognition.openStreams).toBe(before);
   });
 
   it('closes a socket whose message is over the limit with 1009', async () => {

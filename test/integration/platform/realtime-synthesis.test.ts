@@ -174,6 +174,7 @@ describe('realtime synthesis', () => {
     await using socket = await open();
     socket.json({ ...request, input });
     await completed(socket);
+    expect(socket.audio).not.toEqual([]);
   });
 
   it('refuses text that is not JSON, and binary', async () => {

@@ -160,6 +160,7 @@ describe('faults of realtime recognition', () => {
     await eventually(() => of('ready').length === 1);
     platform.sockets[0]!.socket.close(code);
     await eventually(() => of('ready').length === 2);
+    expect([platform.sockets.length, of('closed')]).toEqual([2, []]);
   });
 
   it.each([1000, 1002, 1003, 1007, 1008, 1009])('opens no other session after a close with %i [132]', async (code) => {

@@ -153,7 +153,8 @@ describe('realtime recognition', () => {
     recogniser.open(options, () => undefined);
     await eventually(() => platform.sockets[0]?.texts.length === 1);
     await recogniser[Symbol.asyncDispose]();
-    await eventually(() => platform.sockets[0]!.closed !== undefined);
+    await eventually(() => platform.sockets[0]?.closed !== undefined);
+    expect(platform.sockets).toHaveLength(1);
   });
 
   it('keeps parallel sessions apart, with one mint for all', async () => {

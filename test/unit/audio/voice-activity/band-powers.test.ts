@@ -23,9 +23,8 @@ test.each([
   [3_300, 12],
 ])('puts a tone of %d Hz into band %d, 15 dB above all but its neighbours', (hz, band) => {
   const powers = powersOf(sine(hz, 20, 8_000));
-  for (const [other, power] of powers.entries()) {
-    if (Math.abs(other - band) > 1) expect(power).toBeLessThan(powers[band]! / 30);
-  }
+  const others = [...powers].filter((_, other) => Math.abs(other - band) > 1);
+  expect(Math.max(...others)).toBeLessThan((powers[band] ?? 0) / 30);
 });
 
 it('is four times as much for twice the sound, whatever the sound', () => {
