@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { carriers } from '../src/carriers/registry.ts';
 import { botSettings } from '../src/config/bots.ts';
 import { settingsSchema } from '../src/config/schema.ts';
 import { actionSchema } from '../src/dialog/action-schema.ts';
@@ -53,6 +54,9 @@ const [flowSettings, ...otherKinds] = botSettings.shape.dialog.options;
 const flowKind = flowSettings.extend({ flow: flowDocument.optional() });
 const botDocument = botSettings.safeExtend({ dialog: z.discriminatedUnion('kind', [flowKind, ...otherKinds]) });
 
+/** The settings, and those of each carrier under its name. */
+const allSettings = settingsSchema.extend(Object.fromEntries(carriers.map(({ name, settings }) => [name, settings])));
+
 /**
  * The JSON Schemas that the package exports as `offhook/schemas/NAME.json`, for editors and for servers behind a bot. A test
  * holds the files in `schemas/` to this; `npx vitest run test/unit/json-schemas.test.ts -u` writes them.
@@ -61,7 +65,7 @@ export const jsonSchemas: Readonly<Record<string, object>> = {
   bot: schemaOf('A bot of Offhook', botDocument),
   flow: schemaOf('A flow of Offhook', flowDocument),
   // Every setting may be left out, and an unknown one is refused.
-  settings: schemaOf('Settings of Offhook', settingsSchema, {
+  settings: schemaOf('Settings of Offhook', allSettings, {
     override: ({ jsonSchema }) => {
       if (jsonSchema.type !== 'object' || jsonSchema.properties === undefined) return;
       delete jsonSchema.required;
