@@ -28,7 +28,7 @@ interface AnalyseFlags {
   readonly json?: boolean;
 }
 
-/** `offhook analyse`: recordings from elsewhere, one or a hundred thousand, into documents. */
+/** `offhook analyse`: analyses recordings, one or a hundred thousand, into documents. */
 export function addAnalyseCommand(program: Command): void {
   program
     .command('analyse')
@@ -125,7 +125,7 @@ async function analyse(inputs: readonly string[], flags: AnalyseFlags, session: 
   };
 }
 
-/** Tells of a problem again only when it has become another: a bucket may be away for hours. */
+/** Reports a problem only when it changes: a bucket may be unreachable for hours. */
 function changesOnly(say: (text: string) => void): (error: unknown) => void {
   let last = '';
   return (error) => {
@@ -135,7 +135,7 @@ function changesOnly(say: (text: string) => void): (error: unknown) => void {
   };
 }
 
-/** A name in the folder of profiles, or a file. @throws UsageError */
+/** Loads a profile by its name in the folder of profiles, or from a file. @throws UsageError */
 async function profileOf(named: string, folder: string): Promise<PreparedProfile> {
   const isFile = /\.ya?ml$/iu.test(named);
   const path = isFile ? named : join(folder, `${named}.yaml`);

@@ -10,7 +10,7 @@ interface KeyFlags {
   readonly json?: boolean;
 }
 
-/** `offhook api-keys create | list | revoke`: who may ask the gateway's API, and for what. A running gateway sees changes at once. */
+/** `offhook api-keys create | list | revoke`: keys of the gateway's API and their rights. A running gateway sees changes at once. */
 export function addApiKeysCommand(program: Command): void {
   const keys = program.command('api-keys').description("make, list and revoke keys of the gateway's API");
   const command = (usage: string, description: string): Command =>
@@ -51,7 +51,7 @@ export function addApiKeysCommand(program: Command): void {
   });
 }
 
-/** What is done with the keys, or an exit with what stands in the way. */
+/** Runs with the keys; prints a failure and exits. */
 function withKeys<Answer>(use: (keys: ApiKeys) => Answer): Answer {
   const { config } = requireConfiguration();
   try {

@@ -19,7 +19,7 @@ interface BenchFlags {
 export function addBenchCommand(program: Command): void {
   program
     .command('bench')
-    .description('measure how many calls this machine carries with your configuration; calls nobody outside it')
+    .description('measure how many calls this machine carries with your configuration; makes no calls outside it')
     .option('--calls <count>', 'the most calls to try', readNumber(10_000), 300)
     .option('--seconds <count>', 'length of each of four steps', readNumber(3_600), 10)
     .option('--bot <name>', 'the bot to call; unless given, the first that asks no service outside this machine')
@@ -56,7 +56,7 @@ export function addBenchCommand(program: Command): void {
     });
 }
 
-/** Calls of a benchmark reach no service that the user pays for or that others use, unless its bot was named. */
+/** Chooses a bot that calls no paid or shared service, unless the user names another one. */
 function chooseBot(bots: readonly Bot[], asked: string | undefined): string {
   const local = ({ dialog }: Bot): boolean => dialog.kind === 'flow' || dialog.kind === 'module';
   const chosen =

@@ -55,7 +55,7 @@ export function addCallCommand(program: Command): void {
         printNote('offhook call: give exactly one of --wav FILE, --say TEXT… and -i');
         process.exit(EXIT.usage);
       }
-      // The clock's timers keep no process alive, and while the record is waited for nothing else does.
+      // The clock's timers do not keep the process alive while it waits for the record.
       const alive = setInterval(() => undefined, 60_000);
       try {
         const kept = await placeCall(flags);
@@ -89,7 +89,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   const live = await followCall(socketDirOf(settings.dataDir), callSid, (news) => view.show(news));
   const call = await dialTwilio({
     callSid,
-    // The gateway checks signatures against its public address alone, which may lead nowhere yet.
+    // The gateway checks signatures against its public address, which may not be reachable yet.
     ...(flags.url === undefined && settings.publicUrl !== undefined ? { url: settings.publicUrl, connectTo: here } : { url }),
     authToken,
     clock: systemClock,
@@ -131,7 +131,7 @@ async function placeCall(flags: CallFlags): Promise<KeptCall | undefined> {
   return kept;
 }
 
-/** The turns of a call that could not be watched. */
+/** Prints the turns of a call that could not be watched live. */
 function printTurns({ turns, endReason }: KeptCall, print: (line: string) => void): void {
   for (const turn of turns) {
     if (turn.callerText !== '' || turn.index > 0)
@@ -141,7 +141,7 @@ function printTurns({ turns, endReason }: KeptCall, print: (line: string) => voi
   print(coloured('dim', `— the call is over: ${endReason} —`));
 }
 
-/** What a gateway of this data folder believes the simulated carrier by. */
+/** The token that signs the simulated carrier's requests to a gateway of this data folder. */
 function signingToken(config: LoadedConfig): Secret {
   try {
     return proofOf('twilio', config);
@@ -152,8 +152,8 @@ function signingToken(config: LoadedConfig): Secret {
 }
 
 /**
- * What the gateway kept of the call: its record file; where nothing plain stays after a call, its row.
- * @param recordPath where its recording is to be written
+ * The call's record: its file, or its row in the store when no plain file stays after a call.
+ * @param recordPath where to write its recording
  */
 async function keptCall(
   config: LoadedConfig,
@@ -187,7 +187,7 @@ async function stepsOf(flags: CallFlags, voice: CallerVoice, print: (line: strin
   return [...steps, { kind: 'hang-up' }];
 }
 
-/** A line of text as a step: `#12` presses keys, anything else is spoken. */
+/** One step from a line of text: `#12` presses keys, anything else is spoken. */
 async function stepOf(text: string, voice: CallerVoice, language: string): Promise<CallerStep> {
   const keys = /^#([0-9*#]+)$/u.exec(text.trim())?.[1];
   return keys === undefined ? { kind: 'say', text, pcm: await voice.say(text, { language }) } : { kind: 'press', digits: keys };
@@ -211,6 +211,6 @@ async function converse(
     await caller.run([await stepOf(line, voice, language)]);
     if (!call.stream.open) return;
   }
-  // The lines came from a file or a pipe: the last of them is still to be answered.
+  // The lines came from a file or a pipe: the last one still gets its answer.
   if (call.stream.open) await caller.run([{ kind: 'hang-up' }]);
 }

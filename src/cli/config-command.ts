@@ -9,7 +9,7 @@ export function addConfigCommand(program: Command): void {
   const config = program.command('config').description('look at the configuration');
   config
     .command('check')
-    .description('report every problem in settings, bot files, their flows and analysis profiles at once')
+    .description('check settings, bot files, their flows and analysis profiles, and report every problem')
     .option('--json', 'print one JSON document')
     .action(async (options: { json?: boolean }) => {
       const { problems: ofSettings, botProblems, bots } = await readGatewayConfiguration({}, true);

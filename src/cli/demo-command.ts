@@ -16,7 +16,7 @@ interface DemoFlags {
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('hold one scripted phone call with a demo bot on this machine, and check it')
+    .description('run one scripted phone call with a demo bot on this machine, and check it')
     .option('--json', 'print one JSON document')
     .addOption(new Option('--lang <language>', 'language of the call').choices(['en', 'hi']).default('en'))
     .addOption(new Option('--profile <profile>', 'how the embedded platform behaves').choices(['plain', 'hosted-like']))

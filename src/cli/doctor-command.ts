@@ -11,7 +11,7 @@ import { platformChecks } from './doctor/platform.ts';
 import { coloured, EXIT, printJson, printLine } from './shell/output.ts';
 import { Progress } from './shell/progress.ts';
 
-/** `offhook doctor`: looks at everything a gateway needs, and says what to do about what is wrong. */
+/** `offhook doctor`: checks everything a gateway needs, with advice for each failed check. */
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
@@ -38,7 +38,7 @@ export function addDoctorCommand(program: Command): void {
       if (config.secrets.databaseUrl !== undefined) await run(postgresCheck(config.secrets.databaseUrl.reveal()));
       await run(masterKeyCheck(config, systemClock));
       for (const check of botChecks(bots)) await run(check);
-      // With settings that are wrong it would be another platform than the one that was meant.
+      // With wrong settings this could check another platform than the intended one.
       if (errorsOf(ofSettings).length === 0)
         await platformChecks(config, logger, stop.signal, run).catch((error: unknown) => failed(error));
       clearInterval(alive);
@@ -46,7 +46,7 @@ export function addDoctorCommand(program: Command): void {
       if (flags.json === true) printJson({ ok, checks: results });
       else
         printLine(
-          ok ? 'Everything is well.' : `${results.filter((result) => !result.ok).length} of ${results.length} checks failed.`,
+          ok ? 'All checks passed.' : `${results.filter((result) => !result.ok).length} of ${results.length} checks failed.`,
         );
       process.exit(ok ? EXIT.ok : EXIT.failed);
 

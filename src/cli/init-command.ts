@@ -7,7 +7,7 @@ import { fromPackage } from './setup/package-root.ts';
 const KINDS = ['flow', 'module', 'http', 'llm'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What each kind of bot needs beside the gateway, and how to try it. */
+/** What each kind of bot needs besides the gateway, and how to try it. */
 const STEPS: Readonly<Record<Kind, readonly string[]>> = {
   flow: ['node --test test/                          # talks to the bot in text'],
   module: ['node --test test/                          # talks to the bot in text'],
@@ -15,10 +15,10 @@ const STEPS: Readonly<Record<Kind, readonly string[]>> = {
   llm: ['cp .env.example .env                       # and put OPENAI_API_KEY=… into it'],
 };
 
-/** Files that npm leaves out of a package under their own names. */
+/** Files that npm excludes from a package under their real names. */
 const DOTTED: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env.example': '.env.example' };
 
-/** `offhook init [folder]`: a folder of one's own with a first bot. */
+/** `offhook init [folder]`: makes a project folder with a first bot. */
 export function addInitCommand(program: Command): void {
   program
     .command('init')

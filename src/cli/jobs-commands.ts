@@ -3,12 +3,12 @@ import { EXIT, printJson, printLine, printNote, tableText } from './shell/output
 import { withRecords } from './setup/records-access.ts';
 import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
 
-/** `offhook jobs`: what waits, what failed and why, and trying again. */
+/** `offhook jobs`: shows queues and failed jobs, and retries them. */
 export function addJobsCommand(program: Command): void {
-  const jobs = program.command('jobs').description('look at the jobs after calls, and try failed ones again');
+  const jobs = program.command('jobs').description('show the jobs after calls, and retry failed ones');
   jobs
     .command('list')
-    .description('counts of every queue, and the jobs that were given up')
+    .description('show the counts of every queue, and the failed jobs')
     .option('--queue <name>', `one of ${QUEUES.join(', ')}; all of them unless given`, readQueue)
     .option('--limit <count>', 'failed jobs to show of each queue', (text) => Number.parseInt(text, 10), 20)
     .option('--json', 'print one JSON document')
@@ -38,7 +38,7 @@ export function addJobsCommand(program: Command): void {
     );
   jobs
     .command('retry')
-    .description('try a failed job again, or all of a queue')
+    .description('retry a failed job, or all failed jobs of a queue')
     .argument('<queue>', `one of ${QUEUES.join(', ')}`, readQueue)
     .argument('[id]', 'as `offhook jobs list` shows it')
     .option('--all', 'every failed job of the queue')
@@ -70,14 +70,14 @@ function readQueue(text: string): QueueName {
   return found;
 }
 
-/** `offhook webhooks`: deliveries and their outcome, and sending one again. */
+/** `offhook webhooks`: shows deliveries and their outcome, and sends one again. */
 export function addWebhooksCommand(program: Command): void {
-  const webhooks = program.command('webhooks').description('look at webhook deliveries, and send one again');
+  const webhooks = program.command('webhooks').description('show webhook deliveries, and send one again');
   webhooks
     .command('list')
-    .description('the latest deliveries')
+    .description('show the latest deliveries')
     .option('--call <id>', 'of one call')
-    .option('--failed', 'those that were given up')
+    .option('--failed', 'only failed deliveries')
     .option('--limit <count>', '1 to 200', (text) => Number.parseInt(text, 10), 50)
     .option('--tenant <id>', 'whose', 'default')
     .option('--json', 'print one JSON document')
@@ -86,7 +86,7 @@ export function addWebhooksCommand(program: Command): void {
         const state = flags.failed === true ? 'failed' : undefined;
         const limit = Math.max(1, Math.min(200, flags.limit || 50));
         const { deliveries } = await store.webhooks.page(flags.tenant, { limit, callId: flags.call, state });
-        // Bodies may hold what was said.
+        // Bodies may have a caller's words.
         const shown = deliveries.map(({ body: _body, ...delivery }) => delivery);
         if (flags.json === true) printJson({ deliveries: shown });
         else {
@@ -105,7 +105,7 @@ export function addWebhooksCommand(program: Command): void {
     );
   webhooks
     .command('replay')
-    .description('send a delivery once more, under the same id')
+    .description('send a delivery again, with the same id')
     .argument('<id>', 'as `offhook webhooks list` shows it')
     .option('--tenant <id>', 'whose', 'default')
     .action((id: string, flags: { tenant: string }) =>

@@ -10,7 +10,7 @@ import type { Recordings } from '../store/objects/recordings.ts';
 
 const LOOK_FOR_MS = 10_000;
 const EVERY_MS = 200;
-/** The call was made just now. */
+/** How many of the latest calls are searched. */
 const AMONG_THE_LATEST = 20;
 
 interface KeptParts {
@@ -37,15 +37,15 @@ export async function findKeptCall(
 }
 
 /**
- * Writes the recording of a call as a plain WAV for whoever asked for it, whatever it is kept as: readable by its owner alone.
- * @throws the last of what kept it from being read: it may be sealed or compressed just now, and is tried for some seconds
+ * Writes a call's recording as a plain WAV file, whatever its stored form; readable by its owner only.
+ * @throws the last error after some seconds of tries: the recording may be being sealed or compressed
  */
 export async function writeRecording(
   { store, recordings, clock, dataDir }: KeptParts,
   callId: string,
   wavPath: string,
 ): Promise<void> {
-  // Where an erasure finds it. Beside the file that was asked for there may be no room for another, or no right to make one.
+  // In the work folder, where an erasure finds it, and where there is room and permission.
   await using folder = await temporaryFolder(join(dataDir, 'work'), callId);
   for (let waitedMs = 0; ; waitedMs += EVERY_MS) {
     try {
@@ -73,7 +73,7 @@ const kept = z.looseObject({
   turns: z.array(z.looseObject({ index: z.number(), callerText: z.string(), botText: z.string(), botHeardText: z.string() })),
 });
 
-/** What is read back of a call's record, with the path of its file where it has one. */
+/** The read part of a call's record, with the path of its file if it has one. */
 export type KeptCall = z.output<typeof kept> & { readonly path: string | undefined };
 
 const RECORD_WITHIN_MS = 10_000;
@@ -88,7 +88,7 @@ export async function findCallRecord(dataDir: string, carrierCallId: string, clo
   return undefined;
 }
 
-/** Looks through the newest day's record files. */
+/** Searches the record files of the last two days. */
 async function lookFor(folder: string, carrierCallId: string): Promise<KeptCall | undefined> {
   const days = (await readdir(folder).catch((): string[] => [])).toSorted((a, b) => a.localeCompare(b)).slice(-2);
   for (const day of days) {

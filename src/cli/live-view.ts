@@ -1,7 +1,7 @@
 import type { CallNews } from '../call/services.ts';
 import { coloured, printLine } from './shell/output.ts';
 
-/** Prints a call as it happens: what the bot says, what was recognised, what was cut, and how long the caller waited. */
+/** Prints a call live: the bot's words, the recognised words, interruptions, and reply times. */
 export class LiveView {
   readonly #print: (line: string) => void;
   #ended = false;
@@ -10,12 +10,12 @@ export class LiveView {
     this.#print = print;
   }
 
-  /** Whether the call was seen to its end. */
+  /** Whether the call's end was seen. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** What the simulated caller does; only its own process knows. */
+  /** Prints an act of the simulated caller. */
   caller(text: string): void {
     this.#print(`${coloured('cyan', 'caller ')} ${text}`);
   }

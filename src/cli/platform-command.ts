@@ -17,7 +17,7 @@ interface PlatformFlags {
   readonly json?: boolean;
 }
 
-/** `offhook platform`: the embedded speech platform alone, for clients of any kind on this machine. */
+/** `offhook platform`: runs the embedded speech platform alone, for any client on this machine. */
 export function addPlatformCommand(program: Command): void {
   const platformCommand = program.command('platform');
   addPlatformKeysCommands(platformCommand);
@@ -64,7 +64,7 @@ function collected(pair: string, before: readonly string[] = []): readonly strin
   return [...before, pair];
 }
 
-/** The life of a token of the console: the token service's default (platform doc, limits). */
+/** Lifetime of a console token: the token service's default (platform doc, limits). */
 const tokenLifeSeconds = 900;
 
 interface Answer {
@@ -72,13 +72,13 @@ interface Answer {
   readonly text: string;
 }
 
-/** `offhook platform keys …`: what the web console of a hosted platform does, on the file in the data folder. */
+/** `offhook platform keys …`: manages the API keys in the data folder, as a hosted platform's web console does. */
 function addPlatformKeysCommands(platform: Command): void {
   const keys = platform.command('keys').description("make, list and revoke the embedded platform's API keys");
   keys
     .command('create')
     .description('make an API key and show its secret, this one time')
-    .option('--no-balance', 'make one whose account is out of balance: it is answered 403')
+    .option('--no-balance', 'make a key whose account has no balance: requests get 403')
     .option('--json', 'print one JSON document')
     .action((flags: { balance: boolean }, command: Command) =>
       answer(command, async (_dataDir, file) => {
@@ -110,7 +110,7 @@ function addPlatformKeysCommands(platform: Command): void {
     );
   keys
     .command('token <id>')
-    .description('make an access token for a kept API key, as the console does; it lives 15 minutes')
+    .description('make an access token for an API key, as the console does; it is valid for 15 minutes')
     .option('--json', 'print one JSON document')
     .action((id: string, _flags: unknown, command: Command) =>
       answer(command, async (dataDir) => {
@@ -123,7 +123,7 @@ function addPlatformKeysCommands(platform: Command): void {
 }
 
 async function answer(command: Command, task: (dataDir: string, file: ApiKeyFile) => Promise<Answer>): Promise<void> {
-  // The platform command has a --json of its own, which takes the flag wherever it stands.
+  // The parent command has its own --json, which takes the flag in any position.
   const { json } = command.optsWithGlobals<{ json?: boolean }>();
   try {
     const { dataDir } = requireConfiguration().config.settings;

@@ -8,15 +8,15 @@ import { readConfiguration, readGatewayConfiguration } from './setup/configurati
 import { EXIT, printJson, printLine, printNote } from './shell/output.ts';
 import { type RunningGateway, runningGateways } from './running-gateways.ts';
 
-/** Modules and flows of many bots take their time, and so does a gateway that is busy. */
+/** Time limit for a reload: many bots, or a busy gateway, take time. */
 const ANSWER_WITHIN_MS = 60_000;
 const LOOK_MS = 100;
 
-/** `offhook reload`: has the running gateways of the data folder read their bots again. */
+/** `offhook reload`: makes the running gateways of the data folder reload their bots. */
 export function addReloadCommand(program: Command): void {
   program
     .command('reload')
-    .description('have running gateways read their bots again, for new calls; live calls keep the bots they began with')
+    .description('make running gateways reload their bots for new calls; live calls keep the bots they began with')
     .option('--json', 'print one JSON document')
     .action(async (flags: { json?: boolean }) => {
       const { dataDir } = readConfiguration().config.settings;
@@ -46,7 +46,7 @@ export function addReloadCommand(program: Command): void {
     });
 }
 
-/** @returns what is wrong, and nothing where the new bots are used */
+/** @returns problems; empty when the new bots are in use */
 async function reloadOne(dataDir: string, { owner, reloads }: RunningGateway): Promise<readonly string[]> {
   try {
     process.kill(owner.pid, 'SIGHUP');
@@ -64,8 +64,8 @@ async function reloadOne(dataDir: string, { owner, reloads }: RunningGateway): P
 }
 
 /**
- * Reads the bots of a running gateway again, from the folder of its start, and gives them to new calls.
- * @returns what is wrong with them, nothing having changed then
+ * Reloads the bots of a running gateway from its folder, for new calls.
+ * @returns their problems; with any, nothing changes
  */
 export async function reloadBots(gateway: Pick<Gateway, 'useBots'>, folder: string): Promise<readonly string[]> {
   try {

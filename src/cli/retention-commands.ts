@@ -12,11 +12,11 @@ interface CallFlags {
   readonly json?: boolean;
 }
 
-/** `offhook erase`: destroys everything personal of one call, or of all calls with one number. */
+/** `offhook erase`: erases the personal data of one call, or of all calls with one number. */
 export function addEraseCommand(program: Command): void {
   program
     .command('erase')
-    .description('destroy what was said, the numbers and the recording of a call, or of every call with a number')
+    .description('erase the words, numbers and recording of a call, or of every call with a number')
     .option('--call <id>', 'one call')
     .option('--number <number>', 'every call with the person who has this number')
     .option('--tenant <id>', 'whose calls', 'default')
@@ -39,8 +39,8 @@ export function addEraseCommand(program: Command): void {
         if (json) printJson(erasure);
         else {
           printLine(`${erased.length} call(s) erased.`);
-          if (held.length > 0) printLine(`Held for the law, and kept: ${held.join(', ')}`);
-          if (live.length > 0) printLine(`Not over yet; erase again when they are: ${live.join(', ')}`);
+          if (held.length > 0) printLine(`Not erased, under legal hold: ${held.join(', ')}`);
+          if (live.length > 0) printLine(`Not erased, still live: ${live.join(', ')}`);
           if (missing.length > 0) printNote(`No call of this tenant: ${missing.join(', ')}`);
         }
         return held.length + live.length + missing.length === 0 ? EXIT.ok : EXIT.failed;
@@ -48,11 +48,11 @@ export function addEraseCommand(program: Command): void {
     });
 }
 
-/** `offhook hold set | lift | list`: calls that neither retention nor erasing may touch. */
+/** `offhook hold set | lift | list`: legal holds, which protect calls from retention and erasure. */
 export function addHoldCommand(program: Command): void {
-  const hold = program.command('hold').description('keep calls from being erased, by retention or by hand');
-  addChange(hold, 'set', 'hold a call, or every call with a number that there is now', true);
-  addChange(hold, 'lift', 'let go of a call, or of every call with a number', false);
+  const hold = program.command('hold').description('protect calls from erasure, by retention or by hand (legal hold)');
+  addChange(hold, 'set', 'hold a call, or every present call with a number', true);
+  addChange(hold, 'lift', 'lift the hold of a call, or of every call with a number', false);
   hold
     .command('list')
     .description('show every held call, newest first')
@@ -105,12 +105,12 @@ function addChange(hold: Command, name: string, description: string, on: boolean
     });
 }
 
-/** The account that runs the command, as the audit log names it. */
+/** The account that runs the command, for the audit log. */
 function whoAmI(): string {
   try {
     return `cli:${userInfo().username}`;
   } catch {
-    // A container's user may have a number and no name.
+    // A container's user may have no name.
     return `cli:${process.getuid?.() ?? 'unknown'}`;
   }
 }

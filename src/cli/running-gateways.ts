@@ -8,13 +8,13 @@ import { livenessOf, processIdentity, thisProcess } from '../kernel/process-iden
 const note = z.object({
   owner: processIdentity,
   url: z.string(),
-  /** How often it was told to read its bots again, and what was wrong with them the last time. */
+  /** Number of reloads, and the problems of the last one. */
   reloads: z.int(),
   problems: z.array(z.string()),
 });
 export type RunningGateway = z.infer<typeof note>;
 
-/** What a gateway notes of itself in its data folder, for commands on the same machine. */
+/** A gateway's note in its data folder, for commands on the same machine. */
 export class GatewayNote {
   readonly #path: string;
   #note: RunningGateway;
@@ -33,7 +33,7 @@ export class GatewayNote {
     return written;
   }
 
-  /** The bots were read again. @param problems why the old ones stay; none where the new ones are used */
+  /** Notes a reload. @param problems of the new bots; empty when they are in use */
   async reloaded(problems: readonly string[]): Promise<void> {
     this.#note = { ...this.#note, reloads: this.#note.reloads + 1, problems: [...problems] };
     await this.#write();
@@ -48,7 +48,7 @@ export class GatewayNote {
   }
 }
 
-/** The gateways of a data folder that are alive, as far as this process can see; notes that dead ones left behind are removed. */
+/** The live gateways of a data folder that this process can see; removes notes of dead ones. */
 export async function runningGateways(dataDir: string): Promise<readonly RunningGateway[]> {
   const folder = folderOf(dataDir);
   const names = await readdir(folder).catch(() => []);

@@ -9,7 +9,7 @@ import { requireFile } from './shell/files.ts';
 export function addVoicesCommand(program: Command): void {
   program
     .command('voices')
-    .description('list the voices that the speech platform offers now')
+    .description('list the voices of the speech platform')
     .option('--json', 'print one JSON document')
     .action((flags: { json?: boolean }) =>
       runSpeechCommand('voices', flags, async ({ speech, signal }) => {
@@ -25,7 +25,7 @@ export function addVoicesCommand(program: Command): void {
 export function addLanguagesCommand(program: Command): void {
   program
     .command('languages')
-    .description('list the languages that may be named, and how each is recognised')
+    .description('list the languages of the speech platform, and how each is recognised')
     .option('--json', 'print one JSON document')
     .action((flags: { json?: boolean }) =>
       runSpeechCommand('languages', flags, async ({ speech, signal }) => {
@@ -36,7 +36,7 @@ export function addLanguagesCommand(program: Command): void {
     );
 }
 
-/** A hosted platform does not say how it recognises a language: there is no such column then. */
+/** Prints the languages; a hosted platform has no column for recognition. */
 function printLanguages(languages: readonly PlatformLanguage[]): void {
   const said = languages.some(({ recognition }) => recognition !== undefined);
   const rows = languages.map(({ code, name, recognition = '' }) => (said ? [code, name, recognition] : [code, name]));
@@ -52,11 +52,11 @@ function printLanguages(languages: readonly PlatformLanguage[]): void {
 export function addTokenCommand(program: Command): void {
   program
     .command('token')
-    .description('mint an access token of the speech platform and print it; nothing else is written to stdout')
-    .option('--expires-in <seconds>', 'how long it is to live; the settings say when absent, a day at most', countOption)
+    .description('mint an access token of the speech platform and print it, alone on stdout')
+    .option('--expires-in <seconds>', 'its lifetime, a day at most; from the settings when absent', countOption)
     .option('--json', 'print one JSON document')
     .action((flags: { json?: boolean; expiresIn?: number }) => {
-      // A token that others share may have another life.
+      // A shared token may have another lifetime.
       const own = flags.expiresIn === undefined ? {} : { tokenLifeSeconds: flags.expiresIn, tokenStore: new MemoryTokenStore() };
       const mint = async ({ speech, isEmbedded, signal }: SpeechSession): Promise<JsonAnswer> => {
         const { token, lifeLeftMs = 0 } = await speech.accessToken(signal);

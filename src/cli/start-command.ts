@@ -17,15 +17,15 @@ import { GatewayNote } from './running-gateways.ts';
 import { speechSource } from './setup/speech-settings.ts';
 import { endWithNpm, stopInStages } from './stop-in-stages.ts';
 
-/** `offhook start`: gateway, embedded platform when none is configured, store and worker, until told to stop. */
+/** `offhook start`: runs the gateway, the embedded platform when none is configured, the store and the worker. */
 export function addStartCommand(program: Command): void {
   program
     .command('start')
     .description('answer calls: gateway, speech platform, store and worker')
-    .option('--no-worker', 'leave the jobs after calls to other processes (offhook worker)')
+    .option('--no-worker', 'do not run the jobs after calls; other processes do (offhook worker)')
     .option(
       '--processes <count>',
-      'processes that have the calls, behind one port: a number, or auto for one per core',
+      'processes that carry calls, behind one port: a number, or auto for one per core',
       readProcesses,
     )
     .option('--json', 'print one JSON document when it is up')
@@ -54,7 +54,7 @@ export function addStartCommand(program: Command): void {
         const leave = stopInStages({
           drainMs,
           drain() {
-            logger.info({ drainMs }, 'draining: no new calls are taken, live ones go on');
+            logger.info({ drainMs }, 'draining: new calls are refused, live calls go on');
             return gateway.drain();
           },
           close: () => ending.close(),
@@ -64,15 +64,13 @@ export function addStartCommand(program: Command): void {
         let reloading = Promise.resolve();
         const startedAtTerminal = isatty(0);
         process.on('SIGHUP', () => {
-          // A terminal that was closed is one no more.
+          // The terminal was closed.
           if (startedAtTerminal && !isatty(0)) return leave();
           reloading = reloading.then(async () => {
             const problems = await reloadBots(gateway, settings.bots.folder);
-            if (problems.length === 0) logger.info({}, 'bots were read again: new calls have them');
-            else logger.error({ problems }, 'bots were read again and cannot be used: the old ones stay');
-            await note
-              .reloaded(problems)
-              .catch((error: unknown) => logger.warn({ error }, 'the note for commands cannot be written'));
+            if (problems.length === 0) logger.info({}, 'bots reloaded for new calls');
+            else logger.error({ problems }, 'bots not reloaded: new bots have problems');
+            await note.reloaded(problems).catch((error: unknown) => logger.warn({ error }, 'gateway note not written'));
           });
         });
         const names = bots.map(({ name }) => name);
@@ -80,7 +78,8 @@ export function addStartCommand(program: Command): void {
           printJson({ url: gateway.url, bots: names, embeddedPlatform: speech.embedded, dataDir: settings.dataDir, processes });
         else {
           printLine(`Offhook answers on ${gateway.url} (bots: ${names.join(', ')}; data in ${settings.dataDir}).`);
-          if (processes > 1) printLine(`${processes} processes have the calls, ${settings.call.maximum} at once all together.`);
+          if (processes > 1)
+            printLine(`${processes} processes carry up to ${settings.call.maximum} calls at once, all together.`);
           if (settings.publicUrl === undefined)
             printLine('Set OFFHOOK_PUBLIC_URL and a Twilio auth token to take real calls; see the README.');
           printLine('Try it from another shell: npx offhook call --say "when are you open"');
@@ -92,7 +91,7 @@ export function addStartCommand(program: Command): void {
     });
 }
 
-/** A gateway whose calls are in processes of their own. */
+/** Starts a gateway whose calls run in child processes. */
 function startProcesses(
   options: Omit<FrontOptions, 'processes' | 'launch' | 'platform'>,
   processes: number,
@@ -103,7 +102,7 @@ function startProcesses(
     ...options,
     processes,
     platform,
-    // Standard output is this process's own.
+    // Only this process writes to standard output.
     launch: () =>
       fork(path, [], {
         execArgv: [...execArgv],

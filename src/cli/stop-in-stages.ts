@@ -2,26 +2,26 @@ import type { Environment } from '../config/env.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { within } from '../kernel/waiting.ts';
 
-/** A terminal and npm both pass one Ctrl+C on: signals that come closer than this are one. */
+/** The terminal and npm both deliver one Ctrl+C: signals closer than this count as one. */
 const SAME_SIGNAL_MS = 500;
 
 export interface StopStages {
-  /** Takes no new calls, and waits until those there are have ended. */
+  /** Refuses new calls, and waits for the end of live ones. */
   readonly drain: () => Promise<unknown>;
-  /** How long that may take. */
+  /** Time limit of the drain. */
   readonly drainMs: number;
-  /** Says goodbye to the calls that are left, closes everything, and ends the process. */
+  /** Ends the remaining calls with a goodbye, closes everything, and exits. */
   readonly close: () => void;
   readonly clock: Clock;
-  /** Where signals come from; the process itself when absent. */
+  /** Source of signals; the process when absent. */
   readonly signals?: Pick<NodeJS.EventEmitter, 'on'>;
   readonly exit?: (code: number) => void;
 }
 
 /**
- * Ends a process that has calls in stages, as SIGTERM and SIGINT come: the first lets live calls go on for a time, the second
- * ends that time, and a third ends the process at once.
- * @returns begins the first stage without a signal
+ * Stops a process with calls in stages, one for each SIGTERM or SIGINT: the first drains live calls for a time, the second ends that
+ * time, the third exits at once.
+ * @returns a function that begins the first stage
  */
 export function stopInStages({ drain, drainMs, close, clock, signals = process, exit = endNow }: StopStages): () => void {
   let stage = 0;
@@ -48,13 +48,13 @@ function endNow(code: number): void {
   process.exit(code);
 }
 
-/** How often a process under npm looks whether its parent is there. */
+/** Interval at which a process under npm checks its parent. */
 const LOOK_MS = 500;
 
 /**
- * npm runs a command in a shell and passes a signal on to that shell alone, which ends without a word to the command. A process
- * that npm has started begins to end when its parent is gone.
- * @param env in which npm says that it is there
+ * Stops a process under npm when its parent is gone: npm runs a command in a shell and signals only that shell, which exits without
+ * signalling the command.
+ * @param env has npm's variables
  */
 export function endWithNpm(leave: () => void, env: Environment, clock: Clock, parentOf = () => process.ppid): void {
   if (env['npm_lifecycle_event'] === undefined) return;

@@ -39,7 +39,7 @@ interface TranscribeFlags {
   readonly json?: boolean;
 }
 
-/** `offhook transcribe`: a recording as text, as the platform's whole answer, or as subtitles. */
+/** `offhook transcribe`: transcribes a recording to text, the platform's whole answer, or subtitles. */
 export function addTranscribeCommand(program: Command): void {
   program
     .command('transcribe')
@@ -98,7 +98,7 @@ async function transcribeMedical(audio: string, flags: TranscribeFlags, { speech
   return { ...result, files: output === '-' ? [] : [output] };
 }
 
-/** As it is written on the command line. */
+/** An option's name on the command line. */
 function flagOf(name: string): string {
   return `--${name.replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)}`;
 }
@@ -127,7 +127,7 @@ async function transcribe(audio: string, flags: TranscribeFlags, { speech, signa
   return { ...facts, files: [output, srt, vtt].filter((file) => file !== undefined && file !== '-') };
 }
 
-/** A bar while the recording goes out; what the platform does then takes a time that nobody knows. */
+/** Shows a bar during the upload; the duration of the transcription is unknown. */
 function showUpload(progress: Progress, sentBytes: number, totalBytes: number): void {
   const mb = (bytes: number): string => (bytes / 1e6).toFixed(1);
   if (sentBytes < totalBytes) progress.update(`${mb(sentBytes)} of ${mb(totalBytes)} MB sent`, sentBytes / totalBytes);

@@ -13,11 +13,11 @@ import { requireWholeConfiguration } from './setup/configuration.ts';
 import { EXIT, printLine, printNote } from './shell/output.ts';
 import { speechSource } from './setup/speech-settings.ts';
 
-/** `offhook worker`: the jobs after calls, in a process of their own. */
+/** `offhook worker`: runs the jobs after calls in a separate process. */
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
-    .description('do the jobs after calls; needs DATABASE_URL, or a gateway on this machine with the same data folder')
+    .description('run the jobs after calls; needs DATABASE_URL, or a gateway on this machine with the same data folder')
     .option('--queues <names>', `which jobs, of ${QUEUES.join(', ')}; all of them unless given`, readQueues)
     .option('--concurrency <count>', 'jobs of one kind at once', readCount)
     .action(async (flags: { queues?: readonly QueueName[]; concurrency?: number }) => {

@@ -33,34 +33,34 @@ import type { StreamedSpeechOptions } from './tts/realtime-request.ts';
 
 export type { SpeechPlatformSettings } from './client/settings.ts';
 
-/** What it runs on: the process's own clock and `fetch`, and no log, where absent. */
+/** Dependencies; when absent: the process's clock and `fetch`, and no log. */
 export interface SpeechPlatformDeps {
   readonly clock?: Clock;
   readonly logger?: Logger;
   readonly fetch?: typeof fetch;
 }
 
-/** What a health check found; undefined for a service whose address was not given. */
+/** Result of a health check; undefined for a service without an address. */
 export interface PlatformHealth {
   readonly recognition: ServiceHealth | undefined;
   readonly synthesis: ServiceHealth | undefined;
 }
 
-/** What a request's `Authorization: Bearer` header carries (document 1, "Access token"). A secret: never print it. */
+/** The token for an `Authorization: Bearer` header (document 1, "Access token"). A secret: never print it. */
 export interface AccessToken {
   readonly token: string;
-  /** Time until it ends, in ms. Undefined for a token that the caller brought. */
+  /** Time until it expires, in ms. Undefined for a token of the application. */
   readonly lifeLeftMs: number | undefined;
 }
 
 /**
- * The speech platform as one object: recognition, synthesis and transcription behind one key, or several. Needs nothing else
- * of this project and can be used alone; close it when done.
+ * The client of the speech platform: recognition, synthesis and transcription behind one API key, or several. It works without the
+ * rest of this project. Close it when done.
  */
 export class SpeechPlatform implements AsyncDisposable {
-  /** For calls: events by a listener. `recognise` gives the same as an object that is read by iteration. */
+  /** Recognition for calls, with a listener for events. `recognise` returns the same as an async iterable. */
   readonly recogniser: Recogniser;
-  /** For calls, in the format that a request names. Prepared sentences come from memory, in the same tick. */
+  /** Synthesis for calls, in the format of the request. Prepared sentences come from memory, in the same tick. */
   readonly synthesizer: Synthesizer;
   /** Voice profiles; listing and identifying need `asrAltUrl` and an API key. */
   readonly speakers: Speakers;
@@ -72,7 +72,7 @@ export class SpeechPlatform implements AsyncDisposable {
   readonly #realtime: RealtimeSynthesizer;
   readonly #phrases: PhraseCache;
   readonly #watch: HealthWatch;
-  /** Undefined where the caller brought one. */
+  /** Undefined when the application gave its own `fetch`. */
   readonly #fetch: PatientFetch | undefined;
   readonly #closing = new AbortController();
   #voices: ServiceHealth | undefined;
@@ -122,14 +122,14 @@ export class SpeechPlatform implements AsyncDisposable {
     return this.#connections.asrSlots.tryReserve('live', lane);
   }
 
-  /** Slots held and waited for, by service and by who wants them. */
+  /** Slots in use and waited for, by service and priority. */
   get slotGauges(): readonly SpeechSlots[] {
     const { asrSlots, ttsSlots } = this.#connections;
     return [slotsOf('asr', asrSlots.use), slotsOf('tts', ttsSlots.use)].flat();
   }
 
   /**
-   * An access token, minted when there is none that lives (document 1, "POST {auth_url}/api/auth/token").
+   * A valid access token, minted when needed (document 1, "POST {auth_url}/api/auth/token").
    * @throws SpeechAuthError for a key that is refused; SpeechError; the signal's reason when it aborts first
    */
   async accessToken(signal: AbortSignal): Promise<AccessToken> {
@@ -143,8 +143,8 @@ export class SpeechPlatform implements AsyncDisposable {
   /**
    * Transcribes one recording (ASR doc, "POST {asr_url}/v1/audio/transcriptions") with the primary recogniser, or with
    * Variant B where its address alone was given.
-   * @throws SpeechRequestError before anything is sent for what is certainly wrong; SpeechError by status;
-   * SpeechProtocolError for an answer that cannot be read; the signal's reason when aborted
+   * @throws SpeechRequestError, before anything is sent, for invalid options; SpeechError by status; SpeechProtocolError for an
+   * unreadable answer; the signal's reason when aborted
    */
   async transcribe(
     source: TranscriptionSource,
@@ -163,7 +163,7 @@ export class SpeechPlatform implements AsyncDisposable {
   /**
    * Opens a realtime session (ASR doc, "WebSocket {asr_url}/v1/realtime") whose events are read by iteration and whose
    * commits can be waited for, with the primary recogniser, or with Variant B where its address alone was given.
-   * It holds a slot until it is over, and cannot wait for one, since the speech does not.
+   * It holds a slot until its end, and never waits for one, since live speech cannot wait.
    * @throws SpeechOverloadedError when no slot is free; SpeechRequestError without an address, or for Variant B without an API key
    */
   recognise(options: RecognitionOptions, signal: AbortSignal): RecognitionStream {
@@ -194,8 +194,7 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /**
-   * What the recogniser knows (ASR doc, "GET {asr_url}/languages"). Variant B, asked where its address alone was given, wants
-   * the key.
+   * The recogniser's languages (ASR doc, "GET {asr_url}/languages"). Variant B, used when only its address was given, needs the key.
    * @throws SpeechError; the signal's reason when aborted
    */
   async languages(signal: AbortSignal): Promise<PlatformLanguages> {
@@ -219,7 +218,7 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /**
-   * Speaks a text over the socket, in the format and at the rate that was asked for, yielded as it is made (TTS doc,
+   * Speaks a text over the socket in the requested format and rate; yields audio as it is made (TTS doc,
    * "WebSocket {tts_url}/v1/realtime"). Leaving the loop stops the synthesis.
    * @throws SpeechError; the signal's reason when aborted
    */
@@ -229,20 +228,20 @@ export class SpeechPlatform implements AsyncDisposable {
   }
 
   /**
-   * Speaks sentences ahead of time, so that `synthesizer` has them in memory.
-   * @throws SpeechError; sentences already spoken stay
+   * Synthesises sentences ahead of time into the memory of `synthesizer`.
+   * @throws SpeechError; finished sentences stay
    */
   prepare(requests: readonly SynthesisRequest[]): Promise<void> {
     return this.#phrases.prepare(requests, this.#closing.signal);
   }
 
-  /** Gets a token and a synthesis socket ready, so that the first sentence of a call need not wait for them. */
+  /** Fetches a token and opens a synthesis socket, so that a call's first sentence does not wait for them. */
   warm(): void {
     void this.#realtime.warm();
   }
 
   /**
-   * Asks both services how they are (`GET /health` of the ASR and the TTS doc), Variant B where its address alone was given;
+   * Asks both services for their health (`GET /health` of the ASR and the TTS doc), Variant B when only its address was given;
    * needs no credential.
    * @throws SpeechUnavailableError when one does not answer within 3 s, SpeechProtocolError for an answer that cannot be read;
    * the signal's reason when aborted
@@ -262,22 +261,22 @@ export class SpeechPlatform implements AsyncDisposable {
     return { recognition, synthesis };
   }
 
-  /** The voices of the last health answer of a synthesizer that is well; undefined before the first. */
+  /** The voices in the synthesizer's last good health answer; undefined before the first. */
   get voices(): Pick<ServiceHealth, 'voices' | 'defaultVoice'> | undefined {
     return this.#voices;
   }
 
-  /** The last health check's verdict; true before the first. */
+  /** The result of the last health check; true before the first. */
   get isUp(): boolean {
     return this.#watch.isUp;
   }
 
-  /** Asks for health every few seconds from now on, so that a call is not answered into silence. @param onUp told when it came back */
+  /** Starts a health check every few seconds. @param onUp called when the platform is back */
   watchHealth(onUp: () => void = () => undefined): void {
     this.#watch.start(onUp);
   }
 
-  /** One health check, kept as `isUp`. Never rejects. */
+  /** Runs one health check, whose result is `isUp`. Never rejects. */
   checkHealth(): Promise<boolean> {
     return this.#watch.check();
   }

@@ -1,8 +1,8 @@
 import type { AudioFormat } from '../audio/format.ts';
 
-// What a live call needs of the speech platform. Implemented by `speech/asr/realtime` and `speech/tts/realtime`.
+// The speech platform as a live call uses it. Implemented by `speech/asr/realtime` and `speech/tts/realtime`.
 
-/** What a recognition session is opened with (ASR doc, "WebSocket {asr_url}/v1/realtime"). */
+/** Options of a recognition session (ASR doc, "WebSocket {asr_url}/v1/realtime"). */
 export interface RecognitionOptions {
   /** ISO 639 code, for example `en` or `hi`. */
   readonly language: string;
@@ -12,11 +12,11 @@ export interface RecognitionOptions {
   readonly boostPhrases?: readonly string[] | undefined;
 }
 
-/** What a session tells (ASR doc, events). `seg` numbers the finals; it rises, also where a lost socket was replaced. */
+/** Events of a session (ASR doc, events). `seg` numbers the finals; it keeps rising when a lost socket is replaced. */
 export type RecognitionEvent =
   /** The platform listens. */
   | { readonly type: 'ready' }
-  /** A guess at the final with the same `seg`; the next one replaces it. */
+  /** An interim text of the final with the same `seg`; the next partial replaces it. */
   | { readonly type: 'partial'; readonly seg: number; readonly text: string }
   /** `endOfUtterance` is undefined when the platform does not say. Text may be empty. */
   | {
@@ -28,7 +28,7 @@ export type RecognitionEvent =
     }
   /** Replaces the text of the final with the same `seg`. */
   | { readonly type: 'final-refined'; readonly seg: number; readonly text: string }
-  /** The socket died and a new one is being opened; audio since the last final will be replayed. */
+  /** The socket died and a new one is being opened; audio since the last final is sent again. */
   | { readonly type: 'reconnecting'; readonly reason: string }
   /** This much audio is in no final and never will be. It begins so long after the first sample that was given to `send`. */
   | { readonly type: 'audio-lost'; readonly fromMs: number; readonly lostMs: number; readonly reason: string }

@@ -6,19 +6,19 @@ export type ListRow =
       readonly line: number;
       readonly path: string;
       readonly recordedAtMs: number | undefined;
-      /** Every other column that is not empty. */
+      /** All other columns with a value. */
       readonly metadata: Readonly<Record<string, string>>;
     }
   | { readonly line: number; readonly reason: string };
 
-/** What the column of recordings is usually called. */
+/** Usual names of the column of recordings. */
 const COLUMNS = ['path', 'file', 'filename', 'url', 'uri', 'recording', 'recording_url', 'audio'];
 const RECORDED_AT = new Set(['recorded_at', 'recordedat']);
 const MOST_ROW_CHARACTERS = 1_000_000;
 
 /**
- * Reads a list of recordings (RFC 4180; also with semicolons or tabs, and with a byte order mark): a row for each one, its
- * first line naming the columns. A broken row is told with its line, and the others go on.
+ * Reads a CSV list of recordings (RFC 4180; also with semicolons or tabs, and with a byte order mark): the first line has the column
+ * names, and each row is one recording. A broken row is returned with its line number, and the others go on.
  * @param column the column that names the recording
  */
 export async function* readList(source: Readable, column?: string): AsyncIterable<ListRow> {

@@ -21,7 +21,7 @@ export async function writeSubtitles(
   if (formats.includes('vtt')) await writeFileAtomic(`${stem}.vtt`, vttOf(cues));
 }
 
-/** Everybody's speech in the order of time, each named by role. */
+/** All speakers' cues in order of time, named by role. */
 export function subtitleCues({ channels, speakers, durations }: RecordingAnalysis): Cue[] {
   return channels
     .flatMap(({ role, text, segments, words }) => {
@@ -42,7 +42,7 @@ export function subtitleCues({ channels, speakers, durations }: RecordingAnalysi
 const EMPTY = { confidence: undefined, emotion: undefined, emotionConfidence: undefined };
 
 /**
- * Writes all documents of a profile into one file, document by document, whatever their number.
+ * Writes all documents of a profile into one file, one at a time, so that their number does not matter.
  * @param results paths, in order
  * @returns the file's path
  */
@@ -65,7 +65,7 @@ async function* jsonlOf(results: readonly string[]): AsyncIterable<string> {
 }
 
 async function* csvOf(results: readonly string[], fields: readonly string[]): AsyncIterable<string> {
-  // The columns of the list are known only when all documents were seen.
+  // The metadata columns are known only after all documents were read.
   const metadata = new Set<string>();
   for await (const { recording } of documentsAt(results)) for (const name of Object.keys(recording.metadata)) metadata.add(name);
   const columns = tableColumns(fields, [...metadata]);

@@ -9,11 +9,11 @@ import type { S3Source } from './s3-source.ts';
 
 export interface ItemFetcherOptions extends RecordingFetcherOptions {
   readonly s3: S3Source;
-  /** Where fetched copies lie meanwhile. */
+  /** Folder for fetched copies. */
   readonly workFolder: string;
 }
 
-/** Gets the content of items: files where they are, the others copied to this disk, addresses only from public hosts. */
+/** Fetches recordings: local files in place, others as a copy on this disk, URLs only from public hosts. */
 export class ItemFetcher {
   readonly #options: ItemFetcherOptions;
   readonly #recordings: RecordingFetcher;

@@ -19,13 +19,13 @@ export type Place =
 
 /** One recording to analyse. */
 export interface Item {
-  /** As it was named, or where it was found. */
+  /** Its name in the input, or where it was found. */
   readonly name: string;
   readonly place: Place;
-  /** Changes with the content, as far as that can be told without reading it; undefined where it cannot. */
+  /** Changes when the content changes (size and time, or ETag); undefined when unknown. */
   readonly version: string | undefined;
   readonly recordedAtMs: number | undefined;
-  /** Columns of a list. */
+  /** Columns of the CSV list. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -43,20 +43,20 @@ export interface BrokenItem {
 }
 
 export interface ItemOptions {
-  /** The column of a list that names the recording; found by its usual names when absent. */
+  /** The CSV column of recordings; found by its usual names when absent. */
   readonly column?: string | undefined;
   readonly s3: ObjectStorage;
-  /** Results, which are no recordings. */
+  /** The folder of results, which is skipped. */
   readonly outFolder: string;
   readonly signal: AbortSignal;
 }
 
-/** What is taken from a folder; a file that is named by itself may be called anything. */
+/** File endings of recordings in folders; a file that is named itself may have any. */
 const ENDINGS = new Set(['.wav', '.mp3', '.flac', '.ogg', '.oga', '.opus', '.m4a', '.mp4', '.webm']);
 
 /**
- * What the arguments of the command name, in their order, folders by name.
- * @throws UsageError for an argument that names nothing
+ * The recordings that the command's arguments name, in order; files of a folder by name.
+ * @throws UsageError for an argument without a match
  */
 export async function* itemsOf(inputs: readonly string[], options: ItemOptions): AsyncIterable<Item | BrokenItem> {
   for (const input of inputs) {
@@ -67,7 +67,7 @@ export async function* itemsOf(inputs: readonly string[], options: ItemOptions):
   }
 }
 
-/** The same for the same recording, from whichever folder and by whichever list it was named. */
+/** Identifies a recording's place, however it was named. */
 export function placeName({ place }: Item): string {
   switch (place.kind) {
     case 'file':
@@ -146,15 +146,14 @@ async function fileItem(name: string, path: string, metadata: Readonly<Record<st
   return { name, place: { kind: 'file', path }, version, recordedAtMs: facts.mtimeMs, metadata };
 }
 
-/** Folders are looked through so often. No system tells of changes on network drives. */
+/** Poll interval: network drives do not report changes. */
 const POLL_MS = 2000;
 
 /**
- * What comes into the inputs after a first run: recordings that are new or have changed, each once it has not grown between
- * two looks.
- * @param known what the first run has seen
- * @param onProblem hears of a look that failed and is repeated: a bucket that is away, a folder that was moved
- * @throws the signal's reason when aborted: there is no other end
+ * Watches the inputs for new and changed recordings; yields each once it has the same version in two polls.
+ * @param known recordings of the first run
+ * @param onProblem gets a failed poll, which is repeated: an unreachable bucket, a moved folder
+ * @throws the signal's reason when aborted, which is its only end
  */
 export async function* watchItems(
   inputs: readonly string[],
@@ -171,7 +170,7 @@ export async function* watchItems(
     try {
       for await (const item of itemsOf(inputs, options)) if (!isBroken(item) && !seen.has(identity(item))) now.push(item);
     } catch (error) {
-      // An emptied folder may fill again.
+      // An empty folder may get files again.
       if (!(error instanceof UsageError)) {
         if (!mayPass(error)) throw error;
         onProblem(error);

@@ -8,7 +8,7 @@ import { hasCode } from '../../kernel/errors.ts';
 const LOCK = '.lock';
 const WORK = '.work';
 
-/** The folder of results, held by one run at a time, with a place for what is needed meanwhile. */
+/** The folder of results, locked for one run, with a work folder for temporary files. */
 export class OutputFolder implements AsyncDisposable {
   readonly path: string;
   readonly workFolder: string;
@@ -18,7 +18,7 @@ export class OutputFolder implements AsyncDisposable {
     this.workFolder = join(path, WORK);
   }
 
-  /** Makes it if need be, and clears away what a killed run left. @throws UsageError while another run holds it */
+  /** Makes and locks it, and removes leftovers of a killed run. @throws UsageError while another run has it */
   static async open(path: string): Promise<OutputFolder> {
     await mkdir(path, { recursive: true });
     const folder = new OutputFolder(path);
@@ -53,7 +53,7 @@ const entrySchema = z.object({
   sha256: z.string(),
   /** Name and hash of the profile, as `profileKey` has them. */
   profile: z.string(),
-  /** Where it was, see `placeName`. */
+  /** The recording's place, see `placeName`. */
   place: z.string(),
   version: z.string().optional(),
   /** File name of the document, in the same folder. */
@@ -65,8 +65,8 @@ export type ManifestEntry = z.infer<typeof entrySchema>;
 export const MANIFEST = 'manifest.jsonl';
 
 /**
- * What was done in a folder of results, one line each, on disk before the next is begun. A run that is killed leaves at most
- * one line that is cut short, which is passed over; its recording is done again.
+ * The finished recordings of a folder of results, one line each, flushed at once. A killed run leaves at most one truncated line,
+ * which is ignored; its recording is analysed again.
  */
 export class Manifest implements AsyncDisposable {
   readonly #file: FileHandle;
@@ -79,7 +79,7 @@ export class Manifest implements AsyncDisposable {
 
   static async open(folder: string): Promise<Manifest> {
     const path = join(folder, MANIFEST);
-    // Unread, what was done would be done, and paid for, once more.
+    // An unreadable manifest is an error: everything would be analysed, and charged, again.
     const text = await readFile(path, 'utf8').catch((error: unknown) => {
       if (hasCode(error, 'ENOENT')) return '';
       throw error;
@@ -90,17 +90,17 @@ export class Manifest implements AsyncDisposable {
       const entry = readEntry(line);
       if (entry !== undefined) manifest.#remember(entry);
     }
-    // What a killed run began must not swallow the next line.
+    // Ends the truncated line of a killed run.
     if (text !== '' && !text.endsWith('\n')) await file.appendFile('\n');
     return manifest;
   }
 
-  /** By content and profile: the recording was done, whatever it is called. */
+  /** By content and profile, whatever the recording's name. */
   byContent(sha256: string, profile: string): ManifestEntry | undefined {
     return this.#byContent.get(contentKey(sha256, profile));
   }
 
-  /** By place, version and profile: it need not even be read again. */
+  /** By place, version and profile, without reading the recording. */
   byPlace(place: string, version: string | undefined, profile: string): ManifestEntry | undefined {
     const entry = this.#byPlace.get(JSON.stringify([place, profile]));
     return entry !== undefined && entry.version === version ? entry : undefined;
@@ -113,7 +113,7 @@ export class Manifest implements AsyncDisposable {
     this.#remember(entry);
   }
 
-  /** Of one profile, in the order in which they were done. */
+  /** Entries of one profile, oldest first. */
   entries(profile: string): ManifestEntry[] {
     return [...this.#byContent.values()].filter((entry) => entry.profile === profile);
   }

@@ -12,33 +12,33 @@ import type { Manifest } from './output-folder.ts';
 
 export interface BatchFailure {
   readonly name: string;
-  /** A stable code where there is one. */
+  /** The error's stable code, if it has one. */
   readonly code: string | undefined;
   readonly reason: string;
-  /** Whether the same again may work. */
+  /** Whether a retry may work. */
   readonly retryable: boolean;
 }
 
 export interface BatchParts extends AnalyseRecordingParts {
   readonly fetcher: ItemFetcher;
   readonly manifest: Manifest;
-  /** Tells results of two profiles apart. */
+  /** Distinguishes results of different profiles. */
   readonly profileKey: string;
   readonly outFolder: string;
   readonly concurrency: number;
   /** Wall time, for recordings of unknown age. */
   readonly nowMs: () => number;
-  /** Told of each document as it is written. */
+  /** Called after each document was written. */
   readonly onDone?: (document: RecordingAnalysis, resultPath: string) => Promise<void>;
 }
 
-/** One run over items. What is done is on disk at once; a run that is stopped and begun again goes on where it was. */
+/** One run over items. Each result is on disk at once, so that a repeated run continues where a stopped one ended. */
 export class Batch {
   readonly #parts: BatchParts;
   readonly #results = new Set<string>();
   readonly #failed: BatchFailure[] = [];
   readonly #problems: { readonly name: string; readonly problem: string }[] = [];
-  /** Contents in hand, so that two copies of one recording are not both sent. */
+  /** Contents in progress, so that two copies of one recording are sent once. */
   readonly #running = new Map<string, Promise<void>>();
   #done = 0;
   #skipped = 0;
@@ -57,19 +57,19 @@ export class Batch {
     return this.#failed;
   }
 
-  /** What could not be done of recordings that are done. */
+  /** Problems of recordings that were analysed nevertheless. */
   get problems(): readonly { readonly name: string; readonly problem: string }[] {
     return this.#problems;
   }
 
-  /** Paths of the documents, of this run and of what it skipped. */
+  /** Paths of the documents of this run and of skipped recordings. */
   get results(): readonly string[] {
     return [...this.#results];
   }
 
   /**
-   * Works through the items, so many at once. A failure of one is kept and the others go on.
-   * @throws SpeechAuthError, since no other recording would fare better; the signal's reason when aborted
+   * Analyses the items, several at once. A failure of one is recorded and the others go on.
+   * @throws SpeechAuthError, which would concern every recording; the signal's reason when aborted
    */
   async run(items: readonly (Item | BrokenItem)[], signal: AbortSignal): Promise<void> {
     this.#total = (this.#total ?? 0) + items.length;
@@ -111,7 +111,7 @@ export class Batch {
   async #fetchAndAnalyse(item: Item, signal: AbortSignal): Promise<void> {
     const { fetcher, manifest, profileKey } = this.#parts;
     await using local = await fetcher.fetch(item, signal);
-    // Whoever has the same content in hand is waited for; the loop since two may have waited.
+    // Waits for another item with the same content; a loop, since two may have waited.
     for (let other = this.#running.get(local.sha256); other !== undefined; other = this.#running.get(local.sha256))
       await other.catch(() => undefined);
     const known = manifest.byContent(local.sha256, profileKey);
@@ -148,7 +148,7 @@ export class Batch {
     this.#results.add(join(outFolder, result));
   }
 
-  /** A document that somebody deleted is made again. */
+  /** Whether the document still exists; a deleted one is made again. */
   #isThere(result: string): boolean {
     return existsSync(join(this.#parts.outFolder, result));
   }
@@ -159,7 +159,7 @@ export class Batch {
   }
 }
 
-/** The recording's own name, made safe, with enough of its content's hash that no two share it. */
+/** The recording's name, made safe, with a part of its content's hash to make it unique. */
 function resultStem({ place }: Item, sha256: string): string {
   const path = place.kind === 'file' ? place.path : place.kind === 's3' ? place.key : new URL(place.url).pathname;
   const name = basename(path, extname(path))

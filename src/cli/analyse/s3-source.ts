@@ -8,7 +8,7 @@ import { UsageError } from '../shell/output.ts';
 import { RecordingFetchError, RecordingRefusedError } from '../../jobs/analysis/errors.ts';
 import type { BrokenItem, Item, Place } from './items.ts';
 
-/** For the head of an answer, and for each next piece of its body. */
+/** Time limit for an answer's head, and for each part of its body. */
 const STALL_MS = 60_000;
 /** A page has 1,000 keys of 1,024 bytes at most (S3, ListObjectsV2), three times as long in percent encoding. */
 const MOST_LIST_BYTES = 16 * 1024 * 1024;
@@ -16,7 +16,7 @@ const MOST_LIST_BYTES = 16 * 1024 * 1024;
 type S3Place = Extract<Place, { kind: 's3' }>;
 
 /**
- * Recordings in S3-compatible storage, as the usual environment names it: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+ * Recordings in S3-compatible storage, with the usual environment variables: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
  * AWS_SESSION_TOKEN, AWS_REGION, and AWS_ENDPOINT_URL for a service that is not Amazon's. Objects are read, never written.
  */
 export class S3Source {
@@ -28,14 +28,14 @@ export class S3Source {
     this.#clock = clock;
   }
 
-  /** The object that an address names; undefined for a bucket or a folder. */
+  /** The object of an address; undefined for a bucket or a folder. */
   place(address: string): S3Place | undefined {
     const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/iu.exec(address) ?? [];
     return bucket === undefined || key === undefined || key.endsWith('/') ? undefined : { kind: 's3', bucket, key };
   }
 
   /**
-   * The object itself, or all recordings under it as a folder.
+   * The object of an address, or all recordings under it as a folder.
    * @throws UsageError when there are none; RecordingFetchError; the signal's reason when aborted
    */
   async *items(address: string, isRecording: (key: string) => boolean, signal: AbortSignal): AsyncIterable<Item | BrokenItem> {
@@ -126,7 +126,7 @@ function objectsIn(xml: string): ListedObject[] {
   return [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gsu)].map(([, object = '']) => {
     const modifiedMs = Date.parse(inTag(object, 'LastModified') ?? '');
     return {
-      // Asked for in percent encoding, so that any key survives XML.
+      // Requested in percent encoding, so that XML can carry any key.
       key: decoded((inTag(object, 'Key') ?? '').replaceAll('+', ' ')),
       tag: plain(inTag(object, 'ETag')) ?? '',
       modifiedMs: Number.isNaN(modifiedMs) ? undefined : modifiedMs,

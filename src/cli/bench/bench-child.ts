@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 
-/** A process of the benchmark ended, or failed at what it was told to do. */
+/** A process of the benchmark ended, or a request to it failed. */
 export class BenchProcessError extends OffhookError {
   readonly code = 'OFFHOOK_BENCH_PROCESS';
   readonly retryable = true;
@@ -14,7 +14,7 @@ const order = z.object({ order: z.string(), argument: z.unknown() });
 const answer = z.union([z.object({ answer: z.unknown() }), z.object({ failed: z.string() })]);
 const CLOSE_WITHIN_MS = 10_000;
 
-/** Does what the process that forked this one says, one order at a time, and closes when that process is gone. */
+/** Answers the parent process's requests, one at a time, and closes when the parent is gone. */
 export function answerRequests(
   handlers: Readonly<Record<string, (argument: unknown) => unknown>>,
   close: () => Promise<void>,
@@ -29,20 +29,20 @@ export function answerRequests(
   process.once('disconnect', () => void close().finally(() => process.exit(0)));
 }
 
-/** A forked process that obeys orders. Ends it when disposed of. */
+/** A forked process that answers requests. Disposal ends it. */
 export class BenchChild implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #name: string;
   readonly #clock: Clock;
 
-  /** @param name what people call it, for messages */
+  /** @param name for messages */
   constructor(child: ChildProcess, name: string, clock: Clock) {
     this.#child = child;
     this.#name = name;
     this.#clock = clock;
   }
 
-  /** Gives an order and waits until it is done. @throws BenchProcessError */
+  /** Sends a request and awaits its answer. @throws BenchProcessError */
   async tell<Schema extends z.ZodType>(name: string, schema: Schema, argument: unknown = null): Promise<z.infer<Schema>> {
     const child = this.#child;
     if (!child.connected) throw new BenchProcessError(`${this.#name} is gone`);
@@ -74,7 +74,7 @@ export class BenchChild implements AsyncDisposable {
   }
 }
 
-/** What the processes of `offhook bench` tell each other. */
+/** Addresses of the speech stand-in. */
 export const speechAddresses = z.object({
   authUrl: z.string(),
   asrUrl: z.string(),
@@ -87,7 +87,7 @@ export const target = z.object({ url: z.string(), authToken: z.string(), bot: z.
 
 const usage = z.object({ cpu: z.number(), loopBusy: z.number(), loopP99Ms: z.number(), rssMb: z.number() });
 
-/** @property starved times that the gateway let a playout run dry, in calls that have ended */
+/** @property starved playout underruns of the gateway, in calls that have ended */
 export const gatewayReport = usage.extend({ live: z.number(), starved: z.number() });
 
 export const placeRequest = z.object({ target, calls: z.number() });

@@ -7,14 +7,14 @@ import { createLogger } from '../../observability/logger.ts';
 import { requireConfiguration } from '../setup/configuration.ts';
 import { gatewayRequest, type target } from './bench-child.ts';
 
-/** The gateway of a process that is measured. */
+/** A gateway under measurement. */
 export interface MeasuredGateway {
   readonly gateway: Gateway;
   readonly target: z.infer<typeof target>;
 }
 
 /**
- * Starts a gateway with the user's settings and one of their bots, and a data folder that is given.
+ * Starts a gateway with the user's settings, one of their bots, and a given data folder.
  * @param argument a `gatewayRequest`
  */
 export async function startMeasuredGateway(argument: unknown): Promise<MeasuredGateway> {
@@ -34,12 +34,11 @@ export async function startMeasuredGateway(argument: unknown): Promise<MeasuredG
   return { gateway, target: { url: gateway.url, authToken, bot } };
 }
 
-/** More than any machine holds. */
+/** More calls than any machine carries. */
 const MANY = 10_000;
 
 /**
- * The user's configuration as a benchmark may use it: nothing is written to their store, queue or bucket, nobody is told of its
- * calls, no limit but the machine's ends it.
+ * The user's configuration for a benchmark: without their store, queue, bucket and webhooks, and without limits on calls.
  */
 function benchConfiguration(config: LoadedConfig, dataDir: string): LoadedConfig {
   const { settings, secrets } = config;

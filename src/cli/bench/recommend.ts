@@ -1,7 +1,7 @@
-/** What one number of calls came to. */
+/** The measurement of one number of calls. */
 export interface BenchStep {
   readonly calls: number;
-  /** Share of one processor, of all the gateway's threads. */
+  /** CPU of all the gateway's threads; 1 is one core. */
   readonly cpu: number;
   /** Share of the time in which the gateway's event loop was busy. */
   readonly loopBusy: number;
@@ -10,7 +10,7 @@ export interface BenchStep {
   /** Times that the gateway let a playout run dry. */
   readonly holes: number;
   readonly lost: number;
-  /** From the end of a caller's sentence to the first sound of the answer; null when nobody was answered. */
+  /** From the end of a caller's sentence to the first sound of the answer; null without an answer. */
   readonly turnP50Ms: number | null;
   readonly turnP99Ms: number | null;
   /** The callers' own health: how late they sent, and how busy their event loop was. */
@@ -19,13 +19,13 @@ export interface BenchStep {
 }
 
 export interface Judged {
-  /** What the gateway did not bear; empty when it bore all. */
+  /** Limits that the gateway exceeded; empty when it carried the calls. */
   readonly faults: readonly string[];
-  /** Why the step says nothing about the gateway; empty when it does. */
+  /** Why the step does not count; empty when it does. */
   readonly void: readonly string[];
 }
 
-/** A loop this busy still has room for what calls do at once. */
+/** A busier event loop has no room for peaks. */
 export const MOST_BUSY = 0.7;
 export const MOST_LAG_MS = 20;
 const MOST_CALLERS_BUSY = 0.85;
@@ -47,13 +47,13 @@ export function judge(step: BenchStep): Judged {
 }
 
 export interface Recommendation {
-  /** What `call.maximum` should be; null when not even the smallest step was borne, or none counts. */
+  /** Recommended `call.maximum`; null when the smallest step failed, or none counts. */
   readonly maximum: number | null;
-  /** Whether more was tried than the gateway bore; else its limit is higher than what was tried. */
+  /** Whether a step failed; else the limit is above the tried numbers. */
   readonly limitFound: boolean;
 }
 
-/** The most calls that were borne in a step that counts, before the first that was not. @param steps by rising number of calls */
+/** Recommends the largest valid step before the first that failed. @param steps by rising number of calls */
 export function recommend(steps: readonly BenchStep[]): Recommendation {
   let maximum: number | null = null;
   for (const step of steps) {
@@ -65,7 +65,7 @@ export function recommend(steps: readonly BenchStep[]): Recommendation {
   return { maximum, limitFound: false };
 }
 
-/** What to put into the configuration. */
+/** The setting for the configuration. */
 export interface RecommendedSetting {
   readonly key: 'call.maximum';
   readonly environment: string;
@@ -73,8 +73,8 @@ export interface RecommendedSetting {
 }
 
 /**
- * The limit of all processes together, as `call.maximum` is: each bears what the one that was measured did.
- * @param maximum of one process; null when nothing can be recommended
+ * The limit of all processes together, as `call.maximum` is: each carries what the measured one did.
+ * @param maximum of one process; null without a recommendation
  */
 export function settingFor(maximum: number | null, processes: number): RecommendedSetting | null {
   if (maximum === null) return null;
@@ -82,7 +82,7 @@ export function settingFor(maximum: number | null, processes: number): Recommend
   return { key: 'call.maximum', environment: `OFFHOOK_CALL__MAXIMUM=${value}`, value };
 }
 
-/** Numbers of calls to try, up to the most: four steps, fewer where there are not so many calls. */
+/** Numbers of calls to try: up to four steps. */
 export function stepsUpTo(most: number): number[] {
   const steps = [0.25, 0.5, 0.75, 1].map((share) => Math.max(1, Math.round(most * share)));
   return [...new Set(steps)];

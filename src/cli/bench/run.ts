@@ -23,7 +23,7 @@ export interface BenchOptions {
   readonly seconds: number;
   /** The bot that is called. */
   readonly bot: string;
-  /** How many processes will have the calls. One is measured. */
+  /** How many processes will carry calls. One is measured. */
   readonly processes: number;
   readonly signal: AbortSignal;
   readonly onStage: (stage: string) => void;
@@ -35,20 +35,20 @@ export interface BenchReport extends Recommendation {
   readonly bot: string;
   readonly secondsAStep: number;
   readonly steps: readonly (BenchStep & ReturnType<typeof judge>)[];
-  /** Processes that the setting is for; `maximum` is what one of them bears. */
+  /** Processes that the setting is for; `maximum` is for one of them. */
   readonly processes: number;
   readonly setting: RecommendedSetting | null;
 }
 
-/** Before the first step, so that no step pays for what is compiled and opened once. */
+/** Calls before the first step, so that no step includes one-time costs. */
 const WARM_CALLS = 10;
-/** Between the last call's start and the measurement; no longer than that itself. */
+/** Time between the last call's start and the measurement; at most the measurement's own length. */
 const SETTLE_MS = 3_000;
 const CALLS_END_WITHIN_MS = 30_000;
 
 /**
- * Measures one gateway process with the user's settings and one of their bots at rising numbers of calls, each process by itself: gateway;
- * callers and speech stand-in; this one. Ends at the first step that is not borne.
+ * Measures one gateway process with the user's settings and one of their bots at rising numbers of calls. The gateway is one process;
+ * callers and the speech stand-in are another. Ends at the first step that the gateway does not carry.
  * @throws BenchProcessError, or the signal's reason
  */
 export async function runBench(options: BenchOptions): Promise<BenchReport> {
@@ -58,7 +58,7 @@ export async function runBench(options: BenchOptions): Promise<BenchReport> {
   try {
     await using callers = start('callers-child', 'the process of the callers');
     await using gateway = start('gateway-child', 'the gateway');
-    // What is under way when it is stopped ends with its processes, and its failure is nobody's.
+    // A stop ends the processes, and with them the measurement under way.
     await abortable(measureSteps({ callers, gateway }, { ...options, dataDir }, steps), signal);
   } finally {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
@@ -101,7 +101,7 @@ async function measureSteps(
   }
 }
 
-/** Holds so many calls for a while, and ends them. */
+/** Holds a number of calls for a while, and ends them. */
 async function holdCalls(
   { callers, gateway }: Processes,
   address: object,
@@ -116,7 +116,7 @@ async function holdCalls(
   await sleep(systemClock, measureMs, signal);
   const [used, made] = await Promise.all([gateway.tell('report', gatewayReport), callers.tell('report', callersReport)]);
   await callers.tell('hangUp', done);
-  // Holes are told when a call has ended.
+  // Holes are reported at a call's end.
   const starved = await callsEnded(gateway, signal);
   return {
     calls,
@@ -147,7 +147,7 @@ function start(file: string, name: string): BenchChild {
   const child = fork(path, [], {
     execArgv: ['--no-warnings', ...execArgv],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Ctrl-C reaches a whole group of processes; here the first of them decides when the others end.
+    // Detached: Ctrl-C reaches the whole process group, but this process ends the others itself.
     detached: true,
   });
   return new BenchChild(child, name, systemClock);

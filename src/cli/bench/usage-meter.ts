@@ -1,18 +1,18 @@
 import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { measureLoopLag } from '../../observability/loop-lag.ts';
 
-/** What a process used over a stretch of time. */
+/** Resources that a process used over a time. */
 export interface Usage {
-  /** Share of one processor, of all its threads; above 1 when they keep more than one busy. */
+  /** CPU of all threads; 1 is one core. */
   readonly cpu: number;
-  /** Share of the time in which its event loop was not waiting. */
+  /** Share of time in which the event loop was busy. */
   readonly loopBusy: number;
   /** 99th percentile of how late the event loop ran. */
   readonly loopP99Ms: number;
   readonly rssMb: number;
 }
 
-/** Begins a stretch. @returns what ends it and tells what it came to */
+/** Starts a measurement. @returns ends it and returns the usage */
 export function meterUsage(): () => Usage {
   const cpuBefore = process.cpuUsage();
   const loopBefore: EventLoopUtilization = performance.eventLoopUtilization();
@@ -22,7 +22,7 @@ export function meterUsage(): () => Usage {
     const loop = performance.eventLoopUtilization(loopBefore);
     const loopP99Ms = lag.takeP99Ms();
     lag[Symbol.dispose]();
-    // Idle and active time of the loop are all the time there was.
+    // The loop's idle and active time make the elapsed time.
     const cpu = (user + system) / 1_000 / (loop.idle + loop.active);
     return { cpu, loopBusy: loop.utilization, loopP99Ms, rssMb: process.memoryUsage.rss() / 1_048_576 };
   };

@@ -3,7 +3,7 @@ import type { StepReport } from '../../sim/caller.ts';
 import type { Scenario } from './scenario.ts';
 
 export interface DemoTurn {
-  /** What the caller said, by the script. */
+  /** The caller's line in the script. */
   readonly caller: string;
   readonly recognised: string;
   readonly bot: string;
@@ -19,11 +19,11 @@ export interface DemoReport {
   readonly recording: string | undefined;
   readonly record: string;
   readonly analysis: string | undefined;
-  /** Where the conversation left the script. */
+  /** Differences from the script. */
   readonly problems: readonly string[];
 }
 
-/** The bot must be silent this soon after the first sample of the caller's interruption, at the caller's ear. */
+/** The bot must be silent within this time after the first sample of the caller's interruption, as the caller hears it. */
 const MOST_SILENT_MS = 300;
 
 /** Compares what happened with the script; every difference is a problem. */
@@ -83,7 +83,7 @@ function turnLines({ lines }: Scenario): Scenario['lines'] {
   return lines.filter(({ act }) => act === 'say' || act === 'interrupt' || act === 'press');
 }
 
-/** Whether what a turn heard is not what the script has there. @param turn counted from the greeting, which is 0 */
+/** Whether a turn's recognised text differs from the script. @param turn index; the greeting is 0 */
 export function strays(scenario: Scenario, turn: number, callerText: string): boolean {
   return turn > 0 && plain(callerText) !== plain(turnLines(scenario)[turn - 1]?.text ?? '');
 }

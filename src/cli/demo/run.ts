@@ -30,7 +30,7 @@ export interface DemoOptions {
 const ANALYSIS_WITHIN_MS = 60_000;
 const CALL_ENDS_WITHIN_MS = 15_000;
 
-/** The demo tells of its files to who started it, and nobody called: they are plain, whatever the settings say of real calls. */
+/** Recordings of the demo are plain files, whatever the settings say: nobody called, and the user gets their paths. */
 const plainRecordings: Settings['recordings'] = {
   seal: 'never',
   format: 'wav',
@@ -52,9 +52,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     OFFHOOK_PORT: '0',
     OFFHOOK_PLATFORM_PORT: '0',
     OFFHOOK_LOG__LEVEL: 'error',
-    // The script is that of a bot that is shipped, whichever are configured.
+    // The script belongs to a shipped bot.
     OFFHOOK_BOTS__FOLDER: 'config/bots',
-    // One call on a machine that has just started everything: it is taken, however late the event loop is.
+    // The call is admitted however late the event loop is, on a machine that has just started everything.
     OFFHOOK_CALL__REFUSE_LAG_MS: '60000',
     ...(options.profile === undefined ? {} : { OFFHOOK_PLATFORM__PROFILE: options.profile }),
   });
@@ -71,13 +71,13 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   let call: SimulatedCall | undefined;
   const onNews = (news: CallNews): void => {
     options.onNews(news);
-    // A caller that was tampered with has proved what it can with the first turn that goes wrong.
+    // A tampered call can stop at its first wrong turn.
     const wrong = news.type === 'turn' && strays(scenario, news.turn, news.callerText);
     if (wrong && options.tampering !== undefined) void call?.hangUp();
   };
   await using gateway = await startGateway({
     config,
-    // The sentences of a bot that is not called need not be spoken before the call.
+    // Only this bot's sentences are synthesised ahead.
     bots: bots.filter(({ name }) => name === scenario.bot),
     speech: speech.settings,
     clock,

@@ -2,21 +2,21 @@ import type { CallerStep } from '../../sim/caller.ts';
 import { cough } from '../../sim/cough.ts';
 import type { CallerVoice } from '../../sim/voice.ts';
 
-/** One thing the caller of the demo does, and what must come of it. */
+/** One act of the demo's caller, and the expected result. */
 export interface ScriptLine {
   readonly act: 'say' | 'interrupt' | 'cough' | 'press' | 'wait-for-end';
-  /** What is said, or the key. */
+  /** The words, or the key. */
   readonly text: string;
-  /** When, counted from the bot's first sound; for what happens while it speaks. */
+  /** Time from the bot's first sound, for an interruption. */
   readonly afterMs?: number;
-  /** The reply must contain this; undefined where no reply belongs to it. */
+  /** The reply must match this; undefined for no reply. */
   readonly reply?: RegExp;
 }
 
 export interface Scenario {
   readonly bot: string;
   readonly language: string;
-  /** The caller's speaking rate; not one that the recogniser was trained at. */
+  /** The caller's speaking rate, which differs from the recogniser's training data. */
   readonly rate: number;
   readonly lines: readonly ScriptLine[];
 }
@@ -51,11 +51,11 @@ const hindi: Scenario = {
   ],
 };
 
-/** What tests change about the demo, to see that it then fails. */
+/** Changes of tests, to see the demo fail. */
 export interface Tampering {
-  /** The caller's first two spoken lines change places. */
+  /** Swaps the caller's first two spoken lines. */
   readonly swapLines?: boolean;
-  /** The caller is heard as silence. */
+  /** Replaces the caller's audio by silence. */
   readonly mute?: boolean;
 }
 
@@ -63,7 +63,7 @@ export function scenarioFor(language: string): Scenario {
   return language === 'hi' ? hindi : english;
 }
 
-/** Speaks the caller's lines; the expectations stay with their places, whatever is tampered with. */
+/** The caller's steps with synthesised lines; tampering changes lines, not expectations. */
 export async function callerSteps(
   scenario: Scenario,
   voice: CallerVoice,

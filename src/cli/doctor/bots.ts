@@ -8,12 +8,12 @@ import type { Check, CheckOutcome } from './check.ts';
 
 const MOST_MESSAGE_BYTES = 64 * 1024;
 const MOST_MESSAGE_CHARACTERS = 300;
-/** As one try of a flow's request. */
+/** The default timeout of a flow's request. */
 const FLOW_SERVER_MS = 4_000;
 
 /**
- * One check for each server that these bots ask, none of which does anything: an `OPTIONS` request to an http bot, to a flow's server and
- * to a model's tools, a handshake with a relay, and the greeting of a model, which is dropped at its first words.
+ * One check for each server of these bots, without side effects: an `OPTIONS` request to an http bot, to a flow's server and to a
+ * model's tools, a handshake with a relay, and a model's greeting, stopped at its first words.
  */
 export function botChecks(bots: readonly Bot[]): Check[] {
   return bots.flatMap((bot): Check[] => {
@@ -35,7 +35,7 @@ export function botChecks(bots: readonly Bot[]): Check[] {
   });
 }
 
-/** Any answer shows that the server is there: few know `OPTIONS`. One of a proxy in front of it shows that it is not. */
+/** Any answer shows that the server is up, since few implement `OPTIONS`; a proxy's 502 to 504 shows that it is down. */
 function serverCheck(name: string, url: string, timeoutMs: number): Check {
   return {
     name,
@@ -66,7 +66,7 @@ function relayCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'relay' }): Check 
   };
 }
 
-/** Asks for what calls ask for, save that no tool of the bot's own can be called. */
+/** Asks the model as a call does, but without the bot's own tools. */
 function modelCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'llm' }): Check {
   const { model, baseUrl } = dialog;
   return {
@@ -97,7 +97,7 @@ function modelCheck(bot: Bot, dialog: Bot['dialog'] & { kind: 'llm' }): Check {
   };
 }
 
-/** An address without what it may carry of secrets. */
+/** A URL without its parts that may have secrets. */
 function shownUrl(url: string): string {
   const { origin, protocol, host, pathname } = new URL(url);
   return `${origin === 'null' ? `${protocol}//${host}` : origin}${pathname}`;

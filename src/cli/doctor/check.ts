@@ -7,9 +7,9 @@ import { errorTextWithCause } from '../../kernel/errors.ts';
 
 export interface CheckOutcome {
   readonly ok: boolean;
-  /** What was found, in a few words. */
+  /** The finding, in a few words. */
   readonly detail: string;
-  /** What to do when it is not well. */
+  /** What to do when the check failed. */
   readonly advice?: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface Check {
   readonly name: string;
   /** What to do when it throws. */
   readonly advice: string;
-  /** A throw is a failed check, its message the detail. */
+  /** A thrown error is a failed check, with its message as the detail. */
   run(signal: AbortSignal): Promise<CheckOutcome> | CheckOutcome;
 }
 
@@ -26,7 +26,7 @@ export interface CheckResult extends CheckOutcome {
   readonly ms: number;
 }
 
-/** Longest time of one check: as much as a slow answer of the platform may take. */
+/** Time limit of one check; a slow answer of the platform may take as long. */
 const TIMEOUT_MS = 130_000;
 
 /** Runs one check; never rejects. */
@@ -61,10 +61,10 @@ export function configurationCheck(problems: readonly Problem[]): Check {
   };
 }
 
-/** A busy day of recordings at 16 kB a second and call. */
+/** About a busy day of recordings, at 16 kB a second for each call. */
 const LEAST_FREE_BYTES = 2 * 1024 ** 3;
 
-/** Whether the data folder can be written, and has room. */
+/** Checks that the data folder is writable and has room. */
 export function diskCheck(dataDir: string): Check {
   const folder = resolve(dataDir);
   return {

@@ -5,12 +5,12 @@ import { SpeechPlatform } from '../../speech/platform.ts';
 import { type SpeechSource, speechSource, audibleExamples } from '../setup/speech-settings.ts';
 import type { Check, CheckOutcome } from './check.ts';
 
-/** What any recogniser of telephone English should hear, and the embedded one knows. */
+/** A sentence that any recogniser of telephone English should recognise, and the embedded one knows. */
 const SENTENCE = 'what are your opening hours';
-/** Share of the words that have to come back: engines differ in small ones. */
+/** Share of words that must be recognised: engines differ in small words. */
 const ENOUGH = 0.6;
 
-/** Everything about the speech platform, one after the other; the rest is left out when it cannot be had at all. */
+/** The checks of the speech platform, in order; the rest is skipped when it cannot be reached. */
 export async function platformChecks(
   config: LoadedConfig,
   logger: Logger,

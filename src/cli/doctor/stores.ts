@@ -11,7 +11,7 @@ import { type Database, openTenantKeys, unreadableCalls } from '../../store/post
 import type { Check, CheckOutcome } from './check.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;
-/** What the job queue needs (BullMQ's own requirement). */
+/** The oldest Redis that BullMQ supports. */
 const LEAST_REDIS = 6.2;
 
 export function redisCheck(url: string): Check {
@@ -26,7 +26,7 @@ export function redisCheck(url: string): Check {
         maxRetriesPerRequest: 0,
         retryStrategy: () => null,
       });
-      // The command that fails tells it.
+      // The failing command reports it.
       redis.on('error', () => undefined);
       try {
         await redis.connect();
@@ -52,7 +52,7 @@ export function postgresCheck(url: string): Check {
     advice: 'start the server, or correct DATABASE_URL; unset it for the embedded store',
     async run() {
       const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-      // A connection that breaks off is told by the query that fails with it.
+      // A broken connection is reported by the query that fails.
       client.on('error', () => undefined);
       try {
         await client.connect();
@@ -70,7 +70,7 @@ export function postgresCheck(url: string): Check {
   };
 }
 
-/** Whether the master key opens what the store was sealed under it. Changes nothing on a server; an embedded store is made by no check. */
+/** Checks that the master key opens the store's sealed data. Changes nothing on a server, and creates no embedded store. */
 export function masterKeyCheck({ settings, secrets }: Pick<LoadedConfig, 'settings' | 'secrets'>, clock: Clock): Check {
   const { dataDir, store } = settings;
   const given = secrets.masterKeys;
@@ -101,7 +101,7 @@ export function masterKeyCheck({ settings, secrets }: Pick<LoadedConfig, 'settin
         return await look(database.pool);
       }
       const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-      // A connection that breaks off is told by the query that fails with it.
+      // A broken connection is reported by the query that fails.
       client.on('error', () => undefined);
       try {
         await client.connect();

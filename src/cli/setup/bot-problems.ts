@@ -199,22 +199,22 @@ function meant(name: string, known: readonly string[]): { nearest?: string } {
   return found === undefined ? {} : { nearest: found };
 }
 
-/** What bots may name of the speech platform; undefined where it is not known. */
+/** Voices and languages of the speech platform, for the check of bots; undefined when unknown. */
 export interface PlatformNames {
   readonly voices: readonly string[] | undefined;
-  /** Codes of the languages that are spoken into calls (TTS doc: streaming serves the Indic languages and English). */
+  /** Languages of synthesis in calls (TTS doc: streaming has the Indic languages and English). */
   readonly spoken: ReadonlySet<string>;
-  /** Codes of the languages that are recognised. */
+  /** Languages of recognition. */
   readonly recognised: ReadonlySet<string> | undefined;
 }
 
-/** Longest time for what a platform is asked. */
+/** Time limit of the platform's answers. */
 const ASK_LIMIT_MS = 5_000;
 
 /**
- * The names that the platform of these settings has: of the embedded one they are known here, a configured one is asked, at
- * addresses that need no credential.
- * @param asks whether one may be asked
+ * The voices and languages of the configured platform. Those of the embedded platform are known; another one is asked, at addresses
+ * without a credential.
+ * @param asks whether it may be asked
  */
 export async function platformNames(
   { config, problems }: { readonly config: LoadedConfig; readonly problems: readonly Problem[] },
@@ -224,7 +224,7 @@ export async function platformNames(
   const { speech, platform } = config.settings;
   if (usesEmbeddedPlatform(config)) {
     const voices = embeddedVoices.map(({ name }) => name);
-    // Models of the user's own may know any language.
+    // The user's own models may have any language.
     const recognised = platform.modelsFolder === undefined ? vocabularies(platform.vocabularyFolder) : undefined;
     return { names: { ...unknown, voices, recognised }, problems: [] };
   }
@@ -232,7 +232,7 @@ export async function platformNames(
   const signal = AbortSignal.timeout(ASK_LIMIT_MS);
   const deps = { fetch, clock: systemClock };
   const languages = speech.asrUrl === undefined ? undefined : askLanguages(deps, speech.asrUrl, signal);
-  // A list that is not there, or in no known form, checks nothing.
+  // Without a readable list, languages are not checked.
   const recognised = languages?.then((known) => new Set(known.languages.map(({ code }) => code))).catch(() => undefined);
   try {
     const { voices } = await serviceHealth(fetch, systemClock, speech.ttsUrl, signal);
@@ -248,13 +248,13 @@ export async function platformNames(
   }
 }
 
-/** Languages of the embedded recogniser's vocabularies. */
+/** Languages of the embedded recogniser, from its vocabulary files. */
 function vocabularies(folder: string): ReadonlySet<string> | undefined {
   try {
     const found = readdirSync(folder).flatMap((name) => /^vocabulary\.([a-z]{2,3})\.ya?ml$/u.exec(name)?.[1] ?? []);
     return new Set(found);
   } catch {
-    // The platform says what is wrong with the folder.
+    // The platform itself reports a problem of the folder.
     return undefined;
   }
 }

@@ -15,18 +15,18 @@ import { packageRoot } from './package-root.ts';
 
 export interface Configuration {
   readonly config: LoadedConfig;
-  /** Those whose files are sound; one whose secret is set nowhere is among them. */
+  /** Bots with valid files, also without their secret. */
   readonly bots: readonly Bot[];
-  /** Of the settings. */
+  /** Problems of the settings. */
   readonly problems: readonly Problem[];
-  /** Of the bot files. */
+  /** Problems of the bot files. */
   readonly botProblems: readonly Problem[];
 }
 
 /**
- * Reads settings and bots. Relative paths start from the working folder; the folders of bots, analysis profiles and
- * vocabularies come from the package where the working folder has none.
- * @param overrides environment names that win over the real ones, and over other names of the same settings
+ * Reads settings and bots. Relative paths start at the working folder; the folders of bots, analysis profiles and vocabularies come
+ * from the package if the working folder has none.
+ * @param overrides environment variables that replace real ones, also under other names of the same settings
  */
 export function readConfiguration(overrides: Environment = {}): Configuration {
   const env = withOverrides(readEnvironment(), overrides, catalogue);
@@ -44,18 +44,18 @@ export function readConfiguration(overrides: Environment = {}): Configuration {
   return { config, bots, problems: [...problems, ...config.problems], botProblems };
 }
 
-/** The working folder's folder of that name; the package's where only the package has one. */
+/** The folder of this name in the working folder, or the package's if only that exists. */
 function findFolder(folder: string): string {
   const own = resolve(folder);
   const shipped = join(packageRoot, folder);
   return existsSync(own) || !existsSync(shipped) ? own : shipped;
 }
 
-/** The same, with every problem that a gateway or a worker has with settings beyond their form. */
+/** Reads the configuration with all problems that stop a gateway or a worker. */
 export async function readWholeConfiguration(overrides: Environment = {}): Promise<Configuration> {
   const configuration = readConfiguration(overrides);
   const { config, bots, problems } = configuration;
-  // Not for the commands that need none of it.
+  // Loaded here, since most commands do not need it.
   const { startProblems } = await import('./start-problems.ts');
   const { folder } = config.settings.analysis;
   const profiles = { folder, isOwn: folder !== join(packageRoot, 'config/analysis') };
@@ -64,8 +64,8 @@ export async function readWholeConfiguration(overrides: Environment = {}): Promi
 }
 
 /**
- * The same, with every problem of the bots' dialogs and of the names in their files, which a gateway uses and a worker does not.
- * @param asksPlatform whether a configured speech platform is asked which voices and languages it has
+ * Reads the configuration with all problems of a gateway: also those of the bots' dialogs and of names in their files.
+ * @param asksPlatform whether to ask a configured speech platform for its voices and languages
  */
 export async function readGatewayConfiguration(overrides: Environment = {}, asksPlatform = false): Promise<Configuration> {
   const whole = await readWholeConfiguration(overrides);
@@ -75,20 +75,20 @@ export async function readGatewayConfiguration(overrides: Environment = {}, asks
   return { ...whole, botProblems: [...whole.botProblems, ...problems, ...found] };
 }
 
-/** The configuration of a command that takes no calls, or an exit with every problem of the settings; those of bots are warnings. */
+/** The configuration of a command that takes no calls; exits with all problems of the settings. Problems of bots are warnings. */
 export function requireConfiguration(overrides: Environment = {}): Configuration {
   const configuration = readConfiguration(overrides);
   return soundOrExit(configuration, [...configuration.problems, ...configuration.botProblems.map(asWarning)]);
 }
 
-/** The configuration of a worker, which asks no bot, or an exit with every problem printed. */
+/** The configuration of a worker; exits with all problems. Problems that affect only calls are warnings. */
 export async function requireWholeConfiguration(): Promise<Configuration> {
   const configuration = await readWholeConfiguration();
   const ofBots = configuration.botProblems.map((problem) => (problem.affects === 'calls' ? asWarning(problem) : problem));
   return soundOrExit(configuration, [...configuration.problems, ...ofBots]);
 }
 
-/** The configuration of a gateway, or an exit with every problem printed. */
+/** The configuration of a gateway; exits with all problems. */
 export async function requireGatewayConfiguration(): Promise<Configuration> {
   const configuration = await readGatewayConfiguration();
   return soundOrExit(configuration, [...configuration.problems, ...configuration.botProblems]);
@@ -108,7 +108,7 @@ function soundOrExit(configuration: Configuration, problems: readonly Problem[])
   return configuration;
 }
 
-/** As the setting `call.processes` has it. */
+/** The limit of the setting `call.processes`. */
 const MOST_PROCESSES = 64;
 
 /** Reads the flag `--processes`. @returns 0 for `auto` @throws InvalidArgumentError */
@@ -119,7 +119,7 @@ export function readProcesses(text: string): number {
   return Number(text);
 }
 
-/** How many processes have the calls: as the flag says, else as the setting `call.processes` does; 0 in either is one for each core. */
+/** The number of processes for calls, from the flag or the setting `call.processes`; 0 means one for each core. */
 export function processCount(flag: number | undefined, setting: number): number {
   return (flag ?? setting) || availableParallelism();
 }

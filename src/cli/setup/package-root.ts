@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder that holds package.json, from compiled and from source files alike. */
+/** The folder with package.json, for compiled and source files. */
 export const packageRoot = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))));
 
 /** A path inside the package. */

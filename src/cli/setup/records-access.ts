@@ -6,8 +6,7 @@ import { requireConfiguration } from './configuration.ts';
 import { EXIT, printNote } from '../shell/output.ts';
 
 /**
- * Runs with the records of the configured store and queue, which may be a running gateway's, and ends the process as the
- * answer says. Failures are printed.
+ * Runs with the configured store and queue, which may be a running gateway's, and sets the exit code. Failures are printed.
  * @param name the command, for messages
  */
 export async function withRecords(name: string, use: (records: Records) => Promise<number>): Promise<void> {

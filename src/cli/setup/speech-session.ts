@@ -11,21 +11,21 @@ import { speechSource } from './speech-settings.ts';
 
 export interface SpeechSession {
   readonly speech: SpeechPlatform;
-  /** Whether the platform was started for this command and ends with it. */
+  /** Whether an embedded platform was started for this command. */
   readonly isEmbedded: boolean;
   /** Aborts when the user interrupts the command. */
   readonly signal: AbortSignal;
   readonly settings: Settings;
 }
 
-/** What a command's `--json` prints besides `ok`, which it may say itself when it did its work and found something wrong. */
+/** The fields of `--json` besides `ok`. A command may set `ok` itself when it found a problem. */
 export type JsonAnswer = Readonly<Record<string, unknown>>;
 
 /**
- * Runs one command against the configured speech platform, or against an embedded one started for it, and ends the process:
- * 0 when it worked, 1 when it failed, 2 for a wrong use of it. With `json` exactly one document is the last line of stdout.
- * @param thrownCode the exit code for an error, where 1 says that something was done and not all of it worked
- * @param own what the command's options set, in place of the settings
+ * Runs one command with the configured speech platform, or with an embedded one started for it, and exits: 0 for success, 1 for
+ * failure, 2 for wrong usage. With `json` the last line of stdout is exactly one document.
+ * @param thrownCode the exit code for an error, for commands where 1 means a partial success
+ * @param own settings that the command's options replace
  */
 export async function runSpeechCommand(
   name: string,
@@ -43,7 +43,7 @@ export async function runSpeechCommand(
     const { config } = requireConfiguration();
     const { settings } = config;
     const logger = createLogger({ level: settings.log.level === 'info' ? 'warn' : settings.log.level });
-    // Free ports: a gateway of this machine may have the others.
+    // Any free port: a gateway on this machine may use the configured one.
     const anyPort = { ...config, settings: { ...settings, platform: { ...settings.platform, port: 0 } } };
     await using source = await speechSource(anyPort, logger, stop.signal);
     await using speech = new SpeechPlatform({ ...source.settings, ...own }, { clock: systemClock, logger });
@@ -60,7 +60,7 @@ export async function runSpeechCommand(
   process.exit(code);
 }
 
-/** The command or its options are wrong: nothing was sent. */
+/** Whether the command's usage was wrong; nothing was sent then. */
 function isWrongUse(error: unknown): boolean {
   if (error instanceof UsageError) return true;
   return error instanceof SpeechRequestError && error.status === undefined && error.cause === undefined;
@@ -72,7 +72,7 @@ function factsOf(error: unknown): JsonAnswer {
   return { code, platformCode, status, requestId, retryable, attempts };
 }
 
-/** Waits until a pipe has taken what was written: an exit would cut it off. */
+/** Waits until a pipe has taken all output, which an exit would cut off. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.writableLength === 0) resolve();

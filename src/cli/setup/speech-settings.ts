@@ -14,13 +14,13 @@ import { startPlatformProcess } from './platform-process.ts';
 export interface SpeechSource extends AsyncDisposable {
   readonly settings: SpeechPlatformSettings;
   readonly embedded: boolean;
-  /** Addresses and key of the embedded platform; undefined for one that the settings name. */
+  /** Addresses and key of the embedded platform; undefined for a configured one. */
   readonly running: Readonly<Record<string, string>> | undefined;
 }
 
 /**
- * The speech platform that the settings name; the embedded one, started and supervised, when they name none.
- * @param running addresses and key of an embedded one that another process has started
+ * The configured speech platform, or the embedded one, started and supervised.
+ * @param running addresses and key of an embedded platform that another process has started
  */
 export async function speechSource(
   config: LoadedConfig,
@@ -39,7 +39,7 @@ export async function speechSource(
   if (!usesEmbeddedPlatform(config)) return configured(config, common, logger);
   if (running !== undefined)
     return { settings: { ...common, ...running }, running, embedded: true, [Symbol.asyncDispose]: () => Promise.resolve() };
-  // Told here, where it can be mended, and not by a process that will not come up.
+  // Checked here, so that the error reaches the user and not the log of a child process.
   readFaults(platform.faults ?? '');
   const child = await startPlatformProcess({
     port: platform.port,
@@ -87,7 +87,7 @@ function configured({ settings, secrets }: LoadedConfig, common: SpeechPlatformS
 const vocabulary = z.looseObject({ rules: z.record(z.string(), z.string()) });
 const MOST_EXAMPLES = 14;
 
-/** Phrases that the embedded recogniser hears as they stand, from its vocabulary file; empty when there is none. */
+/** Example phrases of the embedded recogniser, from its vocabulary file; empty without one. */
 export function audibleExamples(language: string): readonly string[] {
   const { config } = readConfiguration();
   try {

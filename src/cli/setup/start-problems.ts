@@ -10,9 +10,9 @@ import { readFaults } from '../../platform/server/faults/read-faults.ts';
 import { MasterKeys } from '../../store/privacy/master-keys.ts';
 
 /**
- * What a gateway or a worker would refuse of settings that are sound by themselves, each read as it is read there.
- * @param profiles where the analysis profiles are, and whether they are the user's own: the shipped ones name shipped bots
- * @param env where their secrets are looked up
+ * Problems that a gateway or a worker finds in well-formed settings when it reads what they name: keys, addresses, profiles.
+ * @param profiles folder of the analysis profiles, and whether it is the user's own (shipped profiles name shipped bots)
+ * @param env has the profiles' secrets
  */
 export async function startProblems(
   { settings, secrets, origins }: LoadedConfig,
@@ -44,7 +44,7 @@ export async function startProblems(
   const { faults } = settings.platform;
   if (masterKeys.length > 0) await read('privacy.masterKey', () => new MasterKeys(masterKeys));
   if (redisUrl !== undefined) {
-    // A client comes with it, which takes its time to load.
+    // Loaded here, since it loads a Redis client.
     const { parseRedisAddress } = await import('../../jobs/queue/redis-address.ts');
     await read('jobs.redisUrl', () => parseRedisAddress(redisUrl.reveal()));
   }

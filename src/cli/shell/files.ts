@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { UsageError } from './output.ts';
 
-/** The whole of a file, or of stdin for `-`. @throws UsageError when there is no such file */
+/** The content of a file, or of stdin for `-`. @throws UsageError when there is no such file */
 export async function readInput(path: string): Promise<Uint8Array> {
   if (path === '-') return buffer(process.stdin);
   requireFile(path);
@@ -18,16 +18,15 @@ export function requireFile(path: string): void {
   if (!existsSync(path)) throw new UsageError(`there is no file ${path}`);
 }
 
-/** For a file that is to be written, before anything is paid for. @throws UsageError when there is no folder for it */
+/** Checks an output path before anything is charged. @throws UsageError when its folder does not exist */
 export function requireFolderOf(path: string): void {
   const folder = dirname(path);
   if (path !== '-' && !existsSync(folder)) throw new UsageError(`there is no folder ${folder} for ${basename(path)}`);
 }
 
 /**
- * Writes parts as they come, to stdout for `-`. A file appears under its name when it is whole: what breaks off leaves nothing
- * behind.
- * @returns how many bytes were written
+ * Writes parts as they come, to stdout for `-`. A file gets its name when it is complete; a failed write leaves no file.
+ * @returns the number of bytes
  */
 export async function writeOutput(
   path: string,
@@ -43,7 +42,7 @@ export async function writeOutput(
     }
   }
   if (path === '-') {
-    // Others write to it as well.
+    // Not ended: later output goes there too.
     await pipeline(counted, process.stdout, { end: false });
     return bytes;
   }

@@ -14,12 +14,12 @@ export function printLine(text = ''): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** A line for people that is not the command's answer, on stderr. */
+/** A note for people besides the command's answer, on stderr. */
 export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Text in a colour where stdout is a terminal that shows one. */
+/** Coloured text if stdout is a terminal. */
 export function coloured(style: 'bold' | 'dim' | 'green' | 'yellow' | 'cyan' | 'magenta' | 'red', text: string): string {
   return process.stdout.isTTY ? styleText(style, text) : text;
 }
@@ -38,19 +38,19 @@ export function tableText(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** The command was called in a way that makes no sense: exit code 2. */
+/** Wrong usage of a command: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** For an option that is a number. */
+/** Parses an option that is a number. */
 export function numberOption(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('it is a number');
   return value;
 }
 
-/** For an option that is a whole number, 1 or more. */
+/** Parses an option that is a whole number, 1 or more. */
 export function countOption(text: string): number {
   const value = numberOption(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('it is a whole number, 1 or more');

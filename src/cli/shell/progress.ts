@@ -4,8 +4,7 @@ const WIDTH = 24;
 const REDRAW_MS = 200;
 
 /**
- * One line on stderr that is drawn over and over: a bar where the share is known, else the time that has passed. Nothing at
- * all where stderr is no terminal.
+ * A progress line on stderr: a bar when the share is known, and the elapsed time. Nothing when stderr is not a terminal.
  */
 export class Progress implements Disposable {
   readonly #stream: Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
@@ -21,7 +20,7 @@ export class Progress implements Disposable {
     if (stream.isTTY) this.#tick();
   }
 
-  /** @param share 0 to 1; undefined while it is not known */
+  /** @param share 0 to 1; undefined when unknown */
   update(detail: string, share?: number): void {
     this.#detail = detail;
     this.#share = share;
@@ -29,7 +28,7 @@ export class Progress implements Disposable {
 
   [Symbol.dispose](): void {
     this.#timer?.cancel();
-    // The line is taken away: what the command has to say follows.
+    // Clears the line for the command's output.
     if (this.#stream.isTTY) this.#stream.write('\r\u001B[2K');
   }
 

@@ -3,17 +3,17 @@ import { access } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { SpeechRequestError } from '../client/errors.ts';
 
-/** Audio that leaves this machine: a file, streamed from disk, bytes, or base64. */
+/** Audio to upload: a file, streamed from disk, bytes, or base64. */
 export type AudioFile =
   | { readonly path: string }
   | { readonly bytes: Uint8Array; readonly name: string }
-  /** Sent as the bytes it stands for, as text would be a third longer. A `data:` prefix is tolerated. */
+  /** Decoded before it is sent. A `data:` prefix is allowed. */
   | { readonly base64: string; readonly name: string };
 
-/** Exactly one source of audio; an address is fetched by the platform. */
+/** Exactly one source of audio; the platform fetches a URL. */
 export type TranscriptionSource = AudioFile | { readonly url: string };
 
-/** A file as it goes into a form. */
+/** A file for a form. */
 export interface OpenedAudio {
   readonly blob: Blob;
   readonly name: string;
@@ -40,7 +40,7 @@ export async function openAudioFile(source: AudioFile, maxBytes: number): Promis
   return audio;
 }
 
-/** The runtime's own error names neither the file nor the reason. */
+/** Opens a file; the runtime's own error lacks the file's name and the reason. */
 async function opened(path: string): Promise<Blob> {
   try {
     await access(path, constants.R_OK);
@@ -56,7 +56,7 @@ function requireOne(source: TranscriptionSource): void {
   if (given.length !== 1) throw new SpeechRequestError(`audio comes from one source, not from ${given.join(' and ') || 'none'}`);
 }
 
-/** What stands in the address goes into the platform's logs, so a password must not. */
+/** Refuses an address with a password: addresses are in the platform's logs. */
 function publicAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '')
@@ -66,13 +66,13 @@ function publicAddress(text: string): string {
 
 function decode(base64: string): Uint8Array {
   const text = base64.replace(/^data:[^,]{0,200},/u, '').replaceAll(/\s/gu, '');
-  // Checked by its letters alone: a pattern with a repeated group would need a stack as deep as the recording is long.
+  // No repeated group in the pattern: it would need a stack as deep as the recording is long.
   if (text === '' || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/u.test(text))
     throw new SpeechRequestError('the recording is not base64');
   return Buffer.from(text, 'base64');
 }
 
-/** From here on a second copy of the body in memory matters. */
+/** Bodies from this size on must not be copied in memory. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
 
@@ -81,8 +81,8 @@ export function isLargeUpload({ blob }: OpenedAudio): boolean {
 }
 
 /**
- * A file that is read no faster than it is sent, and tells how far it is. The stream of the runtime's own file reads all of it
- * ahead, into memory. Its length is known beforehand, so that the request has one too.
+ * A file that is read only as fast as it is sent, with progress. The runtime's own file stream reads all of it ahead into memory.
+ * Its length is known, so that the request has a Content-Length.
  */
 export class PacedFile extends File {
   readonly #onProgress: ((sentBytes: number, totalBytes: number) => void) | undefined;

@@ -8,24 +8,24 @@ export type { TranscriptionSource } from './audio-source.ts';
 export type { TranscriptionOptions } from './transcription-options.ts';
 export type { TranscriptionResult } from './transcription-result.ts';
 
-/** What of a request is the caller's own affair and does not go to the platform. */
+/** Options that do not go to the platform. */
 export interface TranscriptionWatch {
-  /** Told of the bytes of audio handed to the network so far, and of all there are; from 0 again when it is sent again. */
+  /** Gets the bytes of audio sent so far, and all; starts at 0 again with a retry. */
   readonly onProgress?: (sentBytes: number, totalBytes: number) => void;
 }
 
-/** Which description of the service answers (ASR doc): Variant B names a field otherwise and takes JSON. */
+/** Which variant of the service answers (ASR doc): Variant B has another field name and takes JSON. */
 export type RecognitionVariant = 'primary' | 'alt';
 
 const MOST_BYTES = 500 * 1024 * 1024;
-/** At least 120 s (ASR doc, limits), and what a slow line and a long recording need besides: four hours in 500 MB. */
+/** At least 120 s (ASR doc, limits); more for large files, with four hours in 500 MB on a slow line. */
 const LEAST_TIMEOUT_MS = 120_000;
 const BYTES_PER_TIMEOUT_SECOND = 256 * 1024;
-/** How long the recording behind an address is, nobody knows here. */
+/** For a recording behind an address, whose length is unknown. */
 const ADDRESS_TIMEOUT_MS = 30 * 60_000;
 
 /**
- * Transcribes one recording: `POST /v1/audio/transcriptions` of either description.
+ * Transcribes one recording: `POST /v1/audio/transcriptions` of either variant.
  * @param baseUrl `asr_url`, or `asr_alt_url` with the variant `alt`
  * @throws SpeechRequestError before anything is sent for more or less than one source, one over 500 MB, an address that is
  * not public https, or options that contradict each other; SpeechError by status; SpeechProtocolError for an answer that cannot
@@ -58,7 +58,7 @@ export async function transcribe(
   return readTranscription(answer);
 }
 
-/** Of the JSON body only these two fields are documented, so options go by form. */
+/** The JSON body of a request without options: only these two fields are documented. */
 function addressBody(url: string): Pick<SpeechRequest, 'body' | 'headers'> {
   const body = JSON.stringify({ model: 'zero-indic', url });
   return { body: () => body, headers: { 'content-type': 'application/json' } };

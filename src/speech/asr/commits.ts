@@ -1,11 +1,11 @@
 import type { LostAudio, ReplayBuffer } from './replay-buffer.ts';
 
-/** Commits at most outstanding; another one at the same place in the audio adds nothing. */
+/** Commits that may be outstanding; a further one is dropped. */
 const MOST_COMMITS = 64;
-/** A commit after a voice that has had no final for this long will have none on this socket. */
+/** A commit after speech without a final for this long counts as unanswered. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** An average word of unhurried speech, without the pause behind it. */
+/** Length of an average word of slow speech, without a pause. */
 const WORD_MS = 300;
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
@@ -13,23 +13,23 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
 interface HeardFinal {
   readonly text: string;
   readonly endOfUtterance: boolean | undefined;
-  /** Where it ends, as a position in the caller's audio, where the platform says so. */
+  /** Its end in the caller's audio, if the platform states it. */
   readonly endSample: number | undefined;
 }
 
 /**
- * The commits of a session by their place in the caller's audio: which are to be sent, and which wait for their last final.
- * The documents give a commit no answer of its own, so a final is judged by what it covers.
+ * The commits of a session by their position in the caller's audio: those to send, and those that wait for their last final. The
+ * protocol has no answer to a commit, so a commit counts as answered when a final covers the audio before it.
  */
 export class Commits {
   readonly #audio: ReplayBuffer;
   #due: number[] = [];
   #sent: number[] = [];
-  /** Since when an answer is awaited: a commit was sent, or the last final came. */
+  /** Time of the last sent commit or final, while an answer is awaited. */
   #awaitedSinceMs: number | undefined;
-  /** The commit that was already sent again because nothing answered it. */
+  /** The unanswered commit that was sent a second time. */
   #repeated: number | undefined;
-  /** Finals while a commit was outstanding that answered none, though they said neither how far they go nor that more follows. */
+  /** Finals during an outstanding commit that may have answered it: without an end position or an end mark. */
   #ambiguous = 0;
 
   constructor(audio: ReplayBuffer) {
@@ -51,10 +51,9 @@ export class Commits {
   }
 
   /**
-   * The answer is due and did not come. A commit after silence need not have one and is awaited no longer, nor is one that
-   * may have had it: the final taken for the words before a pause was all of its turn, then. Another one after a voice is sent
-   * again once, on another socket, and then given up with its audio.
-   * @returns audio given up, none when it is to be sent again; undefined when the socket may be kept
+   * The answer is overdue. A commit after silence needs none, and a commit with an ambiguous final may have had it: both are dropped.
+   * A commit after speech is sent again once, on another socket, and then given up with its audio.
+   * @returns the audio that is given up, empty when it is sent again; undefined when the socket is kept
    */
   unanswered(nowMs: number): LostAudio | undefined {
     const answered = this.#sent.splice(0, this.#ambiguous).at(-1);
@@ -98,7 +97,7 @@ export class Commits {
     this.#ambiguous = 0;
   }
 
-  /** Marks what this final covers as settled, and its commit as answered. */
+  /** Marks the audio of this final as settled, and its commit as answered. */
   heard(final: HeardFinal, nowMs: number): void {
     this.#awaitedSinceMs = nowMs;
     const outstanding = this.#sent.length;
@@ -117,8 +116,8 @@ export class Commits {
   #endOf({ text, endSample }: HeardFinal): number | undefined {
     if (endSample !== undefined) return endSample;
     if (text.trim() === '') return undefined;
-    // An endpoint of the platform's own, found in a pause; where, it does not say. Without a pause it is all that was sent: on a
-    // noisy line the words would come a second time from the next socket.
+    // The platform ended this segment itself, at a pause whose position it does not state. Without a pause, all sent audio counts
+    // as covered: on a noisy line the next socket would return the words a second time.
     const end = this.#audio.segmentEnd(spokenMs(text));
     return end ?? (this.#sent.length > 0 ? undefined : this.#audio.next);
   }
@@ -131,14 +130,14 @@ export class Commits {
   }
 }
 
-/** About how long words take to say. Languages without spaces have words too. */
+/** Approximate speaking time of a text; also for languages without spaces. */
 function spokenMs(text: string): number {
   let words = 0;
   for (const { isWordLike } of segmenter.segment(text)) if (isWordLike === true) words += 1;
   return words * WORD_MS;
 }
 
-/** It has words, and may be all of a turn or only the part before a pause. */
+/** Whether a final with words may be a whole turn or only the part before a pause. */
 function isAmbiguous({ text, endOfUtterance, endSample }: HeardFinal): boolean {
   return text.trim() !== '' && endOfUtterance === undefined && endSample === undefined;
 }

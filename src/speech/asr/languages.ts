@@ -10,7 +10,7 @@ const TIMEOUT_MS = 10_000;
 const MOST_ANSWER_BYTES = 1024 * 1024;
 
 /**
- * Asks the primary recogniser what it knows: `GET {asr_url}/languages`. No credential is sent (ASR doc, "Authentication").
+ * Asks the primary recogniser for its languages: `GET {asr_url}/languages`. Sends no credential (ASR doc, "Authentication").
  * @throws SpeechUnavailableError when it does not answer in time; SpeechError by status; the signal's reason when aborted
  */
 export async function askLanguages(
@@ -37,13 +37,13 @@ export async function askLanguages(
 export interface PlatformLanguage {
   /** As `language` takes it. */
   readonly code: string;
-  /** The code again where the platform names none. */
+  /** The code when the platform gives no name. */
   readonly name: string;
-  /** How it is recognised, where the platform says: the embedded one has `closed-vocabulary`, `own-model` and `none`. */
+  /** How it is recognised: `closed-vocabulary`, `own-model` or `none` from the embedded platform; a hosted one may omit it. */
   readonly recognition?: string;
 }
 
-/** What a recogniser knows; its body is not documented, so lists are empty where nothing of the kind was found. */
+/** A recogniser's languages, models and features. The body is undocumented: unknown lists are empty. */
 export interface PlatformLanguages {
   readonly languages: readonly PlatformLanguage[];
   readonly models: readonly string[];

@@ -7,7 +7,7 @@ import { parseAnswer, type SpeechHttp } from '../client/requests.ts';
 import { splitWav, type WavPart } from './split-wav.ts';
 import { serviceUrl } from '../client/settings.ts';
 
-/** What medical transcription can be asked for. */
+/** Options of medical transcription. */
 export interface MedicalOptions {
   /** Tells speakers apart; segments come only then (ASR doc, "POST {med_url}/transcribe"). */
   readonly diarize?: boolean;
@@ -16,7 +16,7 @@ export interface MedicalOptions {
 const FORMATS = ['wav', 'mp3', 'm4a', 'flac', 'ogg', 'aac', 'wma', 'mp4', 'mkv', 'mov', 'avi', 'webm'];
 /** 30 MB (ASR doc, limits), read as the smaller of the two meanings. */
 const MOST_BYTES = 30_000_000;
-/** What is split has to be read too; four hours of stereo are 2.7 GB at most rates, and a WAV ends at 4 GB. */
+/** The largest WAV file: four hours of stereo are 2.7 GB at most rates. */
 const MOST_WAV_BYTES = 0xffff_ffff;
 const MOST_AT_ONCE = 4;
 const TIMEOUT_MS = 300_000;
@@ -68,7 +68,7 @@ export async function transcribeMedical(
   }
 }
 
-/** Runs a task for each part, a few at a time, in their order; the first failure stops the rest. */
+/** Runs a task for each part, a few at a time; results are in order, and the first failure stops the rest. */
 async function inParts<Part, Value>(
   parts: readonly Part[],
   outer: AbortSignal,

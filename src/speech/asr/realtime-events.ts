@@ -3,7 +3,7 @@ import type { RecognitionEvent } from '../port.ts';
 
 const count = z.number().int().nonnegative().optional().catch(undefined);
 const words = z.string().nullish().catch(undefined);
-// Each field by itself: one that is odd is as good as missing, and must not cost the words in another.
+// Each field is read by itself: a malformed one counts as missing, and the others stay.
 const wireEvent = z.looseObject({
   type: z.string(),
   seg: count,
@@ -23,9 +23,9 @@ const wireEvent = z.looseObject({
   warnings: z.array(z.string()).catch([]),
 });
 
-/** A message of the recogniser in our words; `unknown` ones are told to the log and dropped. */
+/** A message of the recogniser; `unknown` ones are logged and dropped. */
 export type RealtimeEvent =
-  /** `warnings` are what the embedded platform says it will not do. */
+  /** `warnings`: options that the embedded platform ignores. */
   | { readonly type: 'ready'; readonly warnings: readonly string[] }
   | { readonly type: 'partial' | 'refined'; readonly seg: number | undefined; readonly text: string }
   | {
@@ -34,7 +34,7 @@ export type RealtimeEvent =
       readonly text: string;
       readonly endOfUtterance: boolean | undefined;
       readonly language: string | undefined;
-      /** Where the segment ends in the session's audio, in seconds, where the platform says so. */
+      /** End of the segment in the session's audio, in seconds, if the platform states it. */
       readonly endS: number | undefined;
     }
   | { readonly type: 'done' }
@@ -87,14 +87,14 @@ function errorOf({ error, message, detail, reason }: z.output<typeof wireEvent>)
   return (said ?? message ?? detail ?? reason ?? 'the recogniser failed without a reason').slice(0, 500);
 }
 
-/** The moment of a step. Either may take its time to tell: most steps ask for neither. */
+/** Time and socket state at a step, read only by the steps that need them. */
 export interface At {
   readonly nowMs: number;
-  /** Bytes given to the socket that the system has not taken yet. */
+  /** Sent bytes that the kernel has not taken yet. */
   readonly bufferedBytes: number;
 }
 
-/** What the shell around the protocol has to do, in order. */
+/** Effects that the session has to carry out, in order. */
 export type Effect =
   /** Get a token, a fresh one when the last may have been refused, and open a socket. */
   | { readonly type: 'connect'; readonly freshToken: boolean }
@@ -104,5 +104,5 @@ export type Effect =
   | { readonly type: 'warning'; readonly text: string }
   | { readonly type: 'unknown-event'; readonly name: string };
 
-/** What most steps come to, such as a frame that only fills up a batch. */
+/** The result of most steps, such as a frame that only fills a batch. */
 export const NO_EFFECTS: readonly Effect[] = [];

@@ -9,13 +9,13 @@ import { type Death, OUTAGE_MS, Reconnection } from './reconnection.ts';
 import { type LostAudio, ReplayBuffer } from './replay-buffer.ts';
 import { SegmentNumbers } from './segment-numbers.ts';
 
-/** Audio kept since the last final, and before ready. */
+/** Audio that is kept since the last final, and before ready. */
 const KEPT_S = 10;
-/** After a connection audio is sent at most this much faster than it was spoken, but for a first burst. */
+/** After a reconnection audio is sent at most this much faster than real time, except for a first burst. */
 const REPLAY_SPEED = 1.5;
 const BURST_MS = 320;
 const PUMP_EVERY_MS = 40;
-/** A socket that has more than this to send is left alone: the ring holds what follows. */
+/** Above this much unsent data nothing is sent; audio waits in the buffer. */
 const MOST_BUFFERED_BYTES = 64 * 1024;
 const READY_TIMEOUT_MS = 5_000;
 const END_TIMEOUT_MS = 5_000;
@@ -36,9 +36,9 @@ export interface RealtimeProtocolOptions extends RecognitionOptions {
 }
 
 /**
- * One recognition session without its sockets: every step takes the time and returns what to do (ASR doc, "WebSocket";
- * lifecycle). It may outlive its sockets: audio since the last final is kept and sent again on the next one, so that each word
- * occurs in the joined finals once, or in one `audio-lost`.
+ * One recognition session without its sockets: each step takes the time and returns effects (ASR doc, "WebSocket"; lifecycle). It
+ * can outlive its sockets: audio since the last final is kept and sent again on the next one, so that each word is in the joined
+ * finals once, or in one `audio-lost`.
  */
 export class RealtimeProtocol {
   readonly #options: RealtimeProtocolOptions;
@@ -47,16 +47,16 @@ export class RealtimeProtocol {
   readonly #commits: Commits;
   readonly #segments = new SegmentNumbers();
   readonly #batchSamples: number;
-  /** For what the platform says and an error repeats. */
+  /** Masks the credential in the platform's texts. */
   #mask: MaskSecret = (text) => text;
   #effects: Effect[] = [];
   #state: State;
   #endUntilMs: number | undefined;
   #endSent = false;
-  /** A final came for the end, after those for the commits before it. */
+  /** The final for the end has come, after those of the commits. */
   #endHeard = false;
   #pumpAtMs: number | undefined;
-  /** Where in the caller's audio the socket's first sample stands, and when it was sent. */
+  /** Position of the socket's first sample in the caller's audio, and when it was sent. */
   #sessionStart = 0;
   #sessionStartMs = 0;
   readonly #reconnection: Reconnection;
@@ -77,7 +77,7 @@ export class RealtimeProtocol {
     return this.#state.name === 'over';
   }
 
-  /** When `tick` has something to do; undefined when it has not. */
+  /** When `tick` has work; undefined when it has none. */
   get dueMs(): number | undefined {
     if (this.isOver) return undefined;
     const { name } = this.#state;
@@ -181,7 +181,7 @@ export class RealtimeProtocol {
     return this.#taken();
   }
 
-  /** A socket that lives but answers no commit is as good as gone; a late answer on it is not heard. */
+  /** Replaces a socket that does not answer a commit; later answers on it are ignored. */
   #unanswered(at: At): void {
     const lost = this.#commits.unanswered(at.nowMs);
     if (lost === undefined) return;
@@ -241,7 +241,7 @@ export class RealtimeProtocol {
     this.#pump(at);
   }
 
-  /** Sends what is due: audio in batches, commits where they stand in it, and the end. */
+  /** Sends audio in batches, commits at their positions, and the end. */
   #pump(at: At): void {
     if (this.#state.name !== 'ready' || this.#endSent) return;
     const { sampleRateHz } = this.#options;
@@ -280,20 +280,20 @@ export class RealtimeProtocol {
     }
   }
 
-  /** A final of our own, where the platform says nothing of a turn without speech. */
+  /** Makes an empty final for a platform that does not answer a turn without speech. */
   #answerSilence(nowMs: number): void {
     const final = { text: '', endOfUtterance: true, language: undefined };
     this.#commits.heard({ ...final, endSample: undefined }, nowMs);
     this.#emit({ type: 'final', seg: this.#segments.own(), ...final });
   }
 
-  /** Up to where audio may be sent now: what was held or is sent again, no faster than 1.5 times real time. */
+  /** The position up to which audio may be sent now: held and repeated audio at most 1.5 times real time. */
   #allowedUntil(nowMs: number): number {
     const allowedMs = REPLAY_SPEED * (nowMs - this.#sessionStartMs) + BURST_MS;
     return this.#sessionStart + Math.floor((allowedMs / 1000) * this.#options.sampleRateHz);
   }
 
-  /** A socket is gone, or could not be opened: another one is tried, within bounds. */
+  /** Handles a lost socket or a failed connection: tries another one, within limits. */
   #died({ nowMs }: At, death: Death): void {
     const { error } = death;
     const next = this.#reconnection.died(nowMs, this.#state, death);
@@ -308,7 +308,7 @@ export class RealtimeProtocol {
     else this.#connect(nowMs, next.freshToken);
   }
 
-  /** What is in no final is sent again on the next socket. */
+  /** Sends the audio without a final again on the next socket. */
   #rewind(): void {
     this.#endSent = false;
     this.#endHeard = false;
@@ -323,7 +323,7 @@ export class RealtimeProtocol {
     this.#effects.push({ type: 'connect', freshToken });
   }
 
-  /** @param isAnswered a final came for the end, and the platform then closed as it should: else what is in no final is told */
+  /** @param isAnswered whether the end had its final; else the audio without a final is reported as lost */
   #finish(error: Error | undefined, isAnswered = false): void {
     this.#state = { name: 'over' };
     if (!isAnswered) {

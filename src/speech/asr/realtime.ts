@@ -13,15 +13,15 @@ import { RecognitionAdvice } from './recognition-advice.ts';
 
 export interface RealtimeRecogniserOptions {
   readonly asrUrl: string;
-  /** Which description of the service is at the address; the primary one when absent. */
+  /** The variant of the service; the primary one when absent. */
   readonly dialect?: RecognitionDialect;
   readonly tokens: Tokens;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Time to open a socket, and from there to the ready event. */
+  /** Time limit for opening a socket, and again for its ready event. */
   readonly readyTimeoutMs?: number;
   readonly random?: () => number;
-  /** Shared by the recognisers of one client, so that each warning is told once; one of its own when absent. */
+  /** Shared by the recognisers of one client, so that each warning is logged once. */
   readonly advice?: RecognitionAdvice;
 }
 
@@ -51,7 +51,7 @@ export class RealtimeRecogniser implements Recogniser, AsyncDisposable {
   }
 }
 
-/** The protocol's shell: tokens, sockets and time. Itself the moment of each of its steps. */
+/** Carries out the protocol's effects with tokens, sockets and timers. */
 class RealtimeSession implements RecognitionSession, At {
   readonly #platform: RealtimeRecogniserOptions;
   readonly #protocol: RealtimeProtocol;
@@ -67,7 +67,7 @@ class RealtimeSession implements RecognitionSession, At {
   #opening: AbortController | undefined;
   #timer: Timer | undefined;
   #timerDueMs: number | undefined;
-  /** Between two sockets nothing else keeps the process alive. */
+  /** Keeps the process alive between two sockets. */
   readonly #awake = keepAwake();
 
   constructor(
@@ -118,7 +118,7 @@ class RealtimeSession implements RecognitionSession, At {
     this.#do(this.#protocol.abort());
   }
 
-  /** Effects of a step that a listener takes while one is being done come after those of the first. */
+  /** Carries out effects in order; a step that a listener takes meanwhile comes after them. */
   #do(effects: readonly Effect[]): void {
     for (const effect of effects) this.#effects.push(effect);
     if (this.#doing) return;
@@ -138,7 +138,7 @@ class RealtimeSession implements RecognitionSession, At {
     } else this.#wakeAt(this.#protocol.dueMs);
   }
 
-  /** Of the steps of a second, next to none changes when the next one is due. */
+  /** Sets the timer only when the due time changes, which few steps do. */
   #wakeAt(dueMs: number | undefined): void {
     if (dueMs === this.#timerDueMs) return;
     this.#timer?.cancel();
@@ -222,8 +222,7 @@ class RealtimeSession implements RecognitionSession, At {
 }
 
 /**
- * Spreads sessions over several keys: each goes to the key on which the most reserved slots have no session yet. With one
- * key there is nothing to choose.
+ * Spreads sessions over several keys: a session goes to the key with the most reserved slots that have no session yet.
  */
 export class KeyedRecogniser implements Recogniser {
   readonly #recognisers: readonly Recogniser[];

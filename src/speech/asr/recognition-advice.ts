@@ -8,14 +8,14 @@ const INDIAN = new Set(
   bho bhojpuri hne chhattisgarhi raj rajasthani`.split(/\s+/u),
 );
 
-/** What of a request bears on the advice. */
+/** The options that are checked. */
 export interface AdvisedOptions {
   readonly language?: string | undefined;
   readonly boostPhrases?: readonly string[] | undefined;
   readonly boostWeight?: number | undefined;
 }
 
-/** Tells the log of options that will not do what they seem to, each once in the life of a client. */
+/** Logs warnings of options without the expected effect, each once for a client. */
 export class RecognitionAdvice {
   readonly #logger: Logger;
   readonly #told = new Set<string>();
@@ -39,7 +39,7 @@ export class RecognitionAdvice {
     if (!INDIAN.has(code)) this.#once('boosting has little or no effect without an Indian language', { language });
   }
 
-  /** What the platform says of a session it has opened. */
+  /** A warning of the platform about a session. */
   fromPlatform(warning: string): void {
     this.#once(`the platform warns: ${warning.slice(0, 500)}`, {});
   }

@@ -2,20 +2,20 @@ import { bearerHeader } from '../client/credentials.ts';
 import type { RecognitionOptions } from '../port.ts';
 import { readRealtimeEvent, type RealtimeEvent } from './realtime-events.ts';
 
-/** How one description of the service speaks on its socket; the session around it is the same. */
+/** The socket messages of one variant of the service. */
 export interface RecognitionDialect {
   readonly path: string;
-  /** Whether a refused credential may be replaced by a fresh one. */
+  /** Whether a refused credential can be replaced by a new one. */
   readonly canRenew: boolean;
   /** Whether a commit without speech before it is answered too. */
   readonly answersSilence: boolean;
-  /** Of the upgrade. */
+  /** Headers of the upgrade. */
   headers(credential: string): Readonly<Record<string, string>>;
   /** The first message. */
   opening(credential: string, options: RecognitionOptions): string;
-  /** What finalises a turn. */
+  /** Finalises a turn. */
   commit(sampleRateHz: number): string | Uint8Array;
-  /** What finalises and closes. */
+  /** Finalises and closes. */
   readonly end: string;
   /** @returns undefined for a frame that is not JSON */
   read(frame: string): RealtimeEvent | undefined;
@@ -39,15 +39,15 @@ export const primaryDialect: RecognitionDialect = {
   read: (frame) => readRealtimeEvent(frame),
 };
 
-/** Asked for in the handshake; long enough for a breath. */
+/** Silence that ends a segment, requested in the handshake; longer than a breath. */
 const SILENCE_S = 0.7;
-/** More of it than the platform waits for. */
+/** Silence sent for a commit; longer than the platform waits for. */
 const COMMIT_SILENCE_S = 1;
 
 /**
  * Variant B, `WS {asr_alt_url}/ws`. The documents leave its handshake open; this is the publicly known one. The key is in the
- * header. It has no commit: silence of our own after the turn makes the platform end the segment, and it says nothing where
- * there was no speech. Its `final` repeats the whole connection's text, which was told by segments already.
+ * header. It has no commit: silence sent after the turn ends the segment, and a turn without speech has no answer. Its `final`
+ * repeats the text of the whole connection, which came in segments before.
  */
 export const altDialect: RecognitionDialect = {
   path: '/ws',

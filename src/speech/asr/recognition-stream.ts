@@ -7,13 +7,13 @@ export interface RecognitionStreamOptions {
   readonly clock: Clock;
   /** Aborting any closes the socket, and ends the iteration with its reason. */
   readonly signals?: readonly AbortSignal[];
-  /** Events kept for a reader that is slow; 1,000 when absent. */
+  /** Events queued for a slow reader; 1,000 when absent. */
   readonly maxEvents?: number;
-  /** A commit without an end mark is done when this long no final followed the last; 700 ms when absent. */
+  /** A commit without an end mark is done this long after its last final; 700 ms when absent. */
   readonly quietMs?: number;
   /** Longest wait for the first final of a commit; 20 s when absent. */
   readonly finalTimeoutMs?: number;
-  /** Told once, however the session ends. */
+  /** Called once at the session's end. */
   readonly onOver?: () => void;
 }
 
@@ -33,15 +33,15 @@ interface OpenCommit {
 }
 
 const MOST_EVENTS = 1_000;
-/** Finals kept for the next commit; of more the oldest go, as who reads the events alone never commits. */
+/** Finals kept for the next commit; the oldest are dropped, since an application may never commit. */
 const MOST_EARLY_FINALS = 1_000;
 const QUIET_MS = 700;
 const FINAL_TIMEOUT_MS = 20_000;
 
 /**
- * A recognition session held as an object: audio goes in by `send`, events come out by iteration, in order, and a commit can
- * be waited for. Of events that nobody reads in time the partials go first, as each is replaced by the next; when finals alone
- * fill the queue, the session is closed with a SpeechOverloadedError, for no word may be lost in silence.
+ * A recognition session as an async iterable: audio goes in by `send`, events come out in order, and `commit` returns a promise.
+ * When events are not read in time, partials are dropped first, since the next one replaces them; when finals alone fill the
+ * queue, the session ends with a SpeechOverloadedError, so that no word is lost unnoticed.
  */
 export class RecognitionStream implements AsyncIterable<RecognitionEvent>, AsyncDisposable {
   readonly #options: RecognitionStreamOptions;
@@ -52,7 +52,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
   #isOver = false;
   readonly #signals: readonly AbortSignal[];
   readonly #commits: OpenCommit[] = [];
-  /** Heard while no commit was open: the first ones of the next turn. */
+  /** Finals that came without an open commit: the first of the next turn. */
   #early: Final[] = [];
   #timer: Timer | undefined;
   readonly #onAbort = (): void => this.#fail(asError(this.#signals.find(({ aborted }) => aborted)?.reason));
@@ -71,9 +71,9 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
   }
 
   /**
-   * Finalises the turn, and gives its finals: those that came before this, where the platform ended them by itself, and then
-   * up to the one that is marked as the end of the utterance, or, where the platform marks none, up to a while of quiet after
-   * the last (ASR doc, events: "One turn can produce more than one final").
+   * Finalises the turn and returns its finals: those that the platform ended by itself before, and those up to the one marked as
+   * the end of the utterance; without a mark, up to `quietMs` after the last (ASR doc, events: "One turn can produce more than
+   * one final").
    * @throws SpeechUnavailableError when no final comes in time although the socket lives; the session's error; the signal's
    * reason when aborted
    */
@@ -90,7 +90,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
     });
   }
 
-  /** Finalises and closes; the last finals are still there to be read. Never rejects. */
+  /** Finalises and closes; the last finals can still be read. Never rejects. */
   end(): Promise<void> {
     return this.#session.end();
   }
@@ -141,7 +141,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
     }
     commit.finals.push({ seg, text });
     if (endOfUtterance === true) this.#settled();
-    // A final that says it is not the last is followed by another one, which gets as long as the first.
+    // Another final follows, with the same time limit.
     else if (endOfUtterance === false) this.#waitForFinal();
     else this.#after(this.#options.quietMs ?? QUIET_MS, () => this.#settled());
   }
@@ -176,7 +176,7 @@ export class RecognitionStream implements AsyncIterable<RecognitionEvent>, Async
     this.#wake?.();
   }
 
-  /** Commits that were being answered have what was heard for them; the others have nothing. */
+  /** Settles open commits with the finals that came for them, which may be none. */
   #finish(): void {
     this.#isOver = true;
     this.#options.onOver?.();

@@ -2,37 +2,37 @@ import { type BackoffPolicy, backoffDelayMs } from '../../kernel/backoff.ts';
 import { SpeechError } from '../client/errors.ts';
 
 const BACKOFF: BackoffPolicy = { firstMs: 200, factor: 2, maxMs: 4_000, jitter: 0.2 };
-/** Time without a working session after which the recogniser is given up, and for one connection; more audio is not kept. */
+/** Longest outage, and longest connection attempt; as long as the kept audio. */
 export const OUTAGE_MS = 10_000;
-/** A session that dies younger than this died quickly; three in a row end it. */
+/** A session that ends sooner than this is a quick death; three in a row end the recognition. */
 const QUICK_DEATH_MS = 5_000;
 const MOST_QUICK_DEATHS = 3;
 
-/** How a socket ended, or why it could not be opened. */
+/** Why a socket ended or could not be opened. */
 export interface Death {
   readonly error: Error;
   /** Close code; undefined when no socket was open. */
   readonly code: number | undefined;
-  /** Another token may help; when absent that is so before `ready`. */
+  /** Whether a new token may help; when absent: yes before `ready`. */
   readonly maybeToken?: boolean;
-  /** What came over the socket made no sense, which another one may mend; counts as a quick death. */
+  /** The socket's messages were unreadable; counts as a quick death. */
   readonly isGarbled?: boolean;
 }
 
-/** How far the connection had come. */
+/** The connection's progress. */
 interface Died {
   readonly name: 'waiting' | 'connecting' | 'handshaking' | 'ready' | 'over';
   /** When its socket opened; undefined where it never did. */
   readonly openedMs?: number;
 }
 
-/** What is done then: nothing more, or another connection, at once or at a time. */
+/** The decision: give up, or connect again, now or later. */
 type Next = 'give-up' | { readonly freshToken: boolean } | { readonly untilMs: number };
 
-/** Decides whether a lost connection is replaced, and when: within an outage that the kept audio outlives, and not for ever. */
+/** Decides whether and when a lost connection is replaced, as long as the kept audio covers the outage. */
 export class Reconnection {
   readonly #random: () => number;
-  /** The dialect can have a refused token replaced. */
+  /** Whether a refused token can be replaced. */
   readonly #canRenew: boolean;
   #outageSinceMs: number;
   #attempts = 0;
@@ -62,7 +62,7 @@ export class Reconnection {
     this.#attempts = 0;
   }
 
-  /** @returns what is done now; being asked counts */
+  /** Counts a death. @returns what to do now */
   died(nowMs: number, { name, openedMs }: Died, death: Death): Next {
     const { error, code, isGarbled = false, maybeToken = name === 'handshaking' } = death;
     const retryable = isGarbled || (error instanceof SpeechError && error.retryable);
@@ -74,7 +74,7 @@ export class Reconnection {
       this.#outageSinceMs = nowMs;
       return this.#quickDeaths <= 1 ? { freshToken: false } : { untilMs: nowMs + this.#delayMs(this.#quickDeaths - 2) };
     }
-    // Before ready a refused token cannot be told from anything else: one fresh one is tried (document 1, rule 4).
+    // Before ready any failure may be a refused token: one new token is tried (document 1, rule 4).
     if (maybeToken && this.#canRenew && !this.#freshTokenTried) {
       this.#freshTokenTried = true;
       return { freshToken: true };

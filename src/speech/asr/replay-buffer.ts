@@ -3,43 +3,42 @@ import { energyOf } from '../../audio/level.ts';
 import { SampleTape } from '../../audio/sample-tape.ts';
 
 const BLOCK_MS = 20;
-/** About -42 dB of full scale: above the noise of most lines, below any voice on them. */
+/** About -42 dBFS: above the noise of most lines, below any voice. */
 const VOICE_RMS = 260;
-/** A silence this long is where a recogniser ends a segment by itself, at the earliest. */
+/** The shortest silence at which a recogniser ends a segment by itself. */
 const PAUSE_MS = 400;
-/** Less voice than this among dropped samples is not a word. */
+/** Dropped samples with less voice than this hold no word. */
 const WORD_MS = 100;
 
-/** Samples that are in no final and never will be: where the first of them stands, and how many there are. */
+/** Samples that will be in no final: position of the first, and their number. */
 export interface LostAudio {
   readonly fromSample: number;
   readonly samples: number;
 }
 
 /**
- * The caller's audio since the last final, on one sample position that never restarts: what is still to be sent, and what
- * must be sent again when the session dies. As long as what waits for its final, up to a limit; the oldest samples are dropped
- * when that is reached, and told of once when there was a voice in them.
+ * The caller's audio since the last final, by a sample position that never restarts: audio to send, and audio to send again when the
+ * session dies. Above a limit the oldest samples are dropped, and reported once as lost when they had speech.
  */
 export class ReplayBuffer {
   readonly #tape = new SampleTape();
   readonly #capacity: number;
   readonly #blockSamples: number;
-  /** Sum of squares of each 20 ms block on the tape, by its number. */
+  /** Energy (sum of squares) of each 20 ms block. */
   readonly #energies: Float32Array;
   /** Everything before this is in a final. */
   #settled = 0;
   /** Oldest sample kept, and next sample to send. */
   #start = 0;
   #next = 0;
-  /** Dropped samples before this are counted or known to be in a final. */
+  /** Dropped samples before this are reported, or in a final. */
   #countedTo = 0;
   #lostFrom = 0;
   #lostSamples = 0;
   #lostVoiceSamples = 0;
   #overwrittenVoiceSamples = 0;
 
-  /** @param capacitySamples how much is kept at most */
+  /** @param capacitySamples most samples that are kept */
   constructor(capacitySamples: number, rateHz: number) {
     this.#blockSamples = Math.round((BLOCK_MS * rateHz) / 1000);
     this.#capacity = capacitySamples;
@@ -75,14 +74,14 @@ export class ReplayBuffer {
     return pcm16Bytes(pcm);
   }
 
-  /** Everything before this sample is in a final and need never be sent again. */
+  /** Marks everything before this sample as covered by a final. */
   settle(beforeSample: number): void {
     this.#settled = Math.max(this.#settled, Math.min(beforeSample, this.#next));
     if (this.#settled >= this.#start) this.#overwrittenVoiceSamples = 0;
     this.#tape.forgetBefore(Math.max(this.#settled, this.#start));
   }
 
-  /** The session died: what is not in a final must be sent again; what of that is no longer here counts as lost. */
+  /** The session died: unsettled audio is sent again; the part that was dropped counts as lost. */
   rewind(): void {
     const from = Math.max(this.#settled, this.#countedTo);
     if (this.#start > from) this.#count(this.#start - from, this.#overwrittenVoiceSamples);
@@ -90,12 +89,12 @@ export class ReplayBuffer {
     this.#next = Math.max(this.#settled, this.#start);
   }
 
-  /** Nothing is sent or asked for any more. */
+  /** Ends all use. */
   close(): void {
     this.#tape.close();
   }
 
-  /** Nothing more will be sent: what is not in a final by now counts as lost, and is no longer here. */
+  /** Nothing more will be sent: unsettled audio counts as lost, and is dropped. */
   abandon(): void {
     this.rewind();
     const from = this.#next;
@@ -105,7 +104,7 @@ export class ReplayBuffer {
     this.#count(this.end - from, voiceSamples);
   }
 
-  /** @returns what was dropped since the last call and can no longer be sent; undefined when there was no voice in it */
+  /** @returns the audio lost since the last call; undefined when it had no speech */
   takeLost(): LostAudio | undefined {
     if (this.#lostSamples === 0) return undefined;
     const hasWord = this.#lostVoiceSamples >= (WORD_MS / BLOCK_MS) * this.#blockSamples;
@@ -115,16 +114,16 @@ export class ReplayBuffer {
     return hasWord ? lost : undefined;
   }
 
-  /** Whether somebody speaks between these positions, as far as their samples are kept. */
+  /** Whether the kept samples between these positions have speech. */
   hasVoice(fromSample: number, untilSample: number): boolean {
     return this.#voicedMs(fromSample, untilSample) >= WORD_MS;
   }
 
   /**
-   * Where a segment can have ended that is in no final yet: behind that pause, among what was sent, up to which about so much was
-   * spoken. A recogniser that waits longer than our shortest pause has several of them in one segment.
-   * @param spokenMs how long the words of the segment take
-   * @returns undefined when there was no pause after speech
+   * The likely end of a segment whose position the platform did not state: the pause in the sent audio before which about this much
+   * was spoken. One segment may contain several short pauses.
+   * @param spokenMs speaking time of the segment's words
+   * @returns undefined when no pause followed speech
    */
   segmentEnd(spokenMs: number): number | undefined {
     let silentBlocks = 0;
@@ -181,7 +180,7 @@ export class ReplayBuffer {
     }
   }
 
-  /** Makes room, block by block: what was never sent is lost now, what was sent only if the session dies. */
+  /** Makes room in blocks: unsent audio is lost now, sent audio only if the session dies. */
   #dropBefore(sample: number): void {
     while (this.#start < sample) {
       const blockEnd = (Math.floor(this.#start / this.#blockSamples) + 1) * this.#blockSamples;

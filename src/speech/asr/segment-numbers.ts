@@ -5,12 +5,11 @@ interface Final {
   refined: boolean;
 }
 
-/** Finals that a late correction can still be matched with. */
+/** Latest finals that a correction can replace. */
 const MOST_REMEMBERED = 64;
 
 /**
- * Gives the recogniser's segments numbers that go on rising where a new session begins again at 0, and recognises a final
- * that is sent twice.
+ * Numbers the recogniser's segments in rising order across sessions, each of which starts at 0, and detects a repeated final.
  */
 export class SegmentNumbers {
   /** The number of the session's segment 0. */
@@ -18,7 +17,7 @@ export class SegmentNumbers {
   #highest = -1;
   #finals: Final[] = [];
 
-  /** A new socket counts anew, and goes on above everything that was told, partials included. */
+  /** Starts a new session's numbers above all that were used, partials included. */
   newSession(): void {
     this.#base = this.#highest + 1;
     this.#finals = [];
@@ -28,11 +27,11 @@ export class SegmentNumbers {
     return this.#told(wireSeg === undefined ? this.#next() : this.#base + wireSeg);
   }
 
-  /** @returns undefined for a repeat of a final that was given already */
+  /** @returns undefined for a repeated final */
   final(wireSeg: number | undefined, text: string): number | undefined {
     const same = wireSeg === undefined ? undefined : this.#finals.find((final) => final.wireSeg === wireSeg);
     if (same?.text === text) return undefined;
-    // A second text under one number is a second piece of the turn, not a correction: nothing must be lost.
+    // A second text under one number is another part of the turn, not a correction.
     if (same !== undefined) this.#base += 1;
     const seg = this.#told(wireSeg === undefined ? this.#next() : this.#base + wireSeg);
     this.#finals.push({ wireSeg, seg, text, refined: false });
@@ -40,7 +39,7 @@ export class SegmentNumbers {
     return seg;
   }
 
-  /** The number of an empty final that the platform did not send, between those it sends. */
+  /** The number for an empty final that the platform did not send. */
   own(): number {
     const seg = this.#told(this.#next());
     this.#base += 1;
@@ -48,7 +47,7 @@ export class SegmentNumbers {
     return seg;
   }
 
-  /** Where the platform numbers nothing: the segment after the last final. */
+  /** The number after the last final, for a platform without numbers. */
   #next(): number {
     return (this.#finals.at(-1)?.seg ?? this.#base - 1) + 1;
   }

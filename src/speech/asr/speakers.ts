@@ -13,7 +13,7 @@ export interface SpeakerProfile {
   readonly registeredAt: string | undefined;
 }
 
-/** A profile as the list holds it; what else the platform says of it passes by. */
+/** A profile in the list; other fields are ignored. */
 export const readSpeakerProfile = z
   .looseObject({ name: z.string(), project: z.string().nullish(), registered_at: z.string().nullish().catch(undefined) })
   .transform(({ name, project, registered_at }): SpeakerProfile => ({
@@ -35,20 +35,20 @@ export function registeredDate({ registeredAt }: Pick<SpeakerProfile, 'registere
   return Number.isNaN(date.getTime()) ? undefined : date;
 }
 
-/** One address of the recognition service with what sends there. */
+/** One address of the recognition service, with its HTTP sender. */
 export interface SpeakerService {
   readonly http: SpeechHttp;
   readonly baseUrl: string;
 }
 
 export interface SpeakersOptions {
-  /** Where profiles are registered and deleted: the primary address, or Variant B where it alone is known. */
+  /** For registering and deleting: the primary address, or Variant B when only that is known. */
   readonly write: () => SpeakerService;
-  /** Where they are listed and identified: Variant B, the only one that has it (ASR doc, "GET /v1/speakers/list"). */
+  /** For listing and identifying: only Variant B has these (ASR doc, "GET /v1/speakers/list"). */
   readonly read: () => SpeakerService;
 }
 
-/** Which profile is meant. `unknown` is no name: it is how the platform names a stranger. */
+/** A profile's name and project. The name `unknown` is reserved: the platform uses it for unknown voices. */
 export interface NamedSpeaker {
   readonly name: string;
   /** Groups profiles; whether one is required is not documented. */
@@ -130,7 +130,7 @@ export class Speakers {
   }
 
   /**
-   * Whose voice it is. Needs `asrAltUrl` and an API key.
+   * Identifies a voice. Needs `asrAltUrl` and an API key.
    * @throws SpeechRequestError without them, or for a clip that cannot be read; SpeechError by status; the signal's reason
    * when aborted
    */

@@ -7,18 +7,18 @@ export interface WavPart {
   readonly startS: number;
 }
 
-/** What stands before the samples is read up to here. */
+/** Longest header before the samples. */
 const MOST_HEADER_BYTES = 64 * 1024;
-/** A cut is looked for in so much audio before the latest place that is allowed. */
+/** A cut is searched in this much audio before the latest allowed position. */
 const SEARCH_S = 20;
 const FRAME_S = 0.02;
-/** So many frames have to be quiet for a cut in the middle of them. */
+/** Length of the quiet stretch around a cut, in frames. */
 const QUIET_FRAMES = 15;
 
 /**
- * Cuts a WAV file into files of at most so many bytes, each cut where it is quietest, so that no word is cut in two where
- * there is a pause within 20 s. Every sample is in one part. The samples stay where they are: parts are slices of the blob.
- * @throws WavError for what is no readable WAV file
+ * Cuts a WAV file into files of at most `maxBytes`, at the quietest place within 20 s, so that no word is cut where there is a
+ * pause. Every sample is in exactly one part. Parts are slices of the blob, without a copy.
+ * @throws WavError for an unreadable WAV file
  */
 export async function splitWav(blob: Blob, maxBytes: number): Promise<WavPart[]> {
   const head = new Uint8Array(await blob.slice(0, MOST_HEADER_BYTES).arrayBuffer());
@@ -39,7 +39,7 @@ export async function splitWav(blob: Blob, maxBytes: number): Promise<WavPart[]>
   return parts;
 }
 
-/** The sample to cut at, the latest possible one at most and never the first. */
+/** The sample to cut at: at most the latest possible one, and never the first. */
 async function quietPlace(blob: Blob, layout: WavLayout, from: number, latest: number): Promise<number> {
   const { dataOffset, rateHz, channels, format } = layout;
   const blockBytes = wavSampleBytes(format) * channels;
@@ -51,7 +51,7 @@ async function quietPlace(blob: Blob, layout: WavLayout, from: number, latest: n
   return middle === undefined ? latest : begin + Math.min(latest - begin, middle * frame);
 }
 
-/** The frame in the middle of the quietest stretch, the latest of equals; undefined when there is less than one stretch. */
+/** The frame in the middle of the quietest stretch, the latest of equals; undefined for audio shorter than one stretch. */
 export function quietestFrame(pcm: Int16Array, frameLength: number): number | undefined {
   const energies = Array.from({ length: Math.floor(pcm.length / frameLength) }, (_, index) => {
     let sum = 0;
@@ -70,7 +70,7 @@ export function quietestFrame(pcm: Int16Array, frameLength: number): number | un
   return best;
 }
 
-/** The file's own head with the lengths of the part, so that every format stays what it is. */
+/** The file's own header with the part's lengths. */
 function headerFor(head: Uint8Array<ArrayBuffer>, dataBytes: number): Uint8Array<ArrayBuffer> {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   view.setUint32(4, head.length - 8 + dataBytes, true);

@@ -1,6 +1,6 @@
 import { SpeechRequestError } from '../client/errors.ts';
 
-/** Every parameter of the batch endpoint in our words (ASR doc, parameter table); what is absent is not sent. */
+/** All parameters of the batch endpoint (ASR doc, parameter table); absent ones are not sent. */
 export interface TranscriptionOptions {
   /** ISO code or English name; `auto` when absent, which is about ten times slower (ASR doc). */
   readonly language?: string;
@@ -39,7 +39,7 @@ export interface TranscriptionOptions {
 
 /**
  * The form fields of a request, in a fixed order: flags as `true` and `false`, lists as JSON text.
- * @throws SpeechRequestError for what the documents rule out, so that no file is uploaded in vain
+ * @throws SpeechRequestError for options that the documents rule out, before any upload
  */
 export function transcriptionFields(
   options: TranscriptionOptions,
@@ -74,7 +74,7 @@ export function transcriptionFields(
   });
 }
 
-/** The short answer drops whatever a feature adds (ASR doc, `response_format`). */
+/** Whether the verbose answer is needed: the short one drops the results of features (ASR doc, `response_format`). */
 function isVerbose(options: TranscriptionOptions): boolean {
   const { analysis, intent, sentiment, summary, keyterms, emotion, identifySpeakers } = options;
   const features = [options.verbose, analysis, intent, sentiment, summary, keyterms, emotion, identifySpeakers];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readAnswer, type SpeechAnswer } from '../client/requests.ts';
 
-/** A stretch of the recording (ASR doc, "Verbose transcription result"). Times are in seconds from its beginning. */
+/** A segment of the recording (ASR doc, "Verbose transcription result"). Times are in seconds from the recording's beginning. */
 export interface TranscriptionSegment {
   readonly startS: number;
   readonly endS: number;
@@ -27,14 +27,14 @@ export interface SpeakerTurn {
   readonly speaker: string;
 }
 
-/** A speaker of the recording and the profile it was matched with; `name` is undefined for a stranger. */
+/** A speaker and the matching profile; `name` is undefined for an unknown voice. */
 export interface IdentifiedSpeaker {
   readonly speaker: string;
   readonly name: string | undefined;
   readonly confidence: number | undefined;
 }
 
-/** Only the parts that were asked for. Labels are the platform's own words. */
+/** The requested parts only. Labels are the platform's own. */
 export interface TranscriptAnalysis {
   readonly intent: string | undefined;
   readonly sentiment: string | undefined;
@@ -50,11 +50,11 @@ export interface TranscriptAnalysis {
 export interface TranscriptionResult {
   readonly text: string;
   readonly requestId: string | undefined;
-  /** Requests that were sent for it: after the first, the recording may have been transcribed, and paid for, more than once. */
+  /** Requests that were sent: with more than one, the recording may have been transcribed and charged more than once. */
   readonly attempts: number;
   readonly segments: readonly TranscriptionSegment[];
   readonly words: readonly TranscribedWord[];
-  /** ISO code, as far as the platform keeps to its documents; undefined too where it says that none was recognised. */
+  /** ISO code; undefined also when no language was recognised. */
   readonly detectedLanguage: string | undefined;
   readonly detectedLanguageName: string | undefined;
   readonly durationS: number | undefined;
@@ -74,14 +74,14 @@ export interface TranscriptionResult {
   readonly analysis: TranscriptAnalysis | undefined;
   /** Readings of the whole recording, best first. */
   readonly nbest: readonly { readonly text: string; readonly confidence: number | undefined }[];
-  /** What the platform says it could not do of what was asked for. */
+  /** Options that the platform could not fulfil. */
   readonly warnings: readonly string[];
-  /** The answer as it came, with whatever else the platform sends. */
+  /** The whole answer, unparsed. */
   readonly raw: Readonly<Record<string, unknown>>;
 }
 
 const seconds = z.number().nonnegative();
-/** Absent, null, or of a shape that nobody documented: undefined. What a feature adds must not cost the transcript. */
+/** Reads undocumented shapes as undefined: a feature's odd result must not lose the transcript. */
 function lenient<Output>(shape: z.ZodType<Output>) {
   return shape
     .nullish()
@@ -133,7 +133,7 @@ const emotionSummary = z
     averageConfidence: avg_confidence,
   }));
 
-/** The documents show a word; older services an object around it. */
+/** A word in the documents; older services send an object around it. */
 const label = lenient(z.union([z.string(), z.looseObject({ label: z.string() }).transform((value) => value.label)]));
 const analysis = z
   .looseObject({
@@ -151,7 +151,7 @@ const analysis = z
     normalizedText: normalized_text,
   }));
 
-/** Neither shape is documented: a reading is a text or an object around it. */
+/** Undocumented: a reading is a text or an object around it. */
 const reading = z.union([
   z.string().transform((text) => ({ text, confidence: undefined })),
   z
@@ -162,7 +162,7 @@ const reading = z.union([
     })),
 ]);
 
-/** Nor is this one: a list, or a map from a label to a name or to a name with its confidence. */
+/** Undocumented: a list, or a map from a label to a name, with or without a confidence. */
 const match = z.union([
   z.string().transform((name) => ({ name, confidence: undefined })),
   z.looseObject({ name: string, confidence: number }),

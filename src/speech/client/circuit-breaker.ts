@@ -5,9 +5,9 @@ export interface BreakerOptions {
   readonly clock: Clock;
   /** Names the service in the error, for example `synthesis`. */
   readonly service: string;
-  /** Failures in a row that open it; more than one request with all its repeats makes. */
+  /** Failures in a row that open it; more than one request with all its retries. */
   readonly failures?: number;
-  /** Pause before one request is let through to see whether the service is back. */
+  /** Pause before one request may try the service again. */
   readonly pauseMs?: number;
 }
 
@@ -15,11 +15,10 @@ const DEFAULT_FAILURES = 10;
 const DEFAULT_PAUSE_MS = 5_000;
 
 /**
- * Keeps requests from a service that has failed many times in a row: while it is open they fail at once, which is kinder to
- * callers and to the service, and once a pause one of them goes through to see. Ours, because it runs on the injected
- * clock. Only lost connections and 5xx count; an answer of any other kind shows that the service is there.
+ * A circuit breaker for one service: after several failures in a row requests fail at once, and one request per pause tries the
+ * service again. Only lost connections and 5xx count as failures. Written here because it runs on the injected clock.
  */
-export class Breaker {
+export class CircuitBreaker {
   readonly #options: BreakerOptions;
   #failures = 0;
   #nextTryMs = 0;
@@ -32,14 +31,14 @@ export class Breaker {
     return this.#failures >= (this.#options.failures ?? DEFAULT_FAILURES);
   }
 
-  /** Asks to send one request. @throws SpeechUnavailableError while it is open, and nothing must be sent */
+  /** Call this before each request. @throws SpeechUnavailableError while it is open */
   check(): void {
     const { clock, service, pauseMs = DEFAULT_PAUSE_MS } = this.#options;
     if (!this.isOpen) return;
     const nowMs = clock.nowMs();
     if (nowMs < this.#nextTryMs)
       throw new SpeechUnavailableError(`${service} failed ${this.#failures} times in a row; it is asked again soon`);
-    // Whoever is let through may go away without a word: the next pause lets another one try.
+    // The request that tries may end without a result: after the next pause another one tries.
     this.#nextTryMs = nowMs + pauseMs;
   }
 

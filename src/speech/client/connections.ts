@@ -1,6 +1,6 @@
 import { Agent } from 'undici';
 import type { Clock } from '../../kernel/clock.ts';
-import { Breaker } from './circuit-breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { apiKeyHeader, FixedToken, ProvidedTokens, type Tokens } from './credentials.ts';
 import { SpeechRequestError } from './errors.ts';
 import { SpeechHttp, type SpeechHttpOptions } from './requests.ts';
@@ -8,20 +8,20 @@ import { keysOf, needed, type SpeechPlatformSettings } from './settings.ts';
 import { Slots } from './slots.ts';
 import { TokenSource } from './tokens.ts';
 
-/** What all services of one client share: credentials, slots and senders, each bound to its own base address. */
+/** The credentials, slots and HTTP senders of one client; each sender has its own base address. */
 export interface Connections {
-  /** Access tokens for `asrUrl` and `ttsUrl`, one source for each key; the lane of a slot says which. */
+  /** Access tokens for `asrUrl` and `ttsUrl`: one source for each key, by the lane of a slot. */
   readonly tokens: readonly Tokens[];
-  /** Recognition in all its forms; Variant B counts here too. */
+  /** Slots of recognition in all forms, with Variant B. */
   readonly asrSlots: Slots;
   readonly ttsSlots: Slots;
   readonly medSlots: Slots;
-  readonly ttsBreaker: Breaker;
+  readonly ttsBreaker: CircuitBreaker;
   /** Sends to `asrUrl` with access tokens. */
   readonly asr: SpeechHttp;
   /** Sends to `ttsUrl` with access tokens. */
   readonly tts: SpeechHttp;
-  /** Keys themselves, as Variant B and the medical service take them (document 1, rule 9); empty when there is none. */
+  /** The API keys, which Variant B and the medical service take directly (document 1, rule 9); may be empty. */
   readonly keys: readonly Tokens[];
   /** Sends to `asrAltUrl` with a key as bearer. @throws SpeechRequestError without a key */
   alt(): SpeechHttp;
@@ -53,13 +53,13 @@ export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetche
   const tokens = token === undefined ? apiKeys.map((apiKey) => mintingTokens(settings, apiKey)) : [givenTokens(token)];
   const slots = (perKey: number): Slots => new Slots(perKey, { lanes: tokens.length });
   const [asrSlots, ttsSlots, medSlots] = [slots(slotsPerKey), slots(synthesisSlotsPerKey), slots(slotsPerKey)];
-  const ttsBreaker = new Breaker({ clock, service: 'synthesis' });
+  const ttsBreaker = new CircuitBreaker({ clock, service: 'synthesis' });
   const sender = (options: Omit<SpeechHttpOptions, 'clock' | 'fetch' | 'timeoutMs'>): SpeechHttp =>
     new SpeechHttp({ ...options, clock, fetch: fetcher, timeoutMs });
   const keys = apiKeys.map((apiKey) => new FixedToken(apiKey));
   const keyed = (service: string, options: Pick<SpeechHttpOptions, 'slots' | 'header'>): SpeechHttp => {
     if (keys.length === 0) throw new SpeechRequestError(`${service} takes an API key, and the client was made with a token`);
-    return sender({ tokens: keys, breaker: new Breaker({ clock, service }), ...options });
+    return sender({ tokens: keys, breaker: new CircuitBreaker({ clock, service }), ...options });
   };
   let alt: SpeechHttp | undefined;
   let med: SpeechHttp | undefined;
@@ -69,7 +69,7 @@ export function connect(settings: SpeechPlatformSettings, { clock, fetch: fetche
     ttsSlots,
     medSlots,
     ttsBreaker,
-    asr: sender({ tokens, slots: asrSlots, breaker: new Breaker({ clock, service: 'recognition' }) }),
+    asr: sender({ tokens, slots: asrSlots, breaker: new CircuitBreaker({ clock, service: 'recognition' }) }),
     tts: sender({ tokens, slots: ttsSlots, breaker: ttsBreaker }),
     keys,
     alt: () => (alt ??= keyed('Variant B', { slots: asrSlots })),
@@ -94,8 +94,8 @@ function givenTokens(token: NonNullable<SpeechPlatformSettings['token']>): Token
 }
 
 /**
- * `fetch` on connections of its own, without limits of its own: the runtime's gives up when the head of an answer, or the
- * next piece of its body, takes 300 s, and an hour of audio takes longer. Every request here has a deadline, which decides.
+ * A `fetch` without the runtime's own time limits: that one gives up when an answer's head or the next part of its body takes
+ * 300 s, and an hour of audio takes longer. Every request here has its own deadline.
  */
 export class PatientFetch implements AsyncDisposable {
   readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });

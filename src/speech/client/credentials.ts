@@ -2,20 +2,20 @@ import { inspect } from 'node:util';
 import { abortable } from '../../kernel/waiting.ts';
 import { SpeechRequestError } from './errors.ts';
 
-/** Where the secret of a request's header comes from. Implementations print neither key nor token, whatever is done to them. */
+/** A source of the secret in a request's header. Implementations never print a key or token. */
 export interface Tokens {
-  /** @throws SpeechError when there is none to be had; the signal's reason when it aborts first */
+  /** @throws SpeechError when there is none; the signal's reason when it aborts first */
   get(signal?: AbortSignal): Promise<string>;
-  /** Tells that the platform refused this one. @returns whether a repeat with another one is worth it */
+  /** Reports that the platform refused this secret. @returns whether a retry with a new one may help */
   invalidate(token: string): boolean;
 }
 
-/** What can go into a header: an odd character would make the runtime's own error repeat the whole secret. */
+/** Characters that a header can carry; with any other, the runtime's error would contain the whole secret. */
 export const headerSafe = /^[\x21-\x7e]+$/u;
 
 /**
- * One secret that never changes: a token that the caller brought, which is never replaced by a mint (document 1, rule 4 is
- * for those who can mint), or an API key where a service takes the key itself (document 1, rule 9).
+ * One fixed secret: a token that the application gave, which is never replaced (document 1, rule 4 needs a key), or the API key
+ * of a service that takes the key itself (document 1, rule 9).
  */
 export class FixedToken implements Tokens {
   readonly #secret: string;
@@ -44,10 +44,10 @@ export class FixedToken implements Tokens {
   }
 }
 
-/** Gives an access token each time it is asked; its own cache is its own business. */
+/** Returns an access token for each request; it may have a cache of its own. */
 export type TokenProvider = (signal?: AbortSignal) => Promise<string> | string;
 
-/** Tokens from a function of the caller, which is asked for each request, and once more after a 401. */
+/** Tokens from the application's function, which is called for each request, and once more after a 401. */
 export class ProvidedTokens implements Tokens {
   readonly #provider: TokenProvider;
 

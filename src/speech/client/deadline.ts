@@ -1,13 +1,13 @@
 import { type Clock, stayAwake } from '../../kernel/clock.ts';
 import { SpeechUnavailableError } from './errors.ts';
 
-/** A signal with a time limit; let it go when the work is done. */
+/** A signal with a time limit; dispose of it when the work is done. */
 export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 
 /**
- * A signal that aborts at the limit, with a SpeechUnavailableError as its reason, or with one of the given ones, with theirs.
+ * A signal that aborts at the limit with a SpeechUnavailableError, or with one of the given signals and its reason.
  */
 export function openDeadline(clock: Clock, limitMs: number, outer: readonly (AbortSignal | undefined)[]): Deadline {
   const expiry = new AbortController();
@@ -24,8 +24,8 @@ export function openDeadline(clock: Clock, limitMs: number, outer: readonly (Abo
 }
 
 /**
- * Runs a task with a signal that aborts at the deadline or with one of the given ones. The task must heed its signal.
- * @throws SpeechUnavailableError as the reason of the signal when the deadline was what stopped it
+ * Runs a task with a signal that aborts at the deadline or with one of the given signals. The task must obey the signal.
+ * @throws SpeechUnavailableError, as the signal's reason, at the deadline
  */
 export async function withDeadline<Value>(
   clock: Clock,
@@ -37,14 +37,14 @@ export async function withDeadline<Value>(
   return await stayAwake(task(deadline.signal));
 }
 
-/** A signal of its own that follows others until it is let go. */
+/** A signal that follows others until it is disposed of. */
 export interface EitherSignal extends Disposable {
   readonly signal: AbortSignal;
 }
 
 /**
- * A signal that aborts with the first of these, with its reason. Unlike `AbortSignal.any` it leaves nothing on the others
- * once it is disposed of: Node 20 keeps memory for each one on a signal as long-lived as a client's.
+ * A signal that aborts with the first of these, with its reason. Unlike `AbortSignal.any` it removes its listeners when disposed
+ * of: in Node 20 each one would stay in memory as long as the client's own signal.
  */
 export function eitherSignal(...signals: readonly (AbortSignal | undefined)[]): EitherSignal {
   const controller = new AbortController();

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { OffhookError } from '../../kernel/errors.ts';
 
-/** How much of a raw body is kept on an error, and of a sentence in its message. */
+/** Longest raw body on an error, and longest server text in its message. */
 const MOST_BODY_CHARACTERS = 2_000;
 const MOST_MESSAGE_CHARACTERS = 500;
 
-/** What a refused request told; `body` is its raw text, cut at 2,000 characters. */
+/** Facts of a refused request; `body` is its raw text, cut at 2,000 characters. */
 export interface SpeechErrorFacts {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
@@ -16,14 +16,14 @@ export interface SpeechErrorFacts {
   readonly cause?: unknown;
 }
 
-/** Base of everything that the speech platform refused or failed at. */
+/** Base of all refusals and failures of the speech platform. */
 export abstract class SpeechError extends OffhookError {
   readonly status: number | undefined;
   readonly requestId: string | undefined;
   readonly body: string | undefined;
-  /** The platform's own word for what is wrong, where it gives one: Variant B alone does (ASR doc, errors). */
+  /** The platform's own error code; only Variant B has one (ASR doc, errors). */
   readonly platformCode: string | undefined;
-  /** How many requests were sent for it; counted by who sends again. */
+  /** Requests that were sent, retries included. */
   attempts: number;
 
   constructor(message: string, { status, requestId, body, platformCode, attempts = 1, cause }: SpeechErrorFacts = {}) {
@@ -35,7 +35,7 @@ export abstract class SpeechError extends OffhookError {
     this.attempts = attempts;
   }
 
-  /** Says more at the end of the message, and of its copy in the stack. */
+  /** Appends a note to the message, and to its copy in the stack. */
   addNote(note: string): void {
     const said = `${this.message}; ${note}`;
     this.stack = this.stack?.replace(this.message, () => said) ?? said;
@@ -43,13 +43,13 @@ export abstract class SpeechError extends OffhookError {
   }
 }
 
-/** The API key or the token was refused, or the account has no balance: the same request will be refused again. */
+/** The API key or the token was refused, or the account has no balance. A retry does not help. */
 export class SpeechAuthError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_AUTH';
   readonly retryable = false;
 }
 
-/** The request itself is wrong (400, 404, 413, 415, 422): it must be changed. */
+/** The request is wrong (400, 404, 413, 415, 422). */
 export class SpeechRequestError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_REQUEST';
   readonly retryable = false;
@@ -61,13 +61,13 @@ export class SpeechBusyError extends SpeechError {
   readonly retryable = true;
 }
 
-/** No slot is free for what cannot wait, or more requests wait for one in this process than it keeps; nothing was sent. */
+/** No slot is free for a live session, or too many requests wait for one in this process; nothing was sent. */
 export class SpeechOverloadedError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_OVERLOADED';
   readonly retryable = true;
 }
 
-/** The platform told of a failure on a socket, where it gives no status: whether a repeat would help cannot be known. */
+/** The platform reported a failure on a socket, without a status: whether a retry helps is unknown. */
 export class SpeechFailedError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_FAILED';
   readonly retryable = false;
@@ -79,7 +79,7 @@ export class SpeechUnavailableError extends SpeechError {
   readonly retryable = true;
 }
 
-/** The platform sent something its documents do not allow. */
+/** The platform sent something that its documents do not allow. */
 export class SpeechProtocolError extends SpeechError {
   readonly code = 'OFFHOOK_SPEECH_PROTOCOL';
   readonly retryable = false;
@@ -89,7 +89,7 @@ const issue = z.union([
   z.string(),
   z.looseObject({ msg: z.string(), loc: z.array(z.union([z.string(), z.number()])).optional() }),
 ]);
-// Each field by itself: an odd one must not hide the sentence in another.
+// Each field is read by itself: a malformed one must not hide the message in another.
 const body = z.looseObject({
   detail: z
     .union([z.string(), z.array(issue)])
@@ -102,7 +102,7 @@ const body = z.looseObject({
     .catch(undefined),
 });
 
-/** The sentence inside an error body of any shape that the platform or a proxy before it is known to send. */
+/** The message in an error body, in any shape that the platform or a proxy is known to send. */
 export function errorMessage(text: string): string | undefined {
   let parsed: unknown;
   try {
@@ -133,7 +133,7 @@ function platformCode(text: string): string | undefined {
 
 const AUTH_CODES: ReadonlySet<string> = new Set(['authentication_error', 'AUTH_FAILED']);
 
-/** What a socket told of a failure, which has no status. */
+/** The typed error of a failure on a socket, which has no status. */
 export function failureOf(
   what: string,
   { error, code }: { readonly error: string; readonly code: string | undefined },
@@ -144,7 +144,7 @@ export function failureOf(
     : new SpeechFailedError(`${what}: ${error}`, facts);
 }
 
-/** A page of a proxy, or plain text: its first words without the marks. */
+/** The first words of a proxy's HTML page or of a plain text. */
 function proxyText(text: string): string | undefined {
   const words = text
     .slice(0, MOST_BODY_CHARACTERS)

@@ -1,16 +1,16 @@
 import { stayAwake } from '../../kernel/clock.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
 
-/** One request and its answer, as long as somebody reads it. */
+/** One HTTP request and its answer, until the answer is read or closed. */
 export class Exchange implements Disposable {
   readonly #onClose: () => void;
-  /** Hides the credential of the request in what the server says. */
+  /** Masks the request's credential in the server's texts. */
   readonly mask: MaskSecret;
   #response: Response | undefined;
   #isKept = false;
   #isClosed = false;
 
-  /** @param onClose called once, however often it is closed */
+  /** @param onClose called at the first close */
   constructor(onClose: () => void, mask: MaskSecret) {
     this.#onClose = onClose;
     this.mask = mask;
@@ -30,7 +30,7 @@ export class Exchange implements Disposable {
     return id === undefined ? undefined : this.mask(id);
   }
 
-  /** Whether whoever reads the body closes it. */
+  /** Whether the reader of the body closes it. */
   get isKept(): boolean {
     return this.#isKept;
   }
@@ -40,7 +40,7 @@ export class Exchange implements Disposable {
     return this;
   }
 
-  /** The body as it arrives; leaving the loop breaks the transfer off. The exchange is closed at the end. */
+  /** The body as it arrives; leaving the loop ends the transfer. Closes the exchange at the end. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       const reader = this.#response?.body?.getReader();
@@ -52,7 +52,7 @@ export class Exchange implements Disposable {
           yield value;
         }
       } finally {
-        // Left in the middle, the platform must not go on making what nobody hears.
+        // The reader left early: the platform must stop its work.
         await reader.cancel().catch(() => undefined);
       }
     } finally {

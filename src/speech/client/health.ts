@@ -6,7 +6,7 @@ import { SpeechProtocolError, SpeechUnavailableError } from './errors.ts';
 import { readText } from '../../kernel/bounded-reading.ts';
 import { serviceUrl } from './settings.ts';
 
-/** How one service is (ASR doc, "GET {asr_url}/health"; TTS doc, "Health result"). */
+/** A service's health (ASR doc, "GET {asr_url}/health"; TTS doc, "Health result"). */
 export interface ServiceHealth {
   readonly healthy: boolean;
   /** The synthesizer's voices; empty for the recogniser. Names are known only at run time. */
@@ -24,7 +24,7 @@ const answer = z.looseObject({
 });
 
 /**
- * Asks a service how it is, in one shape for both (`{ok}` of recognition, `{status}` of synthesis). No credential is sent.
+ * Asks a service for its health, in one shape for both (`{ok}` of recognition, `{status}` of synthesis). Sends no credential.
  * @throws SpeechUnavailableError when it does not answer in time, SpeechProtocolError when the answer cannot be read; the
  * signal's reason when it aborts first
  */
@@ -70,7 +70,7 @@ export interface HealthWatchOptions {
 
 const EVERY_MS = 5_000;
 
-/** Asks a service for its health every few seconds and keeps the last verdict. */
+/** Checks a service's health every few seconds and keeps the last result. */
 export class HealthWatch implements Disposable {
   readonly #options: HealthWatchOptions;
   readonly #closing = new AbortController();
@@ -82,18 +82,18 @@ export class HealthWatch implements Disposable {
     this.#options = options;
   }
 
-  /** The last verdict; true before the first. */
+  /** The last result; true before the first. */
   get isUp(): boolean {
     return this.#isUp;
   }
 
-  /** Asks from now on. @param onUp told when it came back */
+  /** Starts checking. @param onUp called when the service is back */
   start(onUp: () => void): void {
     this.#onUp = onUp;
     void this.check();
   }
 
-  /** Asks now, and again later. Never rejects. */
+  /** Checks now, and again later. Never rejects. */
   async check(): Promise<boolean> {
     const { clock, logger, ask } = this.#options;
     const { signal } = this.#closing;
@@ -104,7 +104,7 @@ export class HealthWatch implements Disposable {
     } catch {
       // Away.
     }
-    // A check that was broken off by closing says nothing about the platform.
+    // A check that closing ended says nothing about the platform.
     if (signal.aborted) return before;
     this.#isUp = isUp;
     if (before !== isUp) {

@@ -26,7 +26,7 @@ export interface MintOptions {
   readonly closing: AbortSignal | undefined;
 }
 
-/** A token that was made, and how long it lives from when it was asked for. */
+/** A new token, and its lifetime from the moment of the request. */
 export interface Minted {
   readonly token: string;
   readonly askedAtMs: number;
@@ -39,7 +39,7 @@ const answer = z.looseObject({
   expires_at: z.union([z.string(), z.number()]).optional().catch(undefined),
 });
 
-/** Of a token whose answer says nothing (document 1, limits). */
+/** Lifetime when the answer states none (document 1, limits). */
 const DEFAULT_LIFE_MS = 900_000;
 /** No token lives longer (document 1, limits). */
 const MOST_LIFE_MS = 86_400_000;
@@ -83,7 +83,7 @@ export async function mintToken(options: MintOptions): Promise<Minted | Refusal>
   return { token: parsed.data.token, askedAtMs, lifeMs: lifeMs(parsed.data, clock.wallMs()) };
 }
 
-/** From `expires_in`; `expires_at` (ISO 8601, or Unix seconds as older services send) only where that is missing. */
+/** From `expires_in`, or else `expires_at` (ISO 8601; Unix seconds from older services). */
 function lifeMs({ expires_in: seconds, expires_at: at }: z.output<typeof answer>, wallMs: number): number {
   if (seconds !== undefined) return Math.min(MOST_LIFE_MS, seconds * 1000);
   const epochMs = typeof at === 'number' ? at * 1000 : Date.parse(at ?? '');

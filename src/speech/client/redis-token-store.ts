@@ -12,12 +12,12 @@ export interface RedisTokenStoreOptions {
   readonly prefix?: string;
 }
 
-/** A mint must not wait for a Redis that is away. */
+/** Short: a mint must not wait for an unreachable Redis. */
 const COMMAND_TIMEOUT_MS = 1_000;
-/** After a failure it is left alone for so long. */
+/** Pause after a failure before Redis is asked again. */
 const AWAY_MS = 5_000;
 
-/** Takes a mint from the last minute's budget, by Redis' own clock; answers 0, or the ms until the oldest one is a minute old. */
+/** Takes one of the minute's mints, by Redis' own clock; returns 0, or the ms until the oldest mint is a minute old. */
 const TAKE_MINT = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -30,10 +30,10 @@ end
 local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
 return math.max(1, math.ceil(tonumber(oldest[2]) + tonumber(ARGV[1]) - now))`;
 
-/** Gives a claim back when it is still this owner's. */
+/** Releases a claim if it is still this owner's. */
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`;
 
-/** Takes a claim, or renews one's own. */
+/** Takes a claim, or renews the owner's own. */
 const CLAIM = `
 local owner = redis.call('GET', KEYS[1])
 if owner and owner ~= ARGV[1] then return 0 end
@@ -41,7 +41,8 @@ redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1`;
 
 /**
- * For all processes that share a Redis. While it is away each process falls back to a budget of its own, so that calls go on.
+ * The token store of all processes that share a Redis. While Redis is unreachable each process uses a budget of its own, so that
+ * calls go on.
  */
 export class RedisTokenStore implements TokenStore {
   readonly #redis: Redis;
@@ -61,10 +62,10 @@ export class RedisTokenStore implements TokenStore {
       commandTimeout: COMMAND_TIMEOUT_MS,
       maxRetriesPerRequest: 0,
       connectTimeout: COMMAND_TIMEOUT_MS,
-      // Tried again for ever, in the background.
+      // Reconnects in the background, without an end.
       retryStrategy: (times) => Math.min(5_000, times * 200),
     });
-    // Reported by the command that fails with it; without a listener it would end the process.
+    // The command that fails reports it; without a listener it would end the process.
     this.#redis.on('error', () => undefined);
   }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SpeechProtocolError, errorOfAnswer, SpeechError, SpeechRequestError, SpeechUnavailableError } from './errors.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { type Clock, stayAwake } from '../../kernel/clock.ts';
-import type { Breaker } from './circuit-breaker.ts';
+import type { CircuitBreaker } from './circuit-breaker.ts';
 import { bearerHeader, type CredentialHeader, type Tokens } from './credentials.ts';
 import { openDeadline } from './deadline.ts';
 import { Exchange } from './exchange.ts';
@@ -14,18 +14,18 @@ import type { SlotPriority, Slots } from './slots.ts';
 export interface SpeechHttpOptions {
   /** Where the credential comes from; one for each lane of the slots. */
   readonly tokens: Tokens | readonly Tokens[];
-  /** How it is carried; as a bearer when absent. */
+  /** The header for the credential; `Authorization: Bearer` when absent. */
   readonly header?: CredentialHeader;
-  /** Each attempt takes a place, and gives it back while it waits for the next one; none is taken when absent. */
+  /** Each attempt takes a slot, and releases it while it waits for the next one; none is taken when absent. */
   readonly slots?: Slots;
-  readonly breaker?: Breaker;
+  readonly breaker?: CircuitBreaker;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
   /** Longest time of one attempt. */
   readonly timeoutMs: number;
   /** How often a failed request is sent again; 3 when absent. */
   readonly maxRetries?: number;
-  /** No repeat begins later than this after the first attempt; 15 minutes when absent. */
+  /** No retry begins later than this after the first attempt; 15 minutes when absent. */
   readonly deadlineMs?: number;
   readonly random?: () => number;
 }
@@ -35,14 +35,14 @@ export interface SpeechRequest {
   readonly what: string;
   readonly url: URL;
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Made anew for each attempt, so that a repeat sends all of it again. */
+  /** Makes the body of each attempt. */
   readonly body?: () => FormData | string | ReadableStream<Uint8Array>;
-  /** The body can be read once only: nothing is sent again after any of it may have left, and the error says so. */
+  /** The body can be read only once: no retry after a part of it may have been sent, and the error says so. */
   readonly isOneShot?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body is a file that must not be held in memory; a redirect is then told without the address it points to. */
+  /** The body is a file that must not be held in memory; the error of a redirect then lacks its target. */
   readonly isLarge?: boolean;
-  /** In place of the sender's own. */
+  /** Replaces the sender's time limit. */
   readonly timeoutMs?: number;
   /** `batch` when absent. */
   readonly priority?: SlotPriority;
@@ -52,9 +52,9 @@ export interface SpeechAnswer {
   readonly status: number;
   readonly text: string;
   readonly requestId: string | undefined;
-  /** Requests that were sent for it, whether or not the platform got them. */
+  /** Requests that were sent, whether or not they arrived. */
   readonly attempts: number;
-  /** Hides the credential of the request: for whatever of the answer goes into an error. */
+  /** Masks the request's credential in texts of the answer that go into an error. */
   readonly mask: MaskSecret;
 }
 
@@ -66,14 +66,14 @@ interface Refused extends Refusal {
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
 const DEFAULT_MAX_RETRIES = 3;
 const DEFAULT_DEADLINE_MS = 15 * 60_000;
-/** A four-hour call with all its words is a tenth of this. */
+/** Ten times the answer for a four-hour call with all its words. */
 const MOST_ANSWER_BYTES = 64 * 1024 * 1024;
 const MOST_REFUSAL_BYTES = 64 * 1024;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
- * Sends requests with a credential. A 401 mints once and repeats once, apart from the other repeats; 429, 500, 502, 503, 504
- * and a lost connection are repeated after growing waits, a server's Retry-After being honoured.
+ * Sends requests with a credential. After a 401 it mints one new token and retries once; after 429, 500, 502, 503, 504 and a lost
+ * connection it retries with growing waits, and obeys Retry-After.
  */
 export class SpeechHttp {
   readonly #options: SpeechHttpOptions;
@@ -86,8 +86,7 @@ export class SpeechHttp {
 
   /**
    * The answer, read to its end.
-   * @throws SpeechError by status, its `attempts` being the requests that were sent; the signal's reason when aborted, at
-   * once and wherever it waits
+   * @throws SpeechError by status, with the number of requests in `attempts`; the signal's reason as soon as it aborts
    */
   send(request: SpeechRequest, signal: AbortSignal): Promise<SpeechAnswer> {
     const answer = this.#repeat(request, signal, async (exchange, attempts) => {
@@ -99,8 +98,8 @@ export class SpeechHttp {
   }
 
   /**
-   * The answer as soon as its head is there, its body to be read as it arrives. Close it: until then it holds its slot, and
-   * the time limit of the attempt runs on. What breaks off after the head is not repeated.
+   * The answer once its head has arrived; its body is read as it arrives. Close it: until then it holds its slot, and the time
+   * limit of the attempt runs. A connection that breaks after the head is not retried.
    * @throws as `send`
    */
   open(request: SpeechRequest, signal: AbortSignal): Promise<Exchange> {
@@ -145,7 +144,7 @@ export class SpeechHttp {
   ): Promise<{ readonly value: Value } | Refused> {
     const { slots, breaker, clock, timeoutMs } = this.#options;
     using slot = slotScope(await slots?.acquire(request.priority ?? 'batch', signal));
-    // Open: not a failure of this request, so it is not repeated against a service that is known to be away.
+    // An open breaker is not a failure of this request: it is not retried.
     breaker?.check();
     const tokens = this.#tokens[slot.lane] ?? this.#tokens[0];
     if (tokens === undefined) throw new TypeError('a sender of requests needs a source of tokens');
@@ -156,7 +155,7 @@ export class SpeechHttp {
       slot.release();
     }, maskSecret(token));
     slot.handOver();
-    // An answer that nobody reads gives its slot back at the time limit.
+    // An unread answer releases its slot at the time limit.
     deadline.signal.addEventListener('abort', () => exchange.close(), { once: true });
     try {
       const response = await this.#fetch(request, token, deadline.signal);
@@ -194,10 +193,10 @@ export class SpeechHttp {
     return this.#options.fetch(request.url, {
       method: request.method,
       headers: { accept: 'application/json', ...request.headers, ...header(token) },
-      // Followed, a redirect to another origin could carry the credential along: it is an answer like any refusal.
+      // A followed redirect could carry the credential to another origin: it counts as a refusal.
       redirect: 'manual',
       signal,
-      // Any other mode makes the runtime keep a second copy of the whole body, for a redirect that never comes.
+      // In any other mode the runtime keeps a copy of the whole body for a redirect.
       ...(request.isLarge === true ? { redirect: 'error', window: null } : {}),
       ...(body === undefined ? {} : { body }),
       ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
@@ -205,12 +204,12 @@ export class SpeechHttp {
   }
 }
 
-/** The runtime's refusal to follow one, in the mode `error`. */
+/** The runtime's error for a redirect in the mode `error`. */
 function isRedirect(cause: unknown): boolean {
   return cause instanceof TypeError && cause.cause instanceof Error && cause.cause.message === 'unexpected redirect';
 }
 
-/** The runtime says only that it failed; what it was stands further down. */
+/** The reason of a failed fetch, which is in the causes of the runtime's error. */
 function unreachable({ origin }: URL, cause: unknown): string {
   let code: unknown;
   for (let error = cause; error instanceof Error && code === undefined; error = error.cause) code = Reflect.get(error, 'code');
@@ -218,13 +217,13 @@ function unreachable({ origin }: URL, cause: unknown): string {
   return `${origin} cannot be reached, or hung up${why}; check the address and the network`;
 }
 
-/** What the runtime says of a file on disk that is no longer what it was when it was opened. */
+/** Whether this is the runtime's error for a file that changed after it was opened. */
 function isUnreadableFile(cause: unknown): boolean {
   for (let error = cause; error instanceof Error; error = error.cause) if (error.name === 'NotReadableError') return true;
   return false;
 }
 
-/** A slot that is given back at the end of the block, unless somebody else has taken that over. */
+/** Releases a slot at the end of the block, unless an exchange has taken it over. */
 function slotScope(slot: { readonly lane: number; release(): void } | undefined) {
   let isOurs = true;
   return {
@@ -237,13 +236,13 @@ function slotScope(slot: { readonly lane: number; release(): void } | undefined)
   };
 }
 
-/** An error keeps less of it. */
+/** Longest body that is passed to an error, which cuts it further. */
 const MOST_TOLD = 8_000;
 
 /**
- * Reads a JSON answer by its shape.
+ * Parses a JSON answer with a schema.
  * @param what names the answer in the error, for example `the speaker list`
- * @returns what the shape makes of it, and the answer's own JSON
+ * @returns the schema's output, and the answer's own JSON
  * @throws SpeechProtocolError with the request id and the raw body
  */
 export function readAnswer<Output>(
@@ -259,7 +258,7 @@ export function readAnswer<Output>(
   try {
     value = JSON.parse(text);
   } catch {
-    // Its own error repeats the text, with whatever is in it.
+    // No cause: JSON.parse's error contains the text.
     throw wrong(`${what} is not JSON`);
   }
   const parsed = shape.safeParse(value);
@@ -267,7 +266,7 @@ export function readAnswer<Output>(
   return { data: parsed.data, value };
 }
 
-/** What the shape makes of a JSON answer. @throws as `readAnswer` */
+/** The schema's output of a JSON answer. @throws as `readAnswer` */
 export function parseAnswer<Output>(shape: z.ZodType<Output>, answer: SpeechAnswer, what: string): Output {
   return readAnswer(shape, answer, what).data;
 }

@@ -12,7 +12,7 @@ export function retryAfterMs(header: string | null, wallMs: number): number | un
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
 }
 
-/** A request that was refused or got no answer, and what the server asked of whoever repeats it. */
+/** A refused or unanswered request, and the wait that the server asked for. */
 export interface Refusal {
   readonly error: SpeechError;
   /** As `retryAfterMs` reads it. */
@@ -20,10 +20,9 @@ export interface Refusal {
 }
 
 /**
- * How long to wait before the repeat number `attempt` (0 is the first): as the back-off says, or as long as the server asks,
- * whichever is longer, so that `Retry-After: 0` does not loop hot.
- * @param untilMs no repeat begins later than this
- * @throws the error when that is too late; it says until when the server wants to be left alone
+ * The wait before retry number `attempt` (0 is the first): the longer of the back-off and the server's Retry-After.
+ * @param untilMs no retry begins later than this
+ * @throws the error when the wait is too long, with a note of the server's wish
  */
 export function repeatDelayMs(
   { error, waitMs: askedMs = 0 }: Refusal,
@@ -42,7 +41,7 @@ export function repeatDelayMs(
   throw error;
 }
 
-/** Times past what a Date holds are the end of time. */
+/** The latest time of a Date; later ones are cut to it. */
 const MOST_EPOCH_MS = 8_640_000_000_000_000;
 
 function waitAsked(askedMs: number, wallMs: number): string {

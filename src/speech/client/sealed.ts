@@ -4,7 +4,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** A key of 32 bytes for one purpose, from a secret with enough chance in it. */
+/** Derives a key of 32 bytes for one purpose from a high-entropy secret. */
 export function sealingKey(secret: string | Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', secret, new Uint8Array(), purpose, KEY_BYTES));
 }
@@ -16,7 +16,7 @@ export function seal(key: Uint8Array, plain: Uint8Array): Uint8Array {
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @returns undefined for what was sealed with another key, or changed since */
+/** @returns undefined for data sealed with another key, or changed since */
 export function unseal(key: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
   const tagFrom = sealed.length - TAG_BYTES;
@@ -29,7 +29,7 @@ export function unseal(key: Uint8Array, sealed: Uint8Array): Uint8Array | undefi
   }
 }
 
-/** A name for a secret that does not give it away. */
+/** A hash that identifies a secret without revealing it. */
 export function fingerprint(secret: string, purpose: string): string {
   return createHash('sha256').update(`${purpose}\0${secret}`).digest('hex').slice(0, 32);
 }

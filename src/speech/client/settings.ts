@@ -3,8 +3,8 @@ import { SpeechRequestError } from './errors.ts';
 import type { TokenStore } from './token-store.ts';
 
 /**
- * Where the platform is and who asks. Only what is used has to be given: a client with `asrUrl` alone contacts nothing else
- * but the token service.
+ * The platform's addresses and credentials. Only the addresses of used services are needed: a client with `asrUrl` alone contacts
+ * only that and the token service.
  */
 export interface SpeechPlatformSettings {
   /** Token service; needed with `apiKey`. */
@@ -19,24 +19,24 @@ export interface SpeechPlatformSettings {
   readonly ttsUrl?: string;
   /** One key, or several that share the load. */
   readonly apiKey?: string | readonly string[];
-  /** In place of a key: one token, which is never replaced, or a function that gives one when asked. */
+  /** Instead of a key: one fixed token, or a function that returns a token for each request. */
   readonly token?: string | TokenProvider;
   /** Concurrent requests for each service and key; 16 when absent, as in the default tier (ASR and TTS docs, limits). */
   readonly slotsPerKey?: number;
-  /** The same of synthesis alone, where several processes share what the platform allows. */
+  /** The same for synthesis only, when several processes share the platform's limit. */
   readonly synthesisSlotsPerKey?: number;
-  /** To open a socket, up to its ready message; 5,000 when absent. */
+  /** Time limit for opening a socket, up to its ready message; 5,000 when absent. */
   readonly connectTimeoutMs?: number;
   /**
-   * Of one attempt, its answer's body included; 120,000 when absent. Transcription, and synthesis of more than 500 characters,
-   * have limits of their own, which are longer.
+   * Time limit of one attempt with its answer's body; 120,000 when absent. Transcription, and synthesis of more than 500
+   * characters, have longer limits of their own.
    */
   readonly requestTimeoutMs?: number;
-  /** Lifetime asked of tokens; 900 when absent; more than 86,400 is cut to that (document 1, limits). */
+  /** Requested lifetime of tokens; 900 when absent, at most 86,400 (document 1, limits). */
   readonly tokenLifeSeconds?: number;
-  /** Where prepared sentences are kept over restarts; in memory alone when absent. */
+  /** Folder that keeps prepared sentences over restarts; memory only when absent. */
   readonly phraseFolder?: string;
-  /** Mint budget and tokens shared with other processes of the same key; who made it closes it. */
+  /** Shares the mint budget and tokens with other processes of the same key; its creator closes it. */
   readonly tokenStore?: TokenStore;
 }
 
@@ -53,9 +53,8 @@ export function needed(settings: SpeechPlatformSettings, name: 'authUrl' | 'asrU
 }
 
 /**
- * Where an endpoint of a service is, as the documents write it: `{asr_url}/v1/…`. A path in the service's address stays in
- * front, and a query behind.
- * @param path of the endpoint, from its slash on
+ * The URL of an endpoint, as the documents write it: `{asr_url}/v1/…`. Path and query of the service's address stay.
+ * @param path of the endpoint, with its slash
  */
 export function serviceUrl(baseUrl: string, path: string): URL {
   const url = new URL(baseUrl);

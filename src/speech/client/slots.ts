@@ -1,17 +1,17 @@
 import { SpeechOverloadedError } from './errors.ts';
 
-/** A place among the requests the platform allows at once; give it back exactly once (more is harmless). */
+/** One of the concurrent requests that the platform allows. Release it; releasing it twice is harmless. */
 export interface Slot {
-  /** Which key it belongs to, counted from 0. */
+  /** Index of its API key. */
   readonly lane: number;
-  /** Lets the next who waits have it. */
+  /** Gives the slot to the next waiting request. */
   release(): void;
 }
 
-/** A live call is served first; batch takes what is left. */
+/** Live calls are served before batch. */
 export type SlotPriority = 'live' | 'batch';
 
-/** How many places there are, are held, and are waited for. */
+/** Numbers of slots: in all, in use, and waited for. */
 export interface SlotUse {
   readonly limit: number;
   readonly live: number;
@@ -25,12 +25,11 @@ interface Waiting {
   readonly give: (slot: Slot) => void;
 }
 
-/** A job that waits here holds a file open and a connection's worth of memory: more of them gain nothing. */
+/** Requests that may wait: each holds an open file and memory. */
 const MOST_WAITING = 1_000;
 
 /**
- * The concurrency the platform allows for one service: so many for each key (16 by default), spread over the keys. Live
- * calls first, batch takes what is left.
+ * The concurrency limit of one service: a number of slots for each key (16 by default), live calls before batch.
  */
 export class Slots {
   readonly #limit: number;
@@ -38,7 +37,7 @@ export class Slots {
   readonly #lanes: readonly Record<SlotPriority, number>[];
   #waiting: Waiting[] = [];
 
-  /** @param limit places for each lane */
+  /** @param limit slots for each lane; a lane is an API key */
   constructor(limit: number, { lanes = 1, mostWaiting = MOST_WAITING }: { lanes?: number; mostWaiting?: number } = {}) {
     this.#limit = limit;
     this.#mostWaiting = mostWaiting;
@@ -60,25 +59,25 @@ export class Slots {
     };
   }
 
-  /** Places on each key. */
+  /** Slots of each key. */
   get limitPerLane(): number {
     return this.#limit;
   }
 
-  /** Places nobody has on one key. */
+  /** Free slots of one key. */
   freeIn(lane: number): number {
     const counts = this.#lanes[lane];
     return counts === undefined ? 0 : this.#limit - counts.live - counts.batch;
   }
 
-  /** Slots of live calls on one key. */
+  /** Slots of one key in use by live calls. */
   liveIn(lane: number): number {
     return this.#lanes[lane]?.live ?? 0;
   }
 
   /**
-   * A slot now, or undefined: for a call that must not be half-served.
-   * @param lane the key it must belong to; the one with the most room when absent
+   * Takes a slot without waiting; undefined when none is free.
+   * @param lane index of the key; the one with the most free slots when absent
    */
   tryReserve(priority: SlotPriority = 'live', lane?: number): Slot | undefined {
     if (lane === undefined) return this.free > 0 ? this.#take(priority) : undefined;
@@ -128,7 +127,7 @@ export class Slots {
     };
   }
 
-  /** The lane that has the most room, so that no key is at its limit while another is idle. */
+  /** The lane with the most free slots. */
   #emptiest(): number {
     const used = this.#lanes.map(({ live, batch }) => live + batch);
     return used.indexOf(Math.min(...used));

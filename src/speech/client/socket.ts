@@ -10,9 +10,9 @@ import { serviceUrl } from './settings.ts';
 
 export interface SocketListener {
   text(text: string): void;
-  /** Lent for the time of the call: whoever keeps them copies. */
+  /** The bytes are valid during the call only: copy them to keep them. */
   binary(bytes: Uint8Array): void;
-  /** Told once, after which nothing follows. */
+  /** Called once, as the last event. */
   closed(code: number, reason: string): void;
 }
 
@@ -25,15 +25,15 @@ export interface SocketOptions {
   /** Longest time until the socket is open; 5 s when absent. */
   readonly timeoutMs?: number | undefined;
   readonly signal: AbortSignal;
-  /** Hides the credential of the socket in what the server says; nothing is hidden when absent. */
+  /** Masks the socket's credential in the server's texts. */
   readonly mask?: MaskSecret;
 }
 
-/** Longest message that is read: a second of 48 kHz PCM is far below it. */
+/** Longest message; a second of 48 kHz PCM is far below it. */
 const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
 const MOST_REFUSAL_CHARACTERS = 4_096;
 const DEFAULT_TIMEOUT_MS = 5_000;
-/** The documents name no keep-alive message, so a socket whose other end has vanished is found out by ping. */
+/** The documents have no keep-alive message: pings detect a dead connection. */
 const PING_EVERY_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -101,7 +101,7 @@ function socketUrl(baseUrl: string, { path = '/v1/realtime', query = {} }: Pick<
   return url;
 }
 
-/** Never rejects: a body that breaks off is still a refusal. */
+/** The error of a refused upgrade. Never rejects. */
 async function refusedUpgrade(response: IncomingMessage, mask: MaskSecret): Promise<Error> {
   let text = '';
   try {
@@ -111,14 +111,14 @@ async function refusedUpgrade(response: IncomingMessage, mask: MaskSecret): Prom
       if (text.length >= MOST_REFUSAL_CHARACTERS) break;
     }
   } catch {
-    // What has come is told.
+    // The part that arrived is reported.
   }
   const sent = response.headers['x-request-id'];
   const requestId = typeof sent === 'string' ? mask(sent) : undefined;
   return errorOfAnswer('socket upgrade', response.statusCode ?? 0, mask(text), requestId);
 }
 
-/** An open socket to the platform. Pings it, and cuts it when nothing has answered between two pings. */
+/** An open socket to the platform; terminated when a ping gets no answer before the next one. */
 export class PlatformSocket {
   readonly #socket: WebSocket;
   readonly #writes: LentWrites;
@@ -127,7 +127,7 @@ export class PlatformSocket {
   #isClosing = false;
   #timer: Timer;
 
-  /** @param stream what it was upgraded from */
+  /** @param stream the socket that was upgraded */
   constructor(socket: WebSocket, stream: Socket | undefined, listener: SocketListener, clock: Clock) {
     this.#socket = socket;
     this.#writes = new LentWrites(socket, stream, true);
@@ -151,7 +151,7 @@ export class PlatformSocket {
     return this.#socket.readyState === WebSocket.OPEN;
   }
 
-  /** Bytes that were sent but not yet taken by the system. */
+  /** Sent bytes that the kernel has not taken yet. */
   get bufferedBytes(): number {
     return this.#socket.bufferedAmount;
   }
@@ -163,7 +163,7 @@ export class PlatformSocket {
     else this.#writes.sendBinary(data);
   }
 
-  /** Reads nothing until `resume`, so that the sender is held back. */
+  /** Stops reading until `resume`, which holds the sender back. */
   pause(): void {
     this.#socket.pause();
     // Pongs are not read either.
@@ -177,7 +177,7 @@ export class PlatformSocket {
     if (this.isOpen) this.#timer = this.#clock.after(PING_EVERY_MS, () => this.#ping());
   }
 
-  /** Closes with 1000; cuts the connection when the other end does not agree within a second of the first time. */
+  /** Closes with 1000; terminates the connection when the other end does not answer within a second of the first call. */
   close(): void {
     if (this.#isClosing || this.#socket.readyState === WebSocket.CLOSED) return;
     this.#isClosing = true;
@@ -199,8 +199,8 @@ export class PlatformSocket {
 }
 
 /**
- * Whether a new session may be opened after a WebSocket closed with this code. Going away, no code, abnormal, internal
- * error, restart, try later and a failed TLS handshake pass; a normal end and everything that says "you did wrong" do not.
+ * Whether a new session may be opened after a WebSocket closed with this code: yes for going away, no code, abnormal, internal
+ * error, restart, try later and a failed TLS handshake; no for a normal end and for client errors.
  */
 export function isRecoverableClose(code: number): boolean {
   return RECOVERABLE.has(code);

@@ -1,27 +1,27 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 
-/** A token that another process minted; only who has the API key can open it. */
+/** A token minted by any process with the same API key, which is needed to decrypt it. */
 export interface SharedToken {
   /** The token, encrypted with a key made from the API key. */
   readonly sealed: string;
-  /** Time until it ends. */
+  /** Time until it expires. */
   readonly lifeMs: number;
 }
 
 /**
- * What processes with the same API key share: its budget of 60 mints a minute (document 1, limits) and its newest token. No
- * method rejects: a store that is away answers as if it were empty.
+ * Shared by processes with the same API key: its budget of 60 mints a minute (document 1, limits) and its newest token. No method
+ * rejects: an unreachable store answers as if it were empty.
  */
 export interface TokenStore extends AsyncDisposable {
-  /** Takes one of this minute's mints. @returns 0 when there was one, else the time in ms until there may be */
+  /** Takes one of this minute's mints. @returns 0, or the time in ms until the next one may be free */
   takeMint(keyId: string): Promise<number>;
-  /** The newest token that still lives. @param keyId a hash of the API key, as in every method */
+  /** The newest token that has not expired. @param keyId a hash of the API key, as in every method */
   read(keyId: string): Promise<SharedToken | undefined>;
-  /** Puts this token in the place of the last. */
+  /** Replaces the stored token. */
   write(keyId: string, token: SharedToken): Promise<void>;
-  /** Whether `owner` is the one to mint now: nobody else is for the next `holdMs`. */
+  /** Claims the right to mint for `holdMs`. @returns whether `owner` has it */
   claim(keyId: string, owner: string, holdMs: number): Promise<boolean>;
-  /** Gives a claim back; that of another owner stays. */
+  /** Releases a claim of this owner. */
   release(keyId: string, owner: string): Promise<void>;
 }
 

@@ -13,12 +13,12 @@ export interface TokenSourceOptions {
   readonly apiKey: string;
   readonly clock: Clock;
   readonly fetch: typeof fetch;
-  /** Lifetime to ask for, in whole seconds; 900 when absent, and never more than the 86,400 that the platform gives. */
+  /** Lifetime to request, in whole seconds; 900 when absent, at most the platform's 86,400. */
   readonly lifeSeconds?: number;
   readonly random?: () => number;
   /** Aborts a mint that is still under way when the client is closed. */
   readonly closing?: AbortSignal;
-  /** Budget and token shared with others of the same key; one of its own when absent. Who made it closes it. */
+  /** Shares budget and token with other processes of the key; in memory when absent. Its creator closes it. */
   readonly store?: TokenStore;
 }
 
@@ -31,28 +31,27 @@ interface Held {
 const DEFAULT_LIFE_SECONDS = 900;
 /** Document 1, limits. */
 const MOST_LIFE_SECONDS = 86_400;
-/** Waits of the documents' example; at most this many repeats. */
+/** The waits of the documents' example. */
 const BACKOFF = { firstMs: 1_000, factor: 2, maxMs: 4_000, jitter: 0.25 } as const;
 const MOST_REPEATS = 3;
 /** No further try begins later than this after the first. */
 const DEADLINE_MS = 150_000;
-/** A token is renewed when this share of its life is left, or this long before its end, whichever is shorter. */
+/** A token is renewed when this share of its lifetime is left, or this long before its end, whichever is later. */
 const REFRESH_SHARE = 0.2;
 const MOST_MARGIN_MS = 120_000;
-/** Up to this share of the margin passes by chance before the renewal, so that processes do not all renew at once. */
+/** The renewal is delayed by a random part of this share, so that processes do not all renew at once. */
 const REFRESH_JITTER = 0.5;
 /** After a failed renewal the old token is used this long before the next try. */
 const RENEWAL_PAUSE_MS = 5_000;
-/** While another process mints, its token is looked for this often, and so many times. */
+/** Poll interval for another process's token, and number of polls. */
 const LOOK_EVERY_MS = 100;
 const MOST_LOOKS = 20;
 const CLAIM_MS = 15_000;
 
 /**
- * Mints access tokens and keeps one until it is close to its end (document 1). Concurrent callers share one mint; a token
- * that still lives is used while its successor is fetched; processes that share a store share tokens too. The API key goes
- * nowhere but into the `api-key` header of the token endpoint. Schedules by the monotonic clock, so a wrong wall clock
- * changes nothing.
+ * Mints access tokens and keeps one until shortly before it expires (document 1). Concurrent callers share one mint; the current
+ * token is used while the next one is fetched; processes that share a store share tokens. The API key is sent only in the `api-key`
+ * header of the token endpoint. Times are monotonic, so a wrong wall clock changes nothing.
  */
 export class TokenSource implements Tokens {
   readonly #options: TokenSourceOptions;
@@ -90,12 +89,12 @@ export class TokenSource implements Tokens {
     return minted.token;
   }
 
-  /** When the token that is held ends, in ms from now; undefined when none is. */
+  /** Time in ms until the current token expires; undefined without one. */
   get lifeLeftMs(): number | undefined {
     return this.#held === undefined ? undefined : Math.max(0, this.#held.expiresAtMs - this.#options.clock.nowMs());
   }
 
-  /** Forgets a token that the platform refused; one that was replaced already changes nothing. */
+  /** Drops a token that the platform refused, unless it was replaced already. */
   invalidate(token: string): boolean {
     if (this.#held?.token === token) {
       this.#held = undefined;
@@ -108,7 +107,7 @@ export class TokenSource implements Tokens {
     return '[token source]';
   }
 
-  /** In the background: nobody waits for it, and nobody fails with it. */
+  /** Renews in the background; a failure is ignored. */
   #renew(): void {
     this.#mint().catch(() => {
       this.#noRenewalBeforeMs = this.#options.clock.nowMs() + RENEWAL_PAUSE_MS;
@@ -123,17 +122,17 @@ export class TokenSource implements Tokens {
     });
   }
 
-  /** The token of another process where there is a better one than ours, else a new one. */
+  /** Another process's token if it is better than the current one, else a new one. */
   async #obtain(): Promise<Held> {
     const { clock, closing } = this.#options;
     try {
       for (let looks = 0; ; looks += 1) {
         const shared = await this.#shared();
         if (shared !== undefined) return shared;
-        // Whoever has the claim may have died: after a while there is more than one.
+        // The process with the claim may have died: after a while this one mints too.
         if (looks >= MOST_LOOKS) break;
         if (await this.#store.claim(this.#keyId, this.#owner, CLAIM_MS)) {
-          // Whoever had it before may have minted since we looked.
+          // The previous owner may have minted since the last look.
           const justMinted = await this.#shared();
           if (justMinted !== undefined) return justMinted;
           break;

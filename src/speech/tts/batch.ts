@@ -10,36 +10,36 @@ import { wholeAudio } from './whole-audio.ts';
 import { checkText, codePoints, type SpeechFormat, speechFields, type SpeechOptions } from './speech-fields.ts';
 import { serviceUrl } from '../client/settings.ts';
 
-/** A text to speak by the batch endpoint, and how its audio is to come. */
+/** A text for the batch endpoint, and the form of its audio. */
 export interface BatchSpeechOptions extends SpeechOptions {
   /** `mp3` when absent, as in the documents. */
   readonly format?: SpeechFormat;
-  /** Cuts a text over 500 characters at sentence ends and joins what comes; FLAC and OGG cannot be joined. */
+  /** Cuts a text over 500 characters at sentence ends and joins the audio; FLAC and OGG cannot be joined. */
   readonly splitLong?: boolean;
-  /** Told when a piece of a cut text has been spoken. */
+  /** Called after each part of a cut text. */
   readonly onPiece?: (done: number, pieces: number) => void;
   /** `batch` when absent. */
   readonly priority?: SlotPriority;
 }
 
-/** Speech that is being answered. Read it or close it: until then it holds a slot of the platform. */
+/** The audio of a synthesis. Read it or close it: until then it holds a slot of the platform. */
 export interface SpokenAudio {
   readonly format: SpeechFormat;
   readonly contentType: string | undefined;
-  /** As the answer's `X-Sample-Rate` says, never assumed; undefined when it does not say. */
+  /** From the answer's `X-Sample-Rate`; undefined without that header. */
   readonly sampleRateHz: number | undefined;
-  /** Of the first request, where the text was cut. */
+  /** Of the first request, when the text was cut. */
   readonly requestId: string | undefined;
-  /** As it arrives, once; leaving the loop stops the synthesis. @throws SpeechError when it breaks off */
+  /** The audio as it arrives; readable once. Leaving the loop stops the synthesis. @throws SpeechError when it breaks off */
   readonly audio: AsyncIterable<Uint8Array>;
-  /** Stops the synthesis, for one who does not read it to its end. */
+  /** Stops the synthesis. */
   close(): void;
 }
 
-/** Requests of a cut text that are made ahead of the one that is read. */
+/** Requests of a cut text that run ahead of the reader. */
 const AHEAD = 3;
 const SHORT_CHARACTERS = 500;
-/** The platform's own limit is 300 s (TTS doc, limits); longer, so that its 504 is seen. */
+/** Above the platform's own limit of 300 s (TTS doc, limits), so that its 504 arrives. */
 const LONG_TIMEOUT_MS = 330_000;
 const JOINABLE: ReadonlySet<SpeechFormat> = new Set(['pcm', 'wav', 'mp3', 'mulaw', 'alaw']);
 
@@ -47,7 +47,7 @@ const JOINABLE: ReadonlySet<SpeechFormat> = new Set(['pcm', 'wav', 'mp3', 'mulaw
  * Speaks a text: `POST {tts_url}/v1/audio/speech`. Resolves with the head of the answer; audio follows as it is made.
  * @throws SpeechRequestError before anything is sent for what the documents rule out; SpeechError by status; the signal's
  * reason when aborted
- * @param closing stops it like the signal: the client's own end
+ * @param closing the client's own end; stops it like the signal
  */
 export async function synthesize(
   http: SpeechHttp,
@@ -118,7 +118,7 @@ function rateOf({ response }: Exchange): number | undefined {
   return Number.isInteger(rate) && rate > 0 ? rate : undefined;
 }
 
-/** The body, with a typed error where the connection breaks. */
+/** The body, with a typed error when the connection breaks. */
 async function* bodyOf(
   exchange: Exchange,
   format: SpeechFormat,
@@ -155,11 +155,11 @@ interface Pieces {
   readonly format: SpeechFormat;
   readonly signal: AbortSignal;
   readonly onDone: (done: number) => void;
-  /** Stops what was made ahead and is not wanted any more. */
+  /** Stops the requests that run ahead. */
   readonly close: () => void;
 }
 
-/** The parts of a cut text, each whole, in the order of the text; a few are made ahead. */
+/** The audio of a cut text, part by part in order; a few parts are made ahead. */
 async function* inOrder({
   first,
   rest,
@@ -182,7 +182,7 @@ async function* inOrder({
     for (let done = 1; ; done += 1) {
       for (; next < rest.length && begun.length < AHEAD; next += 1) {
         const part = later(rest[next] ?? '');
-        // Heard where it is waited for; until then nobody else may take it for unhandled.
+        // Its rejection is handled where the part is awaited.
         part.catch(() => undefined);
         begun.push(part);
       }
@@ -203,7 +203,7 @@ async function wholeBody(exchange: Exchange, format: SpeechFormat, signal: Abort
   return Buffer.concat(parts);
 }
 
-/** One valid file of many: its header says how long it is, so it comes when all parts are there. */
+/** Joins WAV files into one; its header has the length, so it starts when all parts are there. */
 async function* oneWav(parts: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   const samples: Int16Array[] = [];
   let rateHz: number | undefined;

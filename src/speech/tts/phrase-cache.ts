@@ -7,9 +7,9 @@ import type { PhraseFiles } from './phrase-files.ts';
 
 export interface PhraseCacheOptions {
   readonly clock: Clock;
-  /** Where prepared sentences are kept over restarts; in memory alone when absent. */
+  /** Keeps prepared sentences over restarts; memory only when absent. */
   readonly files?: PhraseFiles;
-  /** Names the platform that speaks: another one has other voices. */
+  /** Identifies the platform, since each has its own voices. */
   readonly source?: string;
   /** Of prepared sentences; about half an hour of mu-law when absent. */
   readonly mostBytes?: number;
@@ -19,18 +19,17 @@ export interface PhraseCacheOptions {
 
 const DEFAULT_MOST_BYTES = 16 * 1024 * 1024;
 const DEFAULT_MOST_PERSONAL_BYTES = 8 * 1024 * 1024;
-/** What is longer than this is not a phrase. */
+/** Longest prepared sentence. */
 const MOST_PHRASE_MS = 60_000;
-/** What is said to one caller and longer than this is hardly said again, and would be held for every call at once. */
+/** Longest personal sentence: longer ones are rarely repeated, and would take memory in each call. */
 const MOST_PERSONAL_PHRASE_MS = 8_000;
-/** Long enough for a call that asks the same thing again. */
+/** Long enough for a repeated question in a call. */
 const PERSONAL_LIFE_MS = 10 * 60_000;
 
 /**
- * Keeps spoken sentences, so that fixed prompts start in the same tick and are there when the platform is not. Keyed by
- * everything that changes the sound. Prepared sentences are the same for everybody. What else is spoken may be about a
- * person, unless the request denies it: it is kept for ten minutes, in a place of its own, encrypted and named by a hash with
- * keys that only this process has, and never on disk.
+ * Caches synthesised sentences, so that fixed prompts start in the same tick and work without the platform. The key has everything
+ * that changes the sound. Prepared sentences are the same for all callers. Other sentences may be personal, unless the request says
+ * otherwise: they are kept for ten minutes, separately, encrypted and named by a hash with keys of this process, and never on disk.
  */
 export class PhraseCache implements Synthesizer {
   readonly #synthesizer: Synthesizer;
@@ -47,7 +46,7 @@ export class PhraseCache implements Synthesizer {
     this.#personal = new PhraseStore(clock, mostPersonalBytes);
   }
 
-  /** The audio of a sentence that is in memory. */
+  /** A sentence's audio, if it is in memory. */
   cached(request: SynthesisRequest): Uint8Array | undefined {
     const key = this.#keyOf(request);
     const prepared = this.#prepared.get(key);
@@ -63,8 +62,8 @@ export class PhraseCache implements Synthesizer {
   }
 
   /**
-   * Brings sentences into memory, from disk where they are there, else spoken one after the other.
-   * @throws what the synthesizer throws, with the rest unprepared
+   * Loads sentences into memory, from disk or by synthesis, one after the other.
+   * @throws the synthesizer's error; the remaining sentences stay unprepared
    */
   async prepare(requests: readonly SynthesisRequest[], signal: AbortSignal): Promise<void> {
     const { files } = this.#options;
@@ -77,7 +76,7 @@ export class PhraseCache implements Synthesizer {
         continue;
       }
       const parts: Uint8Array[] = [];
-      // Live calls go first: a prompt that is not ready is spoken when it is needed.
+      // Live calls go first: a prompt that is not ready is synthesised when it is needed.
       const spoken = this.#synthesizer.speak({ ...request, priority: 'batch' }, signal);
       for await (const audio of spoken) parts.push(Buffer.from(audio));
       const audio = Buffer.concat(parts);
@@ -92,7 +91,7 @@ export class PhraseCache implements Synthesizer {
     let length = 0;
     for await (const audio of this.#synthesizer.speak(request, signal)) {
       length += audio.length;
-      // What is too long to be kept is not held until its end.
+      // Audio that is too long for the cache is not collected further.
       if (lengthMs(request, length) <= MOST_PERSONAL_PHRASE_MS) parts.push(Buffer.from(audio));
       else parts.length = 0;
       yield audio;
@@ -125,7 +124,7 @@ interface Kept {
   readonly untilMs: number;
 }
 
-/** Bytes by name, up to so many in all; the least recently used go first, and each when its time is over. */
+/** An LRU cache of bytes by name, with a limit of all bytes and a lifetime for each entry. */
 export class PhraseStore {
   readonly #clock: Clock;
   readonly #mostBytes: number;

@@ -6,7 +6,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { seal, sealingKey, unseal } from '../client/sealed.ts';
 
 export interface PhraseFilesOptions {
-  /** A folder of its own; made when it is not there. */
+  /** A folder for these files only; made when missing. */
   readonly folder: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -15,21 +15,20 @@ export interface PhraseFilesOptions {
 }
 
 const DEFAULT_MOST_BYTES = 256 * 1024 * 1024;
-/** A platform may give a voice another sound: what is older is spoken anew. */
+/** Older files are synthesised again, since a platform may change a voice. */
 const LIFE_MS = 30 * 24 * 3_600_000;
-/** What has another ending is no phrase, and nobody writes at it any more after this. */
+/** Age after which a file with another ending counts as a leftover. */
 const LEFTOVER_MS = 10 * 60_000;
 const ENDING = '.phrase';
 const KEY_FILE = 'key';
 const KEY_BYTES = 32;
-/** When it was made, in ms since 1970, before the audio. */
+/** Length of the time stamp (ms since 1970) before the audio. */
 const STAMP_BYTES = 8;
 
 /**
- * Prepared sentences on disk, so that a restart need not pay for them again; nothing that is said to one caller is among them.
- * Names are keyed hashes and tell nothing; files are sealed (AES-256-GCM, the key beside them, readable by the owner alone), so
- * that one that was changed or cut off is never played. The least recently used go first. A disk that refuses costs only the
- * cache: nothing here rejects.
+ * Prepared sentences on disk, so that a restart does not pay for them again; personal sentences are never among them. Names are
+ * keyed hashes; files are sealed (AES-256-GCM, with the key beside them, readable by the owner only), so that a changed or truncated
+ * file is never played. The least recently used are removed first. Disk errors disable only the cache: nothing here rejects.
  */
 export class PhraseFiles {
   readonly #options: PhraseFilesOptions;
@@ -74,7 +73,7 @@ export class PhraseFiles {
     });
   }
 
-  /** Removes what a process left half written, and the least recently used beyond the limit. */
+  /** Removes leftovers, and the least recently used files above the limit. */
   async #prune(): Promise<void> {
     const { clock, folder, mostBytes = DEFAULT_MOST_BYTES } = this.#options;
     const files = await Promise.all(
@@ -104,7 +103,7 @@ export class PhraseFiles {
     const { folder } = this.#options;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, KEY_FILE);
-    // Another process may be first: then its key is the one.
+    // Another process may be first: its key is used then.
     await writeFile(path, randomBytes(KEY_BYTES), { mode: 0o600, flag: 'wx' }).catch(() => undefined);
     const key = await readFile(path);
     if (key.length !== KEY_BYTES) throw new Error('the key of the phrase cache is not whole; remove the folder of the cache');
@@ -121,7 +120,7 @@ export class PhraseFiles {
   }
 }
 
-/** Keyed, so that nobody can find out a sentence by hashing guesses. */
+/** A keyed hash, so that sentences cannot be found by hashing guesses. */
 function nameOf(secret: Uint8Array, key: string): string {
   const digest = createHmac('sha256', sealingKey(secret, 'phrase name')).update(key).digest('hex').slice(0, 40);
   return `${digest}${ENDING}`;

@@ -4,8 +4,8 @@ import type { SlotPriority } from '../client/slots.ts';
 import { checkText, type SpeechFormat, streamEncoding } from './speech-fields.ts';
 
 /**
- * How a synthesis is asked for; the three are equivalent (TTS doc, "WebSocket"): everything in one message, settings in a
- * config message before it, or settings in the address. Text never goes into the address, which is logged.
+ * The three equivalent ways to request a synthesis (TTS doc, "WebSocket"): everything in one message, settings in a config message
+ * before it, or settings in the address. The text never goes into the address, which is logged.
  */
 export type RequestStyle = 'message' | 'config' | 'query';
 
@@ -15,15 +15,15 @@ export interface StreamedSpeechOptions {
   readonly text: string;
   /** A name from the health answer. */
   readonly voice: string;
-  /** ISO 639 code of an Indic language or English; told from the script when absent. */
+  /** ISO 639 code of an Indic language or English; detected from the script when absent. */
   readonly language?: string;
   /** 0.25 to 4.0; 1.0 when absent. */
   readonly speed?: number | undefined;
-  /** Drops what is quieter than -40 dB at both ends. */
+  /** Removes silence below -40 dB at both ends. */
   readonly trimSilence?: boolean;
   /** `pcm` (16-bit little-endian), `mulaw` or `alaw`; containers are refused. `pcm` when absent. */
   readonly format?: SpeechFormat;
-  /** What is yielded, whatever the platform makes; 8,000 for mulaw and alaw and 24,000 for pcm when absent. */
+  /** Rate of the yielded audio, resampled if needed; 8,000 for mulaw and alaw and 24,000 for pcm when absent. */
   readonly sampleRateHz?: number;
   /** `message` when absent. */
   readonly style?: RequestStyle;
@@ -31,10 +31,10 @@ export interface StreamedSpeechOptions {
   readonly priority?: SlotPriority | undefined;
 }
 
-/** What goes over the wire for one synthesis, and what its audio is brought to. */
+/** The messages of one synthesis, and the format of its audio. */
 export interface WireRequest {
   readonly wanted: AudioFormat;
-  /** Of an address of its own; a socket opened with it serves this request alone. */
+  /** Query of the socket's address; such a socket serves only this request. */
   readonly query: Readonly<Record<string, string>> | undefined;
   readonly messages: readonly object[];
   readonly priority: SlotPriority;
@@ -43,7 +43,7 @@ export interface WireRequest {
 const PCM_RATE_HZ = 24_000;
 const LINE_RATE_HZ = 8_000;
 
-/** @throws SpeechRequestError for a text, speed or format that the socket does not take, before anything is sent */
+/** @throws SpeechRequestError for an invalid text, speed or format */
 export function wireRequest(options: StreamedSpeechOptions): WireRequest {
   const { text, voice, language, speed, trimSilence, format = 'pcm', style = 'message', priority = 'live' } = options;
   checkText(text);
@@ -61,7 +61,7 @@ export function wireRequest(options: StreamedSpeechOptions): WireRequest {
     ...(trimSilence === undefined ? {} : { trim_silence: trimSilence }),
   };
   const base = { wanted: { encoding, rateHz }, priority };
-  // The table of inbound fields wants model, input and voice in the message that starts it, whatever was said before.
+  // The documents require model, input and voice in the start message, also after a config message.
   const start = { model: 'zero-indic', input: text, voice };
   switch (style) {
     case 'message':
@@ -69,7 +69,7 @@ export function wireRequest(options: StreamedSpeechOptions): WireRequest {
     case 'config':
       return { ...base, query: undefined, messages: [{ type: 'config', model: 'zero-indic', ...settings }, start] };
     case 'query': {
-      // PCM is asked for as `encoding` in an address (TTS doc, "WebSocket", way 1).
+      // In an address PCM is requested as `encoding` (TTS doc, "WebSocket", way 1).
       const named = Object.entries(settings).map(([name, value]): [string, string] =>
         name === 'response_format' && format === 'pcm' ? ['encoding', 'pcm'] : [name, String(value)],
       );

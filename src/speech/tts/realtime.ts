@@ -3,7 +3,7 @@ import { TELEPHONE_FORMAT } from '../../audio/format.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import { backoffDelayMs } from '../../kernel/backoff.ts';
 import { type Clock, stayAwake } from '../../kernel/clock.ts';
-import type { Breaker } from '../client/circuit-breaker.ts';
+import type { CircuitBreaker } from '../client/circuit-breaker.ts';
 import type { Tokens } from '../client/credentials.ts';
 import { eitherSignal } from '../client/deadline.ts';
 import { SpeechAuthError, SpeechError, SpeechUnavailableError } from '../client/errors.ts';
@@ -18,14 +18,14 @@ export interface RealtimeSynthesizerOptions {
   readonly tokens: Tokens | readonly Tokens[];
   readonly clock: Clock;
   readonly slots: Slots;
-  readonly breaker?: Breaker;
-  /** Time to open a socket. */
+  readonly breaker?: CircuitBreaker;
+  /** Time limit for opening a socket. */
   readonly connectTimeoutMs?: number | undefined;
   readonly random?: () => number;
 }
 
 interface Attempt {
-  /** Whether a socket that was kept may be taken. */
+  /** Whether an idle socket may be used again. */
   readonly mayReuse: boolean;
   heard: boolean;
   reused: boolean;
@@ -33,7 +33,7 @@ interface Attempt {
 
 const BACKOFF = { firstMs: 150, factor: 2, maxMs: 1_000, jitter: 0.2 } as const;
 const MOST_REPEATS = 2;
-/** Of the places on a key, so many may be kept by open sockets that wait for the next sentence. */
+/** Share of a key's slots that idle sockets may take. */
 const MOST_IDLE_SHARE = 0.25;
 
 /** The realtime synthesizer of the platform's documents: `WS {tts_url}/v1/realtime`. */
@@ -63,7 +63,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
   }
 
   /**
-   * Speaks a text in the format and at the rate that was asked for, yielded as it is made, oldest first.
+   * Speaks a text in the requested format and rate; yields audio as it is made.
    * @throws SpeechRequestError for what the socket does not take, SpeechAuthError, SpeechUnavailableError, SpeechFailedError,
    * SpeechProtocolError; the signal's reason when aborted
    */
@@ -85,9 +85,9 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
         } catch (error) {
           if (signal.aborted) throw error;
           if (error instanceof SpeechUnavailableError && !attempt.reused) breaker?.failed();
-          // After audio was heard a repeat would say it twice.
+          // No retry after the first audio: it would be spoken twice.
           if (!(error instanceof SpeechError) || !error.retryable || attempt.heard) throw error;
-          // A kept socket that had died in the meantime says nothing about the platform, but maybe of the others that are kept: a new one at once.
+          // A dead idle socket says nothing about the platform, but the other idle ones may be dead too: use a new one.
           mayReuse = false;
           if (attempt.reused) continue;
           if (repeats >= MOST_REPEATS) throw error;
@@ -100,27 +100,27 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
     }
   }
 
-  /** Opens a socket for the next text while nobody waits for it, when a slot is free for it. Never rejects. */
+  /** Opens a socket ahead of the next text if a slot is free. Never rejects. */
   async warm(): Promise<void> {
     const { signal } = this.#closing;
     const { slots } = this.#options;
     if (signal.aborted || slots.free <= 0) return;
     const slot = slots.tryReserve();
     const lane = slot?.lane ?? 0;
-    // Which key the next text will use; the place itself is not kept.
+    // The slot only tells which key the next text will use.
     slot?.release();
     if (this.#idle.has(lane)) return;
     this.#warming ??= this.#open(lane, undefined, signal)
       .then(
         (socket) => this.#keep(lane, socket),
-        // Whoever speaks next tries again, and hears what is wrong.
+        // The next text tries again and reports the error.
         () => undefined,
       )
       .finally(() => (this.#warming = undefined));
     await this.#warming;
   }
 
-  /** Stops what is being spoken and closes every socket. */
+  /** Stops all syntheses and closes all sockets. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort(new Error('the speech client was closed'));
     this.#idle.close();
@@ -139,7 +139,7 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
       }
       whole = true;
     } finally {
-      // A socket that was left in the middle would go on being paid for: it is closed.
+      // An unfinished synthesis would be charged to its end: its socket is closed.
       if (whole && query === undefined && messages.length === 1) this.#keep(lane, socket);
       else socket.close();
     }
@@ -151,11 +151,11 @@ export class RealtimeSynthesizer implements Synthesizer, AsyncDisposable {
       return;
     }
     const { slots } = this.#options;
-    // Open sockets may count as requests: those that are idle leave room for others.
+    // Open sockets may count as requests: idle ones leave slots free.
     this.#idle.keep(lane, socket, Math.max(1, Math.min(Math.floor(slots.limitPerLane * MOST_IDLE_SHARE), slots.freeIn(lane))));
   }
 
-  /** A refused upgrade may be an expired token: mint once, repeat once (document 1, rule 4). */
+  /** A refused upgrade may mean an expired token: mints and retries once (document 1, rule 4). */
   async #open(lane: number, query: WireRequest['query'], signal: AbortSignal): Promise<SynthesisSocket> {
     const { ttsUrl, clock, connectTimeoutMs: timeoutMs } = this.#options;
     const tokens = this.#tokens[lane];

@@ -1,12 +1,12 @@
-/** Longest piece that is synthesized at once, in code points (TTS doc: under 500 is recommended). */
+/** Longest text of one synthesis, in code points (TTS doc: under 500 is recommended). */
 const MOST_CHARACTERS = 499;
-/** A first sentence longer than this begins with its first clauses, so that speech starts early. */
+/** A longer first sentence is cut after its first clauses, so that speech starts early. */
 const MOST_FIRST_CHARACTERS = 100;
 
 /**
- * Cuts a text into what is synthesized one by one, mostly sentences; joined the pieces are the text. A cut stands behind a
- * sentence mark and the space after it, in every script the platform speaks, never inside a number, a time, an
- * abbreviation, a grapheme cluster or a formula `$…$`; a sentence that is too long is cut behind a clause, else at a space.
+ * Cuts a text into pieces to synthesise, mostly sentences; the joined pieces are the text. A cut is after a sentence mark and its
+ * space, in every script that the platform speaks, and never inside a number, a time, an abbreviation, a grapheme cluster or a
+ * formula `$…$`. A sentence that is too long is cut after a clause, else at a space.
  * @param mostCharacters longest piece in code points; only a single cluster or formula may be longer
  */
 export function splitForSpeech(text: string, mostCharacters = MOST_CHARACTERS): string[] {
@@ -15,8 +15,8 @@ export function splitForSpeech(text: string, mostCharacters = MOST_CHARACTERS): 
 }
 
 /**
- * Cuts a text that comes in parts, such as a streamed reply. However the text is cut into parts, the pieces are those of
- * `splitForSpeech`; each is given as soon as nothing that follows can change it.
+ * Cuts a streamed text. The pieces are those of `splitForSpeech`, however the text arrives; each is returned as soon as no further
+ * text can change it.
  */
 export class SentenceCutter {
   readonly #mostCharacters: number;
@@ -30,13 +30,13 @@ export class SentenceCutter {
     this.#mostCharacters = mostCharacters;
   }
 
-  /** @returns the pieces that are certain now, oldest first */
+  /** @returns the pieces that are final now, oldest first */
   push(text: string): string[] {
     this.#text += text;
     return this.#take(false);
   }
 
-  /** The text is over. @returns what was left of it; the cutter may then be used for another text */
+  /** Ends the text. @returns the remaining pieces; the cutter can then be used for another text */
   flush(): string[] {
     const pieces = this.#take(true);
     this.#isFirst = true;
@@ -61,31 +61,30 @@ export class SentenceCutter {
 interface PieceLimits {
   /** Longest piece, in code points. */
   readonly most: number;
-  /** A sentence longer than this is cut at the last clause mark before it, in code points. */
+  /** A longer sentence is cut at the last clause mark before this, in code points. */
   readonly mostBeforeClause: number;
 }
 
-/** A grapheme cluster or a formula: what is never cut. Positions in UTF-16 units. */
+/** A grapheme cluster or a formula, which is never cut. Positions in UTF-16 units. */
 interface Atom {
   readonly from: number;
   readonly until: number;
   readonly isFormula: boolean;
 }
 
-/** A clause shorter than this, in code points, is not spoken by itself. */
+/** Shortest clause that is spoken by itself, in code points. */
 const LEAST_CLAUSE = 12;
-/** More than any formula and what decides whether it is one. */
+/** Longer than any formula with the characters that decide it. */
 const FORMULA_WINDOW = 256;
 
 const segmenter = new Intl.Segmenter();
 const sayable = /[\p{L}\p{N}]/u;
 
 /**
- * How many UTF-16 units at the head of the text are spoken as one: a sentence with the space behind it, or as much of a
- * longer one as the limits allow. Never ends inside a grapheme cluster or a formula, nor between digits while there is
- * another place.
- * @param isEnd whether nothing follows the text
- * @returns undefined when that depends on what follows; an answer never changes when the text grows
+ * Length of the first piece in UTF-16 units: a sentence with its space, or as much of a longer one as the limits allow. It never
+ * ends inside a grapheme cluster or a formula, nor between digits if another place exists.
+ * @param isEnd whether the text is complete
+ * @returns undefined when it depends on further text; a result never changes when the text grows
  */
 function pieceUnits(text: string, limits: PieceLimits, isEnd: boolean): number | undefined {
   const cuts = new Cuts(text, limits);
@@ -97,14 +96,14 @@ function pieceUnits(text: string, limits: PieceLimits, isEnd: boolean): number |
     if (end === undefined) return undefined;
     if (end === 0 || !cuts.fits(end) || !sayable.test(text.slice(0, end))) continue;
     if (sayable.test(text.slice(end))) return end;
-    // A tail that nobody can say belongs to this sentence; more text may still give it words.
+    // A tail without words belongs to this sentence, unless more text gives it words.
     if (!isEnd) return undefined;
     return cuts.fits(text.length) ? text.length : end;
   }
   return isEnd ? text.length : undefined;
 }
 
-/** The atoms of a text; undefined in place of one that what follows may still change. */
+/** The atoms of a text; undefined for one that further text may change. */
 function* atoms(text: string, isEnd: boolean): Generator<Atom | undefined> {
   let formulaUntil = 0;
   for (const { segment, index: from } of segmenter.segment(text)) {
@@ -127,8 +126,8 @@ function formulaAt(text: string, from: number, isEnd: boolean): number | undefin
 }
 
 /**
- * Where the sentence ends that has its last mark or closing quote in this atom, the space behind it included; 0 when none
- * does, undefined when what follows decides it. More space than `most` is not gone through: such a sentence fits nowhere.
+ * End of the sentence whose last mark or closing quote is this atom, with its space; 0 when no sentence ends here, undefined when
+ * further text decides. At most `most` spaces are searched.
  */
 function sentenceUnits(text: string, atom: Atom, most: number, isEnd: boolean): number | undefined {
   const head = text.slice(0, atom.until);
@@ -149,7 +148,7 @@ function sentenceUnits(text: string, atom: Atom, most: number, isEnd: boolean): 
   return cluster?.segment.length === 1 || next === '' ? end : 0;
 }
 
-/** The places where a sentence that is too long can be cut, as they pass by. */
+/** Collects the places where a long sentence can be cut. */
 class Cuts {
   readonly #text: string;
   readonly #limits: PieceLimits;
@@ -169,7 +168,7 @@ class Cuts {
     return units <= this.#limits.most || Array.from(this.#text.slice(0, units)).length <= this.#limits.most;
   }
 
-  /** Counts an atom in. @returns where to cut when it no longer fits */
+  /** Adds an atom. @returns where to cut once the limit is exceeded */
   add({ from, until, isFormula }: Atom): number | undefined {
     const before = this.#points;
     const text = this.#text.slice(from, until);
@@ -193,20 +192,20 @@ class Cuts {
   }
 }
 
-/** A formula is never longer than this; what stands behind a lone `$` must not wait for ever for another. */
+/** Longest formula: text after a lone `$` must not wait for another one without end. */
 const MOST_UNITS = 200;
 
 /** `$5`, `$1,200.50`: money, when no letter or operator follows at once. */
 const PRICE = /^\$\d[\d.,]*(?:[\s)\]'"”’?!;:%-]|$)/u;
-// Nothing that combines with the closing sign may follow it.
+// No combining character may follow the closing sign.
 const INLINE = /^\$[^$]*(?<!\s)\$(?![\d\p{M}\p{EMod}\u200c\u200d])/u;
 const DISPLAY = /^\$\$[^$]+\$\$(?![\p{M}\p{EMod}\u200c\u200d])/u;
 
 /**
- * How many UTF-16 units of the text, which begins with `$`, are one formula `$…$` or `$$…$$`; 0 when it is a lone sign or a
- * price. Opens before a character that is no space, closes behind one, and a digit never follows it.
- * @param isEnd whether nothing follows the text
- * @returns undefined when what follows decides it
+ * Length of the formula `$…$` or `$$…$$` at the text's beginning, in UTF-16 units; 0 for a lone sign or a price. No space follows the
+ * opening sign or precedes the closing one, and no digit follows.
+ * @param isEnd whether the text is complete
+ * @returns undefined when further text decides
  */
 function formulaUnits(text: string, isEnd: boolean): number | undefined {
   const head = text.slice(0, MOST_UNITS + 2);
@@ -226,7 +225,7 @@ function formulaUnits(text: string, isEnd: boolean): number | undefined {
 
 /** Sentence marks that count only before a space: a dot also stands in numbers, addresses and abbreviations. */
 const SPACED_MARKS = '.!?…؟';
-/** Sentence marks that nothing else looks like: danda and double danda, Urdu, Santali, Manipuri, Sinhala, Burmese, Khmer, CJK. */
+/** Unambiguous sentence marks: danda and double danda, Urdu, Santali, Manipuri, Sinhala, Burmese, Khmer, CJK. */
 const SURE_MARKS = '।॥۔᱾᱿꯫෴။។。！？';
 const CLAUSE_MARKS = ',;:—–،؛';
 const SURE_CLAUSE_MARKS = '，、；：';
@@ -251,7 +250,7 @@ function isSentenceMark(character: string): boolean {
   return IS_MARK.test(character);
 }
 
-/** Whether a cut may stand behind this clause mark. @param next the character after it, empty at the end */
+/** Whether a text may be cut after this clause mark. @param next the character after it, empty at the end */
 function endsClause(character: string, next: string): boolean {
   return SURE_CLAUSE_MARKS.includes(character) || (CLAUSE_MARKS.includes(character) && /\s/u.test(next));
 }
@@ -261,13 +260,13 @@ function endingOf(text: string): string {
   return ENDING.exec(text)?.[0] ?? '';
 }
 
-/** Whether what stands behind the ending must be a space for it to count. */
+/** Whether the ending counts only before a space. */
 function needsSpace(ending: string): boolean {
   return !IS_SURE.test(ending);
 }
 
 /**
- * Whether a dot behind these words belongs to them and ends no sentence.
+ * Whether a dot after these words belongs to an abbreviation and does not end the sentence.
  * @param words the sentence so far, without its ending
  * @param next the first character after the space, empty at the end
  */

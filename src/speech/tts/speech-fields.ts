@@ -4,36 +4,39 @@ import { SpeechRequestError } from '../client/errors.ts';
 
 /** Formats of batch synthesis; mulaw and alaw are 8 kHz telephony (TTS doc, format notes). */
 export const SPEECH_FORMATS = ['pcm', 'wav', 'mp3', 'ogg_opus', 'flac', 'mulaw', 'alaw'] as const;
-/** One of them, in the platform's own words. */
+
+/** A format of batch synthesis, in the platform's words. */
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];
 
-/** Sounds that the platform can lay under speech (TTS doc, "Speech request"). */
+/** Background sounds (TTS doc, "Speech request"). */
 export const BACKGROUND_PRESETS = ['office', 'cafe', 'rain', 'street'] as const;
-/** One of them, in the platform's own words. */
+
+/** A background sound, in the platform's words. */
 export type BackgroundPreset = (typeof BACKGROUND_PRESETS)[number];
 
-/** What an answer is traded for in time (TTS doc, "Speech request"). */
+/** Quality against speed (TTS doc, "Speech request"). */
 export const SPEECH_QUALITIES = ['low', 'medium', 'high'] as const;
-/** One of them, in the platform's own words. */
+
+/** A quality, in the platform's words. */
 export type SpeechQuality = (typeof SPEECH_QUALITIES)[number];
 
-/** Every field of the speech request in our words (TTS doc, "Speech request"); what is absent is not sent. */
+/** All fields of a speech request (TTS doc, "Speech request"); absent ones are not sent. */
 export interface SpeechOptions {
   /** 1 to 10,000 characters; under 500 is recommended. */
   readonly text: string;
   /** A name from the health answer, which is the only list of them. */
   readonly voice: string;
-  /** ISO 639 code; told from the script when absent, which cannot tell Hindi from Marathi. */
+  /** ISO 639 code; detected from the script when absent, which does not distinguish Hindi and Marathi. */
   readonly language?: string;
   /** 0.25 (slowest) to 4.0; 1.0 when absent. */
   readonly speed?: number;
-  /** Drops what is quieter than -40 dB at both ends. */
+  /** Removes silence below -40 dB at both ends. */
   readonly trimSilence?: boolean;
-  /** A preset, or a WAV or MP3 of one's own: apart, because `cafe` and `rain` are base64 too. */
+  /** A preset, or your own WAV or MP3 (as an object, because `cafe` and `rain` are valid base64). */
   readonly background?: BackgroundPreset | { readonly audio: Uint8Array };
   /** 0.0 to 1.0; 0.1 when absent. */
   readonly backgroundVolume?: number;
-  /** A voice to clone: WAV, FLAC or OGG of 1 to 6 seconds, and what is said in it, at most 500 characters. */
+  /** A voice to clone: WAV, FLAC or OGG of 1 to 6 seconds, and its transcript of at most 500 characters. */
   readonly reference?: { readonly audio: Uint8Array; readonly text?: string };
   /** Speaks LaTeX formulas as words, in the Indic languages. */
   readonly latex?: boolean;
@@ -76,14 +79,14 @@ export function checkText(text: string): void {
     throw new SpeechRequestError(`a text to speak has 1 to ${MOST_CHARACTERS} characters, not ${characters}`);
 }
 
-/** Without making an array of a text that is far too long. */
+/** Counts code points without an array of the text. */
 export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** The encoding a format stands for on a socket. @throws SpeechRequestError for a container, which no socket streams */
+/** The encoding of a format on a socket. @throws SpeechRequestError for a container format */
 export function streamEncoding(format: SpeechFormat): Encoding {
   switch (format) {
     case 'pcm':
@@ -95,7 +98,7 @@ export function streamEncoding(format: SpeechFormat): Encoding {
     case 'mp3':
     case 'ogg_opus':
     case 'flac':
-      // The documents leave open which of them are read on the socket, and chunks of a container cannot be told apart.
+      // The documents do not state which containers the socket has, and chunks of a container cannot be joined safely.
       throw new SpeechRequestError(`${format} cannot be streamed in chunks: ask for pcm, mulaw or alaw, or use batch synthesis`);
   }
 }
@@ -120,7 +123,7 @@ function checkReference({ audio, text = '' }: NonNullable<SpeechOptions['referen
   if (seconds !== undefined && (seconds < 1 || seconds > 6)) refuse(`a reference lasts 1 to 6 s, not ${seconds.toFixed(2)} s`);
 }
 
-/** Undefined for a WAV that we cannot read: the platform may. */
+/** Undefined for an unreadable WAV, which the platform may still accept. */
 function wavSeconds(audio: Uint8Array): number | undefined {
   try {
     const { samples, rateHz } = parseWav(audio);

@@ -8,14 +8,14 @@ import { notRawAudio, shownHead } from './whole-audio.ts';
 
 type Chunk = Extract<SynthesisEvent, { type: 'chunk' }>;
 
-/** What came of a message: audio in the format that was asked for, the end, or nothing yet. */
+/** Result of a message: audio in the requested format, the end, or nothing. */
 export type Heard = { readonly audio?: Uint8Array; readonly done: boolean };
 
 const NOTHING: Heard = { done: false };
 
 /**
- * One synthesis on a socket, without the socket (TTS doc, "Events"). Chunks come in strict pairs, a JSON message and then
- * its audio, and end with a completion; whatever breaks that order is an error, not sound.
+ * The protocol of one synthesis, without the socket (TTS doc, "Events"). Chunks come in pairs, a JSON message and then its audio, and
+ * end with a completion; any other order is an error.
  */
 export class SynthesisProtocol {
   readonly #wanted: AudioFormat;
@@ -26,15 +26,15 @@ export class SynthesisProtocol {
   #stream: { readonly format: string; readonly recoded: RecodeStream } | undefined;
 
   /**
-   * @param wanted what the audio is brought to, whatever the platform sends
-   * @param mask for what the platform says and an error repeats
+   * @param wanted format of the audio; other formats are converted
+   * @param mask masks the credential in the platform's texts
    */
   constructor(wanted = TELEPHONE_FORMAT, mask: MaskSecret = (text) => text) {
     this.#wanted = wanted;
     this.#mask = mask;
   }
 
-  /** @throws SpeechProtocolError, SpeechFailedError when the platform tells of a failure */
+  /** @throws SpeechProtocolError; SpeechFailedError for a failure that the platform reports */
   text(frame: string): Heard {
     const event = readSynthesisEvent(frame);
     if (event === undefined) throw this.#broken('a text frame that is not a JSON message');
@@ -60,7 +60,7 @@ export class SynthesisProtocol {
     this.#chunks += 1;
     const encoding = chunk.format === undefined ? this.#wanted.encoding : encodingOf(chunk.format);
     if (encoding === undefined) throw this.#broken(`audio as ${chunk.format} where ${this.#wanted.encoding} was asked`);
-    // G.711 has one rate; that of PCM is never guessed.
+    // G.711 has one rate; the rate of PCM must be stated.
     const rateHz = chunk.rateHz ?? (encoding === 'pcm16' ? 0 : 8_000);
     if (rateHz < 1_000 || rateHz > 192_000) throw this.#broken(`audio at ${rateHz} Hz`);
     const format = `${encoding} ${rateHz}`;
@@ -80,14 +80,14 @@ export class SynthesisProtocol {
     this.#expected = chunk;
   }
 
-  /** Words or a file with a head in place of samples would be noise to a caller. */
+  /** Rejects text or a file with a header in place of samples: a caller would hear noise. */
   #checkHead(bytes: Uint8Array): void {
     const wrong = notRawAudio(bytes);
     if (wrong === undefined) return;
     throw this.#broken(`${wrong} where audio was due, which begins ${shownHead(bytes.subarray(0, 500), this.#mask)}`);
   }
 
-  /** What a resampler still owes comes with the end. */
+  /** Ends the synthesis, with the resampler's last samples. */
   #complete(totalChunks: number | undefined): Heard {
     if (this.#expected !== undefined) throw this.#broken('a completion where audio was due');
     if (totalChunks !== undefined && totalChunks !== this.#chunks)
@@ -108,7 +108,7 @@ const words = z.string().nullish().catch(undefined);
 const wireEvent = z.looseObject({
   type: z.string(),
   request_id: words,
-  // Not lenient: with a wrong index or count, order cannot be told.
+  // Strict: without a valid index or count the order is unknown.
   chunk_index: z.number().int().optional(),
   format: z.string().optional(),
   sample_rate: z.number().int().positive().optional(),
@@ -122,7 +122,7 @@ const wireEvent = z.looseObject({
   status: words,
 });
 
-/** A JSON message of the synthesizer in our words (TTS doc, "Events"). */
+/** A JSON message of the synthesizer (TTS doc, "Events"). */
 export type SynthesisEvent =
   | {
       readonly type: 'chunk';
@@ -135,7 +135,7 @@ export type SynthesisEvent =
   | { readonly type: 'error'; readonly error: string; readonly requestId: string | undefined }
   | { readonly type: 'ignored' };
 
-/** @returns undefined for a frame that is not a JSON object with a type, or whose order or format cannot be read */
+/** @returns undefined for a frame that is not a JSON object with a type, or with an unreadable order or format */
 export function readSynthesisEvent(frame: string): SynthesisEvent | undefined {
   let value: unknown;
   try {
@@ -157,12 +157,12 @@ export function readSynthesisEvent(frame: string): SynthesisEvent | undefined {
   }
   if (event.type === 'chunk')
     return { type: 'chunk', index: event.chunk_index, format: event.format, rateHz: event.sample_rate, requestId };
-  // `done` is what a later generation of the interface says instead.
+  // A later version of the interface has `done`.
   if (event.type === 'completion' || event.type === 'done') return { type: 'completion', totalChunks: event.total_chunks };
   return { type: 'ignored' };
 }
 
-/** The encoding a chunk's format names; undefined for one that a phone line cannot take as it is. */
+/** The encoding of a chunk's format; undefined for containers and unknown formats. */
 export function encodingOf(name: string): Encoding | undefined {
   switch (name) {
     case 'mulaw':
@@ -178,8 +178,8 @@ export function encodingOf(name: string): Encoding | undefined {
 }
 
 /**
- * Brings whatever a synthesizer answers to the format that was asked for, chunk by chunk: another rate is resampled and
- * another encoding recoded, never played as noise. An odd byte of PCM waits for its other half.
+ * Converts a synthesizer's audio to the requested format, chunk by chunk: resamples other rates and recodes other encodings. An odd
+ * byte of PCM waits for the next chunk.
  */
 export class RecodeStream {
   readonly #from: AudioFormat;
@@ -200,7 +200,7 @@ export class RecodeStream {
     return encodeAudio(this.#to.encoding, this.#resampler === undefined ? pcm : this.#resampler.process(pcm));
   }
 
-  /** What the resampler still owes. */
+  /** The resampler's last samples. */
   flush(): Uint8Array {
     return this.#resampler === undefined ? new Uint8Array() : encodeAudio(this.#to.encoding, this.#resampler.flush());
   }

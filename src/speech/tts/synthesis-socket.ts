@@ -15,9 +15,9 @@ export interface SynthesisSocketOptions {
   readonly signal: AbortSignal;
 }
 
-/** The platform gives up on a chunk after 30 s (TTS doc, limits); a little longer, so that its own error is seen. */
+/** Above the platform's own limit of 30 s for a chunk (TTS doc, limits), so that its error arrives. */
 const CHUNK_TIMEOUT_MS = 35_000;
-/** Audio that is made but not taken: beyond this nothing is read until the reader has caught up. A minute of mu-law. */
+/** Unread audio above which the socket is paused until the reader has caught up. A minute of mu-law. */
 const MOST_WAITING_BYTES = 60 * 8_000;
 
 /** One synthesis socket, for one text after another. */
@@ -32,7 +32,7 @@ export class SynthesisSocket {
   #ended: { readonly error: Error | undefined } | undefined;
   #wake: () => void = () => undefined;
   #watchdog: Timer | undefined;
-  /** When the synthesizer was last known to be at work. */
+  /** Time of the synthesizer's last message. */
   #aliveMs = 0;
 
   private constructor(clock: Clock, mask: MaskSecret) {
@@ -64,7 +64,8 @@ export class SynthesisSocket {
   }
 
   /**
-   * Speaks one text, asked for by these messages; the socket must be idle. Leaving the loop early makes the socket unusable: close it.
+   * Speaks one text with these request messages; the socket must be idle. After leaving the loop early the socket is unusable: close
+   * it.
    * @throws SpeechProtocolError, SpeechFailedError, SpeechUnavailableError; the signal's reason when it aborts
    */
   async *speak(messages: readonly object[], wanted: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array> {
@@ -93,7 +94,7 @@ export class SynthesisSocket {
         }
       }
     } finally {
-      // Whatever comes after this is nobody's.
+      // Later messages are ignored.
       this.#ended ??= { error: undefined };
       this.#watchdog?.cancel();
       signal.removeEventListener('abort', onAbort);
@@ -102,7 +103,7 @@ export class SynthesisSocket {
 
   #hear(read: (protocol: SynthesisProtocol) => Heard): void {
     if (this.#protocol === undefined || this.#ended !== undefined) {
-      // Nothing was asked for: what comes now would be taken for the next text.
+      // An unrequested message would be taken for the next text's.
       this.close();
       return;
     }
@@ -141,7 +142,7 @@ export class SynthesisSocket {
     this.#end(isRecoverableClose(code) ? new SpeechUnavailableError(said) : new SpeechFailedError(said));
   }
 
-  /** The first end counts: an error message is followed by the socket's end. */
+  /** Only the first end counts: an error message is followed by the socket's close. */
   #end(error: Error | undefined): void {
     this.#ended ??= { error };
     this.#watchdog?.cancel();
@@ -154,7 +155,7 @@ export class SynthesisSocket {
     if (this.#ended === undefined) this.#wait(CHUNK_TIMEOUT_MS);
   }
 
-  /** A timer for each chunk would be set in vain: one looks when the next was due. */
+  /** One timer for all chunks: it checks the time of the last message when it fires. */
   #wait(forMs: number): void {
     this.#watchdog = this.#clock.after(forMs, () => {
       const leftMs = this.#aliveMs + CHUNK_TIMEOUT_MS - this.#clock.nowMs();
@@ -164,7 +165,7 @@ export class SynthesisSocket {
   }
 }
 
-/** A socket that has nothing to do is kept this long for the next sentence. */
+/** How long an idle socket is kept. */
 const IDLE_MS = 20_000;
 
 interface Idle {
@@ -172,10 +173,10 @@ interface Idle {
   readonly timer: Timer;
 }
 
-/** Open synthesis sockets that nobody uses, by the key they were opened with. */
+/** The pool of idle synthesis sockets, by API key. */
 export class IdleSockets {
   readonly #clock: Clock;
-  /** Of each lane, the one that was used last at the end: what is not needed grows old. */
+  /** Least recently used first. */
   readonly #byLane = new Map<number, Idle[]>();
 
   constructor(clock: Clock) {
@@ -186,14 +187,14 @@ export class IdleSockets {
     return this.#usable(lane).length > 0;
   }
 
-  /** A socket of a lane, which is then the caller's; undefined when there is none that works. */
+  /** Takes a usable socket of a lane; undefined when there is none. */
   take(lane: number): SynthesisSocket | undefined {
     const idle = this.#usable(lane).pop();
     idle?.timer.cancel();
     return idle?.socket;
   }
 
-  /** Keeps a socket for a while, or closes it where there are as many already. @param most of this lane */
+  /** Keeps a socket, or closes it when the lane is full. @param most sockets of this lane */
   keep(lane: number, socket: SynthesisSocket, most: number): void {
     const kept = this.#usable(lane);
     if (kept.length >= most) {
@@ -208,7 +209,7 @@ export class IdleSockets {
     for (const kept of this.#byLane.values()) kept.splice(0).forEach(end);
   }
 
-  /** Those of a lane that still work, in a list to be changed. */
+  /** The usable sockets of a lane, as a mutable list. */
   #usable(lane: number): Idle[] {
     const known = this.#byLane.get(lane) ?? [];
     for (const idle of known) if (!idle.socket.usable) end(idle);

@@ -4,23 +4,22 @@ import type { MaskSecret } from '../../kernel/mask-secret.ts';
 import type { SpeechFormat } from './speech-fields.ts';
 
 const RIFF_HEADER_BYTES = 8;
-/** Writers that do not know their length yet say none, or one near the most that fits. */
+/** WAV writers with an unknown length state zero, or a length near the maximum. */
 const MOST_KNOWN_BYTES = 0x7fff_0000;
-/** So much decides what came: 20 ms of speech at 8 kHz are never all letters. */
+/** Enough to tell audio from text: 20 ms of speech at 8 kHz are never all letters. */
 const HEAD_BYTES = 160;
 const MOST_SHOWN_CHARACTERS = 120;
 
 const CONTAINERS = { RIFF: 'a WAV file', fLaC: 'a FLAC file', OggS: 'an Ogg file' } as const;
-/** Pages, JSON, and sentences: what is printed where audio should be. */
+/** HTML, JSON, and plain text. */
 const TEXT = /^\uFEFF?(?:\s*[[{<"]|[^]{16})/u;
 const PRINTABLE = /^[\t\n\r\x20-\x7E\u00A0-\uFFFC]*$/u;
 
 /**
- * Passes the audio of an answer on. Its head is held back until it shows that it is audio in the format that was asked for: a
- * proxy's page or an error as JSON may come with status 200. Its end is held against what the format itself says of its
- * length, since a length in the head of an answer may be wrong: a WAV file says how long it is, and no PCM ends in half a
- * sample. The other formats can be cut anywhere without showing it.
- * @throws SpeechProtocolError before the first byte for what is not such audio, and at the end of audio that is not whole
+ * Passes on an answer's audio. Its first bytes are held back until they prove to be the requested format: a proxy's page or a JSON
+ * error may have status 200. Its end is checked against the format's own length, since a Content-Length may be wrong: a WAV file
+ * states its length, and PCM has whole samples. A truncation of other formats cannot be detected.
+ * @throws SpeechProtocolError before the first byte for anything else than such audio, and at the end of truncated audio
  */
 export async function* wholeAudio(format: SpeechFormat, exchange: Exchange): AsyncGenerator<Uint8Array, void, undefined> {
   const { requestId } = exchange;
@@ -64,20 +63,20 @@ export async function* wholeAudio(format: SpeechFormat, exchange: Exchange): Asy
   if (told > bytes) broken(`the audio ends after ${bytes} of ${told} bytes`);
 }
 
-/** What the first bytes of raw audio are when they are something else: words, or a file with a head. */
+/** What bytes are that should be raw audio but are a text or a file; undefined for audio. */
 export function notRawAudio(head: Uint8Array): string | undefined {
   const text = textOf(head);
   return text !== undefined && TEXT.test(text) ? 'text' : containerOf(head);
 }
 
-/** More bytes change nothing. Raw samples are told from text by the first one that cannot be printed. */
+/** Whether these bytes suffice to decide. The first unprintable byte tells raw samples from text. */
 function isDecided(format: SpeechFormat, head: Buffer): boolean {
   return head.length >= HEAD_BYTES || (hasFormat(format, head) ?? textOf(head) === undefined);
 }
 
-/** Undefined for bytes that no text has. */
+/** The bytes as text; undefined for bytes that are not text. */
 function textOf(bytes: Uint8Array): string | undefined {
-  // The last character may be cut in two.
+  // The last character may be truncated.
   const text = Buffer.from(bytes.subarray(0, HEAD_BYTES))
     .toString('utf8')
     .replace(/\uFFFD{1,3}$/u, '');
@@ -95,7 +94,7 @@ function wrongAudio(format: SpeechFormat, contentType: string | undefined, head:
   return notRawAudio(head) ?? (isIt === undefined ? undefined : 'something else');
 }
 
-/** Whether the bytes begin as the format does; undefined for raw samples, which may begin with anything. */
+/** Whether the bytes begin with the format's signature; undefined for raw samples, which have none. */
 function hasFormat(format: SpeechFormat, head: Buffer): boolean | undefined {
   const magic = head.toString('latin1', 0, 12);
   switch (format) {
@@ -119,7 +118,7 @@ function containerOf(head: Uint8Array): string | undefined {
   return Object.entries(CONTAINERS).find(([name]) => name === magic)?.[1];
 }
 
-/** The first characters in quotes, or the first bytes where none can be printed. */
+/** The first characters in quotes, or the first bytes in hex. */
 export function shownHead(head: Uint8Array, mask: MaskSecret): string {
   const text = mask(Buffer.from(head).toString('utf8'));
   const words = text
@@ -129,7 +128,7 @@ export function shownHead(head: Uint8Array, mask: MaskSecret): string {
   return words === '' ? Buffer.from(head.subarray(0, 8)).toString('hex') : JSON.stringify(words);
 }
 
-/** How long the file is by its own first chunk; 0 when it does not say. */
+/** Length of the file by its RIFF header; 0 when unstated. */
 function riffBytes(header: Uint8Array): number {
   if (header.length < RIFF_HEADER_BYTES) return RIFF_HEADER_BYTES;
   const size = new DataView(header.buffer, header.byteOffset).getUint32(4, true);

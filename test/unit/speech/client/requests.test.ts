@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { SpeechHttp, type SpeechHttpOptions } from '../../../../src/speech/client/requests.ts';
-import { Breaker } from '../../../../src/speech/client/circuit-breaker.ts';
+import { CircuitBreaker } from '../../../../src/speech/client/circuit-breaker.ts';
 import { apiKeyHeader, FixedToken, ProvidedTokens } from '../../../../src/speech/client/credentials.ts';
 import { Slots } from '../../../../src/speech/client/slots.ts';
 import { TokenSource } from '../../../../src/speech/client/tokens.ts';
@@ -163,7 +163,7 @@ describe('requests', () => {
 
   it('does not send again, nor blame the platform, when the file cannot be read on', async () => {
     const gone = new DOMException('The blob could not be read', 'NotReadableError');
-    const breaker = new Breaker({ clock: new ManualClock(), service: 'transcription', failures: 1 });
+    const breaker = new CircuitBreaker({ clock: new ManualClock(), service: 'transcription', failures: 1 });
     const { http, asked } = sender([() => new TypeError('fetch failed', { cause: gone })], { breaker });
     const error = await failureOf(http.send(request, never));
     expect(error).toMatchObject({ code: 'OFFHOOK_SPEECH_REQUEST', message: expect.stringContaining('file') });
@@ -210,7 +210,7 @@ describe('requests', () => {
 
   it('asks a service that keeps failing no more for a while', async () => {
     const clock = new ManualClock();
-    const breaker = new Breaker({ clock, service: 'transcription', failures: 2, pauseMs: 5_000 });
+    const breaker = new CircuitBreaker({ clock, service: 'transcription', failures: 2, pauseMs: 5_000 });
     const { http, asked } = sender([refusing(503), refusing(503), good], { clock, breaker, maxRetries: 0 });
     for (let request_ = 0; request_ < 4; request_ += 1) await failureOf(http.send(request, never));
     expect(asked()).toHaveLength(2);
