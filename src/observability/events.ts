@@ -30,11 +30,12 @@ export interface BusinessEvents {
   attached(event: { carrier: string; callId: string; attachmentId: string; streamId: string }): void;
   detached(event: { carrier: string; callId: string; attachmentId: string; code: number; reason: string }): void;
   turnCompleted(event: { callId: string; index: number; inputKind: string; latencyMs: TurnLatency; text?: string }): void;
-  interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string; heardMs: number }): void;
+  /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */
+  interrupted(event: { callId: string; turn: number; kind: 'held' | 'cleared'; cause: string }): void;
   earlyAnswer(event: { callId: string; turn: number; hit: boolean }): void;
   /** Holes in the replies of one call, told once with their count: a machine that cannot keep up makes thousands. */
   underruns(event: { callId: string; cause: string; count: number }): void;
-  speechFailed(event: { callId?: string; service: SpeechService; code: string; error: unknown }): void;
+  speechFailed(event: { callId: string; service: SpeechService; code: string; error: unknown }): void;
   /** A call that asked for the neural voice detector has it, or goes without. */
   judgeAsked(event: { taken: boolean }): void;
   /** Frames of one call that the neural voice detector was asked about, told once with their counts. */
@@ -80,15 +81,16 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
     },
     interrupted(event) {
       metrics.interruption(event.kind, event.cause);
-      logger.info(event, 'bot interrupted');
+      if (event.kind === 'cleared') logger.info(event, 'bot interrupted');
+      else logger.debug(event, 'bot paused and resumed');
     },
     earlyAnswer({ hit, ...event }) {
       metrics.earlyAnswer(hit ? 'hit' : 'miss');
-      logger.debug({ ...event, hit }, 'dialog asked early');
+      logger.debug({ ...event, hit }, 'dialog requested early');
     },
     underruns(event) {
       metrics.underruns(event.cause, event.count);
-      logger.warn(event, 'playout ran dry');
+      logger.warn(event, 'playout underrun');
     },
     speechFailed(event) {
       metrics.speechError(event.service, event.code);
@@ -100,7 +102,7 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
       metrics.neuralFrames('late', late);
     },
     dialogFailed: (event) => logger.warn(event, 'dialog failed'),
-    dialogEmpty: (event) => logger.warn(event, 'the bot answered a turn with nothing: the caller hears silence'),
+    dialogEmpty: (event) => logger.warn(event, 'empty bot answer: the caller hears silence'),
     webhookRefused(event) {
       metrics.webhookRefused(event.carrier, event.reason);
       const line = throttle(`webhook ${event.carrier} ${event.reason}`);

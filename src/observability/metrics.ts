@@ -2,12 +2,12 @@ import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, R
 import { z } from 'zod';
 
 /** How a call ended, as the metric's label. */
-export type CallOutcome = 'caller-hangup' | 'bot-hangup' | 'refused' | 'lost' | 'failed' | 'time-limit' | 'shutdown';
+export type CallOutcome = 'caller-hangup' | 'bot-hangup' | 'lost' | 'failed' | 'time-limit' | 'shutdown';
 
 /** Stages of a turn's latency, from the caller's last voiced sample to the first frame of the reply. */
 export type LatencyStage = 'endpointing' | 'asr-final' | 'dialog' | 'tts-first-byte' | 'first-frame' | 'total';
 
-export type SpeechService = 'auth' | 'asr' | 'tts' | 'batch';
+export type SpeechService = 'asr' | 'tts';
 
 /** Why a call was refused. `late`: admission took too long; `failed`: admission threw; `process`: no media process was available. */
 export const REFUSAL_CAUSES = [
@@ -37,7 +37,7 @@ export interface Metrics {
   setCallsActive(carrier: string, count: number): void;
   callEnded(carrier: string, outcome: CallOutcome, durationMs: number): void;
   turnLatency(stage: LatencyStage, latencyMs: number): void;
-  /** `held` was resumed, `cleared` ended the reply. */
+  /** `held`: the bot paused for a sound and went on; `cleared`: its reply ended. */
   interruption(kind: 'held' | 'cleared', cause: string): void;
   earlyAnswer(outcome: 'hit' | 'miss'): void;
   underruns(cause: string, count: number): void;
@@ -99,10 +99,11 @@ export function createMetrics(options: { readonly processMetrics?: boolean } = {
   const ended = counter('calls_total', 'Ended calls, by outcome', ['carrier', 'outcome']);
   const durations = histogram('call_duration_seconds', 'Call duration', ['carrier'], callBuckets);
   const latency = histogram('turn_latency_seconds', 'Turn latency, by stage', ['stage'], latencyBuckets);
-  const interruptions = counter('interruptions_total', 'Interruptions of the bot by the caller, held or cleared', [
-    'kind',
-    'cause',
-  ]);
+  const interruptions = counter(
+    'interruptions_total',
+    'Interruptions of the bot by the caller: held (paused, then resumed) or cleared (the reply ended)',
+    ['kind', 'cause'],
+  );
   const earlyAnswers = counter(
     'early_answers_total',
     'Answers prepared before the end of the turn: hit (used) or miss (discarded)',

@@ -92,7 +92,7 @@ export class FixtureKeeping {
     const { folder, clock, logger } = this.#options;
     try {
       const deleted = await deleteExpiredFixtures(folder, clock.wallMs(), (name, error) =>
-        logger.warn({ name, error }, 'a fixture could not be looked at'),
+        logger.warn({ name, error }, 'fixture unreadable'),
       );
       if (deleted > 0) logger.info({ deleted }, 'fixtures whose time was over are deleted');
     } catch (error) {

@@ -199,7 +199,9 @@ export class CallLog {
   floor(what: 'hold' | 'resume' | 'restore', by: string): void {
     if (what !== 'hold') this.#falseAlarms += 1;
     if (what === 'restore') this.#interruptions.pop();
-    this.timeline.add({ type: what, atMs: this.#nowMs(), turn: this.conversation.current });
+    const turn = this.conversation.current;
+    this.timeline.add({ type: what, atMs: this.#nowMs(), turn });
+    if (what === 'resume') this.#services.events.interrupted({ callId: this.#callId, turn, kind: 'held', cause: by });
     this.#tell({ type: 'floor', callId: this.#callId, what, by });
   }
 
@@ -209,7 +211,7 @@ export class CallLog {
     const { by, onsetMs } = effect;
     this.#interruptions.push({ turn, by, onsetToClearMs: this.#nowMs() - onsetMs, atMs });
     this.timeline.add({ type: 'clear', atMs: this.#nowMs(), turn, onsetMs, by });
-    this.#services.events.interrupted({ callId: this.#callId, turn, kind: 'cleared', cause: by, heardMs: 0 });
+    this.#services.events.interrupted({ callId: this.#callId, turn, kind: 'cleared', cause: by });
     this.#tell({ type: 'floor', callId: this.#callId, what: 'clear', by });
   }
 

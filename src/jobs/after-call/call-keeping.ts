@@ -54,7 +54,7 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
           try {
             if (!seals) await writeRecordFile(record, recordingsFolder);
           } catch (error) {
-            logger.error({ callId: record.id, error }, 'the record file of a call could not be written');
+            logger.error({ callId: record.id, error }, 'call record file not written');
           }
           await journal.forget(record.id);
         },
@@ -134,7 +134,7 @@ export class LiveCallEvents {
     const event = eventOf();
     if (event === undefined) return;
     keepEvent(this.#outbox, this.#pump, event).catch((error: unknown) => {
-      this.#logger.warn({ callId: event.callId, event: event.type, error }, 'an event is told at the end of its call');
+      this.#logger.warn({ callId: event.callId, event: event.type, error }, 'webhook event postponed to the end of its call');
     });
   }
 }
@@ -204,10 +204,8 @@ export class PendingCallEnds {
         return;
       }
       this.#waiting.shift();
-      this.#logger.info({ callId }, 'the end of a call is kept after all');
-      await end
-        .kept()
-        .catch((error: unknown) => this.#logger.warn({ callId, error }, 'the journal of a call could not be removed'));
+      this.#logger.info({ callId }, 'end of a call written after a retry');
+      await end.kept().catch((error: unknown) => this.#logger.warn({ callId, error }, 'call journal not removed'));
     }
   }
 }

@@ -59,7 +59,7 @@ export class OrphanWatch implements AsyncDisposable {
 
   #lookOrSay(): Promise<void> {
     return this.#look().catch((error: unknown) => {
-      this.#options.logger.error({ error }, 'the calls of a dead process could not be ended');
+      this.#options.logger.error({ error }, 'ending the calls of a dead process failed');
     });
   }
 
@@ -99,14 +99,14 @@ export async function endOrphans(
       const end = { revision: revision + 1, endedAtMs, endReason, summary };
       await keepEndedCall(outbox, pump, { ...rest, ...recording, ...end });
       await journal.forget(callId);
-      logger.warn({ callId }, 'ended a call that a dead process had left open');
+      logger.warn({ callId }, 'call ended: its process died');
       const { carrier, turns } = rest;
       const ended = { carrier, callId, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
       // Whoever ends the calls of others has none of its own, or none yet.
       events.callEnded({ ...ended, turns: turns.length, active: 0 });
     } else {
       await journal.setAside(callId);
-      logger.error({ callId }, 'the journal of an orphaned call cannot be read, set aside');
+      logger.error({ callId }, 'journal of an orphaned call unreadable, set aside');
     }
   }
 }

@@ -56,7 +56,7 @@ function logged(handler: JobHandler, { logger, clock, events }: WorkerOptions): 
       await handler(run);
       events.jobDone({ job: run.name, jobId: run.id, durationMs: Math.round(clock.nowMs() - startedMs) });
     } catch (error) {
-      if (run.signal.aborted) logger.info(facts, 'job put back');
+      if (run.signal.aborted) logger.info(facts, 'job returned to the queue');
       else {
         const durationMs = Math.round(clock.nowMs() - startedMs);
         events.jobFailed({ job: run.name, jobId: run.id, durationMs, final: isFinal(run, error), error });
@@ -125,10 +125,7 @@ export class Watchdog implements AsyncDisposable {
       return;
     }
     if (nowMs - before.sinceMs < stillMs) return;
-    logger.error(
-      { queue: name, waiting, stillMs: Math.round(nowMs - before.sinceMs) },
-      'a queue stands still; its work is started anew',
-    );
+    logger.error({ queue: name, waiting, stillMs: Math.round(nowMs - before.sinceMs) }, 'queue stalled; its worker restarts');
     this.#looks.set(name, { done, sinceMs: nowMs });
     await restart(name);
   }
@@ -142,7 +139,7 @@ export class Watchdog implements AsyncDisposable {
     } catch (error) {
       // Store or queue are away; those who need them say so.
       const isAway = error instanceof OffhookError && error.retryable;
-      if (!signal.aborted) this.#parts.logger[isAway ? 'debug' : 'warn']({ what, error }, 'the watchdog could not look');
+      if (!signal.aborted) this.#parts.logger[isAway ? 'debug' : 'warn']({ what, error }, 'queue watchdog check failed');
     }
   }
 }

@@ -56,7 +56,7 @@ export function retentionJob(parts: RetentionParts): JobHandler {
           if (expired.length < BATCH) break;
         }
       }
-      if (erased > 0) logger.info({ kind, erased }, 'erased what was kept for long enough');
+      if (erased > 0) logger.info({ kind, erased }, 'expired data erased');
     }
     await forgetSubmissions(parts, signal);
     await forgetFixtures(parts);
@@ -84,12 +84,12 @@ async function forgetSubmissions(
     erased += expired.length;
     if (expired.length < BATCH) break;
   }
-  if (erased > 0) logger.info({ kind: 'submissions', erased }, 'erased what was kept for long enough');
+  if (erased > 0) logger.info({ kind: 'submissions', erased }, 'expired data erased');
 }
 
 async function forgetFixtures({ fixturesFolder, clock, logger }: RetentionParts): Promise<void> {
   const erased = await deleteExpiredFixtures(fixturesFolder, clock.wallMs(), (name, error) =>
-    logger.warn({ name, error }, 'a fixture could not be looked at'),
+    logger.warn({ name, error }, 'fixture unreadable'),
   );
-  if (erased > 0) logger.info({ kind: 'fixtures', erased }, 'erased what was kept for long enough');
+  if (erased > 0) logger.info({ kind: 'fixtures', erased }, 'expired data erased');
 }

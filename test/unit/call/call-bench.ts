@@ -104,6 +104,7 @@ export type DialogScript = (turn: DialogTurn, signal: AbortSignal) => AsyncItera
 
 /** One call on a clock that is turned by hand: its carrier, recogniser, synthesizer and dialog are played by the test. */
 export class CallBench {
+  readonly metrics = createMetrics();
   readonly clock = new ManualClock(10_000);
   readonly news: CallNews[] = [];
   readonly asked: DialogTurn[] = [];
@@ -143,7 +144,7 @@ export class CallBench {
     const services: CallServices = {
       clock: this.clock,
       logger: { ...silentLogger, warn: (_, message) => void this.warnings.push(message) },
-      events: createEvents(silentLogger, createMetrics(), this.clock),
+      events: createEvents(silentLogger, this.metrics, this.clock),
       ticker: new Ticker(this.clock, 20, (error) => {
         throw error;
       }),

@@ -93,6 +93,18 @@ it('stops at the carrier when the caller talks over it, and tells the dialog onl
   expect(heard).not.toContain('today');
 });
 
+it('counts a click that the bot paused for as held', async () => {
+  using bench = new CallBench(parrot);
+  await bench.start();
+  await bench.quiet(600);
+  await bench.voice(40);
+  await bench.quiet(400);
+  expect(bench.floor()).toEqual(['hold', 'resume']);
+  const { body } = await bench.metrics.render();
+  expect(body).toContain('offhook_interruptions_total{kind="held",cause="quiet"} 1');
+  expect(body).not.toContain('kind="cleared"');
+});
+
 it('speaks on after a sound that was nothing', async () => {
   using bench = new CallBench(parrot);
   await bench.start();

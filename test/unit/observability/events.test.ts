@@ -55,9 +55,10 @@ describe('createEvents', () => {
     events.callRefused({ carrier: 'twilio', carrierCallId: 'CA', cause: 'calls', reason: 'full', from: 'a', to: 'b' });
     events.attached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', streamId: 's' });
     events.detached({ carrier: 'twilio', callId: 'c', attachmentId: 'a', code: 1006, reason: '' });
-    events.interrupted({ callId: 'c', turn: 1, kind: 'cleared', cause: 'voice', heardMs: 800 });
+    events.interrupted({ callId: 'c', turn: 1, kind: 'cleared', cause: 'voice' });
+    events.interrupted({ callId: 'c', turn: 1, kind: 'held', cause: 'quiet' });
     events.underruns({ callId: 'c', cause: 'gateway', count: 1500 });
-    events.speechFailed({ service: 'asr', code: 'OFFHOOK_X', error: new Error('e') });
+    events.speechFailed({ callId: 'c', service: 'asr', code: 'OFFHOOK_X', error: new Error('e') });
     events.dialogFailed({ callId: 'c', turn: 1, error: 'e' });
     events.webhookRefused({ carrier: 'twilio', reason: 'signature', status: 403, address: '127.0.0.1' });
     events.streamRefused({ carrier: 'twilio', reason: 'replayed', status: 403, address: '127.0.0.1' });
@@ -70,6 +71,7 @@ describe('createEvents', () => {
     for (const line of [
       'offhook_calls_answered_total{carrier="twilio",answer="refused"} 1',
       'offhook_interruptions_total{kind="cleared",cause="voice"} 1',
+      'offhook_interruptions_total{kind="held",cause="quiet"} 1',
       'offhook_underruns_total{cause="gateway"} 1500',
       'offhook_speech_errors_total{service="asr",code="OFFHOOK_X"} 1',
       'offhook_webhooks_refused_total{carrier="twilio",reason="signature"} 1',

@@ -24,7 +24,7 @@ it('tells of the holes in the replies of a call once for each cause, with their 
   const end = { carrier: 'twilio', durationMs: 9_000, endReason: 'caller-hangup', turns: [], playout };
   book.ended(Object.assign(Object.create(null) as CallRecord, end));
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain('playout ran dry');
+  expect(lines[0]).toContain('playout underrun');
   expect(JSON.parse(lines[0]!)).toMatchObject({ callId: 'call_1', cause: 'gateway', count: 3_000 });
   expect((await metrics.render()).body).toContain('offhook_underruns_total{cause="gateway"} 3000');
 });
