@@ -1,5 +1,5 @@
 import type { CallRecord } from '../../src/call/log/call-record.ts';
-import type { CallNews } from '../../src/call/services.ts';
+import type { CallNews } from '../../src/call/log/live-news.ts';
 import { encodeMulaw } from '../../src/audio/g711.ts';
 import { joinSamples } from '../../src/audio/samples.ts';
 import type { SimulatedCall } from '../../src/sim/twilio-carrier.ts';

@@ -1,15 +1,34 @@
 import { join } from 'node:path';
 import type { Attachment } from '../carriers/port.ts';
 import { soundName } from '../dialog/port.ts';
-import { BotVoice } from './outbound/bot-voice.ts';
+import { BotVoice, type VoiceServices } from './outbound/bot-voice.ts';
 import { InboundAudio } from './inbound/inbound-audio.ts';
 import { EchoGuard } from './inbound/echo/echo-guard.ts';
 import { OutboundAudio } from './outbound/outbound-audio.ts';
 import { detectorOf } from './inbound/neural/detector-of.ts';
 import { Recording } from './recording/recording.ts';
-import type { CallIdentity, CallServices } from './services.ts';
-import type { Timeline } from './log/timeline.ts';
+import type { Bot } from '../config/bots.ts';
+import type { Logger } from '../observability/logger.ts';
+import type { CallIdentity } from './log/call-record.ts';
+import type { DetectorParts } from './inbound/neural/detector-of.ts';
+import type { PlayoutLead } from './outbound/playout-lead.ts';
+import type { SynthesisTimes } from './outbound/speaker.ts';
+import type { RecordingFiles } from './recording/recording-file.ts';
+import type { Ticker } from './ticker.ts';
 import type { TurnEvent } from './turn/turn-state.ts';
+
+/** What the sound of a call needs. */
+export interface MediaServices extends DetectorParts, VoiceServices {
+  readonly logger: Logger;
+  readonly ticker: Pick<Ticker, 'add'>;
+  /** The room that a bot seems to be in, to be repeated; undefined for none. */
+  readonly ambienceOf: (bot: Bot) => Int16Array | undefined;
+  readonly recordingsFolder: string;
+  /** Where recordings are written; the calls' own thread when absent. */
+  readonly recordingFiles?: RecordingFiles;
+  /** How far ahead of real time audio is sent, and how it is cut and marked. */
+  readonly playout: PlayoutLead;
+}
 
 /** The parts of a call that exist once its first socket has started; they outlive that socket. */
 export interface Media {
@@ -31,9 +50,9 @@ export interface MediaListener {
 
 export function openMedia(
   { callId, bot }: CallIdentity,
-  services: CallServices,
+  services: MediaServices,
   attachment: Attachment,
-  timeline: Timeline,
+  timeline: SynthesisTimes,
   listener: MediaListener,
 ): Media {
   const { clock, logger, ambienceOf, recordingsFolder, recordingFiles, playout, ticker } = services;

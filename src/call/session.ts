@@ -4,13 +4,13 @@ import type { RecognitionEvent } from '../speech/port.ts';
 import { isQuestion } from './turn/backchannel.ts';
 import { CallLog, type CallStanding } from './log/call-log.ts';
 import { CarrierControl } from './control/carrier-control.ts';
-import type { CallerInput, CallRecord } from './log/call-record.ts';
-import { DialogDriver, type DialogFloor } from './control/dialog-driver.ts';
-import { carryOutFloor, isFloorEffect } from './floor-effects.ts';
+import type { CallerInput, CallIdentity, CallRecord } from './log/call-record.ts';
+import { DialogDriver, type DialogActs } from './control/dialog-driver.ts';
+import { carryOutFloor, isFloorEffect } from './control/floor-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './control/secret-input.ts';
-import { type CallIdentity, type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
+import { type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { keysSecret } from './turn/expectation.ts';
 import { isLeaving } from './turn/farewell.ts';
@@ -53,10 +53,10 @@ export class CallSession {
     });
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#callLog = new CallLog(identity, services, this.#secret);
-    this.#dialog = new DialogDriver(identity, services, this.#callLog, this.#dialogFloor());
+    this.#dialog = new DialogDriver(identity, services, this.#callLog, this.#dialogActs());
     const transferred = (): void => this.#turns.feed({ type: 'transferred', graceMs: timing.stopGraceMs });
-    const carrierFloor = { transferred, transferFailed: () => this.apologise('transfer-failed') };
-    this.#carrier = new CarrierControl(identity, services, this.#callLog, carrierFloor);
+    const transfers = { transferred, transferFailed: () => this.apologise('transfer-failed') };
+    this.#carrier = new CarrierControl(identity, services, this.#callLog, transfers);
     this.#listening = new RecogniserHandover(services, (event) => this.#guarded(() => this.#onRecognition(event)));
     this.#supervision = new Supervision(identity, services, this.#callLog, {
       media: () => this.#media,
@@ -326,7 +326,7 @@ export class CallSession {
     this.#dialog.ask(input, turn, expected, media);
   }
 
-  #dialogFloor(): DialogFloor {
+  #dialogActs(): DialogActs {
     return {
       expect: (expectation) => {
         this.#turns.feed({ type: 'expect', atMs: this.#services.clock.nowMs(), expectation });

@@ -1,4 +1,4 @@
-import type { CallNews } from '../call/services.ts';
+import type { CallNews } from '../call/log/live-news.ts';
 import { coloured, printLine } from './shell/output.ts';
 
 /** Prints a call live: the bot's words, the recognised words, interruptions, and reply times. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { admit, type DoorOptions } from '../call/admission/call-door.ts';
 import type { CallAnswer } from '../call/admission/call-registry.ts';
-import type { LiveCall, LiveCalls } from '../call/log/live-call.ts';
+import type { LiveCall, LiveCalls } from '../call/admission/live-calls.ts';
 import { type CallOrder, OrderRefusedError } from '../call/control/supervision.ts';
 import type { InboundCall } from '../carriers/port.ts';
 import type { StreamGrant } from '../carriers/stream-token.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { liveCall } from '../call/log/live-call.ts';
+import { liveCall } from '../call/admission/live-calls.ts';
 import { metricsSnapshot, REFUSAL_CAUSES } from '../observability/metrics.ts';
 
 /*

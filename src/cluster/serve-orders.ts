@@ -1,5 +1,5 @@
 import type { CallRegistry } from '../call/admission/call-registry.ts';
-import { liveCallsOf } from '../call/log/live-call.ts';
+import { liveCallsOf } from '../call/admission/live-calls.ts';
 import type { CallIntake, ExpectedMedia } from '../http/intake.ts';
 import { type MediaServingDeps, serveMediaSocket } from '../http/serve-media-socket.ts';
 import type { Metrics } from '../observability/metrics.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CallRegistry } from '../call/admission/call-registry.ts';
-import { liveCallsOf } from '../call/log/live-call.ts';
-import type { CallNews } from '../call/services.ts';
+import { liveCallsOf } from '../call/admission/live-calls.ts';
+import type { CallNews } from '../call/log/live-news.ts';
 import type { Carrier } from '../carriers/carrier.ts';
 import { openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';

@@ -1,7 +1,8 @@
 import type { Bot } from '../config/bots.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
 import type { Logger } from '../observability/logger.ts';
-import type { CallIdentity, CallServices, CallTiming } from '../call/services.ts';
+import type { CallIdentity } from '../call/log/call-record.ts';
+import type { CallServices, CallTiming } from '../call/services.ts';
 import { CallRecorder } from './call-recorder.ts';
 import { deleteExpiredFixtures, type FixturePlace, reserveFixture } from './fixture-file.ts';
 import type { FixtureKey } from './sealed-fixture.ts';

@@ -4,7 +4,8 @@ import { newId } from '../../kernel/ids.ts';
 import { admit, type CallRefusal, type DoorOptions, refusal, type SpeechReservation } from './call-door.ts';
 import type { CallRecord } from '../log/call-record.ts';
 import { CallSession } from '../session.ts';
-import type { CallIdentity, CallServices, CallTiming } from '../services.ts';
+import type { CallIdentity } from '../log/call-record.ts';
+import type { CallServices, CallTiming } from '../services.ts';
 import type { CallOrder } from '../control/supervision.ts';
 
 /** Stands around a call that is kept for replay: everything that reaches the call goes through it. */

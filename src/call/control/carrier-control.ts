@@ -4,10 +4,20 @@ import { joinSamples } from '../../audio/samples.ts';
 import type { Attachment, CallControl } from '../../carriers/port.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
-import type { CallIdentity, CallServices } from '../services.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { CallIdentity } from '../log/call-record.ts';
 
-/** What a desk may do to its call. */
-export interface CarrierFloor {
+/** What acts on calls at carriers. */
+export interface CarrierServices {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Acts on calls at a carrier; undefined where its account is not configured. */
+  readonly controlOf: (carrier: string) => CallControl | undefined;
+}
+
+/** What becomes of a call that the carrier is to connect to somebody else. */
+export interface TransferListener {
   /** The carrier has taken the caller over: only its stop is still to come. */
   transferred(): void;
   transferFailed(): void;
@@ -25,9 +35,9 @@ const REATTACH_WAY_MS = 10_000;
 /** What a call asks of its carrier beside its media: to end, to connect somebody else, to press keys. */
 export class CarrierControl {
   readonly #identity: CallIdentity;
-  readonly #services: CallServices;
+  readonly #services: CarrierServices;
   readonly #callLog: CallLog;
-  readonly #floor: CarrierFloor;
+  readonly #listener: TransferListener;
   readonly #ending = new AbortController();
   /** To be pressed once the reply was heard. */
   #keys = '';
@@ -36,11 +46,11 @@ export class CarrierControl {
   #back = new AbortController();
   #keysSent = 0;
 
-  constructor(identity: CallIdentity, services: CallServices, callLog: CallLog, floor: CarrierFloor) {
+  constructor(identity: CallIdentity, services: CarrierServices, callLog: CallLog, listener: TransferListener) {
     this.#identity = identity;
     this.#services = services;
     this.#callLog = callLog;
-    this.#floor = floor;
+    this.#listener = listener;
   }
 
   /** How long a socket that is gone now may stay away since the carrier is pressing keys; 0 where it is not. */
@@ -83,10 +93,10 @@ export class CarrierControl {
     } catch (error) {
       if (this.#ending.signal.aborted) return;
       this.#callLog.actFailed('transfer', error);
-      this.#floor.transferFailed();
+      this.#listener.transferFailed();
       return;
     }
-    if (!this.#ending.signal.aborted) this.#floor.transferred();
+    if (!this.#ending.signal.aborted) this.#listener.transferred();
   }
 
   /**

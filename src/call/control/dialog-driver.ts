@@ -4,9 +4,10 @@ import type { CallLog } from '../log/call-log.ts';
 import { disposeDialog, runDialog } from './dialog-runner.ts';
 import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from '../media.ts';
-import type { CallIdentity, CallServices } from '../services.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { Logger } from '../../observability/logger.ts';
 import { sameWords } from '../turn/transcript.ts';
-import type { CallerInput } from '../log/call-record.ts';
+import type { CallerInput, CallIdentity, CallRecord } from '../log/call-record.ts';
 import type { Expectation } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import { readExpected } from './answer-reader.ts';
@@ -16,8 +17,15 @@ const MOST_FAILURES = 3;
 /** Callers are told that so little time is left. */
 const LAST_MINUTE_MS = 60_000;
 
+export interface DialogServices {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Keeps the record of a call so far, so that a process that dies loses no turn. Never rejects. */
+  readonly journal: (record: CallRecord) => void;
+}
+
 /** What a dialog may do to its call beyond speaking. */
-export interface DialogFloor {
+export interface DialogActs {
   /** @param expectation undefined where silence was answered, and nothing asked for anew */
   expect(expectation: Expectation | undefined): void;
   changeLanguage(language: string, voice: string | undefined): void;
@@ -37,9 +45,9 @@ export interface DialogFloor {
 /** Asks the bot's dialog and carries its answers out. */
 export class DialogDriver {
   readonly #identity: CallIdentity;
-  readonly #services: CallServices;
+  readonly #services: DialogServices;
   readonly #callLog: CallLog;
-  readonly #floor: DialogFloor;
+  readonly #call: DialogActs;
   readonly #hook: DialogHook;
   #failures = 0;
   /** The answer that the dialog was asked for last; `spoken` once something of it can be heard. */
@@ -51,11 +59,11 @@ export class DialogDriver {
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
 
-  constructor(identity: CallIdentity, services: CallServices, callLog: CallLog, floor: DialogFloor) {
+  constructor(identity: CallIdentity, services: DialogServices, callLog: CallLog, call: DialogActs) {
     this.#identity = identity;
     this.#services = services;
     this.#callLog = callLog;
-    this.#floor = floor;
+    this.#call = call;
     this.#hook = identity.dialog.create(this.#facts(identity.bot.language));
   }
 
@@ -116,8 +124,8 @@ export class DialogDriver {
         voice.flush();
         if (collected) this.#journal(media);
         // Silence was answered, and nothing asked for anew.
-        if (input.kind === 'no-input' && !this.#gathered) this.#floor.expect(undefined);
-        this.#floor.listenFor(this.#hints);
+        if (input.kind === 'no-input' && !this.#gathered) this.#call.expect(undefined);
+        this.#call.listenFor(this.#hints);
       },
       failed: (error) => this.failed(error),
     });
@@ -132,9 +140,9 @@ export class DialogDriver {
     this.#failures += 1;
     const { kind, spoken, end } = this.#answer ?? { kind: 'spoken', spoken: false, end: () => undefined };
     const greets = kind === 'start';
-    if (this.#failures >= MOST_FAILURES || (greets && !spoken)) this.#floor.giveUp();
+    if (this.#failures >= MOST_FAILURES || (greets && !spoken)) this.#call.giveUp();
     else if (greets) end();
-    else this.#floor.sayAgain(kind === 'no-input' ? 'noInput' : 'sayAgain');
+    else this.#call.sayAgain(kind === 'no-input' ? 'noInput' : 'sayAgain');
   }
 
   /** Lets the dialog clean up. Never rejects. */
@@ -155,20 +163,20 @@ export class DialogDriver {
       case 'set':
         return this.#callLog.set(action.variables);
       case 'language':
-        return this.#floor.changeLanguage(action.language, action.voice);
+        return this.#call.changeLanguage(action.language, action.voice);
       case 'note':
         return this.#callLog.note(action.text);
       case 'bot':
         // Where there are several bots, their dialogs take it: see `switchingBots`.
         throw new RangeError('the call cannot go on as another bot');
       case 'recording':
-        return this.#floor.keepRecording(action.on);
+        return this.#call.keepRecording(action.on);
       case 'hangup':
-        return this.#floor.hangUpAfterThis(action.reason);
+        return this.#call.hangUpAfterThis(action.reason);
       case 'transfer':
-        return this.#floor.transferAfterThis(action.to);
+        return this.#call.transferAfterThis(action.to);
       case 'digits':
-        return this.#floor.pressAfterThis(action.digits);
+        return this.#call.pressAfterThis(action.digits);
     }
   }
 
@@ -190,7 +198,7 @@ export class DialogDriver {
     this.#gathered = true;
     this.#hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
     const most = contract === undefined ? undefined : mostKeys(contract);
-    this.#floor.expect({
+    this.#call.expect({
       ...rest,
       ...(most === undefined || rest.maxDigits !== undefined ? {} : { maxDigits: most }),
       ...(expected === undefined ? {} : { value: expected }),

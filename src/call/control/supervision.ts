@@ -3,7 +3,8 @@ import { OffhookError } from '../../kernel/errors.ts';
 import type { Interruptible } from '../../dialog/port.ts';
 import type { CallLog } from '../log/call-log.ts';
 import type { Media } from '../media.ts';
-import type { CallIdentity, CallServices } from '../services.ts';
+import type { CallIdentity } from '../log/call-record.ts';
+import type { CarrierServices } from './carrier-control.ts';
 import { callerFloor } from '../turn/floor.ts';
 import type { TurnEvent, TurnState } from '../turn/turn-state.ts';
 
@@ -27,7 +28,7 @@ export class OrderRefusedError extends OffhookError {
 }
 
 /** What supervision may do to its call. */
-export interface SupervisedFloor {
+export interface SupervisedCall {
   /** Undefined before the first socket. */
   media(): Media | undefined;
   turn(): TurnState;
@@ -49,23 +50,23 @@ const TIME_LIMIT = 'time-limit';
 /** Orders from outside a call: each one is written to its timeline, with who gave it. */
 export class Supervision {
   readonly #identity: CallIdentity;
-  readonly #services: CallServices;
+  readonly #services: CarrierServices;
   readonly #callLog: CallLog;
-  readonly #floor: SupervisedFloor;
+  readonly #call: SupervisedCall;
   readonly #ending = new AbortController();
   readonly #waiting: (CallOrder & { type: 'say' })[] = [];
 
-  constructor(identity: CallIdentity, services: CallServices, callLog: CallLog, floor: SupervisedFloor) {
+  constructor(identity: CallIdentity, services: CarrierServices, callLog: CallLog, call: SupervisedCall) {
     this.#identity = identity;
     this.#services = services;
     this.#callLog = callLog;
-    this.#floor = floor;
+    this.#call = call;
   }
 
   /** When a muted bot gets its voice back by itself. */
   get mutedUntilWallMs(): number | undefined {
     const { clock } = this.#services;
-    const { mutedUntilMs } = this.#floor.turn().bot;
+    const { mutedUntilMs } = this.#call.turn().bot;
     return Number.isFinite(mutedUntilMs) ? clock.wallMs() + mutedUntilMs - clock.nowMs() : undefined;
   }
 
@@ -81,7 +82,7 @@ export class Supervision {
     switch (order.type) {
       case 'hang-up':
         this.#callLog.ordered('hang-up', by);
-        return this.#floor.hangUp('operator-hangup');
+        return this.#call.hangUp('operator-hangup');
       case 'transfer':
         return this.#transfer(order.to, by);
       case 'say':
@@ -102,14 +103,14 @@ export class Supervision {
   tick(): void {
     const next = this.#waiting[0];
     if (next === undefined) return;
-    const media = this.#floor.media();
-    const turn = this.#floor.turn();
+    const media = this.#call.media();
+    const turn = this.#call.turn();
     const { stage } = turn.farewell;
     if (media === undefined || stage === 'last-words' || stage === 'connecting') return;
     if (callerFloor(turn) !== undefined) return;
     this.#waiting.shift();
     const policy = next.interruptible ?? this.#identity.bot.interruption.allow;
-    if (turn.phase.name === 'listening') this.#floor.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
+    if (turn.phase.name === 'listening') this.#call.feed({ type: 'bot-started', atMs: this.#services.clock.nowMs(), policy });
     media.voice.interject(next.text, this.#callLog.conversation.current, policy);
   }
 
@@ -120,30 +121,30 @@ export class Supervision {
   }
 
   #mustBeTalking(): void {
-    if (this.#floor.media() === undefined) throw new OrderRefusedError('The call has no audio yet.');
-    if (this.#floor.turn().farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
+    if (this.#call.media() === undefined) throw new OrderRefusedError('The call has no audio yet.');
+    if (this.#call.turn().farewell.stage === 'last-words') throw new OrderRefusedError('The bot is saying its last words.');
   }
 
   /** A muted bot says something, so that the caller is not alone: the silence begins anew. */
   #muteAnew(): void {
-    const { muted, mutedForMs: forMs } = this.#floor.turn().bot;
-    if (muted) this.#floor.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on: true, forMs });
+    const { muted, mutedForMs: forMs } = this.#call.turn().bot;
+    if (muted) this.#call.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on: true, forMs });
   }
 
   /** Whoever muted the bot has forgotten the caller: what they last said, in all that time, nobody has answered. */
   unmuted(): void {
     this.#callLog.ordered('unmute', TIME_LIMIT);
-    const media = this.#floor.media();
+    const media = this.#call.media();
     // A caller who is speaking just then is answered as always.
-    if (media === undefined || this.#waiting.length > 0 || callerFloor(this.#floor.turn()) !== undefined) return;
+    if (media === undefined || this.#waiting.length > 0 || callerFloor(this.#call.turn()) !== undefined) return;
     this.#waiting.push({ type: 'say', text: phrasesOf(this.#identity.bot, media.voice.language).sayAgain });
   }
 
   /** @param forMs undefined for as long as nobody says otherwise */
   #mute(on: boolean, forMs?: number): void {
     // What the bot meant to do after this reply is not done.
-    if (on) this.#floor.forgetKeys();
-    this.#floor.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on, ...(forMs === undefined ? {} : { forMs }) });
+    if (on) this.#call.forgetKeys();
+    this.#call.feed({ type: 'muted', atMs: this.#services.clock.nowMs(), on, ...(forMs === undefined ? {} : { forMs }) });
   }
 
   /** The bot is silent while the carrier decides; where it refuses, the call goes on as it was. */
@@ -152,20 +153,20 @@ export class Supervision {
     const control = this.#services.controlOf(carrier);
     if (control === undefined) throw new OrderRefusedError(`No account of the carrier ${carrier} is configured.`);
     this.#callLog.ordered('transfer', by);
-    const wasMuted = this.#floor.turn().bot.muted;
+    const wasMuted = this.#call.turn().bot.muted;
     this.#mute(true);
     // A carrier may end the stream before it says that it has the caller.
-    this.#floor.feed({ type: 'connecting', on: true });
+    this.#call.feed({ type: 'connecting', on: true });
     try {
       await control.transfer(carrierCallId, to, this.#ending.signal);
     } catch (error) {
       // The stream ended as the carrier took the caller, and the call with it: nobody needs the answer.
       if (this.#ending.signal.aborted) return;
       this.#callLog.actFailed('transfer', error);
-      this.#floor.feed({ type: 'connecting', on: false });
+      this.#call.feed({ type: 'connecting', on: false });
       if (!wasMuted) this.#mute(false);
       throw error;
     }
-    if (!this.#ending.signal.aborted) this.#floor.transferred();
+    if (!this.#ending.signal.aborted) this.#call.transferred();
   }
 }

@@ -2,18 +2,35 @@ import { CALL_RATE_HZ } from '../../audio/format.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
-import type { AttachmentRecord, CallerInput, CallRecord, InterruptionRecord } from './call-record.ts';
+import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord } from './call-record.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import { outcomeOf, stageLatencies } from './outcome.ts';
 import type { Recording } from '../recording/recording.ts';
-import type { SecretInput } from '../control/secret-input.ts';
-import type { CallIdentity, CallNews, CallServices } from '../services.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import type { BusinessEvents } from '../../observability/events.ts';
+import type { Logger } from '../../observability/logger.ts';
+import type { CallNews } from './live-news.ts';
 import { Timeline } from './timeline.ts';
 import type { TurnEffect } from '../turn/turn-state.ts';
 
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
+
+/** What the log of a call needs. */
+export interface CallLogServices {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: BusinessEvents;
+  readonly news: (news: CallNews) => void;
+  /** Calls of this process that are not over. */
+  readonly activeCalls: () => number;
+}
+
+/** Hides what nothing may keep. */
+interface Hiding {
+  hideInRecord(text: string): string;
+}
 
 /** A live call at a glance. */
 export interface CallStanding {
@@ -32,7 +49,7 @@ export class CallLog {
   readonly conversation = new Conversation();
   readonly timeline = new Timeline();
   readonly #identity: CallIdentity;
-  readonly #services: CallServices;
+  readonly #services: CallLogServices;
   readonly #hide: (text: string) => string;
   readonly #startedAtWallMs: number;
   #attachments: AttachmentRecord[] = [];
@@ -46,7 +63,7 @@ export class CallLog {
   #falseAlarms = 0;
 
   /** @param secrets what of the call nothing may keep */
-  constructor(identity: CallIdentity, services: CallServices, secrets?: Pick<SecretInput, 'hideInRecord'>) {
+  constructor(identity: CallIdentity, services: CallLogServices, secrets?: Hiding) {
     this.#identity = identity;
     this.#services = services;
     this.#hide = (text) => secrets?.hideInRecord(text) ?? text;

@@ -1,9 +1,21 @@
+import type { InboundCall } from '../../carriers/port.ts';
+import type { Bot } from '../../config/bots.ts';
+import type { DialogHookFactory } from '../../dialog/port.ts';
 import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measures.ts';
 import type { HeardSentence } from '../outbound/heard-ledger.ts';
 import type { RecordingGap } from '../recording/recording.ts';
 import type { TimelineEvent, TurnLatency } from './timeline.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import type { AskedInput } from '../turn/turn-state.ts';
+
+/** What one call is about. */
+export interface CallIdentity {
+  readonly callId: string;
+  readonly tenantId: string;
+  readonly inbound: InboundCall;
+  readonly bot: Bot;
+  readonly dialog: DialogHookFactory;
+}
 
 /** What the caller said or keyed in a turn, as a record may show it; `reading` where digits were hidden after they had been read. */
 export type CallerInput =

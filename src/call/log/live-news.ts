@@ -5,8 +5,25 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import type { CallNews } from '../services.ts';
 import { isRunning } from '../../kernel/process-identity.ts';
+
+/** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
+export type CallNews =
+  | { readonly type: 'started'; readonly callId: string; readonly carrierCallId: string; readonly botName: string }
+  | { readonly type: 'partial'; readonly callId: string; readonly text: string }
+  | { readonly type: 'turn'; readonly callId: string; readonly turn: number; readonly kind: string; readonly callerText: string }
+  | { readonly type: 'reply'; readonly callId: string; readonly turn: number; readonly totalMs: number | undefined }
+  /** A sentence of the bot's begins to be heard. */
+  | { readonly type: 'saying'; readonly callId: string; readonly turn: number; readonly text: string }
+  | { readonly type: 'heard'; readonly callId: string; readonly turn: number; readonly text: string; readonly heard: string }
+  | {
+      readonly type: 'floor';
+      readonly callId: string;
+      readonly what: 'hold' | 'resume' | 'clear' | 'restore';
+      readonly by: string;
+    }
+  | { readonly type: 'digit'; readonly callId: string; readonly digit: string }
+  | { readonly type: 'ended'; readonly callId: string; readonly reason: string };
 
 /** One socket a process that has calls: `calls.<pid>`. */
 const NAME = /^calls\.(\d+)$/u;

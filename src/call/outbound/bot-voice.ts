@@ -3,14 +3,31 @@ import { phrasesOf, type Bot } from '../../config/bots.ts';
 import type { PhraseSet } from '../../config/bot-phrases.ts';
 import { type DialogAction, type Interruptible, soundLabel } from '../../dialog/port.ts';
 import type { OutboundAudio } from './outbound-audio.ts';
-import type { CallServices, SentenceCutter } from '../services.ts';
 import { speakable } from './speakable.ts';
-import { type AudioMakers, Reply, type Utterance } from './speaker.ts';
-import type { Timeline } from '../log/timeline.ts';
+import type { Synthesizer } from '../../speech/port.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { type AudioMakers, Reply, type SynthesisTimes, type Utterance } from './speaker.ts';
+import type { Sounds } from './sounds/port.ts';
 import type { BotSound } from '../turn/turn-state.ts';
 
 /** What is said outside any turn counts for none. */
 const NO_TURN = -1;
+
+/** What a bot speaks with. */
+export interface VoiceServices {
+  readonly clock: Clock;
+  readonly synthesizer: Synthesizer;
+  /** Audio files that bots play. */
+  readonly sounds: Sounds;
+  /** Cuts a text that comes in parts into sentences that are synthesized one by one; joined they are the text. */
+  readonly createCutter: () => SentenceCutter;
+}
+
+/** Gives sentences as soon as nothing that follows can change them. */
+export interface SentenceCutter {
+  push(text: string): readonly string[];
+  flush(): readonly string[];
+}
 
 export interface VoiceListener {
   readonly synthesisFailed: (error: unknown) => void;
@@ -22,16 +39,16 @@ export class BotVoice {
   language: string;
   #voice: string;
   readonly #bot: Bot;
-  readonly #services: CallServices;
+  readonly #services: VoiceServices;
   readonly #line: OutboundAudio;
-  readonly #timeline: Timeline;
+  readonly #timeline: SynthesisTimes;
   readonly #listener: VoiceListener;
   #reply: Reply | undefined;
   #replies = 0;
   /** The text that is being said in parts. */
   #open: { readonly reply: Reply; readonly cutter: SentenceCutter; readonly style: Omit<Utterance, 'text'> } | undefined;
 
-  constructor(bot: Bot, services: CallServices, line: OutboundAudio, timeline: Timeline, listener: VoiceListener) {
+  constructor(bot: Bot, services: VoiceServices, line: OutboundAudio, timeline: SynthesisTimes, listener: VoiceListener) {
     this.language = bot.language;
     this.#voice = bot.voice;
     this.#bot = bot;

@@ -1,4 +1,4 @@
-import { TurnIndex } from '../log/turn-index.ts';
+import { TurnIndex } from './turn-index.ts';
 
 /** How far into a sentence the caller can have heard, in milliseconds of its audio. */
 export interface HeardInterval {

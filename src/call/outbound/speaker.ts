@@ -5,7 +5,6 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Interruptible } from '../../dialog/port.ts';
 import type { Synthesizer } from '../../speech/port.ts';
 import type { OutboundAudio } from './outbound-audio.ts';
-import type { Timeline } from '../log/timeline.ts';
 
 export interface Utterance {
   readonly text: string;
@@ -23,6 +22,16 @@ export interface SoundToPlay {
   readonly preemptible: boolean;
   readonly interruptible: Interruptible;
   readonly instead: Utterance | undefined;
+}
+
+/** Notes when a sentence was asked for, and when its first sound came. */
+export interface SynthesisTimes {
+  add(event: {
+    readonly type: 'tts-asked' | 'tts-first-byte';
+    readonly atMs: number;
+    readonly turn: number;
+    readonly unitId: string;
+  }): void;
 }
 
 /** What makes the audio of a reply. */
@@ -71,7 +80,7 @@ export class Reply {
   readonly #line: OutboundAudio;
   readonly #makers: AudioMakers;
   readonly #clock: Clock;
-  readonly #timeline: Timeline;
+  readonly #timeline: SynthesisTimes;
   readonly #options: ReplyOptions;
   readonly #abort = new AbortController();
   /** As the signal says, which is slow to ask. */
@@ -87,7 +96,7 @@ export class Reply {
   #madeMs = 0;
   #givingWay: GivingWay | undefined;
 
-  constructor(line: OutboundAudio, makers: AudioMakers, clock: Clock, timeline: Timeline, options: ReplyOptions) {
+  constructor(line: OutboundAudio, makers: AudioMakers, clock: Clock, timeline: SynthesisTimes, options: ReplyOptions) {
     this.#line = line;
     this.#makers = makers;
     this.#clock = clock;

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { pcm16Bytes } from '../../audio/codec.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { CallerBatch } from '../inbound/caller-batch.ts';
+import { CallerBatch } from './caller-batch.ts';
 import { directRecordingFiles, RECORDING_RATE_HZ, type RecordingFile, type RecordingFiles } from './recording-file.ts';
 import { SampleClock } from './sample-clock.ts';
 import { StereoWindow } from './stereo-window.ts';

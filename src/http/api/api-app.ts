@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import type { LiveCalls } from '../../call/log/live-call.ts';
+import type { LiveCalls } from '../../call/admission/live-calls.ts';
 import type { ProfileBook } from '../../jobs/analysis/profile-book.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';

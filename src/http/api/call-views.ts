@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { liveCall, type LiveCall } from '../../call/log/live-call.ts';
+import { liveCall, type LiveCall } from '../../call/admission/live-calls.ts';
 import type { Principal } from './api-keys.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LiveCall } from '../../call/log/live-call.ts';
+import type { LiveCall } from '../../call/admission/live-calls.ts';
 import { type CallOrder, MUTE_LIMIT_MS, OrderRefusedError } from '../../call/control/supervision.ts';
 import { CarrierControlError } from '../../carriers/errors.ts';
 import type { AuditEvent } from '../../jobs/retention/audit-log.ts';

@@ -4,7 +4,7 @@ import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
 import { FrontChannel, type OrderHandlers } from '../../../src/cluster/front-channel.ts';
 import { MediaProcess } from '../../../src/cluster/media-process.ts';
 import type { Report } from '../../../src/cluster/protocol.ts';
-import type { LiveCall } from '../../../src/call/log/live-call.ts';
+import type { LiveCall } from '../../../src/call/admission/live-calls.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { CallLog } from '../../../../src/call/log/call-log.ts';
 import type { CallRecord } from '../../../../src/call/log/call-record.ts';
-import type { CallIdentity, CallServices } from '../../../../src/call/services.ts';
+import type { CallIdentity } from '../../../../src/call/log/call-record.ts';
+import type { CallServices } from '../../../../src/call/services.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 import { createLogger, silentLogger } from '../../../../src/observability/logger.ts';
 import { createEvents } from '../../../../src/observability/events.ts';

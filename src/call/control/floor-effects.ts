@@ -1,6 +1,6 @@
-import type { CallLog } from './log/call-log.ts';
-import type { Media } from './media.ts';
-import type { TurnEffect } from './turn/turn-state.ts';
+import type { CallLog } from '../log/call-log.ts';
+import type { Media } from '../media.ts';
+import type { TurnEffect } from '../turn/turn-state.ts';
 
 const FLOOR_EFFECTS = ['hold', 'resume', 'clear', 'restore', 'cancel-reply', 'silence'] as const;
 

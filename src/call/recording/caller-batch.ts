@@ -1,5 +1,5 @@
 import { SampleBatch } from '../../audio/sample-batch.ts';
-import { RECORDING_RATE_HZ } from '../recording/recording-file.ts';
+import { RECORDING_RATE_HZ } from './recording-file.ts';
 
 const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
 const BATCH_MS = 100;

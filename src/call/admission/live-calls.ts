@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CallRegistry } from '../admission/call-registry.ts';
+import type { CallRegistry } from './call-registry.ts';
 import type { CallSession } from '../session.ts';
 import { type CallOrder, OrderRefusedError } from '../control/supervision.ts';
 
