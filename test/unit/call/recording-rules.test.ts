@@ -6,6 +6,7 @@ import { parseWav } from '../../../src/audio/wav.ts';
 import { type KeepRule, Recording } from '../../../src/call/recording/recording.ts';
 import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';
 import { temporaryFolder } from '../../support/databases.ts';
+import { thorough } from '../../support/thorough.ts';
 
 const FRAME_MS = 20;
 
@@ -132,7 +133,7 @@ it('puts all that comes of the caller where its timestamps say, whatever is lost
       const [caller] = parseWav(readFileSync(recording.path)).samples;
       expect(expected.findIndex((sample, index) => caller![index] !== sample)).toBe(-1);
     }),
-    { numRuns: 60 },
+    { numRuns: thorough(20, 60) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeMulaw, encodeMulaw } from '../../../src/audio/g711.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { PlayoutBuffer } from '../../../src/sim/playout-buffer.ts';
+import { thorough } from '../../support/thorough.ts';
 
 const tone = (ms: number): Uint8Array => encodeMulaw(sine(400, ms, 8000, 0.3));
 const heardTone = (ms: number): Int16Array => decodeMulaw(tone(ms));
@@ -55,7 +56,7 @@ describe('playing', () => {
         expect([...buffer.heard].filter((sample) => sample !== 0)).toEqual(sent);
         expect(buffer.heard).toHaveLength(Math.floor((atMs + 60_000) * 8 + 1e-6));
       }),
-      { numRuns: 30 },
+      { numRuns: thorough(15, 30) },
     );
   });
 

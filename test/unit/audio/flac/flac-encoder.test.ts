@@ -6,6 +6,7 @@ import { decodeMulaw } from '../../../../src/audio/g711.ts';
 import { joinSamples } from '../../../../src/audio/samples.ts';
 import { bytesInMemory } from '../../../../src/audio/byte-source.ts';
 import { flacBlocks } from '../../../../src/audio/flac/flac-decoder.ts';
+import { thorough } from '../../../support/thorough.ts';
 
 function encoded(interleaved: Int16Array, channels: number, rateHz = 8000): Buffer {
   const encoder = new FlacEncoder(rateHz, channels);
@@ -83,7 +84,7 @@ describe('FlacEncoder', () => {
         if (pcm.length === 0) return;
         expect(Buffer.compare(bytesOf(await decoded(encoded(pcm, channels))), bytesOf(pcm))).toBe(0);
       }),
-      { numRuns: 100 },
+      { numRuns: thorough(34, 100) },
     );
   });
 

@@ -9,6 +9,7 @@ import { containerOf } from '../../../../src/audio/media/container.ts';
 import { decodeFile } from '../../../../src/audio/media/decode-file.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../../../../src/audio/errors.ts';
 import { tinyHours } from './tiny-hours.ts';
+import { thorough } from '../../../support/thorough.ts';
 
 const fixtures = join(import.meta.dirname, '../../../fixtures/audio');
 const folder = mkdtempSync(join(tmpdir(), 'offhook-media-'));
@@ -91,7 +92,7 @@ describe('decoding', () => {
           expect(['decoded', 'MediaUnreadableError', 'MediaNeedsFfmpegError', 'MediaTooLongError']).toContain(outcome);
         },
       ),
-      { numRuns: 8, seed: 1 },
+      { numRuns: thorough(3, 8), seed: 1 },
     );
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { altDialect } from '../../../../src/speech/asr/recognition-dialect.ts';
 import { type DrivenSocket, ProtocolDriver, silence } from './protocol-driver.ts';
 import { type ModelProfile, WORD_MS, WordModel, wordSound } from './word-model.ts';
+import { thorough } from '../../../support/thorough.ts';
 
 interface Turn {
   readonly words: number;
@@ -88,7 +89,7 @@ describe('words over sockets that are cut', () => {
         expect(heard).toEqual(Array.from({ length: total }, (_, index) => String(index)));
         expect(lostMs).toBe(0);
       }),
-      { numRuns: 40 },
+      { numRuns: thorough(14, 40) },
     );
   });
 

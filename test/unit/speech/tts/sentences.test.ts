@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { SentenceCutter, splitForSpeech } from '../../../../src/speech/tts/sentences.ts';
+import { thorough } from '../../../support/thorough.ts';
 
 function codePoints(text: string): number {
   return Array.from(text).length;
@@ -102,7 +103,7 @@ describe('text cut for speech', () => {
           if (codePoints(piece) > most) expect(clusters === 1 || piece.includes('$')).toBe(true);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: thorough(125, 500) },
     );
   });
 
@@ -170,7 +171,7 @@ describe('text cut for speech', () => {
           expect(pieces).toEqual(splitForSpeech(text, most));
         },
       ),
-      { numRuns: 400 },
+      { numRuns: thorough(100, 400) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openAudio, plainBytesOf, sealAudio, sealedBytesOf } from '../../../../src/store/objects/sealed-audio.ts';
+import { thorough } from '../../../support/thorough.ts';
 
 const key = Buffer.alloc(32, 3);
 
@@ -39,7 +40,7 @@ describe('a sealed recording', () => {
           expect(opened.equals(plain.subarray(start, end))).toBe(true);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: thorough(14, 40) },
     );
   });
 

@@ -4,6 +4,7 @@ import { rmsLevelDb } from '../../../../../src/audio/level.ts';
 import { seededRandom } from '../../../../../src/audio/tone.ts';
 import { EchoGuard } from '../../../../../src/call/inbound/echo/echo-guard.ts';
 import { babble } from './babble.ts';
+import { thorough } from '../../../../support/thorough.ts';
 
 const FRAME = 160;
 
@@ -129,7 +130,7 @@ describe("the bot's own voice", () => {
 describe('a caller', () => {
   it.each([6, 0, -6])('who speaks into the echo, %i dB against it, is heard within the time of a contest', (callerDb) => {
     const gainDb = -12;
-    for (let seed = 20; seed < 26; seed += 1) {
+    for (let seed = 20; seed < thorough(22, 26); seed += 1) {
       const gain = 10 ** ((gainDb + callerDb) / 20);
       const caller = { pcm: babble(800, seed, 210).map((sample) => sample * gain), startMs: 3_000 };
       const heard = play({ bot: [greeting], caller, gainDb, delayMs: () => 250, ms: 5_000 });
@@ -139,7 +140,7 @@ describe('a caller', () => {
 
   it('on a line without echo is heard as if there were no guard', () => {
     const bot = [{ pcm: babble(6_000, 1), startMs: 500 }];
-    for (let seed = 40; seed < 50; seed += 1) {
+    for (let seed = 40; seed < thorough(44, 50); seed += 1) {
       const caller = { pcm: babble(2_000, seed, 210), startMs: 4_500 };
       const heard = play({ bot, caller, gainDb: -200, delayMs: () => 0, ms: 7_000 });
       expect(heard.filter(({ voiced }) => voiced).length).toBeGreaterThan(80);
@@ -148,7 +149,7 @@ describe('a caller', () => {
   });
 
   it('who speaks before the line is known loses a frame here and there, and never an interruption', () => {
-    for (let seed = 40; seed < 50; seed += 1) {
+    for (let seed = 40; seed < thorough(44, 50); seed += 1) {
       const caller = { pcm: babble(2_000, seed, 210), startMs: 1_500 };
       const heard = play({ bot: [greeting], caller, gainDb: -200, delayMs: () => 0, ms: 5_000 });
       expect(heard.filter(({ explained }) => explained).length, `caller ${seed}`).toBeLessThanOrEqual(5);

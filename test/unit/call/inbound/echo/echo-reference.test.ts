@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { EchoReference } from '../../../../../src/call/inbound/echo/echo-reference.ts';
+import { thorough } from '../../../../support/thorough.ts';
 
 /** Samples that the ring holds. */
 const SIZE = 32_768;
@@ -51,6 +52,6 @@ it('gives back what was played, whatever was put where, over the edge of its rin
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: thorough(20, 60) },
   );
 });
