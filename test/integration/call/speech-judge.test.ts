@@ -113,7 +113,7 @@ describe('a judge', () => {
     const detector = new FusedDetector(builtIn, judge.open()!);
     await eventually('a doubt', () => hear(detector, 1)[0] === false);
     await thread!.terminate();
-    const gone = (): string[] => judge.warnings.filter((message) => message.includes('gone'));
+    const gone = (): string[] => judge.warnings.filter((message) => message.includes('detector failed'));
     await eventually('the end of the thread', () => gone().length > 0);
     hear(detector);
     expect(hear(detector)).toEqual(Array(10).fill(true));
@@ -137,7 +137,7 @@ describe('a judge that fails', () => {
     for (let times = 0; times < 5; times += 1) expect(hear(detector)).toEqual(Array(10).fill(true));
     detector.close();
     expect(judge.counts).toEqual([{ judged: 0, late: 18 }]);
-    expect(judge.warnings).toEqual([expect.stringContaining('behind')]);
+    expect(judge.warnings).toEqual([expect.stringContaining('overloaded')]);
   });
 
   it('takes no call where the network cannot be loaded', async () => {
@@ -147,6 +147,6 @@ describe('a judge that fails', () => {
     await judge.settled;
     expect(judge.open()).toBeUndefined();
     expect(early.write(engine[0]!)).toBe(false);
-    expect(judge.warnings).toEqual([expect.stringContaining('gone')]);
+    expect(judge.warnings).toEqual([expect.stringContaining('detector failed')]);
   });
 });
