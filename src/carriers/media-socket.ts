@@ -103,7 +103,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
         if (phase.name === 'started') {
           const nowMs = options.clock.nowMs();
           if (!time.admits(phase.attachment.durationMs(result.payload), nowMs))
-            return reject('audio comes faster than it can be spoken, and is dropped');
+            return reject('audio arrives faster than real time and is dropped');
           const timestampMs = time.check(result.timestampMs, nowMs);
           phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
         }

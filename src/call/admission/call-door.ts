@@ -52,12 +52,12 @@ export function admit<Reservation extends SpeechReservation>(
 
 const reasons = {
   'no-bot': 'no bot answers this number',
-  calls: 'the most calls at once are running',
+  calls: 'the maximum number of calls is live',
   'loop-lag': 'the event loop is late',
   'speech-down': 'the speech platform is down',
   'speech-slots': 'no recognition slot is free',
   lease: 'another process owns this call',
-  process: 'no process is there to take it',
+  process: 'no media process is available',
   stopping: 'the gateway is stopping',
 } as const satisfies Partial<Record<RefusalCause, string>>;
 
