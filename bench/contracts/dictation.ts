@@ -1,7 +1,7 @@
 // What callers dictate, and in what pieces: enumerated and drawn without the code that reads it.
 import type { AnswerContract } from '../../src/language/index.ts';
-import { BELOW_HUNDRED } from '../../test/unit/dialog/spoken/english-rows.ts';
-import { NUMBERS } from '../../test/unit/dialog/spoken/hindi-rows.ts';
+import { BELOW_HUNDRED } from '../../test/unit/language/spoken/english-rows.ts';
+import { NUMBERS } from '../../test/unit/language/spoken/hindi-rows.ts';
 
 export type SpokenLanguage = 'en' | 'hi';
 

@@ -8,8 +8,8 @@ import { readAnswer, readParts } from '../../../../src/language/contract/read-an
 import type { AnswerPart } from '../../../../src/language/contract/reading.ts';
 import { sayAnswer } from '../../../../src/language/contract/say-answer.ts';
 import { addDays } from '../../../../src/language/understand/calendar-day.ts';
-import { englishRows } from '../../dialog/spoken/english-rows.ts';
-import { hindiRows } from '../../dialog/spoken/hindi-rows.ts';
+import { englishRows } from '../spoken/english-rows.ts';
+import { hindiRows } from '../spoken/hindi-rows.ts';
 
 const TODAY = '2026-01-01';
 const language = fc.constantFrom('en' as const, 'hi' as const);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TextStream } from '../../../../src/platform/server/tts/text-stream.ts';
+import { TextStream } from '../../../../../src/platform/server/tts/text-stream.ts';
 
 /** Everything that is spoken of these pieces, once the stream has ended. */
 async function spoken(pieces: readonly string[]): Promise<string[]> {

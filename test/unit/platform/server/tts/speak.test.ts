@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ManualClock } from '../../../../src/sim/manual-clock.ts';
-import { LatexReader } from '../../../../src/platform/engines/latex/latex-reader.ts';
-import type { SynthesisEngine } from '../../../../src/platform/engines/synth/port.ts';
-import { speak } from '../../../../src/platform/server/tts/speak.ts';
-import { speechRequestOf } from '../../../../src/platform/server/tts/speech-request.ts';
+import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
+import { LatexReader } from '../../../../../src/platform/engines/latex/latex-reader.ts';
+import type { SynthesisEngine } from '../../../../../src/platform/engines/synth/port.ts';
+import { speak } from '../../../../../src/platform/server/tts/speak.ts';
+import { speechRequestOf } from '../../../../../src/platform/server/tts/speech-request.ts';
 
 const voices = [{ name: 'Nisha', language: 'en', gender: 'female' }] as const;
 
