@@ -28,11 +28,15 @@ export interface CarrierStatus {
   /** The call is over; nothing but an end follows. */
   readonly terminal: boolean;
   readonly streamError: string | undefined;
+  /** An answer document in place of nothing, where the carrier asks what the caller is to hear now. */
+  readonly document?: string;
 }
 
 export interface StreamAnswer {
   /** `wss` address, or `ws` on loopback; without a query. */
   readonly url: string;
+  /** Where the status callback is. */
+  readonly statusUrl: string;
   readonly callId: string;
   readonly carrierCallId: string;
 }
@@ -43,6 +47,8 @@ export interface WebhookDoor {
   /** Life of the token in the stream's address. */
   readonly streamTokenMs: number;
   readonly body: 'form' | 'json';
+  /** Unless it is told otherwise, the carrier asks by GET, with everything in an address that it does not sign. */
+  readonly getsByDefault?: true;
   /** The header that proves who sends, as messages name it. */
   readonly header: string;
   /** What that header carries, where it has the form of a proof at all: looked at before the body is read. */

@@ -6,6 +6,8 @@ export const maxMessageBytes = 65_536;
 /** What one message of a carrier's media protocol gave. */
 export type WireEvent =
   | { readonly type: 'connected' }
+  /** Nothing but a sign of life. */
+  | { readonly type: 'alive' }
   | StreamStarted
   /**
    * Caller audio in the stream's inbound format. `payload` is lent: valid until the next message of any socket is read.

@@ -108,6 +108,9 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
           phase.attachment.receive(timestampMs === result.timestampMs ? result : { ...result, timestampMs });
         }
         return;
+      case 'alive':
+        if (phase.name === 'started') phase.attachment.touch();
+        return;
       case 'connected':
       case 'digit':
       case 'mark':

@@ -35,7 +35,11 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     onRefused: (request) => void access.noteRefusal(request, 400, 'fields'),
   });
   app.addHook('onRequest', async (request, reply) => access.admit(request, reply));
-  app.addHook('preHandler', (request, reply) => access.check(request, reply, bodyOf(request)));
+  app.addHook('preHandler', (request, reply) => {
+    if (request.method !== 'POST') throw new RequestRefused(405, "Set this webhook's method to POST at the carrier.");
+    return access.check(request, reply, bodyOf(request));
+  });
+  if (door.getsByDefault === true) app.get(`/carriers/${carrier}/voice/:bot?`, (_request, reply) => reply.code(405).send());
   app.post(`/carriers/${carrier}/voice/:bot?`, async (request, reply) => {
     const inbound = door.readCall(bodyOf(request).parsed, botNameOf(request));
     if (inbound === undefined) throw new RequestRefused(400, door.needs.call);
@@ -48,7 +52,8 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     const answer = await answerCall(deps, asked, request.id, async (grant) => {
       const [address = ''] = deps.addresses();
       const url = `${socketAddress(address)}/carriers/${carrier}/stream/${await deps.tokens.mint(grant)}`;
-      return door.answers.stream({ url, callId: grant.callId, carrierCallId: grant.carrierCallId });
+      const { callId, carrierCallId } = grant;
+      return door.answers.stream({ url, statusUrl: `${address}/carriers/${carrier}/status`, callId, carrierCallId });
     });
     if (answer.kind === 'attached') {
       access.noteRefusal(request, 409, 'repeated');
@@ -60,10 +65,10 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
   app.post(`/carriers/${carrier}/status`, (request, reply) => {
     const status = door.readStatus(bodyOf(request).parsed);
     if (status === undefined) throw new RequestRefused(400, door.needs.status);
-    const { streamError, ...facts } = status;
+    const { streamError, document, ...facts } = status;
     if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
     deps.intake.carrierStatus(status.carrierCallId, status.status, status.terminal);
-    return reply.code(204).send();
+    return document === undefined ? reply.code(204).send() : reply.type(door.answers.contentType).send(document);
   });
 }
 

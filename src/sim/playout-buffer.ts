@@ -14,13 +14,12 @@ export interface Underrun {
   readonly durationMs: number;
 }
 
-const SAMPLES_PER_MS = 8;
 /** Twilio queues ten minutes of audio; what is beyond is dropped (error 31931). */
-const MOST_QUEUED_SAMPLES = 10 * 60 * 1000 * SAMPLES_PER_MS;
+const MOST_QUEUED_MS = 10 * 60 * 1000;
 /** A longer gap is a pause of the bot, not a hole in what it says. */
-const LONGEST_HOLE_SAMPLES = 500 * SAMPLES_PER_MS;
+const LONGEST_HOLE_MS = 500;
 /** How much on each side of a gap is looked at for sound. */
-const HOLE_EDGE_SAMPLES = 40 * SAMPLES_PER_MS;
+const HOLE_EDGE_MS = 40;
 /** Peak above which a stretch has sound in it, out of 32,768. */
 const SOUND_PEAK = 150;
 
@@ -32,13 +31,14 @@ const SOUND_PEAK = 150;
 export class PlayoutBuffer {
   readonly underruns: Underrun[] = [];
   readonly #encoding: Encoding;
+  readonly #samplesPerMs: number;
   readonly #queue: Queued[] = [];
   #queuedSamples = 0;
   /** The sample before which everything had been played when a mark was reached, by its name. */
   readonly markSamples = new Map<string, number>();
   /** Marks reached while something else was done; the next `advance` hands them out. */
   #reached: string[] = [];
-  #heard = new Int16Array(60_000 * SAMPLES_PER_MS);
+  #heard: Int16Array;
   #heardSamples = 0;
   /** One past the last sample played from the queue; undefined before any, and after a clear, where a gap is meant. */
   #lastPlayedSample: number | undefined;
@@ -48,16 +48,18 @@ export class PlayoutBuffer {
   #startSample = 0;
 
   /** @param prefillMs how long audio that comes to an empty buffer waits before it is played, as behind a jitter buffer */
-  constructor(encoding: Encoding = 'mulaw', prefillMs = 0) {
+  constructor(encoding: Encoding = 'mulaw', prefillMs = 0, rateHz = 8_000) {
     this.#encoding = encoding;
-    this.#prefillSamples = Math.round(prefillMs * SAMPLES_PER_MS);
+    this.#samplesPerMs = rateHz / 1000;
+    this.#heard = new Int16Array(60 * rateHz);
+    this.#prefillSamples = Math.round(prefillMs * this.#samplesPerMs);
   }
 
   append(payload: Uint8Array, atMs: number): void {
     this.#playUntil(atMs);
     const pcm = decodeAudio(this.#encoding, payload);
     if (pcm.length === 0) return;
-    if (this.#queuedSamples + pcm.length > MOST_QUEUED_SAMPLES) {
+    if (this.#queuedSamples + pcm.length > MOST_QUEUED_MS * this.#samplesPerMs) {
       this.droppedSamples += pcm.length;
       return;
     }
@@ -93,7 +95,7 @@ export class PlayoutBuffer {
   }
 
   get queuedMs(): number {
-    return this.#queuedSamples / SAMPLES_PER_MS;
+    return this.#queuedSamples / this.#samplesPerMs;
   }
 
   /** Everything the ear has heard since the stream began, silence included; a view. */
@@ -103,7 +105,7 @@ export class PlayoutBuffer {
 
   #playUntil(atMs: number): void {
     // A time that was added up from fractions may be a hair below the sample it means.
-    const untilSample = Math.floor(atMs * SAMPLES_PER_MS + 1e-6);
+    const untilSample = Math.floor(atMs * this.#samplesPerMs + 1e-6);
     for (;;) {
       const item = this.#queue[0];
       if (item !== undefined && 'mark' in item) {
@@ -135,10 +137,10 @@ export class PlayoutBuffer {
     const last = this.#lastPlayedSample;
     if (last === undefined) return;
     const gap = this.#heardSamples - last;
-    if (gap <= 0 || gap > LONGEST_HOLE_SAMPLES) return;
-    const before = this.#heard.subarray(Math.max(0, last - HOLE_EDGE_SAMPLES), last);
-    if (!hasSound(before) || !hasSound(next.subarray(0, HOLE_EDGE_SAMPLES))) return;
-    this.underruns.push({ atMs: last / SAMPLES_PER_MS, durationMs: gap / SAMPLES_PER_MS });
+    if (gap <= 0 || gap > LONGEST_HOLE_MS * this.#samplesPerMs) return;
+    const before = this.#heard.subarray(Math.max(0, last - HOLE_EDGE_MS * this.#samplesPerMs), last);
+    if (!hasSound(before) || !hasSound(next.subarray(0, HOLE_EDGE_MS * this.#samplesPerMs))) return;
+    this.underruns.push({ atMs: last / this.#samplesPerMs, durationMs: gap / this.#samplesPerMs });
   }
 
   #hear(pcm: Int16Array): void {

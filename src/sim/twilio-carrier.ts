@@ -18,6 +18,8 @@ export interface DialOptions {
   readonly from?: string;
   readonly to?: string;
   readonly bot?: string | undefined;
+  /** Of a carrier that speaks this one's protocol: its name in the gateway's addresses. */
+  readonly carrier?: string;
   /** The carrier's id of the call; a random one when absent. */
   readonly callSid?: string;
   readonly stream?: StreamOptions;
@@ -76,11 +78,13 @@ export class SimulatedCall {
    * @throws CallRefused when no stream opens; the call is over then
    */
   async connect(): Promise<SimulatedStream> {
-    const { bot } = this.#options;
+    const { bot, carrier = 'twilio' } = this.#options;
     const status = this.streams.length === 0 ? 'ringing' : 'in-progress';
     this.streams.at(-1)?.stop();
     try {
-      return await this.#follow(await this.#fetchDocument(`/carriers/twilio/voice${bot === undefined ? '' : `/${bot}`}`, status));
+      return await this.#follow(
+        await this.#fetchDocument(`/carriers/${carrier}/voice${bot === undefined ? '' : `/${bot}`}`, status),
+      );
     } catch (error) {
       const refused = error instanceof CallRefused ? error : new CallRefused(errorText(error), this.said, error);
       await this.#finish({ by: 'gateway', problem: refused });
@@ -172,7 +176,7 @@ export class SimulatedCall {
     if (this.#over) return;
     this.#over = true;
     // A gateway that is gone is told nothing; the carrier does not care.
-    await this.#post('/carriers/twilio/status', { CallStatus: 'completed' }).catch(() => undefined);
+    await this.#post(`/carriers/${this.#options.carrier ?? 'twilio'}/status`, { CallStatus: 'completed' }).catch(() => undefined);
     this.#end(end);
   }
 

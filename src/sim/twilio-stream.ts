@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WebSocket } from 'ws';
-import { encodeMulaw } from '../audio/g711.ts';
+import { encodeAudio } from '../audio/codec.ts';
 import { joinSamples } from '../audio/samples.ts';
 import { noise, seededRandom } from '../audio/tone.ts';
 import type { Clock, Timer } from '../kernel/clock.ts';
@@ -27,7 +27,9 @@ export interface StreamOptions {
   readonly skewPpm?: number;
   /** Asked for each frame of the caller: whether it is lost on its way. Its time passes all the same. */
   readonly loses?: () => boolean;
-  /** Encodes one frame of the caller, in place of plain mu-law. */
+  /** The law of the leg, both ways; mu-law when absent, as Twilio has it. */
+  readonly law?: 'mulaw' | 'alaw';
+  /** Encodes one frame of the caller, in place of the leg's law. */
   readonly encode?: (frame: Int16Array, fromSample: number) => Uint8Array;
   /** Sees the socket itself, before and after every delay that is simulated. */
   readonly tap?: WireTap;
@@ -90,7 +92,7 @@ export class SimulatedStream {
     this.#markReturns = new DelayedLine(clock, options.markDelayMs);
     this.#background = options.background ?? noise(1_000, 8_000, options.lineNoise ?? 0.0004, seededRandom(7));
     this.#speed = 1 + (options.skewPpm ?? 0) / 1_000_000;
-    this.buffer = new PlayoutBuffer('mulaw', options.prefillMs);
+    this.buffer = new PlayoutBuffer(options.law, options.prefillMs);
     this.ended = new Promise((resolve) => {
       socket.once('close', (code) => {
         this.#timer?.cancel();
@@ -198,7 +200,7 @@ export class SimulatedStream {
         ...ids,
         streamSid,
         tracks: ['inbound'],
-        mediaFormat: { encoding: 'audio/x-mulaw', sampleRate: 8000, channels: 1 },
+        mediaFormat: { encoding: `audio/x-${this.#options.law ?? 'mulaw'}`, sampleRate: 8000, channels: 1 },
         customParameters,
       },
       streamSid,
@@ -224,7 +226,7 @@ export class SimulatedStream {
     const index = this.#frames;
     const timestamp = String(FIRST_TIMESTAMP_MS + index * FRAME_MS);
     this.#frames += 1;
-    const { encode = encodeMulaw, loses, tap } = this.#options;
+    const { law = 'mulaw', encode = (pcm: Int16Array) => encodeAudio(law, pcm), loses, tap } = this.#options;
     const payload = Buffer.from(encode(frame, index * FRAME_SAMPLES)).toString('base64');
     const sequenceNumber = this.#next();
     if (loses?.() === true) return;

@@ -5,8 +5,10 @@ import { type Gateway, startGateway } from '../../../src/gateway/app.ts';
 import type { CallNews } from '../../../src/call/log/live-news.ts';
 import type { CallSession } from '../../../src/call/session.ts';
 import { loadBots } from '../../../src/config/bot-files.ts';
+import type { Carrier } from '../../../src/carriers/carrier.ts';
 import { proofOf } from '../../../src/carriers/open-carriers.ts';
 import type { Bot } from '../../../src/config/bots.ts';
+import { readDevSecret } from '../../../src/config/dev-secrets.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { silentLogger } from '../../../src/observability/logger.ts';
@@ -62,9 +64,12 @@ export interface GatewayBench extends AsyncDisposable {
   /** What the carrier signs with. */
   readonly authToken: string;
   readonly news: readonly CallNews[];
-  dial(stream?: StreamOptions): Promise<SimulatedCall>;
+  /** @param carrier another than Twilio, that speaks its protocol */
+  dial(stream?: StreamOptions, carrier?: string): Promise<SimulatedCall>;
+  /** What a carrier of this name signs with. */
+  proofOf(carrier: string): string;
   /** The gateway's side of a call that has not ended. */
-  sessionOf(call: { readonly callSid: string }): CallSession;
+  sessionOf(call: { readonly callSid: string } | { readonly uuid: string }): CallSession;
 }
 
 /** A whole gateway over real sockets: real store, real platform server, whose engines speak and hear tones. */
@@ -77,6 +82,8 @@ export async function startGatewayBench(
     /** More lines of the bot's file. */
     readonly bot?: string;
     readonly voice?: string;
+    /** In place of the registry's. */
+    readonly carriers?: readonly Carrier[];
     /** More files of the bot's folder. */
     readonly files?: Readonly<Record<string, Uint8Array>>;
   } = {},
@@ -102,20 +109,32 @@ export async function startGatewayBench(
     clock: systemClock,
     logger: silentLogger,
     worker: true,
+    ...(options.carriers === undefined ? {} : { carriers: options.carriers }),
     news: (item) => void news.push(item),
   });
   await gateway.prepared;
-  const authToken = proofOf('twilio', config).reveal();
+  const secretOf = (carrier: string): string => {
+    const known = options.carriers?.find(({ name }) => name === carrier);
+    if (known === undefined) return proofOf(carrier, config).reveal();
+    const { secret } = known.proof;
+    return (config.carriers.get(carrier)?.secrets[secret]?.[0] ?? readDevSecret(dataDir, carrier, secret)).reveal();
+  };
+  const authToken = secretOf('twilio');
   return {
     gateway,
     speech,
     dataDir,
     authToken,
     news,
-    dial: (stream) =>
-      dialTwilio({ url: gateway.url, authToken, clock: systemClock, ...(stream === undefined ? {} : { stream }) }),
+    dial(stream, carrier = 'twilio') {
+      const more = stream === undefined ? {} : { stream };
+      return dialTwilio({ url: gateway.url, authToken: secretOf(carrier), clock: systemClock, carrier, ...more });
+    },
+    proofOf: secretOf,
     sessionOf(call) {
-      const session = gateway.calls.calls.find(({ identity }) => identity.inbound.carrierCallId === call.callSid);
+      const session = gateway.calls.calls.find(
+        ({ identity }) => identity.inbound.carrierCallId === ('uuid' in call ? call.uuid : call.callSid),
+      );
       if (session === undefined) throw new Error('the gateway has no such call');
       return session;
     },

@@ -1,0 +1,64 @@
+import { defaultPhrases } from '../../config/bot-phrases.ts';
+import type { StreamAnswer } from '../carrier.ts';
+import { CALL_FIELD, CONTENT_TYPE } from './codec.ts';
+
+/** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
+type Ncco = readonly Readonly<Record<string, unknown>>[];
+
+/**
+ * Connects the call to a media socket. Nothing may follow: actions behind a `connect` run as soon as the socket is up, over the bot.
+ * Events of the socket are synchronous, so that one that fails can be answered with a sentence.
+ */
+export function streamNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer): string {
+  const headers = { [CALL_FIELD]: carrierCallId, 'call-id': callId };
+  const endpoint = [{ type: 'websocket', uri: url, 'content-type': CONTENT_TYPE, headers }];
+  return text([{ action: 'connect', eventType: 'synchronous', eventUrl: [statusUrl], endpoint }]);
+}
+
+/** @param to a number in E.164 form, or a SIP address */
+export function dialNcco(to: string): Ncco {
+  const endpoint = /^sips?:/iu.test(to) ? { type: 'sip', uri: to } : { type: 'phone', number: to.replace(/^\+/u, '') };
+  return [{ action: 'connect', endpoint: [endpoint] }];
+}
+
+/** Languages that the carrier's own voice speaks, in their usual region. Without one it reads English. */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ar: 'ar',
+  da: 'da-DK',
+  de: 'de-DE',
+  en: 'en-US',
+  es: 'es-ES',
+  fi: 'fi-FI',
+  fr: 'fr-FR',
+  hi: 'hi-IN',
+  it: 'it-IT',
+  ja: 'ja-JP',
+  ko: 'ko-KR',
+  nl: 'nl-NL',
+  no: 'no-NO',
+  pl: 'pl-PL',
+  pt: 'pt-BR',
+  ru: 'ru-RU',
+  sv: 'sv-SE',
+  ta: 'ta-IN',
+  te: 'te-IN',
+  tr: 'tr-TR',
+};
+const OTHER_LETTER = /(?!\p{Script=Latin})\p{L}/u;
+/** Of one `talk`. */
+const MOST_CHARACTERS = 1_500;
+
+/** Speaks one sentence and hangs up, as nothing follows. What no voice can read is an apology in English: it would be silence. */
+export function sayNcco(sentence: string, language: string): string {
+  const english = defaultPhrases('en');
+  const inEnglish = Object.values(english).includes(sentence);
+  const locale = inEnglish ? 'en-US' : LANGUAGES[language.split('-')[0] ?? ''];
+  if (locale === undefined && OTHER_LETTER.test(sentence)) return sayNcco(english.apology, 'en');
+  // What looks like SSML is taken for it.
+  const talk = { action: 'talk', text: sentence.replaceAll(/[<>&]/gu, ' ').slice(0, MOST_CHARACTERS) };
+  return text([locale === undefined ? talk : { ...talk, language: locale }]);
+}
+
+function text(ncco: Ncco): string {
+  return JSON.stringify(ncco);
+}

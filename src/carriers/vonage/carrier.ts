@@ -1,0 +1,94 @@
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
+import { CALL_RATE_HZ } from '../../audio/format.ts';
+import { secret, settingFacts, text } from '../../config/setting.ts';
+import { type Carrier, startTimeoutMs, streamTokenMs } from '../carrier.ts';
+import { sayNcco, streamNcco } from './answer.ts';
+import { FRAME_MS, VonageCodec } from './codec.ts';
+import { VonageControl } from './control.ts';
+import { isBearer, isSignedBody, readAnswerWebhook, readEventWebhook } from './webhook.ts';
+
+const settings = z.object({
+  applicationId: z
+    .uuid()
+    .optional()
+    .register(settingFacts, {
+      description: 'Vonage application ID, for transfers, keypad digits and hang-ups over the REST API',
+      aliases: ['OFFHOOK_VONAGE_APPLICATION_ID'],
+    }),
+  apiUrl: text('https://api.nexmo.com', "Base address of Vonage's REST API", { aliases: ['OFFHOOK_VONAGE_API_URL'] }),
+  streamTokenMs: streamTokenMs(),
+  startTimeoutMs: startTimeoutMs(5000),
+});
+
+const secrets = z.object({
+  signatureSecret: secret(
+    'Signature secret of the Vonage account; several, separated by commas, during a rotation',
+    'OFFHOOK_VONAGE_SIGNATURE_SECRET',
+  ),
+  privateKey: secret(
+    'Private key of the Vonage application, in PEM; needed with vonage.applicationId',
+    'OFFHOOK_VONAGE_PRIVATE_KEY',
+  ),
+});
+
+/** Vonage Voice API: JSON webhooks signed by a JWT and answered with an NCCO, a socket of binary frames, calls acted on over REST. */
+export const vonage: Carrier = {
+  name: 'vonage',
+  title: 'Vonage',
+  capabilities: {
+    clear: 'native',
+    marks: 'native',
+    // Undocumented: names hold the generation, so that either is right.
+    marksReturnOnClear: 'unknown',
+    // 3,072 messages, a minute of audio, may wait there.
+    pacing: 'burst',
+    frameMs: FRAME_MS,
+    dtmfOut: 'rest',
+  },
+  speechFormat: { encoding: 'pcm16', rateHz: CALL_RATE_HZ },
+  settings,
+  secrets,
+  proof: { secret: 'signatureSecret', envName: 'OFFHOOK_VONAGE_SIGNATURE_SECRET' },
+  controlEnvName: 'OFFHOOK_VONAGE_APPLICATION_ID',
+  codec: () => new VonageCodec(),
+  problems(config) {
+    const { applicationId } = settings.parse(config.settings);
+    const [key] = config.secrets['privateKey'] ?? [];
+    if (applicationId === undefined && key === undefined) return [];
+    if (key === undefined)
+      return [{ setting: 'privateKey', message: 'vonage.applicationId needs the private key of that application' }];
+    if (applicationId === undefined)
+      return [{ setting: 'applicationId', message: 'vonage.privateKey needs the ID of its application' }];
+    try {
+      createPrivateKey(key.reveal());
+      return [];
+    } catch {
+      return [{ setting: 'privateKey', message: 'is no private key in PEM: the file that Vonage gave out, from BEGIN to END' }];
+    }
+  },
+  startTimeoutMs: (config) => settings.parse(config.settings).startTimeoutMs,
+  door(config, signatureSecrets, { clock }) {
+    const { streamTokenMs: tokenMs, applicationId } = settings.parse(config.settings);
+    return {
+      kind: 'webhook',
+      streamTokenMs: tokenMs,
+      body: 'json',
+      getsByDefault: true,
+      header: 'Authorization',
+      isProof: isBearer,
+      isSigned: ({ headers }, body) =>
+        isSignedBody(headers['authorization'] ?? '', body, { secrets: signatureSecrets, applicationId, wallMs: clock.wallMs() }),
+      readCall: readAnswerWebhook,
+      readStatus: readEventWebhook,
+      needs: { call: 'The body has no usable uuid.', status: 'The body has no uuid, or no status.' },
+      answers: { contentType: 'application/json; charset=utf-8', stream: streamNcco, say: sayNcco },
+    };
+  },
+  control(config, { clock }) {
+    const { apiUrl, applicationId } = settings.parse(config.settings);
+    const [privateKey] = config.secrets['privateKey'] ?? [];
+    if (applicationId === undefined || privateKey === undefined) return undefined;
+    return new VonageControl({ apiUrl, applicationId, privateKey }, clock);
+  },
+};

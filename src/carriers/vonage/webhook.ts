@@ -1,0 +1,92 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { Secret } from '../../config/secrets.ts';
+import type { CarrierStatus, SignedBody } from '../carrier.ts';
+import type { InboundCall } from '../port.ts';
+import { defaultPhrases } from '../../config/bot-phrases.ts';
+import { sayNcco } from './answer.ts';
+
+/** A webhook that was signed longer ago is a replayed one; the documents name no limit. */
+const MOST_AGE_SECONDS = 300;
+const CLOCK_TOLERANCE_SECONDS = 30;
+const claims = z.object({ payload_hash: z.string().regex(/^[0-9a-f]{64}$/iu), application_id: z.string().optional() });
+
+export function isBearer(header: string): boolean {
+  return header.length < 4_096 && /^Bearer [\w-]+\.[\w-]+\.[\w-]+$/iu.test(header);
+}
+
+export interface SignatureCheck {
+  /** Signature secrets in force; several during a rotation. */
+  readonly secrets: readonly Secret[];
+  /** Webhooks of another application of the same account are refused; any is taken where it is not configured. */
+  readonly applicationId: string | undefined;
+  readonly wallMs: number;
+}
+
+/**
+ * Whether Vonage signed this body: a JWT (HS256, with the account's signature secret) in `Authorization`, whose claim `payload_hash` is
+ * the SHA-256 of the body. The address is not signed.
+ */
+export async function isSignedBody(
+  header: string,
+  body: SignedBody,
+  { secrets, applicationId, wallMs }: SignatureCheck,
+): Promise<boolean> {
+  const token = header.slice(header.indexOf(' ') + 1);
+  // Loaded where it is wanted: commands that only read the configuration start without it.
+  const { jwtVerify } = await import('jose');
+  for (const secret of secrets) {
+    const found = await jwtVerify(token, Buffer.from(secret.reveal()), {
+      algorithms: ['HS256'],
+      currentDate: new Date(wallMs),
+      maxTokenAge: MOST_AGE_SECONDS,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    }).catch(() => undefined);
+    const claimed = claims.safeParse(found?.payload);
+    if (!claimed.success) continue;
+    const { payload_hash: hash, application_id: application } = claimed.data;
+    if (applicationId !== undefined && application !== undefined && application !== applicationId) return false;
+    // What is hashed is written without blanks; a body is sent so too, unless something on the way wrote it anew.
+    return [body.raw, JSON.stringify(body.parsed)].some((text) => equals(hash, text));
+  }
+  return false;
+}
+
+function equals(hash: string, text: string): boolean {
+  return timingSafeEqual(Buffer.from(hash, 'hex'), createHash('sha256').update(text).digest());
+}
+
+const text = z.string().max(1000);
+const voiceBody = z.object({ uuid: z.string().min(1).max(128), from: text.default(''), to: text.default('') });
+
+/** The answer webhook in our words; undefined when it names no call. */
+export function readAnswerWebhook(body: unknown, botName: string | undefined): InboundCall | undefined {
+  const parsed = voiceBody.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { uuid, from, to } = parsed.data;
+  return { carrier: 'vonage', carrierCallId: uuid, from: e164(from), to: e164(to), direction: 'inbound', botName };
+}
+
+/** Vonage writes numbers without their plus. */
+function e164(number: string): string {
+  return /^[1-9]\d{6,14}$/u.test(number) ? `+${number}` : number;
+}
+
+const eventBody = z.object({ uuid: z.string().min(1).max(128), status: text, detail: text.optional() });
+const TERMINAL = ['completed', 'failed', 'rejected', 'busy', 'cancelled', 'timeout', 'unanswered'];
+/** Of a socket that could not be opened: the event is synchronous, and the caller hears what is answered. */
+const NOT_CONNECTED = ['failed', 'unanswered'];
+
+/** Undefined when the event names no call or no status: errors and notifications of other kinds. */
+export function readEventWebhook(body: unknown): CarrierStatus | undefined {
+  const parsed = eventBody.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { uuid, status, detail } = parsed.data;
+  return {
+    carrierCallId: uuid,
+    status,
+    terminal: TERMINAL.includes(status),
+    streamError: NOT_CONNECTED.includes(status) ? (detail ?? status) : undefined,
+    ...(NOT_CONNECTED.includes(status) ? { document: sayNcco(defaultPhrases('en').apology, 'en') } : {}),
+  };
+}

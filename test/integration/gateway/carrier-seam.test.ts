@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AudioFormat } from '../../../src/audio/format.ts';
+import { rmsLevelDb } from '../../../src/audio/level.ts';
+import { parseWav } from '../../../src/audio/wav.ts';
+import type { Carrier } from '../../../src/carriers/carrier.ts';
+import { JsonCodec } from '../../../src/carriers/json-codec.ts';
+import { twilio } from '../../../src/carriers/twilio/carrier.ts';
+import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
+import { vonage } from '../../../src/carriers/vonage/carrier.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { ScriptedCaller } from '../../../src/sim/caller.ts';
+import { SimulatedVonageApi } from '../../../src/sim/vonage-api.ts';
+import { dialVonage, type SimulatedVonageCall } from '../../../src/sim/vonage-carrier.ts';
+import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
+import { eventually } from './eventually.ts';
+import { type GatewayBench, startGatewayBench } from './gateway-bench.ts';
+
+const APPLICATION = '8f8ac51e-5a0a-4a4e-9d0c-0f3c9f2b7a11';
+const ALAW: AudioFormat = { encoding: 'alaw', rateHz: 8000 };
+/** A carrier that speaks Twilio's protocol over legs of either law, as European networks have them. */
+const european: Carrier = {
+  ...twilio,
+  name: 'european',
+  speechFormat: ALAW,
+  codec: () =>
+    new JsonCodec({
+      ...twilioDialect,
+      start: { ...twilioDialect.start, encodings: { 'audio/x-mulaw': 'mulaw', 'audio/x-alaw': 'alaw' } },
+    }),
+};
+
+let bench: GatewayBench;
+let api: SimulatedVonageApi;
+
+beforeAll(async () => {
+  api = await SimulatedVonageApi.start(APPLICATION);
+  bench = await startGatewayBench({
+    carriers: [twilio, european, vonage],
+    env: {
+      OFFHOOK_VONAGE_SIGNATURE_SECRET: 'signature-secret',
+      OFFHOOK_VONAGE_APPLICATION_ID: APPLICATION,
+      OFFHOOK_VONAGE_PRIVATE_KEY: api.privateKey,
+      OFFHOOK_VONAGE_API_URL: api.url,
+    },
+  });
+});
+
+afterAll(async () => {
+  await bench[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+async function dial(): Promise<SimulatedVonageCall> {
+  const call = await dialVonage({
+    url: bench.gateway.url,
+    signatureSecret: 'signature-secret',
+    applicationId: APPLICATION,
+    clock: systemClock,
+  });
+  api.register(call);
+  return call;
+}
+
+const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).subarray(1_600);
+
+/** Level of one frequency in dBFS, by Goertzel's algorithm; a full-scale sine has -3. */
+function toneDb(pcm: Int16Array, hz: number, rateHz: number): number {
+  const coefficient = 2 * Math.cos((2 * Math.PI * hz) / rateHz);
+  let [one, two] = [0, 0];
+  for (const sample of pcm) [one, two] = [sample / 32_768 + coefficient * one - two, one];
+  const power = (2 * (one * one + two * two - coefficient * one * two)) / pcm.length ** 2;
+  return 10 * Math.log10(Math.max(power, 1e-12));
+}
+
+/** Half a second of the loudest sound there is, of whole periods of 10 Hz. */
+function loudest(pcm: Int16Array, rateHz: number): Int16Array {
+  const length = rateHz / 2;
+  let best = pcm.subarray(0, length);
+  for (let at = 0; at + length <= pcm.length; at += length / 10) {
+    const part = pcm.subarray(at, at + length);
+    if (rmsLevelDb(part) > rmsLevelDb(best) + 0.05) best = part;
+  }
+  return best;
+}
+
+/** What one side sounds like: how loud it is, and how much of that is no tone of this frequency. */
+function purity(pcm: Int16Array, hz: number, rateHz: number): { levelDb: number; restDb: number } {
+  const part = loudest(pcm, rateHz);
+  const levelDb = rmsLevelDb(part);
+  const tone = 10 ** (toneDb(part, hz, rateHz) / 10);
+  return { levelDb, restDb: 10 * Math.log10(Math.max(1e-9, 1 - tone / 10 ** (levelDb / 10))) };
+}
+
+// Calls take their time in silence and speech: they share it.
+describe.concurrent('a leg whose start says A-law', () => {
+  it('is heard and spoken to in A-law', async () => {
+    const call = await bench.dial({ law: 'alaw', lineNoise: 0 }, 'european');
+    const session = bench.sessionOf(call);
+    const caller = new ScriptedCaller(call.stream, 25_000);
+    await caller.run([{ kind: 'say', text: 'bravo', pcm: speech('bravo', 'bravo') }]);
+    await eventually('the answer', () =>
+      bench.news.some((news) => news.type === 'heard' && news.callId === session.id && news.turn === 1),
+    );
+    await call.hangUp();
+    const record = await session.ended;
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'bravo bravo']);
+    // What the caller's ear decodes as A-law is the tone that the platform spoke; mu-law bytes would be noise there.
+    const { levelDb, restDb } = purity(call.stream.buffer.heard, 440, 8_000);
+    expect(levelDb).toBeGreaterThan(-25);
+    expect(restDb).toBeLessThan(-30);
+    // And silence is silence: a mu-law idle code sounds in A-law.
+    expect(rmsLevelDb(call.stream.buffer.heard.subarray(0, 80))).toBeLessThan(-70);
+    const [left = new Int16Array()] = parseWav(readFileSync(record.recordingPath ?? '')).samples;
+    const said = speech('bravo').subarray(0, 2_400);
+    expect(Math.abs(toneDb(speechIn(left), 800, 8_000) - rmsLevelDb(said))).toBeLessThan(0.5);
+    expect(Math.abs(rmsLevelDb(speechIn(left)) - rmsLevelDb(said))).toBeLessThan(0.2);
+    expect(call.stream.notes.filter(({ type }) => type === 'warning')).toEqual([]);
+  });
+});
+
+describe.concurrent('a call over the binary socket of Vonage', () => {
+  it('is a conversation at 16 kHz, in messages of one frame each, with nothing but the voices in it', async () => {
+    const call = await dial();
+    const session = bench.sessionOf(call);
+    const { stream } = call;
+    if (stream === undefined) throw new Error('the call has no socket');
+    const caller = new ScriptedCaller(stream.line, 25_000);
+    const reports = await caller.run([
+      { kind: 'say', text: 'alpha', pcm: speech('alpha') },
+      { kind: 'interrupt', text: 'bravo', pcm: speech('bravo', 'bravo'), afterMs: 1_000 },
+      { kind: 'press', digits: '7' },
+      { kind: 'say', text: 'charlie', pcm: speech('charlie') },
+      { kind: 'wait-for-end' },
+    ]);
+    const record = await session.ended;
+    await call.ended;
+    expect(record.endReason).toBe('said-charlie');
+    expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'bravo bravo', '7', 'charlie']);
+    expect(record).toMatchObject({ carrier: 'vonage', from: '+15550100001', to: '+15550100002' });
+    expect(reports.find(({ kind }) => kind === 'interrupt')?.botSilentMs).toBeLessThan(300);
+    expect(stream.texts).toContain('{"action":"clear"}');
+    expect(stream.complaints).toEqual([]);
+    expect([...stream.frameBytes.keys()]).toEqual([640]);
+    // The voice of the platform is there, and neither its image above the telephone band nor anything else.
+    const part = loudest(stream.buffer.heard, 16_000);
+    const { levelDb, restDb } = purity(stream.buffer.heard, 440, 16_000);
+    expect(levelDb).toBeGreaterThan(-25);
+    expect(restDb).toBeLessThan(-30);
+    expect(toneDb(part, 8_000 - 440, 16_000) - levelDb).toBeLessThan(-60);
+    // The caller's is in the recording, at the level it was spoken with.
+    const [left = new Int16Array()] = parseWav(readFileSync(record.recordingPath ?? '')).samples;
+    const said = speech('alpha').subarray(0, 2_400);
+    expect(Math.abs(toneDb(speechIn(left), 400, 8_000) - rmsLevelDb(said))).toBeLessThan(0.5);
+    expect(call.events.at(-1)).toBe('completed');
+    // Marks came back by notifications: every sentence that was played is known to have been.
+    expect(record.playout.latenessP95Ms).toBeDefined();
+  });
+
+  it('is transferred and gets keys over the REST interface, and ends there', async () => {
+    const call = await dial();
+    const session = bench.sessionOf(call);
+    if (call.stream === undefined) throw new Error('the call has no socket');
+    await new ScriptedCaller(call.stream.line, 15_000).run([{ kind: 'press', digits: '5' }]);
+    await eventually('the keys', () => call.digits.length === 2);
+    expect(call.digits).toEqual(['1', '2']);
+    await new ScriptedCaller(call.stream.line, 15_000).run([{ kind: 'press', digits: '6' }]);
+    await call.ended;
+    expect(call.dialled).toBe('15550100');
+    expect((await session.ended).endReason).toBe('transferred');
+  });
+});
+
+/** The first 300 ms of sound. */
+function speechIn(pcm: Int16Array): Int16Array {
+  const first = pcm.findIndex((sample) => Math.abs(sample) > 1_000);
+  return pcm.subarray(first, first + 2_400);
+}
