@@ -124,36 +124,9 @@ export class SimulatedVonageStream {
     return () => this.#watchers.delete(listener);
   }
 
-  /** The stream as a scripted caller has it, whose ear goes by level alone: every so many samples of what is heard, for 8 kHz. */
+  /** The stream as a scripted caller has it. */
   get line(): CallerLine {
-    const stream = this;
-    const step = this.rateHz / CALLER_RATE_HZ;
-    let thinned = new Int16Array();
-    return {
-      get nowMs() {
-        return stream.nowMs;
-      },
-      get open() {
-        return stream.open;
-      },
-      get silent() {
-        return stream.silent;
-      },
-      say: (pcm) => stream.say(pcm),
-      press: (digit) => stream.press(digit),
-      stop: () => stream.stop(),
-      watch: (listener) => stream.watch(listener),
-      buffer: {
-        get heard() {
-          const { heard } = stream.buffer;
-          const before = thinned;
-          thinned = new Int16Array(Math.floor(heard.length / step));
-          thinned.set(before);
-          for (let at = before.length; at < thinned.length; at += 1) thinned[at] = heard[at * step] ?? 0;
-          return thinned;
-        },
-      },
-    };
+    return new ThinnedLine(this);
   }
 
   press(digit: string): void {
@@ -221,6 +194,56 @@ export class SimulatedVonageStream {
 
   #tell(message: object): void {
     if (this.open) this.#socket.send(JSON.stringify(message));
+  }
+}
+
+/** A wideband stream for a caller whose ear is made for 8 kHz and goes by level alone: every so many samples of what is heard. */
+class ThinnedLine implements CallerLine {
+  readonly buffer: { readonly heard: Int16Array };
+  readonly #stream: SimulatedVonageStream;
+
+  constructor(stream: SimulatedVonageStream) {
+    this.#stream = stream;
+    const step = stream.rateHz / CALLER_RATE_HZ;
+    let thinned = new Int16Array();
+    this.buffer = {
+      get heard() {
+        const { heard } = stream.buffer;
+        const before = thinned;
+        thinned = new Int16Array(Math.floor(heard.length / step));
+        thinned.set(before);
+        for (let at = before.length; at < thinned.length; at += 1) thinned[at] = heard[at * step] ?? 0;
+        return thinned;
+      },
+    };
+  }
+
+  get nowMs(): number {
+    return this.#stream.nowMs;
+  }
+
+  get open(): boolean {
+    return this.#stream.open;
+  }
+
+  get silent(): boolean {
+    return this.#stream.silent;
+  }
+
+  say(pcm: Int16Array): number {
+    return this.#stream.say(pcm);
+  }
+
+  press(digit: string): void {
+    this.#stream.press(digit);
+  }
+
+  stop(): void {
+    this.#stream.stop();
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#stream.watch(listener);
   }
 }
 
