@@ -2,19 +2,19 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 const windowBytes = 64 * 1024;
 
-/** Bytes to read from anywhere, in a file or in memory. */
+/** Random access to bytes, in a file or in memory. */
 export interface ByteSource {
   readonly sizeBytes: number;
-  /** @returns a view that holds until the next call; shorter than asked for only at the end */
+  /** @returns a view that is valid until the next call; shorter than asked for only at the end */
   read(at: number, length: number): Uint8Array;
 }
 
-/** Bytes that are there already. */
+/** Bytes in memory. */
 export function bytesInMemory(bytes: Uint8Array): ByteSource {
   return { sizeBytes: bytes.length, read: (at, length) => bytes.subarray(at, at + length) };
 }
 
-/** A file's bytes, read synchronously through one window of 64 KiB: for worker threads only. */
+/** A file, read synchronously through a window of 64 KiB: for worker threads only. */
 export class FileBytes implements ByteSource, Disposable {
   readonly sizeBytes: number;
   readonly #file: number;
@@ -51,5 +51,5 @@ export interface PcmBlock {
   readonly pcm: Int16Array;
 }
 
-/** Reads a compressed file from its start to its end. @throws MediaUnreadableError, MediaNeedsFfmpegError */
+/** A compressed file decoded from start to end. Iterating throws MediaUnreadableError and MediaNeedsFfmpegError. */
 export type DecodeBlocks = AsyncIterable<PcmBlock>;

@@ -1,12 +1,12 @@
 /**
- * A complex Fourier transform in place, of one size; tables are made once, nothing is allocated by a transform. `toBins` and
- * `fromBins` spare the sorting of bins, for whoever only multiplies them or knows where each is.
+ * A complex Fourier transform of one size, in place. Tables are made once; a transform allocates nothing. `toBins` and `fromBins`
+ * leave out the sorting of bins, for callers that only multiply them or that look them up in `places`.
  */
 export class Fft {
   readonly size: number;
-  /** Where `toBins` leaves each bin. */
+  /** The place of each bin after `toBins`. */
   readonly places: Uint32Array;
-  /** Of each stage `half`, the twiddles of its butterflies from index `half` on. */
+  /** Twiddle factors: those of the stage with butterflies of `half` start at index `half`. */
   readonly #cos: Float64Array;
   readonly #sin: Float64Array;
 
@@ -24,27 +24,25 @@ export class Fft {
     }
     this.places = new Uint32Array(size);
     for (let index = 1; index < size; index += 1)
-      this.places[index] = (this.places[index >> 1]! >> 1) | (index & 1 ? size >> 1 : 0);
+      this.places[index] = ((this.places[index >> 1] ?? 0) >> 1) | (index & 1 ? size >> 1 : 0);
   }
 
   /** @param re,im `size` numbers each, replaced by their transform, which is not scaled */
   forward(re: Float64Array, im: Float64Array): void {
     this.toBins(re, im);
-    for (let index = 0; index < this.size; index += 1) {
-      const other = this.places[index]!;
+    for (const [index, other] of this.places.entries()) {
       if (other <= index) continue;
-      const realPart = re[index]!;
-      const imaginaryPart = im[index]!;
-      re[index] = re[other]!;
-      im[index] = im[other]!;
+      const [realPart, imaginaryPart] = [re[index] ?? 0, im[index] ?? 0];
+      re[index] = re[other] ?? 0;
+      im[index] = im[other] ?? 0;
       re[other] = realPart;
       im[other] = imaginaryPart;
     }
   }
 
   /**
-   * The same with the bins in bit-reversed order. Two stages at a time: half the way through memory, fewer products.
-   * @param given how many numbers there are, if not `size`: whatever is behind them is taken for zeros
+   * The same with the bins in bit-reversed order. Works on two stages at a time (radix 4): half the memory traffic, fewer products.
+   * @param given how many input numbers there are; the rest up to `size` counts as zeros
    */
   toBins(re: Float64Array, im: Float64Array, given = this.size): void {
     re.fill(0, given);
@@ -56,28 +54,34 @@ export class Fft {
 
   #twoStages(re: Float64Array, im: Float64Array, half: number): void {
     const { size } = this;
-    const cos = this.#cos;
-    const sin = this.#sin;
     const quarter = half >> 1;
     for (let offset = 0; offset < quarter; offset += 1) {
-      const cos1 = cos[half + offset]!;
-      const sin1 = sin[half + offset]!;
-      const cos2 = cos[quarter + offset]!;
-      const sin2 = sin[quarter + offset]!;
+      const cos1 = this.#cos[half + offset] ?? 0;
+      const sin1 = this.#sin[half + offset] ?? 0;
+      const cos2 = this.#cos[quarter + offset] ?? 0;
+      const sin2 = this.#sin[quarter + offset] ?? 0;
       const cos3 = cos1 * cos2 - sin1 * sin2;
       const sin3 = cos1 * sin2 + sin1 * cos2;
       for (let at = offset; at < size; at += 2 * half) {
         const at1 = at + quarter;
         const at2 = at + half;
         const at3 = at2 + quarter;
-        const sumRe = re[at]! + re[at2]!;
-        const sumIm = im[at]! + im[at2]!;
-        const differenceRe = re[at]! - re[at2]!;
-        const differenceIm = im[at]! - im[at2]!;
-        const otherSumRe = re[at1]! + re[at3]!;
-        const otherSumIm = im[at1]! + im[at3]!;
-        const otherRe = re[at1]! - re[at3]!;
-        const otherIm = im[at1]! - im[at3]!;
+        const re0 = re[at] ?? 0;
+        const im0 = im[at] ?? 0;
+        const re1 = re[at1] ?? 0;
+        const im1 = im[at1] ?? 0;
+        const re2 = re[at2] ?? 0;
+        const im2 = im[at2] ?? 0;
+        const re3 = re[at3] ?? 0;
+        const im3 = im[at3] ?? 0;
+        const sumRe = re0 + re2;
+        const sumIm = im0 + im2;
+        const differenceRe = re0 - re2;
+        const differenceIm = im0 - im2;
+        const otherSumRe = re1 + re3;
+        const otherSumIm = im1 + im3;
+        const otherRe = re1 - re3;
+        const otherIm = im1 - im3;
         re[at] = sumRe + otherSumRe;
         im[at] = sumIm + otherSumIm;
         const aRe = sumRe - otherSumRe;
@@ -96,36 +100,42 @@ export class Fft {
     }
   }
 
-  /** Back from bins in bit-reversed order; `size` times what was transformed. */
+  /** The inverse, from bins in bit-reversed order; the result is `size` times the input of `toBins`. */
   fromBins(re: Float64Array, im: Float64Array): void {
     const { size } = this;
-    const cos = this.#cos;
-    const sin = this.#sin;
     const isOdd = (31 - Math.clz32(size)) % 2 === 1;
     if (isOdd) addAndSubtract(re, im, size);
     for (let half = isOdd ? 4 : 2; half < size; half <<= 2) {
       const quarter = half >> 1;
       for (let offset = 0; offset < quarter; offset += 1) {
-        const cos1 = cos[half + offset]!;
-        const sin1 = sin[half + offset]!;
-        const cos2 = cos[quarter + offset]!;
-        const sin2 = sin[quarter + offset]!;
+        const cos1 = this.#cos[half + offset] ?? 0;
+        const sin1 = this.#sin[half + offset] ?? 0;
+        const cos2 = this.#cos[quarter + offset] ?? 0;
+        const sin2 = this.#sin[quarter + offset] ?? 0;
         const cos3 = cos1 * cos2 - sin1 * sin2;
         const sin3 = cos1 * sin2 + sin1 * cos2;
         for (let at = offset; at < size; at += 2 * half) {
           const at1 = at + quarter;
           const at2 = at + half;
           const at3 = at2 + quarter;
-          const aRe = re[at1]! * cos2 - im[at1]! * sin2;
-          const aIm = im[at1]! * cos2 + re[at1]! * sin2;
-          const bRe = re[at2]! * cos1 - im[at2]! * sin1;
-          const bIm = im[at2]! * cos1 + re[at2]! * sin1;
-          const cRe = re[at3]! * cos3 - im[at3]! * sin3;
-          const cIm = im[at3]! * cos3 + re[at3]! * sin3;
-          const sumRe = re[at]! + aRe;
-          const sumIm = im[at]! + aIm;
-          const differenceRe = re[at]! - aRe;
-          const differenceIm = im[at]! - aIm;
+          const re0 = re[at] ?? 0;
+          const im0 = im[at] ?? 0;
+          const re1 = re[at1] ?? 0;
+          const im1 = im[at1] ?? 0;
+          const re2 = re[at2] ?? 0;
+          const im2 = im[at2] ?? 0;
+          const re3 = re[at3] ?? 0;
+          const im3 = im[at3] ?? 0;
+          const aRe = re1 * cos2 - im1 * sin2;
+          const aIm = im1 * cos2 + re1 * sin2;
+          const bRe = re2 * cos1 - im2 * sin1;
+          const bIm = im2 * cos1 + re2 * sin1;
+          const cRe = re3 * cos3 - im3 * sin3;
+          const cIm = im3 * cos3 + re3 * sin3;
+          const sumRe = re0 + aRe;
+          const sumIm = im0 + aIm;
+          const differenceRe = re0 - aRe;
+          const differenceIm = im0 - aIm;
           const otherSumRe = bRe + cRe;
           const otherSumIm = bIm + cIm;
           const otherRe = bRe - cRe;
@@ -144,14 +154,16 @@ export class Fft {
   }
 }
 
-/** The stage of neighbours, alone where the number of stages is odd. */
+/** The stage of neighbouring numbers, done alone where the number of stages is odd. */
 function addAndSubtract(re: Float64Array, im: Float64Array, size: number): void {
   for (let at = 0; at < size; at += 2) {
-    const realPart = re[at + 1]!;
-    const imaginaryPart = im[at + 1]!;
-    re[at + 1] = re[at]! - realPart;
-    im[at + 1] = im[at]! - imaginaryPart;
-    re[at]! += realPart;
-    im[at]! += imaginaryPart;
+    const re0 = re[at] ?? 0;
+    const im0 = im[at] ?? 0;
+    const re1 = re[at + 1] ?? 0;
+    const im1 = im[at + 1] ?? 0;
+    re[at] = re0 + re1;
+    im[at] = im0 + im1;
+    re[at + 1] = re0 - re1;
+    im[at + 1] = im0 - im1;
   }
 }

@@ -1,11 +1,11 @@
 import { decodeAudioInto, encodeAudioInto } from './codec.ts';
 import { bytesPerSample, type Encoding } from './format.ts';
 
-/** Memory for one decoded message at a time: used again for every one of the same length, as nearly all are. */
+/** Decodes one message at a time into memory that is reused while messages have one length, as nearly all do. */
 export class LentSamples {
   #samples = new Int16Array(0);
 
-  /** @returns samples of wire audio, valid until the next call: whoever keeps of them copies */
+  /** @returns samples of wire audio, valid until the next call */
   decode(encoding: Encoding, payload: Uint8Array): Int16Array {
     const count = Math.floor(payload.length / bytesPerSample(encoding));
     if (this.#samples.length !== count) this.#samples = new Int16Array(count);

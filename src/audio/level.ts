@@ -1,6 +1,6 @@
 import { encodeMulaw } from './g711.ts';
 
-/** Level of digital silence, and of anything quieter: below the noise of 16-bit samples. */
+/** Level reported for digital silence, below the noise of 16-bit samples. */
 export const SILENCE_DB = -96;
 
 /** Root-mean-square level in dBFS (0 is a full-scale square wave), at least `SILENCE_DB`. */
@@ -11,33 +11,36 @@ export function rmsLevelDb(pcm: Int16Array): number {
   return Math.max(SILENCE_DB, 10 * Math.log10(energy / pcm.length / (32_768 * 32_768)));
 }
 
-/** Sum of squares. Four sums at a time, which do not wait for one another: of whole numbers the order does not matter. */
+/** Sum of squares. Four independent sums let the processor overlap them; whole numbers add up the same in any order. */
 export function energyOf(pcm: Int16Array, from = 0, to = pcm.length): number {
-  let a = 0;
-  let b = 0;
-  let c = 0;
-  let d = 0;
+  let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
   let at = from;
   for (; at + 3 < to; at += 4) {
-    a += pcm[at]! * pcm[at]!;
-    b += pcm[at + 1]! * pcm[at + 1]!;
-    c += pcm[at + 2]! * pcm[at + 2]!;
-    d += pcm[at + 3]! * pcm[at + 3]!;
+    const sample0 = pcm[at] ?? 0;
+    const sample1 = pcm[at + 1] ?? 0;
+    const sample2 = pcm[at + 2] ?? 0;
+    const sample3 = pcm[at + 3] ?? 0;
+    sum0 += sample0 * sample0;
+    sum1 += sample1 * sample1;
+    sum2 += sample2 * sample2;
+    sum3 += sample3 * sample3;
   }
-  for (; at < to; at += 1) a += pcm[at]! * pcm[at]!;
-  return a + b + c + d;
+  for (; at < to; at += 1) {
+    const sample = pcm[at] ?? 0;
+    sum0 += sample * sample;
+  }
+  return sum0 + sum1 + sum2 + sum3;
 }
 
 /** The largest magnitude, 0 to 32,768. */
 export function peakLevel(pcm: Int16Array): number {
   let peak = 0;
-  for (let index = 0; index < pcm.length; index += 1) peak = Math.max(peak, Math.abs(pcm[index]!));
+  for (const sample of pcm) peak = Math.max(peak, Math.abs(sample));
   return peak;
 }
 
 /**
- * Level of the parts where there is sound: the RMS of the 20 ms frames within `rangeDb` of the loudest one. Pauses do not
- * pull it down, as they do a plain RMS of speech.
+ * Active level: the RMS of the 20 ms frames within `rangeDb` of the loudest one. Unlike a plain RMS of speech, it ignores pauses.
  */
 export function activeLevelDb(pcm: Int16Array, rateHz: number, rangeDb = 25): number {
   const frame = Math.max(1, Math.round(rateHz / 50));
@@ -50,7 +53,7 @@ export function activeLevelDb(pcm: Int16Array, rateHz: number, rangeDb = 25): nu
   return 10 * Math.log10(power);
 }
 
-/** The same samples `gainDb` louder, in memory of their own, limited to 16 bits. */
+/** A copy that is `gainDb` louder, limited to 16 bits. */
 export function amplify(pcm: Int16Array, gainDb: number): Int16Array {
   const gain = 10 ** (gainDb / 20);
   return Int16Array.from(pcm, (sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample * gain))));

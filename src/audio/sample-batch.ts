@@ -1,9 +1,9 @@
-/** Samples of messages of any length, put together to so many: a frame to be judged, or what nobody is in a hurry for. */
+/** Collects samples of messages of any length into batches of a fixed size: a frame for a detector, or a block to be written. */
 export class SampleBatch {
   readonly #samples: Int16Array;
   #length = 0;
 
-  /** @param capacity how many samples there are at most */
+  /** @param capacity samples of a full batch */
   constructor(capacity: number) {
     this.#samples = new Int16Array(capacity);
   }
@@ -12,15 +12,15 @@ export class SampleBatch {
     return this.#length;
   }
 
-  /** For how many more there is room. */
+  /** Samples missing for a full batch. */
   get room(): number {
     return this.#samples.length - this.#length;
   }
 
   /**
-   * Copies in as many as there is room for.
-   * @param from the first of them
-   * @returns how many those were
+   * Copies as many samples as there is room for.
+   * @param from index of the first sample to copy
+   * @returns the number copied
    */
   add(pcm: Int16Array, from = 0): number {
     const count = Math.min(pcm.length - from, this.room);
@@ -29,7 +29,7 @@ export class SampleBatch {
     return count;
   }
 
-  /** @returns all of them, valid until others are added; none are left */
+  /** Empties the batch. @returns its samples, valid until the next `add` */
   take(): Int16Array {
     const all = this.room === 0 ? this.#samples : this.#samples.subarray(0, this.#length);
     this.#length = 0;

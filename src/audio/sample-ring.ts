@@ -1,8 +1,8 @@
 import { readCodes, SILENCE_CODE, writeCodes } from './mulaw-codes.ts';
 
 /**
- * Samples by their position, as many of the last ones as it has room for. A telephone line's are kept as the mu-law they came
- * as, in half the memory; the first that is no mu-law has all of them kept as they are.
+ * A ring buffer of samples, addressed by their position in the stream. Samples that are exact mu-law values, as those of a telephone
+ * line, are stored as mu-law in half the memory; the first other sample switches the whole buffer to 16 bits.
  */
 export class SampleRing {
   readonly #capacity: number;
@@ -14,7 +14,7 @@ export class SampleRing {
     this.#codes = new Uint8Array(capacity);
   }
 
-  /** @param pcm no more than there is room for, copied; the first has position `at` */
+  /** Copies samples in. @param at position of the first. @param pcm at most `capacity` samples */
   put(at: number, pcm: Int16Array): void {
     const place = at % this.#capacity;
     const before = Math.min(pcm.length, this.#capacity - place);
@@ -22,7 +22,7 @@ export class SampleRing {
     if (before < pcm.length) this.#set(0, pcm.subarray(before));
   }
 
-  /** Copies samples from this position on into all of `target`. */
+  /** Fills `target` with the samples from this position on. */
   read(from: number, target: Int16Array): void {
     const count = target.length;
     const place = from % this.#capacity;
@@ -31,7 +31,7 @@ export class SampleRing {
     if (before < count) this.#get(0, count - before, target.subarray(before));
   }
 
-  /** Has these samples be silent, no more than there is room for. */
+  /** Overwrites at most `capacity` samples with silence. */
   silence(from: number, count: number): void {
     const place = from % this.#capacity;
     const before = Math.min(count, this.#capacity - place);

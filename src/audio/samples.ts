@@ -1,4 +1,4 @@
-/** The parts one after another, in memory of their own. */
+/** Joins arrays of samples into a new one. */
 export function joinSamples(parts: readonly Int16Array[]): Int16Array<ArrayBuffer> {
   const joined = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
@@ -9,7 +9,7 @@ export function joinSamples(parts: readonly Int16Array[]): Int16Array<ArrayBuffe
   return joined;
 }
 
-/** Averages channels of -1 to 1 into 16 bits. */
+/** Averages channels of floats, -1 to 1, into 16-bit samples. */
 export function mixDown(channels: readonly Float32Array[], samples: number): Int16Array {
   const pcm = new Int16Array(samples);
   const scale = 32_767 / Math.max(1, channels.length);
@@ -19,4 +19,16 @@ export function mixDown(channels: readonly Float32Array[], samples: number): Int
     pcm[index] = Math.max(-32_768, Math.min(32_767, Math.round(sum * scale)));
   }
   return pcm;
+}
+
+/** Averages interleaved 16-bit channels. @returns the same array for one channel */
+export function mixDownInterleaved(interleaved: Int16Array, channels: number): Int16Array {
+  if (channels === 1) return interleaved;
+  const mono = new Int16Array(Math.floor(interleaved.length / channels));
+  for (let frame = 0; frame < mono.length; frame += 1) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel += 1) sum += interleaved[frame * channels + channel] ?? 0;
+    mono[frame] = Math.round(sum / channels);
+  }
+  return mono;
 }

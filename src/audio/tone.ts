@@ -1,4 +1,4 @@
-/** A random source with a seed: mulberry32, numbers in [0, 1). */
+/** Random numbers in [0, 1), the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -24,16 +24,23 @@ export function noise(durationMs: number, rateHz: number, amplitude: number, ran
   );
 }
 
-/** Row and column frequencies of the telephone keys, in Hz (ITU-T Q.23). */
-const KEYS = ['123A', '456B', '789C', '*0#D'];
-const ROWS_HZ = [697, 770, 852, 941];
+/** The telephone keys by row, with the row's and the columns' frequencies in Hz (ITU-T Q.23). */
+const KEY_ROWS = [
+  { keys: '123A', hz: 697 },
+  { keys: '456B', hz: 770 },
+  { keys: '789C', hz: 852 },
+  { keys: '*0#D', hz: 941 },
+];
 const COLUMNS_HZ = [1209, 1336, 1477, 1633];
 
 /** The tone of a key. @throws RangeError for anything but 0-9, *, #, A-D */
 export function dtmf(key: string, durationMs: number, rateHz: number): Int16Array {
-  const row = KEYS.findIndex((keys) => key.length === 1 && keys.includes(key));
-  if (row === -1) throw new RangeError(`no telephone key ${JSON.stringify(key)}; keys are 0-9, *, #, A-D`);
-  const low = sine(ROWS_HZ[row]!, durationMs, rateHz, 0.2);
-  const high = sine(COLUMNS_HZ[KEYS[row]!.indexOf(key)]!, durationMs, rateHz, 0.2);
-  return low.map((sample, index) => sample + high[index]!);
+  const row = KEY_ROWS.find(({ keys }) => key.length === 1 && keys.includes(key));
+  const columnHz = row && COLUMNS_HZ[row.keys.indexOf(key)];
+  if (row === undefined || columnHz === undefined) {
+    throw new RangeError(`no telephone key ${JSON.stringify(key)}; keys are 0-9, *, #, A-D`);
+  }
+  const low = sine(row.hz, durationMs, rateHz, 0.2);
+  const high = sine(columnHz, durationMs, rateHz, 0.2);
+  return low.map((sample, index) => sample + (high[index] ?? 0));
 }

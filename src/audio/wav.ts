@@ -2,7 +2,7 @@ import { OffhookError } from '../kernel/errors.ts';
 import { decodeAlaw, decodeMulaw } from './g711.ts';
 import { bytesPerSample, type Encoding } from './format.ts';
 
-/** Bytes that are not a WAV file we can read; the message says what was found and what is accepted. */
+/** Not a WAV file that can be read; the message says what was found and what is accepted. */
 export class WavError extends OffhookError {
   readonly code = 'OFFHOOK_WAV_INVALID';
   readonly retryable = false;
@@ -17,7 +17,7 @@ export interface WavHeaderFacts {
 
 const FORMAT_TAGS = { pcm16: 1, alaw: 6, mulaw: 7 } as const;
 
-/** The 44 bytes that stand before the samples of a WAV file (RIFF, `fmt ` of 16 bytes, `data`). */
+/** The 44-byte header of a WAV file (RIFF, `fmt ` of 16 bytes, `data`). */
 export function wavHeader({ rateHz, channels, dataBytes, encoding }: WavHeaderFacts): Uint8Array {
   const width = bytesPerSample(encoding);
   const header = new Uint8Array(44);
@@ -40,13 +40,13 @@ export function wavHeader({ rateHz, channels, dataBytes, encoding }: WavHeaderFa
 
 export type WavSampleFormat = 'pcm8' | 'pcm16' | 'pcm24' | 'pcm32' | 'float32' | 'mulaw' | 'alaw';
 
-/** Where the samples of a WAV file stand and how to read them. */
+/** Where the samples of a WAV file are and how to read them. */
 export interface WavLayout {
   readonly format: WavSampleFormat;
   readonly rateHz: number;
   readonly channels: number;
   readonly dataOffset: number;
-  /** As the header says, or to the end of the file where it says 0 or 0xFFFFFFFF (a file that was never finished). */
+  /** As the header says; to the end of the file where it says 0 or 0xFFFFFFFF (a file that was never finished). */
   readonly dataBytes: number;
 }
 
@@ -57,7 +57,7 @@ export interface WavAudio extends WavLayout {
 
 /**
  * Reads the chunks before the samples.
- * @param bytes the start of the file, as much of it as there is
+ * @param bytes the start of the file, with all chunks before the samples
  * @param fileBytes length of the whole file, when `bytes` is only its start
  * @throws WavError
  */
@@ -75,7 +75,7 @@ export function readWavLayout(bytes: Uint8Array, fileBytes = bytes.length): WavL
     if (name === 'data') {
       if (format === undefined) throw new WavError('not a readable WAV file: the samples come before their format');
       const there = Math.max(0, fileBytes - body);
-      // Empty for good only where the file's own length, in its first chunk, was written too.
+      // A length of 0 means an empty file only where the RIFF length was written too.
       const empty = size === 0 && view.getUint32(4, true) + 8 >= fileBytes;
       const unfinished = (size === 0 && !empty) || size === 0xffff_ffff;
       return { ...format, dataOffset: body, dataBytes: unfinished ? there : Math.min(size, there) };
@@ -97,7 +97,7 @@ export function wavSampleBytes(format: WavSampleFormat): number {
   return widths[format];
 }
 
-/** Converts sample bytes to 16 bits, channels still interleaved; a sample that is cut off is left out. */
+/** Converts sample bytes to 16 bits, channels still interleaved; an incomplete last sample is left out. */
 export function decodeWavSamples(format: WavSampleFormat, data: Uint8Array): Int16Array {
   if (format === 'mulaw') return decodeMulaw(data);
   if (format === 'alaw') return decodeAlaw(data);
@@ -114,14 +114,14 @@ export function wavFile(pcm: Int16Array, rateHz: number, channels = 1): Uint8Arr
   const file = new Uint8Array(header.length + pcm.length * 2);
   file.set(header);
   const view = new DataView(file.buffer, header.length);
-  for (let index = 0; index < pcm.length; index += 1) view.setInt16(index * 2, pcm[index]!, true);
+  for (const [index, sample] of pcm.entries()) view.setInt16(index * 2, sample, true);
   return file;
 }
 
 function splitChannels(interleaved: Int16Array, channels: number): Int16Array[] {
   const length = Math.floor(interleaved.length / channels);
   return Array.from({ length: channels }, (_, channel) =>
-    Int16Array.from({ length }, (__, index) => interleaved[index * channels + channel]!),
+    Int16Array.from({ length }, (__, index) => interleaved[index * channels + channel] ?? 0),
   );
 }
 
@@ -143,7 +143,7 @@ function sampleAt(format: 'pcm8' | 'pcm16' | 'pcm24' | 'pcm32' | 'float32', view
 function readFormat(view: DataView, at: number, size: number): Pick<WavLayout, 'format' | 'rateHz' | 'channels'> {
   if (size < 16 || at + 16 > view.byteLength) throw new WavError('not a readable WAV file: its fmt chunk is cut off');
   const plainTag = view.getUint16(at, true);
-  // WAVE_FORMAT_EXTENSIBLE keeps the real tag in the first two bytes of its sub-format.
+  // WAVE_FORMAT_EXTENSIBLE has the real tag in the first two bytes of its sub-format.
   const formatTag = plainTag === 0xfffe && size >= 26 && at + 26 <= view.byteLength ? view.getUint16(at + 24, true) : plainTag;
   const channels = view.getUint16(at + 2, true);
   const rateHz = view.getUint32(at + 4, true);

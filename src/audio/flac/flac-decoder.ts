@@ -8,32 +8,32 @@ export interface FlacHead {
   readonly rateHz: number;
   readonly channels: number;
   readonly sampleBits: number;
-  /** Of each channel; 0 is not known. */
+  /** Of each channel; 0 when the file does not say. */
   readonly samples: number;
-  /** Of all samples, interleaved, as little-endian bytes. */
+  /** MD5 of all samples, interleaved, as little-endian bytes. */
   readonly md5: Uint8Array;
 }
 
 export interface FlacBlock {
   readonly rateHz: number;
-  /** -1 to 1, where 32,767 stands for 1 in a file of 16 bits; a value of such a file is a little below -1 at most. */
+  /** -1 to 1. In a 16-bit file 32,767 stands for 1, so that -32,768 lies a little below -1. */
   readonly channels: readonly Float32Array[];
   /** Of each channel. */
   readonly samples: number;
 }
 
 const headBytes = 42;
-/** A dozen bytes may unfold to 65,535 samples of eight channels: a piece of this size stays below 100 MB decoded. */
+/** Bytes decoded at once. A dozen bytes may hold 65,535 samples of eight channels: a piece of this size stays below 100 MB decoded. */
 const pieceBytes = 1024;
 /** Longest header of a stream's first frame (RFC 9639, section 9.1), and no longer than its shortest frame. */
 const firstHeaderBytes = 10;
-/** The decoder looks no shorter a way ahead; what follows the header is zeros, so that no frame comes of it. */
+/** Bytes of the sentinel: as far as the decoder looks ahead. Zeros follow the header, so that it decodes to no frame. */
 const sentinelBytes = 64;
 
 /** @throws MediaUnreadableError for a file that does not begin with this block */
 export function readFlacHead(source: ByteSource): FlacHead {
   const head = Buffer.from(source.read(0, headBytes));
-  if (head.length < headBytes || (head[4]! & 0x7f) !== 0)
+  if (head.length < headBytes || ((head[4] ?? 0) & 0x7f) !== 0)
     throw new MediaUnreadableError('the FLAC file is cut off in its header');
   const packed = head.readUInt32BE(18);
   return {
@@ -45,7 +45,7 @@ export function readFlacHead(source: ByteSource): FlacHead {
   };
 }
 
-/** Decodes a FLAC file into mono, and holds it against the length that its first block states. */
+/** Decodes a FLAC file to mono, and checks its length against the one stated in the head. */
 export async function* decodeFlac(source: ByteSource): DecodeBlocks {
   const stated = readFlacHead(source).samples;
   let decoded = 0;
@@ -57,12 +57,11 @@ export async function* decodeFlac(source: ByteSource): DecodeBlocks {
 }
 
 /**
- * Decodes a FLAC file with its channels apart. Frames that are not as their checksums say are left out: the length, or the
- * checksum of the whole, tells.
+ * Decodes a FLAC file with its channels apart. Frames with a wrong checksum are left out: callers check the length or the MD5.
  * @throws MediaUnreadableError
  */
 export async function* flacBlocks(source: ByteSource): AsyncIterable<FlacBlock> {
-  // The decoder gives a frame out when it sees the next one begin, and never the last: so one more begins at the end.
+  // The decoder returns a frame only when the next one begins. A sentinel with a frame header makes it return the last one.
   const sentinel = new Uint8Array(sentinelBytes);
   sentinel.set(source.read(firstFrameAt(source), firstHeaderBytes));
   const damaged = (cause?: unknown): Error => new MediaUnreadableError('the FLAC stream is damaged', { cause });
@@ -83,7 +82,7 @@ export async function* flacBlocks(source: ByteSource): AsyncIterable<FlacBlock> 
   }
 }
 
-/** After the metadata blocks, the last of which has its highest bit set. */
+/** The first frame follows the metadata blocks; the last of those has its highest bit set. */
 function firstFrameAt(source: ByteSource): number {
   for (let at = 4; at + 4 <= source.sizeBytes;) {
     const [first = 0, high = 0, middle = 0, low = 0] = source.read(at, 4);

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { BitWriter } from './bit-writer.ts';
 import { mostSubframeBits, writeSubframe } from './subframe.ts';
 
-/** Samples of each channel in a block; the last one of a stream may be shorter. */
+/** Samples of each channel in a block; the last block of a stream may be shorter. */
 export const FLAC_BLOCK = 4096;
 /** `fLaC` and the one metadata block (RFC 9639, sections 6 to 8.2). */
 export const FLAC_HEAD_BYTES = 42;
-/** `fLaC`, the last metadata block, of type 0 and 34 bytes, and `FLAC_BLOCK` as the blocks' least and most samples. */
+/** `fLaC`, then the only metadata block: type 0, 34 bytes, `FLAC_BLOCK` as the smallest and largest block size. */
 export const FLAC_START = Buffer.from('664c61438000002210001000', 'hex');
 const MOST_HEADER_BYTES = 16;
-/** A frame names these rates by a code (RFC 9639, section 9.1.2), others in 16 bits of Hz; of higher ones the head tells. */
+/** Rates with a code in the frame header (RFC 9639, section 9.1.2). Others stand there in Hz (16 bits), or in the file's head alone. */
 const RATE_CODES: Readonly<Record<number, number>> = {
   8000: 4,
   16_000: 5,
@@ -23,8 +23,8 @@ const RATE_IN_HZ = 13;
 const MOST_RATE_IN_HZ = 65_535;
 
 /**
- * Turns 16-bit sound into FLAC frames, block by block, channels apart: two people on two channels share nothing. The head
- * says what is known at the end only, and is written last, over as many bytes that were left free before the first frame.
+ * Encodes 16-bit audio as FLAC frames, block by block. Channels are coded independently, since two speakers on two channels have
+ * nothing in common. The head holds totals, so it is written last, over `FLAC_HEAD_BYTES` left free before the first frame.
  */
 export class FlacEncoder {
   readonly #rateHz: number;
@@ -46,8 +46,8 @@ export class FlacEncoder {
   }
 
   /**
-   * @param interleaved `FLAC_BLOCK` samples of each channel; fewer, but not none, in the last block
-   * @returns one frame, a view that holds until the next one
+   * @param interleaved `FLAC_BLOCK` samples of each channel; 1 or more in the last block
+   * @returns one frame, a view that is valid until the next one
    */
   frame(interleaved: Int16Array): Uint8Array<ArrayBuffer> {
     const length = interleaved.length / this.#channels;
@@ -56,8 +56,8 @@ export class FlacEncoder {
     writeHeader(writer, { length, number: this.#frames, rateHz: this.#rateHz, channels: this.#channels });
     const samples = this.#samples.subarray(0, length);
     for (let channel = 0; channel < this.#channels; channel += 1) {
-      for (let at = 0; at < length; at += 1) samples[at] = interleaved[at * this.#channels + channel]!;
-      // There are readers that pass over a last frame of fewer than 16 bytes: one channel alone is never that small.
+      for (let at = 0; at < length; at += 1) samples[at] = interleaved[at * this.#channels + channel] ?? 0;
+      // Some readers skip a last frame of fewer than 16 bytes; a constant subframe of a single channel could be that small.
       writeSubframe(writer, samples, this.#residual, this.#channels > 1);
     }
     writer.align();
@@ -71,7 +71,7 @@ export class FlacEncoder {
     return frame;
   }
 
-  /** The head of all that was given; nothing can be given after it. */
+  /** The file's head, for all frames so far. No frame may follow. */
   head(): Uint8Array<ArrayBuffer> {
     const writer = new BitWriter(FLAC_HEAD_BYTES);
     for (const byte of FLAC_START) writer.write(byte, 8);
@@ -110,7 +110,7 @@ function writeHeader(writer: BitWriter, { length, number, rateHz, channels }: Fr
   writer.write(crc8(writer.written), 8);
 }
 
-/** As UTF-8 would write a character of this number, in up to six bytes (RFC 9639, section 9.1.5). */
+/** Codes a number as UTF-8 codes a character, in up to six bytes (RFC 9639, section 9.1.5). */
 function codedNumber(number: number): number[] {
   if (number < 0x80) return [number];
   const tail: number[] = [];
@@ -121,7 +121,7 @@ function codedNumber(number: number): number[] {
     rest >>>= 6;
     room >>= 1;
   }
-  // The first byte has a one for each byte that there is.
+  // The first byte starts with a one for each byte of the code.
   return [(0x100 - room * 2) | rest, ...tail];
 }
 
@@ -129,17 +129,17 @@ function littleEndian(samples: Int16Array): Uint8Array {
   return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
 }
 
-/** The checksum of a frame's header (RFC 9639, section 9.1.8). */
+/** Checksum of a frame's header (RFC 9639, section 9.1.8). */
 function crc8(bytes: Uint8Array): number {
   let sum = 0;
-  for (const byte of bytes) sum = CRC8[sum ^ byte]!;
+  for (const byte of bytes) sum = CRC8[sum ^ byte] ?? 0;
   return sum;
 }
 
-/** The checksum of a whole frame (RFC 9639, section 9.3). */
+/** Checksum of a whole frame (RFC 9639, section 9.3). */
 function crc16(bytes: Uint8Array): number {
   let sum = 0;
-  for (const byte of bytes) sum = ((sum << 8) & 0xffff) ^ CRC16[(sum >> 8) ^ byte]!;
+  for (const byte of bytes) sum = ((sum << 8) & 0xffff) ^ (CRC16[(sum >> 8) ^ byte] ?? 0);
   return sum;
 }
 

@@ -7,17 +7,17 @@ const CONSTANT = 0;
 const VERBATIM = 1;
 const FIXED = 8;
 
-/** The most bits that a channel of a block takes. */
+/** The most bits that one channel of a block can take. */
 export function mostSubframeBits(samples: number): number {
   return 8 + samples * SAMPLE_BITS;
 }
 
 /**
- * Writes one channel of a block in the fewest bits of these: one value, fixed prediction, as it stands. Low bits that are 0
- * in all samples, as in sound that was G.711 once, are left out.
- * @param samples 16 bits; used up
- * @param residual to work in, as long or longer
- * @param mayBeConstant whether one value may stand for all: a few bytes, for half a second
+ * Writes one channel of a block as a constant, with fixed prediction or verbatim, whichever takes the fewest bits. Low bits that
+ * are 0 in all samples are left out, as in audio that was G.711 once.
+ * @param samples 16-bit values; overwritten
+ * @param residual working memory, as long or longer
+ * @param mayBeConstant whether a constant subframe, a few bytes for half a second, is allowed
  */
 export function writeSubframe(writer: BitWriter, samples: Int32Array, residual: Int32Array, mayBeConstant: boolean): void {
   const first = samples[0] ?? 0;
@@ -27,7 +27,7 @@ export function writeSubframe(writer: BitWriter, samples: Int32Array, residual: 
     return;
   }
   const wasted = wastedBits(samples);
-  if (wasted > 0) for (let at = 0; at < samples.length; at += 1) samples[at] = samples[at]! >> wasted;
+  if (wasted > 0) for (let at = 0; at < samples.length; at += 1) samples[at] = (samples[at] ?? 0) >> wasted;
   const bits = SAMPLE_BITS - wasted;
   const order = bestOrder(samples);
   predict(samples, order, residual);
@@ -38,7 +38,7 @@ export function writeSubframe(writer: BitWriter, samples: Int32Array, residual: 
     return;
   }
   writeHead(writer, FIXED + order, wasted);
-  for (let at = 0; at < order; at += 1) writer.write(samples[at]!, bits);
+  for (let at = 0; at < order; at += 1) writer.write(samples[at] ?? 0, bits);
   writeRice(writer, plan, residual, samples.length, order);
 }
 
@@ -54,47 +54,50 @@ function wastedBits(samples: Int32Array): number {
   return all === 0 ? 0 : 31 - Math.clz32(all & -all);
 }
 
-/** The order whose differences are smallest in sum. */
+/** The order with the smallest sum of absolute differences. */
 function bestOrder(samples: Int32Array): number {
-  const sums = [0, 0, 0, 0, 0];
+  if (samples.length <= MOST_ORDER) return 0;
+  let [sum0, sum1, sum2, sum3, sum4] = [0, 0, 0, 0, 0];
   let [last0, last1, last2, last3] = [0, 0, 0, 0];
-  for (let at = 0; at < samples.length; at += 1) {
-    const d0 = samples[at]!;
+  let at = 0;
+  for (const d0 of samples) {
     const d1 = d0 - last0;
     const d2 = d1 - last1;
     const d3 = d2 - last2;
     const d4 = d3 - last3;
     [last0, last1, last2, last3] = [d0, d1, d2, d3];
-    // Before that a difference would reach back behind the block.
-    if (at < MOST_ORDER) continue;
-    sums[0]! += Math.abs(d0);
-    sums[1]! += Math.abs(d1);
-    sums[2]! += Math.abs(d2);
-    sums[3]! += Math.abs(d3);
-    sums[4]! += Math.abs(d4);
+    at += 1;
+    // Earlier differences would reach back before the block.
+    if (at <= MOST_ORDER) continue;
+    sum0 += Math.abs(d0);
+    sum1 += Math.abs(d1);
+    sum2 += Math.abs(d2);
+    sum3 += Math.abs(d3);
+    sum4 += Math.abs(d4);
   }
-  return samples.length <= MOST_ORDER ? 0 : sums.indexOf(Math.min(...sums));
+  const sums = [sum0, sum1, sum2, sum3, sum4];
+  return sums.indexOf(Math.min(...sums));
 }
 
-/** Differences of so high an order (RFC 9639, section 9.2.5). */
+/** Differences of this order (RFC 9639, section 9.2.5). */
 function predict(samples: Int32Array, order: number, residual: Int32Array): void {
   residual.set(samples);
   for (let pass = 1; pass <= order; pass += 1) {
-    for (let at = samples.length - 1; at >= pass; at -= 1) residual[at] = residual[at]! - residual[at - 1]!;
+    for (let at = samples.length - 1; at >= pass; at -= 1) residual[at] = (residual[at] ?? 0) - (residual[at - 1] ?? 0);
   }
 }
 
-/** A residual in partitions of equal length, each with a Rice parameter of its own (RFC 9639, section 9.2.7). */
+/** How to code a residual: in partitions of equal length, each with a Rice parameter (RFC 9639, section 9.2.7). */
 interface RicePlan {
-  /** There are two to this power of them. */
+  /** The number of partitions is two to this power. */
   readonly partitionOrder: number;
   readonly parameters: readonly number[];
-  /** Never fewer than are written. */
+  /** An upper bound of the bits written. */
   readonly bits: number;
 }
 
 const MOST_PARTITION_ORDER = 6;
-/** 15 is the escape in a parameter of 4 bits. */
+/** A parameter has 4 bits, and 15 is an escape code. */
 const MOST_PARAMETER = 14;
 
 /** Signed to unsigned: 0, -1, 1, -2, 2 become 0 to 4. */
@@ -104,26 +107,31 @@ function folded(value: number): number {
 
 /**
  * Chooses partitions and parameters.
- * @param residual as many values as the block has samples, of which the first `order` are no residual
+ * @param residual one value for each sample of the block; the first `order` are warm-up samples and not counted
  */
 function planRice(residual: Int32Array, length: number, order: number): RicePlan {
   let deepest = 0;
   while (deepest < MOST_PARTITION_ORDER && length % 2 ** (deepest + 1) === 0 && length >> (deepest + 1) > order) deepest += 1;
   let sums = sumsOf(residual, length, order, deepest);
-  let best: RicePlan | undefined;
-  for (let partitionOrder = deepest; partitionOrder >= 0; partitionOrder -= 1) {
-    const parameters: number[] = [];
-    let bits = 6;
-    for (const [index, sum] of sums.entries()) {
-      const count = (length >> partitionOrder) - (index === 0 ? order : 0);
-      const parameter = parameterFor(sum, count);
-      parameters.push(parameter);
-      bits += 4 + bitsOf(sum, count, parameter);
-    }
-    if (best === undefined || bits < best.bits) best = { partitionOrder, parameters, bits };
-    sums = Array.from({ length: sums.length >> 1 }, (_, index) => sums[2 * index]! + sums[2 * index + 1]!);
+  let best = planPartitions(sums, deepest, length, order);
+  for (let partitionOrder = deepest - 1; partitionOrder >= 0; partitionOrder -= 1) {
+    sums = Array.from({ length: sums.length >> 1 }, (_, index) => (sums[2 * index] ?? 0) + (sums[2 * index + 1] ?? 0));
+    const plan = planPartitions(sums, partitionOrder, length, order);
+    if (plan.bits < best.bits) best = plan;
   }
-  return best!;
+  return best;
+}
+
+function planPartitions(sums: readonly number[], partitionOrder: number, length: number, order: number): RicePlan {
+  const parameters: number[] = [];
+  let bits = 6;
+  for (const [index, sum] of sums.entries()) {
+    const count = (length >> partitionOrder) - (index === 0 ? order : 0);
+    const parameter = parameterFor(sum, count);
+    parameters.push(parameter);
+    bits += 4 + bitsOf(sum, count, parameter);
+  }
+  return { partitionOrder, parameters, bits };
 }
 
 function writeRice(writer: BitWriter, plan: RicePlan, residual: Int32Array, length: number, order: number): void {
@@ -136,7 +144,7 @@ function writeRice(writer: BitWriter, plan: RicePlan, residual: Int32Array, leng
     writer.write(parameter, 4);
     const mark = 1 << parameter;
     for (const end = (index + 1) * size; at < end; at += 1) {
-      const value = folded(residual[at]!);
+      const value = folded(residual[at] ?? 0);
       const quotient = value >>> parameter;
       if (quotient + parameter < 24) writer.write(mark | (value & (mark - 1)), quotient + 1 + parameter);
       else {
@@ -152,13 +160,13 @@ function sumsOf(residual: Int32Array, length: number, order: number, partitionOr
   const sums: number[] = [];
   for (let at = order, end = size; end <= length; end += size) {
     let sum = 0;
-    for (; at < end; at += 1) sum += folded(residual[at]!);
+    for (; at < end; at += 1) sum += folded(residual[at] ?? 0);
     sums.push(sum);
   }
   return sums;
 }
 
-/** The parameter nearest to the mean: the cheapest, or next to it. */
+/** The cheapest parameter, found by going up while the size falls. */
 function parameterFor(sum: number, count: number): number {
   let parameter = 0;
   while (parameter < MOST_PARAMETER && bitsOf(sum, count, parameter + 1) < bitsOf(sum, count, parameter)) parameter += 1;

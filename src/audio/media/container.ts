@@ -1,12 +1,12 @@
 export const CONTAINERS = ['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm', 'aac', 'asf', 'avi'] as const;
 
-/** A container by its own first bytes; a file's name and declared type are never asked. */
+/** An audio container, told by its first bytes; a file's name and declared type are ignored. */
 export type Container = (typeof CONTAINERS)[number];
 
 /**
- * Tells what a file is.
+ * Recognises the container of a file.
  * @param head its first 16 bytes or more
- * @returns undefined for text and everything else that is no audio container we know of
+ * @returns undefined for text and anything else that is no known audio container
  */
 export function containerOf(head: Uint8Array): Container | undefined {
   const ascii = Buffer.from(head.subarray(0, 16)).toString('latin1');
@@ -14,7 +14,7 @@ export function containerOf(head: Uint8Array): Container | undefined {
   if (ascii.startsWith('fLaC')) return 'flac';
   if (ascii.startsWith('OggS')) return 'ogg';
   if (ascii.slice(4, 8) === 'ftyp') return 'mp4';
-  // Matroska too: WebM is a part of it.
+  // Matroska too: WebM is a subset of it.
   if (ascii.startsWith('\x1aE\xdf\xa3')) return 'webm';
   if (ascii.startsWith('0&\xb2\x75\x8e\x66\xcf\x11')) return 'asf';
   if (ascii.startsWith('ID3')) return 'mp3';

@@ -4,44 +4,38 @@ import { type ByteSource, FileBytes, type DecodeBlocks } from '../byte-source.ts
 import { MediaUnreadableError, MediaNeedsFfmpegError, MediaTooLongError } from '../errors.ts';
 import { encodeAudio } from '../codec.ts';
 import { Resampler } from '../resample.ts';
-import type { Container } from './container.ts';
+import { type Container, CONTAINERS } from './container.ts';
 import { decodeFlac } from '../flac/flac-decoder.ts';
 import { decodeMp3 } from './mp3-decoder.ts';
 import { decodeOgg } from './ogg-decoder.ts';
 import { decodeWebm } from './webm-decoder.ts';
 
-/** What a decoding thread is given, and what it answers. */
-export const decodeWorkSchema = z.object({
+/** Decoded audio is mono, 16 bits, little-endian, at this rate. */
+export const decodedRateHz = 16_000;
+
+/** A job of the decoding thread. `outputPath` must not exist. */
+export const decodeJobSchema = z.object({
   inputPath: z.string(),
-  container: z.enum(['wav', 'mp3', 'flac', 'ogg', 'mp4', 'webm', 'aac', 'asf', 'avi']),
+  container: z.enum(CONTAINERS),
   outputPath: z.string(),
   maxSeconds: z.number(),
 });
+export type DecodeJob = Readonly<z.infer<typeof decodeJobSchema>>;
 
-export const decodeWorkResultSchema = z.union([
+/** The thread's answer. */
+export const decodeResultSchema = z.union([
   z.object({ type: z.literal('decoded') }),
-  /** `cause` is what a decoder threw, for the log. */
+  /** `cause` is the decoder's own error, for the log. */
   z.object({ type: z.literal('unreadable'), reason: z.string(), cause: z.string().optional() }),
   z.object({ type: z.enum(['needs-ffmpeg', 'too-long', 'failed']), reason: z.string() }),
 ]);
-export type DecodeWorkResult = z.infer<typeof decodeWorkResultSchema>;
-
-/** Decoded audio is written at this rate, mono, 16 bits, little-endian. */
-export const decodedRateHz = 16_000;
-
-export interface DecodeFileOptions {
-  readonly inputPath: string;
-  readonly container: Container;
-  /** Must not exist. */
-  readonly outputPath: string;
-  readonly maxSeconds: number;
-}
+export type DecodeResult = z.infer<typeof decodeResultSchema>;
 
 /**
- * Decodes a compressed file into a file of samples, in small pieces. Blocks its thread.
+ * Decodes a compressed file to a file of samples, in small pieces. Blocks its thread.
  * @throws MediaUnreadableError, MediaNeedsFfmpegError, MediaTooLongError, or the file system's error
  */
-export async function decodeFile({ inputPath, container, outputPath, maxSeconds }: DecodeFileOptions): Promise<void> {
+export async function decodeFile({ inputPath, container, outputPath, maxSeconds }: DecodeJob): Promise<void> {
   using source = new FileBytes(inputPath);
   const output = openSync(outputPath, 'wx', 0o600);
   const maxSamples = maxSeconds * decodedRateHz;
@@ -50,7 +44,6 @@ export async function decodeFile({ inputPath, container, outputPath, maxSeconds 
   const write = (pcm: Int16Array): void => {
     written += pcm.length;
     if (written > maxSamples) throw new MediaTooLongError(`the audio is longer than ${maxSeconds} s`);
-    // All of it: a plain write may take less than it is given.
     appendFileSync(output, encodeAudio('pcm16', pcm));
   };
   try {
@@ -87,7 +80,7 @@ function blocksOf(container: Container, source: ByteSource): DecodeBlocks {
     case 'webm':
       return decodeWebm(source);
     case 'mp4':
-      refuseTornMp4(source);
+      checkMp4IsWhole(source);
       throw new MediaNeedsFfmpegError('Audio in MP4 (M4A, MOV)');
     case 'aac':
       throw new MediaNeedsFfmpegError('AAC audio');
@@ -101,18 +94,18 @@ function blocksOf(container: Container, source: ByteSource): DecodeBlocks {
 }
 
 /**
- * Walks the outermost boxes of an MP4 file (ISO/IEC 14496-12, section 4.2): a file that lost its end lacks part of the last
- * one, or its index.
+ * Walks the outermost boxes of an MP4 file (ISO/IEC 14496-12, section 4.2). A file that lost its end lacks part of the last box, or
+ * its index.
  * @throws MediaUnreadableError
  */
-function refuseTornMp4(source: ByteSource): void {
+function checkMp4IsWhole(source: ByteSource): void {
   const seen = new Set<string>();
   for (let at = 0; at < source.sizeBytes;) {
     const head = Buffer.from(source.read(at, 16));
     if (head.length < 8) throw new MediaUnreadableError('the MP4 file is cut off');
     const short = head.readUInt32BE(0);
     seen.add(head.toString('latin1', 4, 8));
-    // 0 goes on to the end of the file, 1 has its length in the next eight bytes.
+    // 0: the box extends to the end of the file. 1: its length is in the next eight bytes.
     const length =
       short === 0 ? source.sizeBytes - at : short === 1 && head.length === 16 ? Number(head.readBigUInt64BE(8)) : short;
     if (length < 8 || at + length > source.sizeBytes) throw new MediaUnreadableError('the MP4 file is cut off');

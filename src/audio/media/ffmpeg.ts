@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { atMost } from '../../kernel/bounded-reading.ts';
 import { pourIntoFile } from '../../kernel/file-streams.ts';
 import type { Container } from './container.ts';
-import { type DecodeFileOptions, decodedRateHz } from './decode-file.ts';
+import { type DecodeJob, decodedRateHz } from './decode-file.ts';
 import { MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 
-/** The demuxer is named, never guessed: a playlist would make it open other files. */
+/** The demuxer is always named: guessing would let a playlist open other files. */
 const DEMUXERS: Readonly<Record<Container, string>> = {
   wav: 'wav',
   mp3: 'mp3',
@@ -19,12 +19,12 @@ const DEMUXERS: Readonly<Record<Container, string>> = {
   avi: 'avi',
 };
 
-/** Arguments by which `ffmpeg` reads this file and nothing else: no network, and no file that it names. */
+/** Arguments that make `ffmpeg` read this file alone: no network, no other file named inside it. */
 export function ffmpegInput(container: Container, path: string): readonly string[] {
   return ['-protocol_whitelist', 'file', '-f', DEMUXERS[container], '-i', `file:${path}`];
 }
 
-/** @returns whether this machine has an `ffmpeg` that starts */
+/** Whether this machine has an `ffmpeg` that starts. */
 export async function hasFfmpeg(command: string): Promise<boolean> {
   const child = spawn(command, ['-version'], { stdio: 'ignore' });
   return new Promise((resolve) => {
@@ -34,13 +34,13 @@ export async function hasFfmpeg(command: string): Promise<boolean> {
 }
 
 /**
- * Decodes with the system's `ffmpeg`, in a process of its own that sees no network and no other file.
+ * Decodes with the system's `ffmpeg`, in a process that reads no network and no other file.
  * @throws MediaUnreadableError, MediaTooLongError, or the signal's reason
  */
-export async function decodeWithFfmpeg(command: string, options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
+export async function decodeWithFfmpeg(command: string, options: DecodeJob, signal: AbortSignal): Promise<void> {
   const { inputPath, container, outputPath, maxSeconds } = options;
   signal.throwIfAborted();
-  // A little more than is allowed, so that too much can be told from just enough.
+  // One second more than allowed, to detect audio that is too long.
   const output = `-map 0:a:0 -t ${maxSeconds + 1} -ac 1 -ar ${decodedRateHz} -f s16le pipe:1`.split(' ');
   const child = spawn(
     command,

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { startWorker } from '../../kernel/entry-file.ts';
-import { type DecodeFileOptions, type DecodeWorkResult, decodeWorkResultSchema } from './decode-file.ts';
+import { type DecodeJob, type DecodeResult, decodeResultSchema } from './decode-file.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError, MediaUnreadableError } from '../errors.ts';
 import { decodeWithFfmpeg, hasFfmpeg } from './ffmpeg.ts';
 
-/** Files decoded at once; a thread holds some 40 MB. Further ones wait. */
+/** Files decoded at once; a thread takes some 40 MB. Further files wait. */
 const atOnce = 2;
-/** Longest compressed audio that is decoded without `ffmpeg`. */
+/** Longest compressed audio decoded without `ffmpeg`. */
 const maxOwnSeconds = 30 * 60;
 
 export interface MediaDecoderOptions {
@@ -15,7 +15,7 @@ export interface MediaDecoderOptions {
   readonly maxOwnSeconds?: number;
 }
 
-/** Decodes compressed files away from the event loop: MP3, FLAC, Ogg and WebM in threads, the rest by a system `ffmpeg`. */
+/** Decodes compressed files off the event loop: MP3, FLAC, Ogg and WebM in threads, other formats with a system `ffmpeg`. */
 export class MediaDecoder {
   readonly #ffmpeg: string;
   readonly #maxOwnSeconds: number;
@@ -29,11 +29,11 @@ export class MediaDecoder {
   }
 
   /**
-   * Writes the file's audio to `outputPath` (see `decodedRateHz`), of which nothing is left when it throws.
-   * @throws MediaUnreadableError, MediaNeedsFfmpegError when there is none, MediaTooLongError for more than
-   * `maxSeconds`, the file system's error, or the signal's reason
+   * Writes the decoded audio to `outputPath` (see `decodedRateHz`); deletes it when it throws.
+   * @throws MediaUnreadableError, MediaNeedsFfmpegError when `ffmpeg` is missing, MediaTooLongError for more than `maxSeconds`, the
+   * file system's error, or the signal's reason
    */
-  async decode(options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
+  async decode(options: DecodeJob, signal: AbortSignal): Promise<void> {
     await this.#turn(signal);
     try {
       await this.#decode(options, signal);
@@ -46,7 +46,7 @@ export class MediaDecoder {
     }
   }
 
-  async #decode(options: DecodeFileOptions, signal: AbortSignal): Promise<void> {
+  async #decode(options: DecodeJob, signal: AbortSignal): Promise<void> {
     const ownSeconds = Math.min(this.#maxOwnSeconds, options.maxSeconds);
     const result = await decodeInThread({ ...options, maxSeconds: ownSeconds }, signal);
     switch (result.type) {
@@ -72,7 +72,7 @@ export class MediaDecoder {
     await decodeWithFfmpeg(this.#ffmpeg, options, signal);
   }
 
-  /** Looked for again while it is missing, so that installing it is enough. */
+  /** Looks again while `ffmpeg` is missing, so that installing it needs no restart. */
   async #ffmpegThere(): Promise<boolean> {
     this.#ffmpegFound ||= await hasFfmpeg(this.#ffmpeg);
     return this.#ffmpegFound;
@@ -92,7 +92,7 @@ export class MediaDecoder {
       });
     }
     if (signal.aborted) {
-      // The turn may have been given to us just now.
+      // This caller may have been given the free place already: pass it on.
       this.#waiting.shift()?.();
       throw signal.reason as Error;
     }
@@ -100,13 +100,13 @@ export class MediaDecoder {
   }
 }
 
-async function decodeInThread(options: DecodeFileOptions, signal: AbortSignal): Promise<DecodeWorkResult> {
+async function decodeInThread(options: DecodeJob, signal: AbortSignal): Promise<DecodeResult> {
   const worker = startWorker(import.meta.url, 'decode-worker', options);
-  const result = new Promise<DecodeWorkResult>((resolve, reject) => {
+  const result = new Promise<DecodeResult>((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
-    worker.once('message', (message: unknown) => resolve(decodeWorkResultSchema.parse(message)));
-    // What a hostile file does to a decoder is a property of the file.
+    worker.once('message', (message: unknown) => resolve(decodeResultSchema.parse(message)));
+    // A decoder that crashes is blamed on the file.
     worker.once('error', () => resolve({ type: 'unreadable', reason: 'the decoder failed' }));
     worker.once('exit', () => {
       signal.removeEventListener('abort', onAbort);

@@ -18,7 +18,7 @@ export async function* decodeMp3(source: ByteSource): DecodeBlocks {
       const { channelData, samplesDecoded, sampleRate, errors } = decoder.decode(piece);
       failures += errors.length;
       decoded += samplesDecoded;
-      // A frame may lean on one before the cut; more than a few is damage.
+      // The first frames may refer to data before the cut; further failures mean damage.
       if (failures > 4) throw new MediaUnreadableError('the MP3 stream is damaged');
       if (samplesDecoded > 0) yield { rateHz: sampleRate, pcm: mixDown(channelData, samplesDecoded) };
     }
@@ -41,10 +41,10 @@ const kbps = {
   ],
 } as const;
 const ratesHz = [44_100, 48_000, 32_000] as const;
-/** Padding, tags and other junk between or after frames that players put up with. */
+/** Padding, tags and other bytes between or after frames, as much as players accept. */
 const maxJunkBytes = 64 * 1024;
 
-/** @returns the length in bytes of the MPEG audio frame that starts with these four; undefined when none does */
+/** @returns the length of the MPEG audio frame with this 4-byte header; undefined when it is none */
 function mpegFrameBytes(header: Uint8Array): number | undefined {
   const [first = 0, second = 0, third = 0] = header;
   if (header.length < 4 || first !== 0xff || (second & 0xe0) !== 0xe0) return undefined;
@@ -54,7 +54,7 @@ function mpegFrameBytes(header: Uint8Array): number | undefined {
   const bitrate = third >> 4;
   if (version === 1 || layer === 4 || rate === undefined || bitrate === 0 || bitrate === 15) return undefined;
   const rateHz = version === 3 ? rate : version === 2 ? rate / 2 : rate / 4;
-  const bps = kbps[version === 3 ? 'v1' : 'v2'][layer - 1]![bitrate]! * 1000;
+  const bps = (kbps[version === 3 ? 'v1' : 'v2'][layer - 1]?.[bitrate] ?? 0) * 1000;
   const padding = (third >> 1) & 1;
   if (layer === 1) return (Math.floor((12 * bps) / rateHz) + padding) * 4;
   const samples = layer === 3 && version !== 3 ? 576 : 1152;
@@ -76,7 +76,7 @@ function mp3Extent(source: ByteSource): { readonly from: number; readonly to: nu
   while (at + 4 <= size) {
     const head = source.read(at, 4);
     const bytes = mpegFrameBytes(head);
-    // One that is followed by no second is a chance meeting of bytes, unless it is the file's last.
+    // A first frame that no second one follows is a coincidence, unless the file ends there.
     if (bytes === undefined || (start === -1 && !followed(source, at + bytes))) {
       if (end !== -1 && isTag(source.read(at, 8))) break;
       at += 1;
@@ -106,7 +106,7 @@ function isTag(bytes: Uint8Array): boolean {
   return /^(TAG|APETAGEX|LYRICS|\0\0\0\0)/.test(Buffer.from(bytes).toString('latin1'));
 }
 
-/** The first frame of a file with a variable bitrate, and of most others, says how many bytes there are in all. */
+/** The first frame of most files (Xing or Info) holds the number of bytes. */
 function refuseShorterThanStated(source: ByteSource, start: number): void {
   const head = Buffer.from(source.read(start, 192));
   const mark = Math.max(head.indexOf('Xing'), head.indexOf('Info'));
@@ -119,10 +119,11 @@ function refuseShorterThanStated(source: ByteSource, start: number): void {
   }
 }
 
-/** An ID3v2 tag stands first; its length is 28 bits in four bytes of seven. */
+/** Skips an ID3v2 tag at the start; its length is 28 bits in four bytes of seven bits. */
 function afterId3(source: ByteSource): number {
   const head = source.read(0, 10);
   if (head.length < 10 || Buffer.from(head.subarray(0, 3)).toString('latin1') !== 'ID3') return 0;
-  const footer = (head[5]! & 0x10) === 0 ? 0 : 10;
-  return 10 + footer + ((head[6]! & 0x7f) << 21) + ((head[7]! & 0x7f) << 14) + ((head[8]! & 0x7f) << 7) + (head[9]! & 0x7f);
+  const [flags = 0, ...lengthBytes] = head.subarray(5, 10);
+  const footer = (flags & 0x10) === 0 ? 0 : 10;
+  return 10 + footer + lengthBytes.reduce((length, byte) => (length << 7) + (byte & 0x7f), 0);
 }

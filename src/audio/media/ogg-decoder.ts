@@ -6,10 +6,10 @@ import { oggOpusBlocks, isOpusHead, decodeRateHz } from '../opus/ogg-opus.ts';
 import { oggHead, oggPages } from '../ogg/ogg-reader.ts';
 
 const maxChannels = 8;
-/** Place of the number of channels in a Vorbis identification header (Vorbis I, section 4.2.2). */
+/** Offset of the channel count in a Vorbis identification header (Vorbis I, section 4.2.2). */
 export const vorbisChannelsAt = 11;
 
-/** Decodes Opus or Vorbis in Ogg, the file's first stream. */
+/** Decodes the first stream of an Ogg file: Opus or Vorbis. */
 export function decodeOgg(source: ByteSource): DecodeBlocks {
   const head = oggHead(source);
   if (isOpusHead(head)) return decodeOggOpus(source);
@@ -31,7 +31,7 @@ function* pageBytes(source: ByteSource): Generator<Uint8Array> {
  * @throws MediaUnreadableError
  */
 export async function* decodeVorbisPages(pages: Iterable<Uint8Array>, channels: number): DecodeBlocks {
-  // Memory for one page grows with them.
+  // The memory for one page grows with the number of channels.
   if (channels < 1 || channels > maxChannels) throw new MediaUnreadableError(`Vorbis of ${channels} channels`);
   const decoder = new OggVorbisDecoder();
   await decoder.ready;

@@ -2,27 +2,28 @@ import type { ByteSource, DecodeBlocks } from '../byte-source.ts';
 import { MediaNeedsFfmpegError, MediaUnreadableError } from '../errors.ts';
 import { OggWriter } from '../ogg/ogg-writer.ts';
 import { decodeVorbisPages, vorbisChannelsAt } from './ogg-decoder.ts';
-import { OpusPackets, decodeRateHz } from '../opus/ogg-opus.ts';
+import { decodeRateHz, opusBlocks } from '../opus/ogg-opus.ts';
 
 /** Decodes Opus or Vorbis in WebM or Matroska. */
 export async function* decodeWebm(source: ByteSource): DecodeBlocks {
-  const packets = webmPackets(source);
-  const first = packets.next();
+  const elements = webmElements(source);
+  const first = elements.next();
   if (first.done === true || first.value instanceof Uint8Array)
     throw new MediaUnreadableError('there is no track in the WebM file');
   const { codec, codecPrivate } = first.value;
-  if (codec === 'A_VORBIS') {
+  if (codec === 'A_OPUS') yield* opusBlocks(codecPrivate, decodeRateHz, packetsOf(elements));
+  else if (codec === 'A_VORBIS') {
     const headers = vorbisHeaders(codecPrivate);
-    yield* decodeVorbisPages(vorbisPages(headers, packets), headers[0]?.[vorbisChannelsAt] ?? 0);
-    return;
-  }
-  if (codec !== 'A_OPUS') throw new MediaNeedsFfmpegError(`WebM with ${codec.slice(0, 40)}`);
-  using decoder = new OpusPackets(codecPrivate, decodeRateHz);
-  for (const packet of packets) if (packet instanceof Uint8Array) yield decoder.decode(packet);
+    yield* decodeVorbisPages(vorbisPages(headers, packetsOf(elements)), headers[0]?.[vorbisChannelsAt] ?? 0);
+  } else throw new MediaNeedsFfmpegError(`WebM with ${codec.slice(0, 40)}`);
 }
 
-/** The decoder reads Ogg alone, so each packet is given a page of its own. */
-function* vorbisPages(headers: readonly Uint8Array[], packets: Iterable<WebmTrack | Uint8Array>): Generator<Uint8Array> {
+function* packetsOf(elements: Iterable<WebmTrack | Uint8Array>): Generator<Uint8Array> {
+  for (const element of elements) if (element instanceof Uint8Array) yield element;
+}
+
+/** The Vorbis decoder reads Ogg only, so each packet goes into a page of its own. */
+function* vorbisPages(headers: readonly Uint8Array[], packets: Iterable<Uint8Array>): Generator<Uint8Array> {
   const ogg = new OggWriter(1);
   const page = (data: Uint8Array): Uint8Array => {
     try {
@@ -32,10 +33,10 @@ function* vorbisPages(headers: readonly Uint8Array[], packets: Iterable<WebmTrac
     }
   };
   for (const header of headers) yield page(header);
-  for (const packet of packets) if (packet instanceof Uint8Array) yield page(packet);
+  for (const packet of packets) yield page(packet);
 }
 
-/** The three headers of a Vorbis stream, laced together as Xiph does it (RFC 9559, section 10.3.2). @throws MediaUnreadableError */
+/** The three headers of a Vorbis stream, joined with Xiph lacing (RFC 9559, section 10.3.2). @throws MediaUnreadableError */
 function vorbisHeaders(codecPrivate: Uint8Array): Uint8Array[] {
   let at = 1;
   const lengths = [0, 0];
@@ -52,13 +53,13 @@ function vorbisHeaders(codecPrivate: Uint8Array): Uint8Array[] {
     codecPrivate.subarray(at + first, at + first + second),
     codecPrivate.subarray(at + first + second),
   ];
-  // Each begins with its kind: identification, comments, setup (Vorbis I, section 4.2.1).
-  const sound = codecPrivate[0] === 2 && [1, 3, 5].every((kind, index) => headers[index]?.[0] === kind);
-  if (!sound) throw new MediaUnreadableError('the Vorbis headers of the WebM file are damaged');
+  // Each header starts with its type: identification, comments, setup (Vorbis I, section 4.2.1).
+  const isIntact = codecPrivate[0] === 2 && [1, 3, 5].every((kind, index) => headers[index]?.[0] === kind);
+  if (!isIntact) throw new MediaUnreadableError('the Vorbis headers of the WebM file are damaged');
   return headers;
 }
 
-/** Element ids (RFC 9559) with their length markers, as they stand in the file. */
+/** Element ids (RFC 9559), length markers included, as in the file. */
 const ids = {
   segment: 0x18538067,
   tracks: 0x1654ae6b,
@@ -73,7 +74,7 @@ const ids = {
   block: 0xa1,
 } as const;
 const audioTrack = 2;
-/** No audio packet is near this. */
+/** Largest element read; audio packets are far smaller. */
 const maxElementBytes = 1024 * 1024;
 
 interface WebmTrack {
@@ -89,7 +90,7 @@ interface Element {
   readonly end: number;
 }
 
-/** Reads a number of 1 to 8 bytes whose first bit set tells its length. */
+/** Reads a variable-length number of 1 to 8 bytes: its first set bit tells the length. */
 function readNumber(bytes: Uint8Array, keepMarker: boolean): { value: number; length: number } | undefined {
   const first = bytes[0] ?? 0;
   const length = Math.clz32(first) - 23;
@@ -114,10 +115,10 @@ function elementAt(source: ByteSource, at: number): Element {
 
 /**
  * Walks a WebM file in order.
- * @returns its first audio track, then that track's packets, each a view that holds until the next is asked for
- * @throws MediaUnreadableError when it is cut off or damaged, MediaNeedsFfmpegError for packets that are laced together
+ * @returns the first audio track, then its packets, each a view that is valid until the next one is read
+ * @throws MediaUnreadableError when it is cut off or damaged, MediaNeedsFfmpegError for laced packets
  */
-function* webmPackets(source: ByteSource): Generator<WebmTrack | Uint8Array> {
+function* webmElements(source: ByteSource): Generator<WebmTrack | Uint8Array> {
   let track: WebmTrack | undefined;
   for (let at = 0; at < source.sizeBytes;) {
     const element = elementAt(source, at);
@@ -172,7 +173,7 @@ function readTrack(source: ByteSource, entry: Element): WebmTrack | undefined {
 }
 
 function packetOf(source: ByteSource, block: Element, wanted: number): Uint8Array | undefined {
-  // Pictures are passed by unread.
+  // The track comes first, so that blocks of video need not be read.
   const track = readNumber(source.read(block.at, 8), false);
   if (track === undefined) throw new MediaUnreadableError('the WebM file is damaged');
   if (track.value !== wanted) return undefined;

@@ -1,24 +1,24 @@
 import type { ByteSource } from '../byte-source.ts';
 import { MediaUnreadableError } from '../errors.ts';
 
-/** A packet that goes over several pages; speech has none near this. */
+/** Longest packet accepted; packets of speech are far shorter. */
 const maxPacketBytes = 256 * 1024;
 
 export interface OggPacket {
-  /** A view that holds until the next one is asked for. */
+  /** A view that is valid until the next packet is read. */
   readonly data: Uint8Array;
-  /** Granule position at which the stream ends, on the packets of its last page. */
+  /** Granule position at the end of the stream; only on packets of its last page. */
   readonly endGranule: bigint | undefined;
 }
 
-/** The first packet of a file, which says what it holds; empty when there is none. @throws MediaUnreadableError */
+/** The first packet of a file, which names the codec; empty when there is none. @throws MediaUnreadableError */
 export function oggHead(source: ByteSource): Uint8Array {
   const first = oggPages(source).next();
   return first.done === true ? new Uint8Array(0) : Uint8Array.from(first.value.packets[0] ?? []);
 }
 
 /**
- * The packets of the first logical stream of a file, in order, put together where they go over pages.
+ * The packets of the first logical stream of a file, in order; packets that span pages are joined.
  * @throws MediaUnreadableError as `oggPages` does, and for a packet that is too large
  */
 export function* oggPackets(source: ByteSource): Generator<OggPacket> {
@@ -30,7 +30,7 @@ export function* oggPackets(source: ByteSource): Generator<OggPacket> {
     if (!page.continued) begun = [];
     const endGranule = page.last && page.granule >= 0n ? page.granule : undefined;
     for (const [index, part] of page.packets.entries()) {
-      // What the page before left open.
+      // Completes a packet that the page before left open.
       const whole = begun.length === 0 ? part : Buffer.concat([...begun, part]);
       if (whole.length > maxPacketBytes) throw new MediaUnreadableError('an Ogg packet is too large');
       begun = [];
@@ -43,21 +43,21 @@ export function* oggPackets(source: ByteSource): Generator<OggPacket> {
 const headerBytes = 27;
 
 export interface OggPage {
-  /** The whole page, header and body: a view that holds until the next one is asked for. */
+  /** The whole page, header and body: a view that is valid until the next page is read. */
   readonly bytes: Uint8Array;
   readonly serial: number;
-  /** Samples up to the last packet that ends here; -1 when none does. */
+  /** Granule position at the end of the last packet that ends here; -1 when none does. */
   readonly granule: bigint;
   readonly continued: boolean;
   readonly last: boolean;
-  /** The lacing values' packets; the last one goes on in the next page when `open`. */
+  /** The packets in this page; the last one continues in the next page when `open`. */
   readonly packets: readonly Uint8Array[];
   readonly open: boolean;
 }
 
 /**
  * Walks the pages of an Ogg file (RFC 3533, section 6).
- * @throws MediaUnreadableError when a page is cut off or something else stands where one should
+ * @throws MediaUnreadableError when a page is cut off, or something else is where a page should begin
  */
 export function* oggPages(source: ByteSource): Generator<OggPage> {
   for (let at = 0; at < source.sizeBytes;) {
@@ -72,7 +72,7 @@ export function* oggPages(source: ByteSource): Generator<OggPage> {
     const bytes = source.read(at, headerBytes + segments + bodyBytes);
     if (bytes.length < headerBytes + segments + bodyBytes) throw torn();
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const flags = bytes[5]!;
+    const flags = bytes[5] ?? 0;
     const packets: Uint8Array[] = [];
     let start = headerBytes + segments;
     let end = start;

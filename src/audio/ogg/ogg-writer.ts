@@ -1,4 +1,4 @@
-/** One packet to write and the granule position at its end. */
+/** A packet to write, and the granule position at its end. */
 export interface OggPacket {
   readonly data: Uint8Array;
   readonly granule: number;
@@ -16,7 +16,7 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, index) => {
 
 function pageChecksum(page: Uint8Array): number {
   let sum = 0;
-  for (const byte of page) sum = ((sum << 8) ^ crcTable[((sum >>> 24) ^ byte) & 0xff]!) >>> 0;
+  for (const byte of page) sum = ((sum << 8) ^ (crcTable[((sum >>> 24) ^ byte) & 0xff] ?? 0)) >>> 0;
   return sum;
 }
 

@@ -1,10 +1,14 @@
 import { CompressedAudioError } from '../errors.ts';
 
-/** What the encoder looks ahead at 48 kHz: 6.5 ms; players drop it (RFC 7845, section 5.1). */
+/** Granules count at this rate, whatever the rate of the audio (RFC 7845, section 4). */
+export const OPUS_CLOCK_HZ = 48_000;
+
+/** The encoder's look-ahead in granules: 6.5 ms, which players drop (RFC 7845, section 5.1). */
 export const OPUS_LEAD = 312;
 
 /**
- * RFC 7845, section 5.1: version 1, no gain. One channel is mapping family 0; more are family 1, each a mono stream of its own.
+ * The identification header (RFC 7845, section 5.1): version 1, no gain. One channel is mapping family 0; more are family 1, each
+ * channel a mono stream of its own.
  */
 export function opusHead(channels: number, rateHz: number): Uint8Array {
   const head = Buffer.alloc(channels === 1 ? 19 : 21 + channels);
@@ -15,7 +19,7 @@ export function opusHead(channels: number, rateHz: number): Uint8Array {
   head.writeUInt32LE(rateHz, 12);
   if (channels > 1) {
     head[18] = 1;
-    // So many streams, none of them stereo, and which one each channel is.
+    // The number of streams, no stereo ones, then the stream of each channel.
     head[19] = channels;
     head.set(
       Array.from({ length: channels }, (_, channel) => channel),
@@ -25,7 +29,7 @@ export function opusHead(channels: number, rateHz: number): Uint8Array {
   return head;
 }
 
-/** RFC 7845, section 5.2: who wrote it, and no comments. */
+/** The comment header (RFC 7845, section 5.2): a vendor and no comments. */
 export function opusTags(): Uint8Array {
   const vendor = 'offhook';
   const tags = Buffer.alloc(8 + 4 + vendor.length + 4);
@@ -35,16 +39,16 @@ export function opusTags(): Uint8Array {
   return tags;
 }
 
-/** Rates that the codec takes sound at. */
+/** Sample rates the codec accepts. */
 export const OPUS_RATES = [8000, 12_000, 16_000, 24_000, 48_000] as const;
 
 export type OpusRateHz = (typeof OPUS_RATES)[number];
 
-/** Longest frame whose length takes one byte (RFC 6716, section 3.2.1). */
+/** Longest frame whose length fits one byte (RFC 6716, section 3.2.1). */
 const ONE_BYTE = 251;
 
 /**
- * Puts the packets of several streams into one, all but the last with their length in them (RFC 6716, appendix B).
+ * Joins packets of several streams into one multistream packet; all but the last carry their length (RFC 6716, appendix B).
  * @param packets of one frame each
  */
 export function packTogether(packets: readonly Uint8Array[]): Uint8Array {
@@ -52,7 +56,8 @@ export function packTogether(packets: readonly Uint8Array[]): Uint8Array {
   if (last === undefined) throw new TypeError('no packet to pack');
   return Buffer.concat([
     ...packets.slice(0, -1).flatMap((packet) => {
-      if (packet.length === 0 || (packet[0]! & 3) !== 0) throw new TypeError('an Opus packet that holds several frames');
+      const [head = 3] = packet;
+      if ((head & 3) !== 0) throw new TypeError('an Opus packet that holds no frame or several');
       const frame = packet.subarray(1);
       return [packet.subarray(0, 1), lengthBytes(frame.length), frame];
     }),
@@ -60,7 +65,7 @@ export function packTogether(packets: readonly Uint8Array[]): Uint8Array {
   ]);
 }
 
-/** The other way round. @throws CompressedAudioError */
+/** Splits a multistream packet. @throws CompressedAudioError when it is damaged */
 export function takeApart(packet: Uint8Array, streams: number): Uint8Array[] {
   const packets: Uint8Array[] = [];
   let rest = packet;

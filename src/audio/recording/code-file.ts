@@ -5,13 +5,13 @@ import { CompressedAudioError, MediaUnreadableError } from '../errors.ts';
 import { FLAC_BLOCK, FLAC_HEAD_BYTES, FLAC_START, FlacEncoder } from '../flac/flac-encoder.ts';
 import { type ByteSource, FileBytes } from '../byte-source.ts';
 import { type FlacHead, flacBlocks, readFlacHead } from '../flac/flac-decoder.ts';
-import { readOpus } from '../opus/ogg-opus.ts';
+import { readOpusRecording } from '../opus/ogg-opus.ts';
 import { OpusEncoder, opusFrame } from '../opus/opus-encoder.ts';
 import { OPUS_RATES } from '../opus/opus-format.ts';
 import type { CompressedFormat } from '../recording-format.ts';
 import { readWavLayout, wavHeader, type WavLayout } from '../wav.ts';
 
-/** What a recording's thread is to do. The output's folder is there; whatever stands under its name goes. */
+/** A job of the coding thread. The output's folder exists; an output file of this name is overwritten. */
 export interface FileCoding {
   readonly type: 'compress' | 'restore';
   readonly format: CompressedFormat;
@@ -19,13 +19,16 @@ export interface FileCoding {
   readonly outputPath: string;
 }
 
-/** As much of a recording's start as may stand before its samples. */
+/** Higher complexity than this doubles the time and sounds the same on a telephone line. */
+const VOICE_ON_A_LINE = { kbpsPerChannel: 16, application: 'audio', complexity: 2 } as const;
+
+/** The WAV header, with all chunks before the samples, fits this. */
 const HEAD_BYTES = 65_536;
 const WAV_HEADER_BYTES = 44;
 
 /**
- * Turns a WAV of 16 bits into FLAC or Opus, or one of ours back into it, in small pieces; durable when it returns. What was
- * made of FLAC is held against its checksum, and so is what will be. Blocks its thread.
+ * Compresses a 16-bit WAV to FLAC or Opus, or restores the WAV, in small pieces; the output is durable on return. FLAC is checked
+ * against its MD5 both ways. Blocks its thread.
  * @throws CompressedAudioError, WavError, MediaUnreadableError, or the file system's error
  */
 export async function codeFile({ type, format, inputPath, outputPath }: FileCoding): Promise<void> {
@@ -59,8 +62,8 @@ function compressOpus(input: ByteSource, layout: WavLayout, output: FileOutput):
   const rateHz = OPUS_RATES.find((rate) => rate === layout.rateHz);
   if (rateHz === undefined || channels > 2)
     throw new CompressedAudioError('Opus takes one or two channels at 8, 12, 16, 24 or 48 kHz');
-  // One stream a file: any number serves.
-  using encoder = new OpusEncoder(rateHz, channels, 1);
+  // A file has one stream, so that any serial serves.
+  using encoder = new OpusEncoder({ rateHz, channels, serial: 1, ...VOICE_ON_A_LINE });
   output.write(encoder.head());
   for (const samples of wavPieces(input, layout, opusFrame(rateHz))) output.write(encoder.frame(samples));
   output.write(encoder.end());
@@ -72,7 +75,7 @@ function restoreFlac(input: ByteSource, output: FileOutput): Promise<void> {
 }
 
 function restoreOpus(input: ByteSource, output: FileOutput): Promise<void> {
-  const { rateHz, channels, pieces } = readOpus(input);
+  const { rateHz, channels, pieces } = readOpusRecording(input);
   return restore(pieces, rateHz, channels, output);
 }
 
@@ -109,7 +112,7 @@ function ownFlacHead(input: ByteSource): FlacHead {
   return head;
 }
 
-/** @throws CompressedAudioError at the end too, when it is not what the head promises */
+/** @throws CompressedAudioError when the file is damaged, at the end too, when the MD5 differs */
 async function* flacPieces(input: ByteSource): AsyncGenerator<Int16Array> {
   const head = ownFlacHead(input);
   const md5 = createHash('md5');
@@ -118,7 +121,8 @@ async function* flacPieces(input: ByteSource): AsyncGenerator<Int16Array> {
     for await (const { channels, samples } of flacBlocks(input)) {
       const interleaved = new Int16Array(samples * channels.length);
       for (const [side, channel] of channels.entries())
-        for (let at = 0; at < samples; at += 1) interleaved[at * channels.length + side] = Math.round(channel[at]! * 32_767);
+        for (let at = 0; at < samples; at += 1)
+          interleaved[at * channels.length + side] = Math.round((channel[at] ?? 0) * 32_767);
       md5.update(encodeAudio('pcm16', interleaved));
       values += interleaved.length;
       yield interleaved;
@@ -131,7 +135,7 @@ async function* flacPieces(input: ByteSource): AsyncGenerator<Int16Array> {
     throw new CompressedAudioError('the FLAC file does not hold what its head promises');
 }
 
-/** A file that is written from its start on. */
+/** A file written from start to end. */
 class FileOutput implements Disposable {
   readonly #file: number;
   #length = 0;
@@ -145,7 +149,7 @@ class FileOutput implements Disposable {
     this.#length += bytes.length;
   }
 
-  /** All of it: a plain write may take less than it is given. */
+  /** Loops, because one write may take only a part of the bytes. */
   writeAt(bytes: Uint8Array, position: number): void {
     for (let done = 0; done < bytes.length;) done += writeSync(this.#file, bytes, done, bytes.length - done, position + done);
   }

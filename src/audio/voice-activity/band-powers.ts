@@ -1,73 +1,80 @@
 import { Fft } from '../fft.ts';
 import { FRAME_SAMPLES_8K } from '../format.ts';
 
-/** Samples of a transform, which takes them in pairs; a frame is the first of them, and the rest is silence. */
+/** Samples of a transform: a frame, zero-padded. A complex transform of half this size takes them in pairs. */
 const TRANSFORM = 256;
 const HALF = TRANSFORM / 2;
 const PAIRS = FRAME_SAMPLES_8K / 2;
-/** First bins of the bands, and the end of the last: 156 Hz to 3.6 kHz, wider towards the top as hearing is. */
+/** First bin of each band, and the end of the last: 156 Hz to 3.6 kHz, wider towards the top as in human hearing. */
 const EDGES = [5, 8, 11, 14, 18, 23, 29, 36, 44, 54, 66, 80, 96, 116];
-export const LINE_BANDS = EDGES.length - 1;
-/** What fades in and out of a frame, in samples. Little at its end, so that what has only just begun counts. */
+export const BANDS = EDGES.length - 1;
+/** Fade-in and fade-out of the window, in samples. The fade-out is short, so that sound that has just begun counts. */
 const FADE_IN = 40;
 const FADE_OUT = 24;
 
-// One of each for a process, in which nothing outlives a frame: code that knows where its memory is checks and loads less.
+// Working memory of the process, valid within one frame. Module constants are faster than fields: fewer checks and loads.
 const fft = new Fft(HALF);
 const re = new Float64Array(HALF);
 const im = new Float64Array(HALF);
 const squares = new Float64Array(HALF);
-const powers = new Float64Array(LINE_BANDS);
-const shape = windowOf();
-/** Cosines and sines of the bins, which turn the transform of sample pairs into that of samples. */
+const powers = new Float64Array(BANDS);
+const window = makeWindow();
+/** Twiddle factors that turn the transform of sample pairs into that of the samples. */
 const cosines = Float64Array.from({ length: HALF }, (_, bin) => Math.cos((2 * Math.PI * bin) / TRANSFORM));
 const sines = Float64Array.from({ length: HALF }, (_, bin) => Math.sin((2 * Math.PI * bin) / TRANSFORM));
 
 /**
- * The spectrum of one frame by bands.
+ * The power of one frame in each band.
  * @param frame 160 samples
- * @returns `LINE_BANDS` mean squares a bin, of 16-bit samples; valid until the next frame, of any line, is measured
+ * @returns `BANDS` mean squares per bin, of 16-bit samples; valid until the next call, whatever the line
  */
-export function lineBandPowers(frame: Int16Array): Float64Array {
+export function bandPowers(frame: Int16Array): Float64Array {
   for (let pair = 0; pair < PAIRS; pair += 1) {
-    re[pair] = frame[2 * pair]! * shape[2 * pair]!;
-    im[pair] = frame[2 * pair + 1]! * shape[2 * pair + 1]!;
+    re[pair] = (frame[2 * pair] ?? 0) * (window[2 * pair] ?? 0);
+    im[pair] = (frame[2 * pair + 1] ?? 0) * (window[2 * pair + 1] ?? 0);
   }
   fft.toBins(re, im, PAIRS);
   squareBins();
-  let bin = EDGES[0]!;
-  for (let band = 0; band < LINE_BANDS; band += 1) {
-    const until = EDGES[band + 1]!;
-    const bins = until - bin;
+  for (let band = 0; band < BANDS; band += 1) {
+    const from = EDGES[band] ?? 0;
+    const to = EDGES[band + 1] ?? 0;
     let sum = 0;
-    for (; bin < until; bin += 1) sum += squares[bin]!;
-    powers[band] = sum / (4 * bins);
+    for (let bin = from; bin < to; bin += 1) sum += squares[bin] ?? 0;
+    powers[band] = sum / (4 * (to - from));
   }
   return powers;
 }
 
-/** A bin and its mirror are made of the same two numbers. */
+/** The power of every bin. A bin and its mirror follow from the same two numbers of the half-size transform. */
 function squareBins(): void {
   const { places } = fft;
-  for (let bin = EDGES[0]!; bin <= HALF / 2; bin += 1) {
+  for (let bin = EDGES[0] ?? 0; bin <= HALF / 2; bin += 1) {
     const mirror = HALF - bin;
-    const place = places[bin]!;
-    const mirrorPlace = places[mirror]!;
-    const evenRe = re[place]! + re[mirrorPlace]!;
-    const evenIm = im[place]! - im[mirrorPlace]!;
-    const oddRe = im[place]! + im[mirrorPlace]!;
-    const oddIm = re[mirrorPlace]! - re[place]!;
-    const real = evenRe + cosines[bin]! * oddRe + sines[bin]! * oddIm;
-    const imaginary = evenIm + cosines[bin]! * oddIm - sines[bin]! * oddRe;
+    const place = places[bin] ?? 0;
+    const mirrorPlace = places[mirror] ?? 0;
+    const binRe = re[place] ?? 0;
+    const binIm = im[place] ?? 0;
+    const mirrorRe = re[mirrorPlace] ?? 0;
+    const mirrorIm = im[mirrorPlace] ?? 0;
+    const evenRe = binRe + mirrorRe;
+    const evenIm = binIm - mirrorIm;
+    const oddRe = binIm + mirrorIm;
+    const oddIm = mirrorRe - binRe;
+    const cos = cosines[bin] ?? 0;
+    const sin = sines[bin] ?? 0;
+    const real = evenRe + cos * oddRe + sin * oddIm;
+    const imaginary = evenIm + cos * oddIm - sin * oddRe;
     squares[bin] = real * real + imaginary * imaginary;
-    const mirrorReal = evenRe + cosines[mirror]! * oddRe - sines[mirror]! * oddIm;
-    const mirrorImaginary = evenIm + cosines[mirror]! * oddIm + sines[mirror]! * oddRe;
+    const mirrorCos = cosines[mirror] ?? 0;
+    const mirrorSin = sines[mirror] ?? 0;
+    const mirrorReal = evenRe + mirrorCos * oddRe - mirrorSin * oddIm;
+    const mirrorImaginary = evenIm + mirrorCos * oddIm + mirrorSin * oddRe;
     squares[mirror] = mirrorReal * mirrorReal + mirrorImaginary * mirrorImaginary;
   }
 }
 
-/** Scaled so that white noise has its mean square in every band. */
-function windowOf(): Float64Array {
+/** The window, scaled so that white noise measures its mean square in every band. */
+function makeWindow(): Float64Array {
   const faded = Float64Array.from({ length: FRAME_SAMPLES_8K }, (_, at) => fade(at + 0.5));
   const power = faded.reduce((sum, share) => sum + share * share, 0);
   return faded.map((share) => share / Math.sqrt(power));

@@ -38,7 +38,7 @@ export class Spectrum {
     im.fill(0);
     for (let n = 0; n < WINDOW; n += 1) {
       const sample = (pcm[at + n] ?? 0) - PRE_EMPHASIS * (pcm[at + n - 1] ?? 0);
-      re[reversed[n]!] = sample * hamming[n]!;
+      re[reversed[n] ?? 0] = sample * (hamming[n] ?? 0);
     }
     for (let size = 2; size <= FFT_SIZE; size <<= 1) {
       const half = size >> 1;
@@ -46,17 +46,17 @@ export class Spectrum {
       for (let from = 0; from < FFT_SIZE; from += size) {
         for (let k = 0; k < half; k += 1) {
           const [a, b] = [from + k, from + k + half];
-          const [c, s] = [cosines[k * step]!, sines[k * step]!];
-          const tRe = re[b]! * c - im[b]! * s;
-          const tIm = re[b]! * s + im[b]! * c;
-          re[b] = re[a]! - tRe;
-          im[b] = im[a]! - tIm;
-          re[a] = re[a]! + tRe;
-          im[a] = im[a]! + tIm;
+          const [c, s] = [cosines[k * step] ?? 0, sines[k * step] ?? 0];
+          const tRe = (re[b] ?? 0) * c - (im[b] ?? 0) * s;
+          const tIm = (re[b] ?? 0) * s + (im[b] ?? 0) * c;
+          re[b] = (re[a] ?? 0) - tRe;
+          im[b] = (im[a] ?? 0) - tIm;
+          re[a] = (re[a] ?? 0) + tRe;
+          im[a] = (im[a] ?? 0) + tIm;
         }
       }
     }
-    for (let k = 0; k < BINS; k += 1) this.power[k] = re[k]! * re[k]! + im[k]! * im[k]!;
+    for (let k = 0; k < BINS; k += 1) this.power[k] = (re[k] ?? 0) * (re[k] ?? 0) + (im[k] ?? 0) * (im[k] ?? 0);
     return this.power;
   }
 }
@@ -91,9 +91,9 @@ export class MelBank {
   apply(power: Float64Array, out: Float32Array, at: number): void {
     for (let band = 0; band < BANDS; band += 1) {
       const weights = this.#weights[band]!;
-      const first = this.#first[band]!;
+      const first = this.#first[band] ?? 0;
       let sum = 0;
-      for (let i = 0; i < weights.length; i += 1) sum += weights[i]! * power[first + i]!;
+      for (let i = 0; i < weights.length; i += 1) sum += (weights[i] ?? 0) * (power[first + i] ?? 0);
       out[at + band] = sum;
     }
   }

@@ -13,7 +13,7 @@ const NEARLY = 0.87;
 
 /** Halves the rate of 8 kHz samples by averaging pairs, which is filter enough below 420 Hz. */
 export function forPitch(pcm8k: Int16Array): Float64Array {
-  return Float64Array.from({ length: pcm8k.length >> 1 }, (_, index) => pcm8k[2 * index]! + pcm8k[2 * index + 1]!);
+  return Float64Array.from({ length: pcm8k.length >> 1 }, (_, index) => (pcm8k[2 * index] ?? 0) + (pcm8k[2 * index + 1] ?? 0));
 }
 
 /**
@@ -26,23 +26,23 @@ export function pitchAt(samples: Float64Array, at: number): number | undefined {
   if (at + WINDOW + LONGEST_LAG > samples.length) return undefined;
   const correlations = new Float64Array(LONGEST_LAG + 1);
   let here = 0;
-  for (let n = 0; n < WINDOW; n += 1) here += samples[at + n]! ** 2;
+  for (let n = 0; n < WINDOW; n += 1) here += (samples[at + n] ?? 0) ** 2;
   if (here < WINDOW) return undefined;
   let best = 0;
   for (let lag = SHORTEST_LAG; lag <= LONGEST_LAG; lag += 1) {
     let cross = 0;
     let there = 0;
     for (let n = 0; n < WINDOW; n += 1) {
-      const later = samples[at + n + lag]!;
-      cross += samples[at + n]! * later;
+      const later = samples[at + n + lag] ?? 0;
+      cross += (samples[at + n] ?? 0) * later;
       there += later * later;
     }
     correlations[lag] = cross / Math.sqrt(here * there + 1);
-    best = Math.max(best, correlations[lag]!);
+    best = Math.max(best, correlations[lag] ?? 0);
   }
   if (best < VOICED) return undefined;
   for (let lag = SHORTEST_LAG + 1; lag < LONGEST_LAG; lag += 1) {
-    const [left, middle, right] = [correlations[lag - 1]!, correlations[lag]!, correlations[lag + 1]!];
+    const [left, middle, right] = [correlations[lag - 1] ?? 0, correlations[lag] ?? 0, correlations[lag + 1] ?? 0];
     if (middle < best * NEARLY || middle < left || middle < right) continue;
     const bend = left - 2 * middle + right;
     return PITCH_RATE_HZ / (lag + (bend === 0 ? 0 : (0.5 * (left - right)) / bend));

@@ -113,7 +113,7 @@ export function editDistance(a: string, b: string, most: number): number {
   for (const [index, letter] of left.entries()) {
     const next = [index + 1];
     for (const [at, other] of right.entries()) {
-      next.push(Math.min(row[at + 1]! + 1, next[at]! + 1, row[at]! + (letter === other ? 0 : 1)));
+      next.push(Math.min((row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1, (row[at] ?? 0) + (letter === other ? 0 : 1)));
     }
     if (Math.min(...next) > most) return most + 1;
     row = next;

@@ -33,7 +33,7 @@ async function makeScene(name: SceneName, rateHz: number, levelDb: number): Prom
     // A second of sound is some 20 ms of computing.
     if (at % rateHz === 0) await setImmediate();
     samples[at] = sound();
-    peak = Math.max(peak, Math.abs(samples[at]!));
+    peak = Math.max(peak, Math.abs(samples[at] ?? 0));
   }
   return loopOf(
     Int16Array.from(samples, (sample) => (sample / peak) * 20_000),
@@ -50,7 +50,7 @@ export function loopOf(pcm: Int16Array, rateHz: number, levelDb: number): Int16A
   for (let index = 0; index < overlap; index += 1) {
     // Equal power: the two are not alike.
     const turn = (Math.PI / 2) * (index / overlap);
-    loop[index] = Math.round(loop[index]! * Math.sin(turn) + levelled[loop.length + index]! * Math.cos(turn));
+    loop[index] = Math.round((loop[index] ?? 0) * Math.sin(turn) + (levelled[loop.length + index] ?? 0) * Math.cos(turn));
   }
   return loop;
 }

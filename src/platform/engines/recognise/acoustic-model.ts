@@ -32,13 +32,13 @@ export function logLikelihood(set: GaussianSet, index: number, frames: Float32Ar
   const x = frame * FEATURES;
   let best = least;
   for (let component = index * components; component < (index + 1) * components; component += 1) {
-    let score = constants[component]!;
+    let score = constants[component] ?? 0;
     const at = component * FEATURES;
     for (let d = 0; d < FEATURES && score > best; d += 3) {
-      const a = frames[x + d]! - means[at + d]!;
-      const b = frames[x + d + 1]! - means[at + d + 1]!;
-      const c = frames[x + d + 2]! - means[at + d + 2]!;
-      score -= a * a * precisions[at + d]! + b * b * precisions[at + d + 1]! + c * c * precisions[at + d + 2]!;
+      const a = (frames[x + d] ?? 0) - (means[at + d] ?? 0);
+      const b = (frames[x + d + 1] ?? 0) - (means[at + d + 1] ?? 0);
+      const c = (frames[x + d + 2] ?? 0) - (means[at + d + 2] ?? 0);
+      score -= a * a * (precisions[at + d] ?? 0) + b * b * (precisions[at + d + 1] ?? 0) + c * c * (precisions[at + d + 2] ?? 0);
     }
     if (score > best) best = score;
   }

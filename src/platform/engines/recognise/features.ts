@@ -33,7 +33,7 @@ export function peakEnergy(mel: Float32Array): number {
 export function frameEnergies(mel: Float32Array): Float64Array {
   return Float64Array.from({ length: mel.length / BANDS }, (_, frame) => {
     let sum = 0;
-    for (let band = 0; band < BANDS; band += 1) sum += mel[frame * BANDS + band]!;
+    for (let band = 0; band < BANDS; band += 1) sum += mel[frame * BANDS + band] ?? 0;
     return sum;
   });
 }
@@ -44,11 +44,11 @@ function cepstra(mel: Float32Array, peak: number): Float64Array {
   const out = new Float64Array(frames * CEPSTRA);
   const logs = new Float64Array(BANDS);
   for (let frame = 0; frame < frames; frame += 1) {
-    for (let band = 0; band < BANDS; band += 1) logs[band] = Math.log(mel[frame * BANDS + band]! / peak + FLOOR);
+    for (let band = 0; band < BANDS; band += 1) logs[band] = Math.log((mel[frame * BANDS + band] ?? 0) / peak + FLOOR);
     for (let k = 0; k < CEPSTRA; k += 1) {
       const row = dct[k]!;
       let sum = 0;
-      for (let band = 0; band < BANDS; band += 1) sum += row[band]! * logs[band]!;
+      for (let band = 0; band < BANDS; band += 1) sum += (row[band] ?? 0) * (logs[band] ?? 0);
       out[frame * CEPSTRA + k] = sum;
     }
   }
@@ -69,19 +69,19 @@ export function normaliserOf(mel: Float32Array): Normaliser {
   const square = new Float64Array(CEPSTRA);
   let count = 0;
   for (let frame = 0; frame < energies.length; frame += 1) {
-    if (energies[frame]! < least) continue;
+    if ((energies[frame] ?? 0) < least) continue;
     count += 1;
     for (let k = 0; k < CEPSTRA; k += 1) {
-      const value = values[frame * CEPSTRA + k]!;
-      mean[k] = mean[k]! + value;
-      square[k] = square[k]! + value * value;
+      const value = values[frame * CEPSTRA + k] ?? 0;
+      mean[k] = (mean[k] ?? 0) + value;
+      square[k] = (square[k] ?? 0) + value * value;
     }
   }
   const scale = new Float64Array(CEPSTRA);
   for (let k = 0; k < CEPSTRA; k += 1) {
-    const own = mean[k]! / Math.max(1, count);
-    const variance = Math.max(0, square[k]! / Math.max(1, count) - own * own);
-    const typical = TYPICAL_DEVIATION[k]! ** 2;
+    const own = (mean[k] ?? 0) / Math.max(1, count);
+    const variance = Math.max(0, (square[k] ?? 0) / Math.max(1, count) - own * own);
+    const typical = (TYPICAL_DEVIATION[k] ?? 0) ** 2;
     mean[k] = own;
     scale[k] = 1 / Math.sqrt((variance * count + typical * PRIOR_FRAMES) / (count + PRIOR_FRAMES));
   }
@@ -105,7 +105,7 @@ export function features(mel: Float32Array, norm: Normaliser): Float32Array {
   for (let frame = 0; frame < frames; frame += 1) {
     for (let k = 0; k < CEPSTRA; k += 1) {
       const at = frame * CEPSTRA + k;
-      values[at] = (values[at]! - norm.mean[k]!) * norm.scale[k]! * (k === 0 ? ENERGY_WEIGHT : 1);
+      values[at] = ((values[at] ?? 0) - (norm.mean[k] ?? 0)) * (norm.scale[k] ?? 0) * (k === 0 ? ENERGY_WEIGHT : 1);
     }
   }
   const slope = slopes(values, frames, SLOPE_GAIN);
@@ -114,9 +114,9 @@ export function features(mel: Float32Array, norm: Normaliser): Float32Array {
   for (let frame = 0; frame < frames; frame += 1) {
     for (let k = 0; k < CEPSTRA; k += 1) {
       const at = frame * CEPSTRA + k;
-      out[frame * FEATURES + k] = values[at]!;
-      out[frame * FEATURES + CEPSTRA + k] = slope[at]!;
-      out[frame * FEATURES + 2 * CEPSTRA + k] = curve[at]!;
+      out[frame * FEATURES + k] = values[at] ?? 0;
+      out[frame * FEATURES + CEPSTRA + k] = slope[at] ?? 0;
+      out[frame * FEATURES + 2 * CEPSTRA + k] = curve[at] ?? 0;
     }
   }
   return out;
@@ -130,7 +130,7 @@ function slopes(values: Float64Array, frames: number, gain: number): Float64Arra
       for (let distance = 1; distance <= SLOPE_REACH; distance += 1) {
         const after = Math.min(frames - 1, frame + distance);
         const before = Math.max(0, frame - distance);
-        sum += distance * (values[after * CEPSTRA + k]! - values[before * CEPSTRA + k]!);
+        sum += distance * ((values[after * CEPSTRA + k] ?? 0) - (values[before * CEPSTRA + k] ?? 0));
       }
       out[frame * CEPSTRA + k] = (sum / 10) * gain;
     }

@@ -33,17 +33,17 @@ function globalVariance(pools: readonly FramePool[]): Float64Array {
   let count = 0;
   for (const pool of pools) {
     for (let i = 0; i < pool.frame.length; i += 1) {
-      const frames = pool.utterances[pool.utterance[i]!]!;
-      const at = pool.frame[i]! * FEATURES;
+      const frames = pool.utterances[pool.utterance[i] ?? 0]!;
+      const at = (pool.frame[i] ?? 0) * FEATURES;
       for (let d = 0; d < FEATURES; d += 1) {
-        const value = frames[at + d]!;
-        mean[d] = mean[d]! + value;
-        square[d] = square[d]! + value * value;
+        const value = frames[at + d] ?? 0;
+        mean[d] = (mean[d] ?? 0) + value;
+        square[d] = (square[d] ?? 0) + value * value;
       }
       count += 1;
     }
   }
-  return square.map((sum, d) => Math.max(1e-3, sum / Math.max(1, count) - (mean[d]! / Math.max(1, count)) ** 2));
+  return square.map((sum, d) => Math.max(1e-3, sum / Math.max(1, count) - ((mean[d] ?? 0) / Math.max(1, count)) ** 2));
 }
 
 function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float64Array, floorShare: number): void {
@@ -63,33 +63,33 @@ function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float
   /** The components with most frames become two each, apart by most of a deviation. */
   function split(howMany: number): void {
     const counts = new Uint32Array(used);
-    for (let i = 0; i < total; i += 1) counts[owner[i]!] = counts[owner[i]!]! + 1;
-    const widest = [...counts.keys()].sort((a, b) => counts[b]! - counts[a]!).slice(0, howMany);
+    for (let i = 0; i < total; i += 1) counts[owner[i] ?? 0] = (counts[owner[i] ?? 0] ?? 0) + 1;
+    const widest = [...counts.keys()].sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0)).slice(0, howMany);
     for (const component of widest) {
       const from = (first + component) * FEATURES;
       const to = (first + used) * FEATURES;
       for (let d = 0; d < FEATURES; d += 1) {
-        const shift = (0.4 / Math.sqrt(2 * precisions[from + d]!)) * (d % 2 === 0 ? 1 : -1);
-        means[to + d] = means[from + d]! + shift;
-        means[from + d] = means[from + d]! - shift;
-        precisions[to + d] = precisions[from + d]!;
+        const shift = (0.4 / Math.sqrt(2 * (precisions[from + d] ?? 0))) * (d % 2 === 0 ? 1 : -1);
+        means[to + d] = (means[from + d] ?? 0) + shift;
+        means[from + d] = (means[from + d] ?? 0) - shift;
+        precisions[to + d] = precisions[from + d] ?? 0;
       }
-      constants[first + used] = constants[first + component]!;
+      constants[first + used] = constants[first + component] ?? 0;
       used += 1;
     }
   }
 
   function assign(): void {
     for (let i = 0; i < total; i += 1) {
-      const frames = pool.utterances[pool.utterance[i]!]!;
-      const x = pool.frame[i]! * FEATURES;
+      const frames = pool.utterances[pool.utterance[i] ?? 0]!;
+      const x = (pool.frame[i] ?? 0) * FEATURES;
       let best = -Infinity;
       for (let c = 0; c < used; c += 1) {
-        let score = constants[first + c]!;
+        let score = constants[first + c] ?? 0;
         const at = (first + c) * FEATURES;
         for (let d = 0; d < FEATURES; d += 1) {
-          const off = frames[x + d]! - means[at + d]!;
-          score -= off * off * precisions[at + d]!;
+          const off = (frames[x + d] ?? 0) - (means[at + d] ?? 0);
+          score -= off * off * (precisions[at + d] ?? 0);
         }
         if (score > best) {
           best = score;
@@ -104,27 +104,27 @@ function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float
     const sums = new Float64Array(used * FEATURES);
     const squares = new Float64Array(used * FEATURES);
     for (let i = 0; i < total; i += 1) {
-      const frames = pool.utterances[pool.utterance[i]!]!;
-      const x = pool.frame[i]! * FEATURES;
-      const at = owner[i]! * FEATURES;
-      counts[owner[i]!] = counts[owner[i]!]! + 1;
+      const frames = pool.utterances[pool.utterance[i] ?? 0]!;
+      const x = (pool.frame[i] ?? 0) * FEATURES;
+      const at = (owner[i] ?? 0) * FEATURES;
+      counts[owner[i] ?? 0] = (counts[owner[i] ?? 0] ?? 0) + 1;
       for (let d = 0; d < FEATURES; d += 1) {
-        const value = frames[x + d]!;
-        sums[at + d] = sums[at + d]! + value;
-        squares[at + d] = squares[at + d]! + value * value;
+        const value = frames[x + d] ?? 0;
+        sums[at + d] = (sums[at + d] ?? 0) + value;
+        squares[at + d] = (squares[at + d] ?? 0) + value * value;
       }
     }
     for (let c = 0; c < used; c += 1) {
-      const count = counts[c]!;
+      const count = counts[c] ?? 0;
       const to = (first + c) * FEATURES;
       if (count === 0 && total > 0) continue;
       let logDeterminant = 0;
       for (let d = 0; d < FEATURES; d += 1) {
-        const mean = count === 0 ? 0 : sums[c * FEATURES + d]! / count;
-        const own = count === 0 ? global[d]! : Math.max(0, squares[c * FEATURES + d]! / count - mean * mean);
+        const mean = count === 0 ? 0 : (sums[c * FEATURES + d] ?? 0) / count;
+        const own = count === 0 ? (global[d] ?? 0) : Math.max(0, (squares[c * FEATURES + d] ?? 0) / count - mean * mean);
         // Few frames: lean on the global variance.
-        const smoothed = (own * count + global[d]! * 0.5 * MIN_FRAMES) / (count + MIN_FRAMES);
-        const variance = Math.max(global[d]! * floorShare, smoothed);
+        const smoothed = (own * count + (global[d] ?? 0) * 0.5 * MIN_FRAMES) / (count + MIN_FRAMES);
+        const variance = Math.max((global[d] ?? 0) * floorShare, smoothed);
         means[to + d] = mean;
         precisions[to + d] = 0.5 / variance;
         logDeterminant += Math.log(variance);

@@ -133,9 +133,9 @@ function minimise(words: readonly string[], graph: Graph): WordNetwork {
   const arcs: { word: number; to: number }[][] = [];
   const final: boolean[] = [];
   graph.arcs.forEach((from, node) => {
-    if (arcs[group[node]!] !== undefined) return;
-    arcs[group[node]!] = [...from].map(([word, to]) => ({ word, to: group[to]! }));
-    final[group[node]!] = graph.final[node]!;
+    if (arcs[group[node] ?? 0] !== undefined) return;
+    arcs[group[node] ?? 0] = [...from].map(([word, to]) => ({ word, to: group[to] ?? 0 }));
+    final[group[node] ?? 0] = graph.final[node]!;
   });
   return { words, arcs, final };
 }

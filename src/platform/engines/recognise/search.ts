@@ -93,30 +93,30 @@ export class Search {
     let best = -Infinity;
     this.#stepSilence(frames, frame, threshold);
     for (let node = 0; node < nextScores.length; node += 1) {
-      const score = this.#silenceScores[node]!;
+      const score = this.#silenceScores[node] ?? 0;
       if (score > best) best = score;
       nextScores[node] = score + STEP;
       exits[node] = -1;
     }
     for (let index = 0; index < this.#arcs.length; index += 1) {
       const arc = this.#arcs[index]!;
-      const entry = this.#nodeScores[arc.from]! + arc.bonus;
-      if (this.#arcBest[index]! < threshold && entry < threshold) {
-        if (this.#arcBest[index]! > -Infinity) scores.fill(-Infinity, arc.at, arc.at + arc.count);
+      const entry = (this.#nodeScores[arc.from] ?? 0) + arc.bonus;
+      if ((this.#arcBest[index] ?? 0) < threshold && entry < threshold) {
+        if ((this.#arcBest[index] ?? 0) > -Infinity) scores.fill(-Infinity, arc.at, arc.at + arc.count);
         this.#arcBest[index] = -Infinity;
         continue;
       }
       let arcBest = -Infinity;
       for (let state = arc.count - 1; state >= 0; state -= 1) {
         const at = arc.at + state;
-        let score = scores[at]! + STAY;
+        let score = (scores[at] ?? 0) + STAY;
         let source = at;
-        if (state > 0 && scores[at - 1]! + STEP > score) {
-          score = scores[at - 1]! + STEP;
+        if (state > 0 && (scores[at - 1] ?? 0) + STEP > score) {
+          score = (scores[at - 1] ?? 0) + STEP;
           source = at - 1;
         }
-        if (state > 1 && scores[at - 2]! + SKIP > score) {
-          score = scores[at - 2]! + SKIP;
+        if (state > 1 && (scores[at - 2] ?? 0) + SKIP > score) {
+          score = (scores[at - 2] ?? 0) + SKIP;
           source = at - 2;
         }
         if (state === 0 && entry > score) {
@@ -128,11 +128,11 @@ export class Search {
           continue;
         }
         if (source === -1) {
-          befores[at] = this.#nodeBefores[arc.from]!;
+          befores[at] = this.#nodeBefores[arc.from] ?? 0;
           starts[at] = this.#frame;
         } else if (source !== at) {
-          befores[at] = befores[source]!;
-          starts[at] = starts[source]!;
+          befores[at] = befores[source] ?? 0;
+          starts[at] = starts[source] ?? 0;
         }
         score += this.#emission(arc.first + state, frames, frame);
         scores[at] = score;
@@ -140,8 +140,8 @@ export class Search {
       }
       this.#arcBest[index] = arcBest;
       if (arcBest > best) best = arcBest;
-      const exit = scores[arc.at + arc.count - 1]! + STEP;
-      if (exit > nextScores[arc.to]!) {
+      const exit = (scores[arc.at + arc.count - 1] ?? 0) + STEP;
+      if (exit > (nextScores[arc.to] ?? 0)) {
         nextScores[arc.to] = exit;
         exits[arc.to] = index;
       }
@@ -154,19 +154,19 @@ export class Search {
   /** Each node's best arrival becomes the token that its words start from. */
   #enterNodes(threshold: number): void {
     for (let node = 0; node < this.#nextScores.length; node += 1) {
-      const arc = this.#nextBefores[node]!;
+      const arc = this.#nextBefores[node] ?? 0;
       if (arc === -1) {
-        this.#nextBefores[node] = this.#silenceBefores[node]!;
+        this.#nextBefores[node] = this.#silenceBefores[node] ?? 0;
         continue;
       }
-      if (this.#nextScores[node]! < threshold) {
+      if ((this.#nextScores[node] ?? 0) < threshold) {
         this.#nextScores[node] = -Infinity;
         continue;
       }
-      const score = this.#nextScores[node]!;
+      const score = this.#nextScores[node] ?? 0;
       const { word, at, count } = this.#arcs[arc]!;
       const last = at + count - 1;
-      const end = { word, startFrame: this.#starts[last]!, endFrame: this.#frame, score, before: this.#befores[last]! };
+      const end = { word, startFrame: this.#starts[last] ?? 0, endFrame: this.#frame, score, before: this.#befores[last] ?? 0 };
       this.#nextBefores[node] = this.#ends.push(end) - 1;
     }
     [this.#nodeScores, this.#nextScores] = [this.#nextScores, this.#nodeScores];
@@ -176,9 +176,9 @@ export class Search {
   #stepSilence(frames: Float32Array, frame: number, threshold: number): void {
     const emission = this.#emission(SILENCE_STATE, frames, frame);
     for (let node = 0; node < this.#silenceScores.length; node += 1) {
-      const stay = this.#silenceScores[node]! + STAY;
-      const enter = this.#nodeScores[node]! + STEP;
-      if (enter > stay) this.#silenceBefores[node] = this.#nodeBefores[node]!;
+      const stay = (this.#silenceScores[node] ?? 0) + STAY;
+      const enter = (this.#nodeScores[node] ?? 0) + STEP;
+      if (enter > stay) this.#silenceBefores[node] = this.#nodeBefores[node] ?? 0;
       const score = Math.max(stay, enter);
       this.#silenceScores[node] = score < threshold ? -Infinity : score + emission;
     }
@@ -189,7 +189,7 @@ export class Search {
       this.#emissionFrames[state] = this.#frame;
       this.#emissions[state] = logLikelihood(this.#model.states, state, frames, frame);
     }
-    return this.#emissions[state]!;
+    return this.#emissions[state] ?? 0;
   }
 
   /**
@@ -200,8 +200,8 @@ export class Search {
     const found: { before: number; score: number }[] = [];
     for (let node = 0; node < this.#nodeScores.length; node += 1) {
       if (complete && !this.#network.final[node]!) continue;
-      found.push({ before: this.#nodeBefores[node]!, score: this.#nodeScores[node]! });
-      found.push({ before: this.#silenceBefores[node]!, score: this.#silenceScores[node]! });
+      found.push({ before: this.#nodeBefores[node] ?? 0, score: this.#nodeScores[node] ?? 0 });
+      found.push({ before: this.#silenceBefores[node] ?? 0, score: this.#silenceScores[node] ?? 0 });
     }
     const distinct = new Map<string, Hypothesis>();
     for (const { before, score } of found.sort((a, b) => b.score - a.score)) {

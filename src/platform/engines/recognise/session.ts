@@ -131,7 +131,7 @@ export class Session {
     this.#voiced[this.#frames] = isVoiced(samples, at) ? 1 : 0;
     this.#frames += 1;
     let energy = 0;
-    for (let band = 0; band < BANDS; band += 1) energy += this.#mel[offset + band]!;
+    for (let band = 0; band < BANDS; band += 1) energy += this.#mel[offset + band] ?? 0;
     const speech = this.#span.add(energy);
     this.#sound[this.#frames - 1] = this.#span.sound ? 1 : 0;
     if (!speech) this.#dropBeforeSpeech();

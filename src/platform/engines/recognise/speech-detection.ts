@@ -75,7 +75,7 @@ export function isVoiced(pcm: Int16Array, at: number): boolean {
     let first = 0;
     let second = 0;
     for (let n = at; n + lag < end; n += 1) {
-      const [a, b] = [pcm[n]!, pcm[n + lag]!];
+      const [a, b] = [pcm[n] ?? 0, pcm[n + lag] ?? 0];
       both += a * b;
       first += a * a;
       second += b * b;
@@ -101,7 +101,7 @@ export function canBeSpeech(mel: Float32Array, voiced: Uint8Array): boolean {
   energies.forEach((energy, frame) => {
     if (energy < loud * SOUND_BELOW_PEAK) return;
     sound += 1;
-    vowels += voiced[frame]!;
+    vowels += voiced[frame] ?? 0;
   });
   return vowels >= sound * MIN_VOICED_SHARE;
 }

@@ -63,7 +63,7 @@ class Pools {
 
   add(state: number, utterance: number, frame: number): void {
     const pool = this.pools[state]!;
-    const first = this.#index[utterance]!;
+    const first = this.#index[utterance] ?? 0;
     for (let twin = 0; twin <= this.#utterances[utterance]!.twins.length; twin += 1) {
       pool.utterance.push(first + twin);
       pool.frame.push(frame);
@@ -80,7 +80,7 @@ function firstPools(
   const pools = new Pools(count, utterances);
   utterances.forEach(({ frames, words, active }, index) => {
     if (words.length !== 1) return;
-    const { first, count: states } = wordStates[words[0]!]!;
+    const { first, count: states } = wordStates[words[0] ?? 0]!;
     for (let frame = 0; frame < frames.length / FEATURES; frame += 1) {
       const inside = frame >= active.from && frame < active.to;
       const share = (frame - active.from) / Math.max(1, active.to - active.from);
@@ -152,14 +152,14 @@ function alignFrames(frames: Float32Array, places: readonly Place[], set: Gaussi
     const threshold = leading - BEAM;
     leading = -Infinity;
     for (let place = 0; place < width; place += 1) {
-      let best = frame === 0 ? (place === 0 ? 0 : place === 1 ? STEP : -Infinity) : scores[place]! + STAY;
+      let best = frame === 0 ? (place === 0 ? 0 : place === 1 ? STEP : -Infinity) : (scores[place] ?? 0) + STAY;
       let source = place;
-      if (frame > 0 && place > 0 && scores[place - 1]! + STEP > best) {
-        best = scores[place - 1]! + STEP;
+      if (frame > 0 && place > 0 && (scores[place - 1] ?? 0) + STEP > best) {
+        best = (scores[place - 1] ?? 0) + STEP;
         source = place - 1;
       }
-      if (frame > 0 && place > 1 && scores[place - 2]! + leap[place]! > best) {
-        best = scores[place - 2]! + leap[place]!;
+      if (frame > 0 && place > 1 && (scores[place - 2] ?? 0) + (leap[place] ?? 0) > best) {
+        best = (scores[place - 2] ?? 0) + (leap[place] ?? 0);
         source = place - 2;
       }
       from[frame * width + place] = source;
@@ -167,23 +167,23 @@ function alignFrames(frames: Float32Array, places: readonly Place[], set: Gaussi
         next[place] = -Infinity;
         continue;
       }
-      const state = stateAt[place]!;
+      const state = stateAt[place] ?? 0;
       if (known[state] !== frame) {
         known[state] = frame;
         emissions[state] = logLikelihood(set, state, frames, frame);
       }
-      const emission = emissions[state]!;
+      const emission = emissions[state] ?? 0;
       next[place] = best + emission;
       if (best + emission > leading) leading = best + emission;
     }
     [scores, next] = [next, scores];
   }
-  let place = scores[width - 1]! >= scores[width - 2]! ? width - 1 : width - 2;
+  let place = (scores[width - 1] ?? 0) >= (scores[width - 2] ?? 0) ? width - 1 : width - 2;
   if (scores[place] === -Infinity || length === 0) return undefined;
   const states = new Uint16Array(length);
   for (let frame = length - 1; frame >= 0; frame -= 1) {
     states[frame] = places[place]!.state;
-    place = from[frame * width + place]!;
+    place = from[frame * width + place] ?? 0;
   }
   return states;
 }

@@ -41,7 +41,7 @@ export function throughTelephone(pcm: Int16Array, snrDb: number | undefined, ran
   if (snrDb !== undefined) {
     const deviation = 32_768 * 10 ** ((LEVEL_DB - snrDb) / 20);
     for (let i = 0; i < out.length; i += 1) {
-      out[i] = Math.max(-32_768, Math.min(32_767, out[i]! + noiseSample(random) * deviation));
+      out[i] = Math.max(-32_768, Math.min(32_767, (out[i] ?? 0) + noiseSample(random) * deviation));
     }
   }
   return decodeMulaw(encodeMulaw(out));
@@ -51,7 +51,7 @@ function activePart(mel: Float32Array): { from: number; to: number } {
   const energies = frameEnergies(mel);
   const least = peakEnergy(mel) * BANDS * SOUND_BELOW_PEAK;
   let [from, to] = [0, energies.length];
-  while (from < to && energies[from]! < least) from += 1;
-  while (to > from && energies[to - 1]! < least) to -= 1;
+  while (from < to && (energies[from] ?? 0) < least) from += 1;
+  while (to > from && (energies[to - 1] ?? 0) < least) to -= 1;
   return { from, to };
 }

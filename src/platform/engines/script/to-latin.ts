@@ -17,7 +17,7 @@ const alone = [0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e,
 
 function spelling(consonants: string, dotted: string, vowels: string, signs: string, spoken: boolean): Spelling {
   const pairs = (offsets: readonly number[], list: string): Map<number, string> =>
-    new Map(list.split(' ').map((word, index) => [offsets[index]!, word === '_' ? '' : word]));
+    new Map(list.split(' ').map((word, index) => [offsets[index] ?? 0, word === '_' ? '' : word]));
   return {
     consonants: consonants.split(' '),
     dotted: pairs([0x15, 0x16, 0x17, 0x1c, 0x21, 0x22, 0x2b, 0x2f], dotted),

@@ -20,7 +20,7 @@ export function diarise(windows: readonly VoiceWindow[], most: number): Diarizat
   const order = [...new Set(labels)];
   const turns: { startS: number; endS: number; speaker: number }[] = [];
   for (const [index, { startS, endS, stretch }] of windows.entries()) {
-    const speaker = order.indexOf(labels[index]!);
+    const speaker = order.indexOf(labels[index] ?? 0);
     const last = turns.at(-1);
     if (last !== undefined && last.speaker === speaker && windows[index - 1]?.stretch === stretch) last.endS = endS;
     else turns.push({ startS, endS, speaker });
@@ -44,25 +44,25 @@ function smoothed(windows: readonly VoiceWindow[], points: readonly Float32Array
     // After a pause anyone may go on.
     const cost = windows[index - 1]?.stretch === windows[index]!.stretch ? CHANGE_COST : CHANGE_COST / 5;
     const best = scores.indexOf(Math.max(...scores));
-    const from = scores.map((score, speaker) => (score >= scores[best]! - cost ? speaker : best));
+    const from = scores.map((score, speaker) => (score >= (scores[best] ?? 0) - cost ? speaker : best));
     cameFrom.push(from);
     scores = centres.map((centre, speaker) => {
-      const origin = from[speaker]!;
-      return scores[origin]! - (origin === speaker ? 0 : cost) + cosine(point, centre);
+      const origin = from[speaker] ?? 0;
+      return (scores[origin] ?? 0) - (origin === speaker ? 0 : cost) + cosine(point, centre);
     });
   }
   const labels: number[] = [];
   let speaker = scores.indexOf(Math.max(...scores));
   for (let index = points.length - 1; index >= 0; index -= 1) {
     labels[index] = speaker;
-    speaker = cameFrom[index]![speaker]!;
+    speaker = cameFrom[index]![speaker] ?? 0;
   }
   return labels;
 }
 
 function meanOf(windows: readonly VoiceWindow[]): Float64Array | undefined {
   const known = windows.flatMap(({ statistics }) => (statistics === undefined ? [] : [statistics]));
-  return known[0]?.map((_, index) => known.reduce((sum, statistics) => sum + statistics[index]!, 0) / known.length);
+  return known[0]?.map((_, index) => known.reduce((sum, statistics) => sum + (statistics[index] ?? 0), 0) / known.length);
 }
 
 /** Voices by their cepstrum and pitch; needs no model. */
@@ -100,7 +100,7 @@ export function clusterCentres(points: readonly Float32Array[], groups: number):
 
 export function cosine(a: Float32Array, b: Float32Array): number {
   let sum = 0;
-  for (let index = 0; index < a.length; index += 1) sum += a[index]! * b[index]!;
+  for (let index = 0; index < a.length; index += 1) sum += (a[index] ?? 0) * (b[index] ?? 0);
   return sum;
 }
 
@@ -114,7 +114,8 @@ function nearest(point: Float32Array, centres: readonly Float32Array[]): number 
 
 function centreOf(points: readonly Float32Array[]): Float32Array {
   const sum = new Float64Array(points[0]!.length);
-  for (const point of points) for (let index = 0; index < sum.length; index += 1) sum[index]! += point[index]!;
+  for (const point of points)
+    for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) + (point[index] ?? 0);
   const length = Math.hypot(...sum) || 1;
   return Float32Array.from(sum, (value) => value / length);
 }
@@ -130,7 +131,7 @@ function linked(points: readonly Float32Array[], groups: number): Float32Array[]
     const [a, b] = closest(distances);
     const [left, right] = [clusters[a]!, clusters[b]!];
     for (const [index, row] of distances.entries()) {
-      const mean = (row[a]! * left.length + row[b]! * right.length) / (left.length + right.length);
+      const mean = ((row[a] ?? 0) * left.length + (row[b] ?? 0) * right.length) / (left.length + right.length);
       row[a] = mean;
       distances[a]![index] = mean;
     }
@@ -148,7 +149,7 @@ function closest(distances: readonly (readonly number[])[]): [number, number] {
   let [best, a, b] = [Number.POSITIVE_INFINITY, 0, 1];
   for (let row = 0; row < distances.length; row += 1) {
     for (let column = row + 1; column < distances.length; column += 1) {
-      if (distances[row]![column]! < best) [best, a, b] = [distances[row]![column]!, row, column];
+      if ((distances[row]![column] ?? 0) < best) [best, a, b] = [distances[row]![column] ?? 0, row, column];
     }
   }
   return [a, b];

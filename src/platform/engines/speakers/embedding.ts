@@ -22,7 +22,7 @@ export function embedSpeaker(pcm16k: Int16Array): Float32Array {
 export function embedStatistics(statistics: ArrayLike<number> | undefined): Float32Array {
   const out = new Float32Array(STATISTICS);
   if (statistics === undefined) return out;
-  const scaled = Array.from(statistics, (value, index) => (value - average[index]!) / wavering[index]!);
+  const scaled = Array.from(statistics, (value, index) => (value - (average[index] ?? 0)) / (wavering[index] ?? 0));
   const length = Math.hypot(...scaled);
   return length === 0 ? out : Float32Array.from(scaled, (value) => value / length);
 }
@@ -33,7 +33,7 @@ export function embedStatistics(statistics: ArrayLike<number> | undefined): Floa
  */
 export function similarity(a: Float32Array, b: Float32Array): number {
   let cosine = 0;
-  for (let index = 0; index < a.length; index += 1) cosine += a[index]! * (b[index] ?? 0);
+  for (let index = 0; index < a.length; index += 1) cosine += (a[index] ?? 0) * (b[index] ?? 0);
   if (cosine === 0) return 0;
   const logit = Math.log(SAME_VOICE / (1 - SAME_VOICE)) + STEEPNESS * (cosine - CROSSING);
   return 1 / (1 + Math.exp(-logit));

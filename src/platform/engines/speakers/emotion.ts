@@ -55,8 +55,8 @@ function limited(value: number): number {
 export function prosodyOf(parts: readonly Prosody[]): UsualProsody {
   const voiced = parts.flatMap(({ statistics }) => (statistics === undefined ? [] : [statistics]));
   return {
-    pitch: median(voiced.map((statistics) => statistics[2 * SHAPE]!)) ?? 0,
-    spread: median(voiced.map((statistics) => statistics[2 * SHAPE + 1]!)) ?? usualSpread,
+    pitch: median(voiced.map((statistics) => statistics[2 * SHAPE] ?? 0)) ?? 0,
+    spread: median(voiced.map((statistics) => statistics[2 * SHAPE + 1] ?? 0)) ?? usualSpread,
     level: median(parts.map(({ level }) => level)) ?? 0,
   };
 }

@@ -30,7 +30,7 @@ export class SpeakerEar {
   }
 
   push(pcm: Int16Array): void {
-    for (let index = 0; index < pcm.length; index += 1) this.#kept[(this.#heard + index) % this.#kept.length] = pcm[index]!;
+    for (let index = 0; index < pcm.length; index += 1) this.#kept[(this.#heard + index) % this.#kept.length] = pcm[index] ?? 0;
     this.#heard += pcm.length;
   }
 
@@ -46,13 +46,13 @@ export class SpeakerEar {
       similarity(embedding, embedStatistics(sums.map((sum) => sum / utterances))),
     );
     const best = alike.indexOf(Math.max(...alike));
-    if (best === -1 || (alike[best]! < STRANGER && this.#speakers.length < this.#most)) {
+    if (best === -1 || ((alike[best] ?? 0) < STRANGER && this.#speakers.length < this.#most)) {
       this.#speakers.push({ sums: statistics, utterances: 1 });
       return this.#speakers.length - 1;
     }
     const speaker = this.#speakers[best]!;
     speaker.utterances += 1;
-    for (const [index, value] of statistics.entries()) speaker.sums[index] = speaker.sums[index]! + value;
+    for (const [index, value] of statistics.entries()) speaker.sums[index] = (speaker.sums[index] ?? 0) + value;
     return best;
   }
 
@@ -60,6 +60,6 @@ export class SpeakerEar {
     const oldest = Math.max(0, this.#heard - this.#kept.length);
     const from = Math.max(oldest, Math.round(startS * this.#rateHz));
     const to = Math.min(this.#heard, Math.round(endS * this.#rateHz));
-    return Int16Array.from({ length: Math.max(0, to - from) }, (_, index) => this.#kept[(from + index) % this.#kept.length]!);
+    return Int16Array.from({ length: Math.max(0, to - from) }, (_, index) => this.#kept[(from + index) % this.#kept.length] ?? 0);
   }
 }

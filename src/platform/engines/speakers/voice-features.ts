@@ -34,7 +34,7 @@ export function voiceFrames(pcm16k: Int16Array): VoiceFrame[] {
     return {
       level: decibels.reduce((sum, value) => sum + value, 0) / BANDS,
       pitchHz: pitchAt(halved, (frame * HOP) >> 1),
-      shape: Float64Array.from(cosines, (row) => row.reduce((sum, cosine, band) => sum + cosine * decibels[band]!, 0)),
+      shape: Float64Array.from(cosines, (row) => row.reduce((sum, cosine, band) => sum + cosine * (decibels[band] ?? 0), 0)),
     };
   });
 }
@@ -59,13 +59,13 @@ export function voiceStatistics(frames: readonly VoiceFrame[]): Float64Array | u
   if (voiced.length < LEAST_VOICED) return undefined;
   const out = new Float64Array(STATISTICS);
   for (let k = 0; k < SHAPE; k += 1) {
-    const mean = voiced.reduce((sum, { shape }) => sum + shape[k]!, 0) / voiced.length;
-    const variance = voiced.reduce((sum, { shape }) => sum + (shape[k]! - mean) ** 2, 0) / voiced.length;
+    const mean = voiced.reduce((sum, { shape }) => sum + (shape[k] ?? 0), 0) / voiced.length;
+    const variance = voiced.reduce((sum, { shape }) => sum + ((shape[k] ?? 0) - mean) ** 2, 0) / voiced.length;
     out[k] = mean;
     out[SHAPE + k] = Math.sqrt(variance);
   }
   const tones = voiced.map(({ pitchHz }) => 12 * Math.log2((pitchHz ?? 100) / 100)).sort((a, b) => a - b);
-  const quantile = (share: number): number => tones[Math.floor(share * (tones.length - 1))]!;
+  const quantile = (share: number): number => tones[Math.floor(share * (tones.length - 1))] ?? 0;
   out[2 * SHAPE] = quantile(0.5);
   out[2 * SHAPE + 1] = quantile(0.75) - quantile(0.25);
   out[2 * SHAPE + 2] = voiced.length / active.length;

@@ -28,9 +28,9 @@ export function likenessOf(pcm: Int16Array, rateHz: number): VoiceLikeness | und
   }
   if (heard.length < LEAST_VOICED) return undefined;
   heard.sort((a, b) => a - b);
-  const pitchHz = heard[heard.length >> 1]!;
+  const pitchHz = heard[heard.length >> 1] ?? 0;
   const near = heard.map((hz) => 12 * Math.log2(hz / pitchHz)).filter((semitones) => Math.abs(semitones) < WITHIN_SEMITONES);
-  const part = (share: number): number => near[Math.floor(share * (near.length - 1))]!;
+  const part = (share: number): number => near[Math.floor(share * (near.length - 1))] ?? 0;
   return { pitchHz, rangeSemitones: part(0.9) - part(0.1) };
 }
 
@@ -59,7 +59,7 @@ export function soundLike({ pitchHz, rangeSemitones }: VoiceLikeness): LikeSound
         ? last
         : above - 1 + Math.log(pitchHz / scale[above - 1]!) / Math.log(scale[above]! / scale[above - 1]!);
   const low = Math.floor(at);
-  const pitch = SETTINGS[low]! + (at - low) * ((SETTINGS[low + 1] ?? 99) - SETTINGS[low]!);
+  const pitch = (SETTINGS[low] ?? 0) + (at - low) * ((SETTINGS[low + 1] ?? 99) - (SETTINGS[low] ?? 0));
   const range = Math.max(0, Math.min(99, rangeSemitones / SEMITONES_A_STEP));
   return { gender, variant, pitch: Math.round(pitch), range: Math.round(range) };
 }

@@ -94,8 +94,8 @@ export function shapeSentence(pcm: Int16Array, rateHz: number, gainDb = speechGa
   for (let index = 0; index < fade; index += 1) {
     const gain = index / fade;
     const last = shaped.length - 1 - index;
-    shaped[index] = Math.round(shaped[index]! * gain);
-    shaped[last] = Math.round(shaped[last]! * gain);
+    shaped[index] = Math.round((shaped[index] ?? 0) * gain);
+    shaped[last] = Math.round((shaped[last] ?? 0) * gain);
   }
   return shaped;
 }

@@ -38,7 +38,7 @@ export function clipFormat(bytes: Uint8Array): ClipFormat | undefined {
   if (start.startsWith('fLaC')) return 'flac';
   if (start.startsWith('OggS')) return 'ogg';
   // An ID3 tag, or a frame header of layer III.
-  if (start.startsWith('ID3') || (bytes[0] === 0xff && (bytes[1]! & 0xe6) === 0xe2)) return 'mp3';
+  if (start.startsWith('ID3') || (bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe6) === 0xe2)) return 'mp3';
   return undefined;
 }
 
@@ -104,7 +104,7 @@ function mixed(channels: readonly (Float32Array | Int16Array)[], scale: number):
   if (first === undefined) return new Int16Array(0);
   return Int16Array.from({ length: first.length }, (_, at) => {
     let sum = 0;
-    for (const channel of channels) sum += channel[at]!;
+    for (const channel of channels) sum += channel[at] ?? 0;
     return Math.max(-32_768, Math.min(32_767, Math.round((sum * scale) / channels.length)));
   });
 }

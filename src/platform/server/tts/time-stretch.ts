@@ -123,7 +123,7 @@ export class TimeStretch {
   #overlap(from: number, parts: number[]): void {
     for (let index = 0; index < this.#half; index += 1) {
       const rise = this.#windows === 0 ? 1 : 0.5 - 0.5 * Math.cos((Math.PI * index) / this.#half);
-      parts.push(this.#tail[index]! + this.#at(from + index) * rise);
+      parts.push((this.#tail[index] ?? 0) + this.#at(from + index) * rise);
       const fall = 0.5 + 0.5 * Math.cos((Math.PI * index) / this.#half);
       this.#tail[index] = this.#at(from + this.#half + index) * fall;
     }

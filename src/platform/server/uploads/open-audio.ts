@@ -142,7 +142,7 @@ export function downmix(interleaved: Int16Array, channels: number): Int16Array {
   const mono = new Int16Array(Math.floor(interleaved.length / channels));
   for (let frame = 0; frame < mono.length; frame += 1) {
     let sum = 0;
-    for (let channel = 0; channel < channels; channel += 1) sum += interleaved[frame * channels + channel]!;
+    for (let channel = 0; channel < channels; channel += 1) sum += interleaved[frame * channels + channel] ?? 0;
     mono[frame] = Math.round(sum / channels);
   }
   return mono;

@@ -3,12 +3,19 @@ import { describe, expect, it, test } from 'vitest';
 import { CompressedAudioError } from '../../../../src/audio/errors.ts';
 import { joinSamples } from '../../../../src/audio/samples.ts';
 import { bytesInMemory } from '../../../../src/audio/byte-source.ts';
-import { oggOpusBlocks, readOpus } from '../../../../src/audio/opus/ogg-opus.ts';
+import { oggOpusBlocks, readOpusRecording } from '../../../../src/audio/opus/ogg-opus.ts';
 import { OpusEncoder, opusFrame } from '../../../../src/audio/opus/opus-encoder.ts';
 import { packTogether, takeApart } from '../../../../src/audio/opus/opus-format.ts';
 
 function encoded(interleaved: Int16Array, channels: number): Buffer {
-  using encoder = new OpusEncoder(8000, channels, 7);
+  using encoder = new OpusEncoder({
+    rateHz: 8000,
+    channels,
+    serial: 7,
+    kbpsPerChannel: 16,
+    application: 'audio',
+    complexity: 2,
+  });
   const pages: Uint8Array[] = [encoder.head()];
   const size = opusFrame(8000) * channels;
   for (let at = 0; at < interleaved.length; at += size) pages.push(encoder.frame(interleaved.subarray(at, at + size)));
@@ -16,7 +23,7 @@ function encoded(interleaved: Int16Array, channels: number): Buffer {
 }
 
 function decoded(file: Uint8Array): { samples: Int16Array; rateHz: number; channels: number } {
-  const { rateHz, channels, pieces } = readOpus(bytesInMemory(file));
+  const { rateHz, channels, pieces } = readOpusRecording(bytesInMemory(file));
   return { samples: joinSamples([...pieces]), rateHz, channels };
 }
 

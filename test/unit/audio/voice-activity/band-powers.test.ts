@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { LINE_BANDS, lineBandPowers } from '../../../../src/audio/voice-activity/band-powers.ts';
+import { BANDS, bandPowers } from '../../../../src/audio/voice-activity/band-powers.ts';
 import { noise, seededRandom, sine } from '../../../../src/audio/tone.ts';
 
-const powersOf = (frame: Int16Array): Float64Array => lineBandPowers(frame).slice();
+const powersOf = (frame: Int16Array): Float64Array => bandPowers(frame).slice();
 
 it('gives white noise its mean square in every band', () => {
   const random = seededRandom(4);
-  const sums = new Float64Array(LINE_BANDS);
+  const sums = new Float64Array(BANDS);
   for (let frame = 0; frame < 400; frame += 1) {
     for (const [band, power] of powersOf(noise(20, 8_000, 0.03, random)).entries()) sums[band]! += power / 400;
   }
@@ -27,7 +27,7 @@ test.each([
   expect(Math.max(...others)).toBeLessThan((powers[band] ?? 0) / 30);
 });
 
-it('is four times as much for twice the sound, whatever the sound', () => {
+it('is four times as high at twice the amplitude, for any sound', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 2 ** 31 }), fc.integer({ min: 200, max: 8_000 }), (seed, peak) => {
       const once = noise(20, 8_000, peak / 32_768, seededRandom(seed));
