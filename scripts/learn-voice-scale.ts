@@ -1,5 +1,5 @@
 // Measures what the speaker embedding's numbers are on average over the synthetic voices, and how much each wavers within
-// one voice, prints both for `src/platform/engines/speakers/voice-scale.ts`, and then how well voices are told apart:
+// one voice, prints both for `src/platform/engines/speakers/embedding.ts`, and then how well voices are told apart:
 //   npx tsx scripts/learn-voice-scale.ts [FOLDER]
 // FOLDER holds WAV recordings of people that were not learnt from, and a manifest.csv with columns file, text, speaker.
 import { readFileSync } from 'node:fs';

@@ -12,8 +12,7 @@ import type { SpeakerEngine } from './speakers/port.ts';
 import { startSynthesizer } from './synth/synthesizer.ts';
 
 /**
- * The embedded platform's engines, ready to use. The first start learns the vocabularies (some CPU seconds) and keeps
- * what it learnt in `cacheFolder`.
+ * Starts the embedded platform's engines. The first start may learn vocabularies (some CPU seconds), which are cached in `cacheFolder`.
  * @param options.vocabularyFolder holds `vocabulary.<lang>.yaml`, one a language
  * @throws SynthesisUnavailableError, VocabularyError, RecognitionUnavailableError, OwnModelError
  */
@@ -26,7 +25,7 @@ export async function createEngines(options: {
   readonly logger?: Logger;
 }): Promise<{ synthesis: SynthesisEngine; recognition: RecognitionEngine; speakers: SpeakerEngine }> {
   const { cacheFolder, vocabularyFolder, modelsFolder, clock, logger = silentLogger } = options;
-  // First, so that what is missing is said before anything is started.
+  // First, so that missing models are reported before anything starts.
   const own = modelsFolder === undefined ? undefined : await openModels(modelsFolder, clock, logger);
   let synthesis: SynthesisEngine = await startSynthesizer({ clock, logger });
   let recognition: RecognitionEngine | undefined;

@@ -1,9 +1,9 @@
-/** The recogniser works at the rate of the telephone. */
+/** The recogniser works at the telephone's sample rate. */
 export const RATE_HZ = 8_000;
 /** Samples from one frame to the next: 15 ms. */
 export const HOP = 120;
 export const FRAME_S = HOP / RATE_HZ;
-/** Samples a frame looks at: 25 ms. */
+/** Samples in the window of a frame: 25 ms. */
 export const WINDOW = 200;
 export const BANDS = 22;
 
@@ -22,16 +22,16 @@ const reversed = Uint16Array.from({ length: FFT_SIZE }, (_, n) => {
   return out;
 });
 
-/**
- * The power spectrum of one frame.
- * @param pcm   8 kHz samples; those from `at - 1` to `at + WINDOW - 1` are read, missing ones are silence
- * @param power receives 129 values
- */
+/** Computes the power spectrum of one frame. */
 export class Spectrum {
   readonly #re = new Float64Array(FFT_SIZE);
   readonly #im = new Float64Array(FFT_SIZE);
   readonly power = new Float64Array(BINS);
 
+  /**
+   * @param pcm 8 kHz samples, of which `at - 1` to `at + WINDOW - 1` are read; missing ones count as silence
+   * @returns 129 values, valid until the next call
+   */
   compute(pcm: Int16Array, at: number): Float64Array {
     const [re, im] = [this.#re, this.#im];
     re.fill(0);
@@ -63,10 +63,9 @@ export class Spectrum {
 
 /** Triangular mel filters. */
 export class MelBank {
-  readonly #first = new Uint16Array(BANDS);
-  readonly #weights: Float64Array[] = [];
+  readonly #filters: { readonly first: number; readonly weights: Float64Array }[] = [];
 
-  /** @param warp moves every centre: above 1 hears a longer throat as the average one (vocal tract normalisation) */
+  /** @param warp moves every centre (vocal tract length normalisation); above 1 maps a longer vocal tract to the average one */
   constructor(warp = 1) {
     const mel = (hz: number): number => 2_595 * Math.log10(1 + hz / 700);
     const [low, high] = [mel(LOWEST_HZ), mel(HIGHEST_HZ)];
@@ -82,31 +81,28 @@ export class MelBank {
       for (let bin = first; bin <= last; bin += 1) {
         weights.push(Math.max(0, bin <= centre ? (bin - left) / (centre - left) : (right - bin) / (right - centre)));
       }
-      this.#first[band] = first;
-      this.#weights.push(Float64Array.from(weights));
+      this.#filters.push({ first, weights: Float64Array.from(weights) });
     }
   }
 
   /** Writes the energy of each band. */
   apply(power: Float64Array, out: Float32Array, at: number): void {
-    for (let band = 0; band < BANDS; band += 1) {
-      const weights = this.#weights[band]!;
-      const first = this.#first[band] ?? 0;
+    for (const [band, { first, weights }] of this.#filters.entries()) {
       let sum = 0;
-      for (let i = 0; i < weights.length; i += 1) sum += (weights[i] ?? 0) * (power[first + i] ?? 0);
+      for (const [index, weight] of weights.entries()) sum += weight * (power[first + index] ?? 0);
       out[at + band] = sum;
     }
   }
 }
 
-/** Band energies of all whole frames of 8 kHz audio, `BANDS` values a frame, for each of the banks. */
+/** Band energies of all whole frames of 8 kHz audio, for each of the banks; `BANDS` values a frame. */
 export function melFrames(pcm: Int16Array, banks: readonly MelBank[]): Float32Array[] {
   const frames = Math.max(0, Math.floor((pcm.length - WINDOW) / HOP) + 1);
-  const outs = banks.map(() => new Float32Array(frames * BANDS));
+  const outs = banks.map((bank) => ({ bank, energies: new Float32Array(frames * BANDS) }));
   const spectrum = new Spectrum();
   for (let frame = 0; frame < frames; frame += 1) {
     const power = spectrum.compute(pcm, frame * HOP);
-    banks.forEach((bank, index) => bank.apply(power, outs[index]!, frame * BANDS));
+    for (const { bank, energies } of outs) bank.apply(power, energies, frame * BANDS);
   }
-  return outs;
+  return outs.map(({ energies }) => energies);
 }

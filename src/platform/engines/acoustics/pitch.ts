@@ -1,14 +1,14 @@
-/** Pitch is sought at half the telephone's rate: enough for a voice, and a quarter of the work. */
+/** Half the telephone's sample rate: enough for pitch, at a quarter of the work. */
 const PITCH_RATE_HZ = 4_000;
 const LOWEST_HZ = 60;
 const HIGHEST_HZ = 420;
 const LONGEST_LAG = Math.ceil(PITCH_RATE_HZ / LOWEST_HZ);
 const SHORTEST_LAG = Math.floor(PITCH_RATE_HZ / HIGHEST_HZ);
-/** Samples compared with themselves one lag later: 40 ms. */
+/** Samples correlated with those one lag later: 40 ms. */
 const WINDOW = 160;
-/** A normalised correlation below this is breath, noise or silence. */
+/** Below this normalised correlation a frame is breath, noise or silence. */
 const VOICED = 0.6;
-/** A shorter lag that is nearly as good as the best one wins: the best one is then a multiple of it. */
+/** A shorter lag with this share of the best correlation wins: the best lag is a multiple of it. */
 const NEARLY = 0.87;
 
 /** Halves the rate of 8 kHz samples by averaging pairs, which is filter enough below 420 Hz. */
@@ -19,8 +19,8 @@ export function forPitch(pcm8k: Int16Array): Float64Array {
 /**
  * The fundamental frequency at one place, by normalised autocorrelation.
  * @param samples 4 kHz, from `forPitch`
- * @param at      first sample looked at
- * @returns Hz, 60 to 420; undefined where nothing repeats
+ * @param at      first sample of the window
+ * @returns Hz, 60 to 420; undefined where the sound is not periodic
  */
 export function pitchAt(samples: Float64Array, at: number): number | undefined {
   if (at + WINDOW + LONGEST_LAG > samples.length) return undefined;

@@ -6,7 +6,7 @@ import { normalise } from './normalise.ts';
 import { sentimentOf } from './sentiment.ts';
 import { summaryOf } from './summary.ts';
 
-/** Analysis by rules and word lists, for English and Hindi; what it does and does not: docs/platform-features.md. */
+/** Analysis by rules and word lists, for English and Hindi (docs/platform-features.md). */
 export const builtInAnalyser: Analyser = {
   async analyse(request, signal) {
     signal.throwIfAborted();

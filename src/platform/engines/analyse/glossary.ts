@@ -1,13 +1,13 @@
 import { isStopWord } from './words.ts';
 
-/** Some words in a row that become another text. */
+/** Consecutive words to replace with another text. */
 export interface Replacement {
   readonly from: number;
   readonly count: number;
   readonly text: string;
 }
 
-/** How many letters may differ for a term of so many letters; `lenient` for names that the recogniser cannot know. */
+/** Letters that may differ, by the length of the term; `lenient` is for names the recogniser does not know. */
 const allowed = {
   strict: (letters: number): number => (letters < 6 ? 0 : letters < 9 ? 1 : letters < 12 ? 2 : 3),
   lenient: (letters: number): number => (letters < 4 ? 0 : letters < 6 ? 1 : letters < 10 ? 2 : 3),
@@ -20,9 +20,9 @@ interface Term {
   readonly tolerance: number;
 }
 
-/** Terms with one right spelling, found in a transcript where they are written nearly so, or split, or run together. */
+/** Finds terms in a transcript that are misspelt, split or run together, and gives their right spelling. */
 export class Glossary {
-  /** By first letter of the key: a guess that starts with another sound is another word. */
+  /** By first letter of the key: a term is never found under another first sound. */
   readonly #terms = new Map<string, Term[]>();
   #longest = 0;
 
@@ -30,7 +30,7 @@ export class Glossary {
     for (const text of terms.map((term) => term.trim())) {
       const key = soundOf(text);
       if (key === '') continue;
-      const first = Array.from(key)[0]!;
+      const [first = ''] = key;
       const letters = Array.from(key).length;
       const list = this.#terms.get(first) ?? [];
       list.push({ text, key, letters, tolerance: allowed[tolerance](letters) });
@@ -39,7 +39,7 @@ export class Glossary {
     }
   }
 
-  /** @returns what to replace, left to right, none overlapping; places already spelt right are among them */
+  /** @returns replacements from left to right without overlap, those of terms already spelt right included */
   replacements(words: readonly string[]): Replacement[] {
     const out: Replacement[] = [];
     for (let from = 0; from < words.length;) {
@@ -55,12 +55,9 @@ export class Glossary {
     let least = Number.POSITIVE_INFINITY;
     for (let count = 1; count <= this.#longest && from + count <= words.length; count += 1) {
       const window = words.slice(from, from + count);
-      // A term does not begin or end with a word of no meaning, nor run over a redacted one or a full stop.
-      if (
-        [window[0]!, window.at(-1)!].some((word) => isStopWord(word.toLowerCase())) ||
-        window.some((word) => word.includes('*'))
-      )
-        continue;
+      // A term neither starts nor ends with a stop word, and spans no redacted word and no full stop.
+      if ([window[0], window.at(-1)].some((word = '') => isStopWord(word.toLowerCase()))) continue;
+      if (window.some((word) => word.includes('*'))) continue;
       if (window.slice(0, -1).some((word) => /[.?!,;:।]$/u.test(word))) break;
       const key = soundOf(window.join(' '));
       const letters = Array.from(key);
@@ -77,14 +74,14 @@ export class Glossary {
   }
 }
 
-/** The term with the punctuation that stood round the words it replaces. */
+/** The term with the punctuation around the words it replaces. */
 function dressed(window: readonly string[], text: string): string {
-  const before = /^[^\p{L}\p{N}]*/u.exec(window[0]!)?.[0] ?? '';
-  const after = /(?:'s|’s)?[^\p{L}\p{M}\p{N}]*$/u.exec(window.at(-1)!)?.[0] ?? '';
+  const before = /^[^\p{L}\p{N}]*/u.exec(window[0] ?? '')?.[0] ?? '';
+  const after = /(?:'s|’s)?[^\p{L}\p{M}\p{N}]*$/u.exec(window.at(-1) ?? '')?.[0] ?? '';
   return `${before}${text}${after}`;
 }
 
-/** A rough key of how Latin letters sound, without blanks and punctuation; other scripts stay as they are. */
+/** A phonetic key for Latin letters, without blanks and punctuation; other scripts keep their letters. */
 function soundOf(text: string): string {
   return text
     .toLowerCase()
@@ -103,8 +100,8 @@ function soundOf(text: string): string {
 }
 
 /**
- * Letters to insert, drop or change to make one word of the other (Levenshtein).
- * @param most when it is surely more than this, something above it is given back at once
+ * The Levenshtein distance of two words.
+ * @param most the search stops above this and returns a larger number
  */
 export function editDistance(a: string, b: string, most: number): number {
   const [left, right] = [Array.from(a), Array.from(b)];
@@ -118,5 +115,5 @@ export function editDistance(a: string, b: string, most: number): number {
     if (Math.min(...next) > most) return most + 1;
     row = next;
   }
-  return row.at(-1)!;
+  return row.at(-1) ?? 0;
 }

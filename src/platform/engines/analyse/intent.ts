@@ -1,6 +1,6 @@
 import { stem, wordsOf } from './words.ts';
 
-/** Our intent labels, each with its cues in English and Hindi. Endings of English words do not matter. */
+/** Intent labels with their cues in English and Hindi; cues match by word stem. */
 const intentCues: Readonly<Record<string, string>> = {
   cancel_booking: `cancel, cancel my appointment, cancel the booking, cancel my order, call it off, रद्द, रद्द करना, कैंसिल, कैंसल, अपॉइंटमेंट रद्द`,
   reschedule_booking: `reschedule, move my appointment, change my appointment, another day, different time, postpone, समय बदलना, तारीख बदलना,
@@ -25,14 +25,14 @@ const intentCues: Readonly<Record<string, string>> = {
   greeting: `good morning, good afternoon, good evening, hello there, नमस्ते, नमस्कार`,
 };
 
-/** The label for what no cue speaks for. */
+/** The label when no cue matches. */
 const OTHER = 'other';
 /** Choices that mean "none of these". */
 const none = new Set(['other', 'others', 'unknown', 'none', 'general', 'misc', 'miscellaneous', 'na']);
 
 interface Cue {
   readonly stems: readonly string[];
-  /** Longer phrases say more. */
+  /** Longer phrases weigh more. */
   readonly weight: number;
 }
 
@@ -46,19 +46,19 @@ function cueOf(phrase: string): Cue {
 }
 
 /**
- * What the speaker is after, by cue words and phrases: the label with the most of them, the earlier one of equals.
- * @param choices the only labels allowed, as they are spelt; empty for our own
+ * The speaker's intent: the label with the most cue words and phrases, the first of equals.
+ * @param choices the only labels allowed; empty: the built-in labels
  */
 export function intentOf(utterances: readonly string[], choices: readonly string[]): string {
   const said = utterances.map((utterance) => wordsOf(utterance).map(stem));
   const own = new Map([...cues].map(([label, list]) => [label, score(said, list)]));
   if (choices.length === 0) return best([...own], OTHER);
   const scored = choices.map((choice) => [choice, choiceScore(choice, said, own)] as const);
-  const fallback = choices.find((choice) => none.has(choice.trim().toLowerCase())) ?? choices[0]!;
+  const fallback = choices.find((choice) => none.has(choice.trim().toLowerCase())) ?? choices[0] ?? OTHER;
   return best(scored, fallback);
 }
 
-/** A choice is spoken for by its own words, and by the cues of our labels that share a word with it. */
+/** A choice scores by its own words, and by the cues of built-in labels that share a word with it. */
 function choiceScore(choice: string, said: readonly (readonly string[])[], own: ReadonlyMap<string, number>): number {
   // `bookAppointment`, `book_appointment` and `Book appointment` are the same.
   const parts = wordsOf(choice.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replaceAll(/[_/-]/g, ' ')).map(stem);

@@ -5,14 +5,14 @@ const MOST = 10;
 const LONGEST = 3;
 
 /**
- * The terms that the talk is about: the glossary's own first, in its spelling, then runs of words between the words that
- * say nothing, most frequent and longest first; at most ten.
+ * The key terms of a transcript, at most ten: terms of the glossary first, in its spelling, then runs of words between stop words,
+ * the most frequent and longest first.
  */
 export function keytermsOf(utterances: readonly string[], glossary: Glossary): string[] {
   const named: string[] = [];
   const runs = new Map<string, { term: string; count: number; words: number }>();
   for (const utterance of utterances) {
-    // A redacted term ends a run as punctuation does.
+    // A redacted term ends a run, as punctuation does.
     for (const clause of utterance.split(/[.,;:?!।*()"]+/u)) {
       const words = clause.split(/\s+/).filter((word) => word !== '');
       const found = glossary.replacements(words);
@@ -35,7 +35,7 @@ export function keytermsOf(utterances: readonly string[], glossary: Glossary): s
   return [...new Set([...named, ...ranked])].slice(0, MOST);
 }
 
-/** How often each run of words is said, inside longer runs too. */
+/** How often each run of words occurs, also inside longer runs. */
 function occurrences(runs: ReadonlyMap<string, { readonly count: number }>): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const [key, { count }] of runs) {
@@ -54,7 +54,7 @@ function runsOf(words: readonly string[]): string[][] {
   const runs: string[][] = [[]];
   for (const raw of words) {
     const word = wordsOf(raw).join(' ');
-    const last = runs.at(-1)!;
+    const last = runs.at(-1) ?? [];
     if (word === '' || isStopWord(word) || /^\p{N}+$/u.test(word)) runs.push([]);
     else if (last.length === LONGEST) runs.push([word]);
     else last.push(word);

@@ -1,6 +1,6 @@
 import { Glossary, type Replacement } from './glossary.ts';
 
-/** Diseases, findings, medicines and procedures whose spelling a general recogniser gets wrong, one a comma. */
+/** Diseases, findings, medicines and procedures that a general recogniser often misspells. */
 const terms = `acetaminophen, allergic rhinitis, amlodipine, amoxicillin, anaemia, anaesthesia, analgesic, angina, angiography, angioplasty, antibiotic, anticoagulant,
   antihistamine, appendicitis, arrhythmia, arteriosclerosis, arthritis, aspirin, asthma, atenolol, atherosclerosis, atorvastatin, atrial fibrillation,
   azithromycin, bacterial, benign, bilirubin, biopsy, blood pressure, bradycardia, bronchitis, bronchoscopy, cardiac arrest, cardiologist, cardiology,
@@ -23,7 +23,7 @@ const terms = `acetaminophen, allergic rhinitis, amlodipine, amoxicillin, anaemi
 
 const glossary = new Glossary(terms.split(','), 'strict');
 
-/** Where a recogniser's guess is a medical term written nearly so, or split: what it becomes. */
+/** Corrections of medical terms that the recogniser misspelt or split. */
 export function medicalCorrections(words: readonly string[]): Replacement[] {
   return glossary.replacements(words);
 }

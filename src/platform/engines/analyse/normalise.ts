@@ -1,22 +1,22 @@
 import type { Glossary } from './glossary.ts';
 
-/** Written in capitals wherever they stand. */
+/** Words always written in capitals. */
 const acronyms = new Set(
   `ac api asap atm bp cctv ceo cfo cto cv dob ecg eft emi eta eu faq gps gst hdfc hr iban icici icu id ifsc imei ip isp it kyc mri neft
   ngo opd otp pan pdf pin pnr po pos qr rbi rtgs sbi sim sms tv uk un upi url usa usb vat vip vpn`.split(/\s+/),
 );
-/** Would be words otherwise. */
+/** Acronyms that are also words. */
 const doubtful = new Set(['it', 'un', 'po', 'pos', 'pan']);
 const names = new Map(
   `monday tuesday wednesday thursday friday saturday sunday january february april june july august september october november december
   india english hindi delhi mumbai bengaluru chennai kolkata hyderabad america london`
     .split(/\s+/)
-    .map((name) => [name, name[0]!.toUpperCase() + name.slice(1)]),
+    .map((name) => [name, name.slice(0, 1).toUpperCase() + name.slice(1)]),
 );
 
 /**
- * The transcript with acronyms, names and beginnings in capitals and the glossary's terms in their own spelling. Indian
- * scripts have no capitals: there the glossary alone acts.
+ * The transcript with capitals for acronyms, names and beginnings of sentences, and with the glossary's spelling of its terms. Indian
+ * scripts have no capitals: there only the glossary has an effect.
  */
 export function normalise(utterances: readonly string[], glossary: Glossary): string {
   return utterances
@@ -26,7 +26,7 @@ export function normalise(utterances: readonly string[], glossary: Glossary): st
       const out: string[] = [];
       for (let at = 0; at < words.length;) {
         const hit = found.find(({ from }) => from === at);
-        out.push(hit?.text ?? capitals(words[at]!));
+        out.push(hit?.text ?? capitals(words[at] ?? ''));
         at += hit?.count ?? 1;
       }
       return startWithCapital(out.join(' '), found[0]?.from === 0);
@@ -35,19 +35,19 @@ export function normalise(utterances: readonly string[], glossary: Glossary): st
     .join(' ');
 }
 
-/** `a t m` and `A. T. M.` are spelt: `ATM`. `i` and `a` alone are words. */
+/** Joins spelt letters: `a t m` and `A. T. M.` become `ATM`. A single `i` or `a` is a word. */
 function joinLetters(words: readonly string[]): string[] {
   const out: string[] = [];
   for (let at = 0; at < words.length;) {
     let end = at;
-    while (end < words.length && /^\p{Script=Latin}\.?$/u.test(words[end]!)) end += 1;
-    const letters = words.slice(at, end).map((word) => word[0]!);
-    // `a b` is a list of two; three letters, or two that are known, are an acronym.
+    while (end < words.length && /^\p{Script=Latin}\.?$/u.test(words[end] ?? '')) end += 1;
+    const letters = words.slice(at, end).map((word) => word.slice(0, 1));
+    // Three letters, or two of a known acronym; `a b` may be a list.
     if (letters.length >= 3 || (letters.length === 2 && acronyms.has(letters.join('').toLowerCase()))) {
       out.push(letters.join('').toUpperCase());
       at = end;
     } else {
-      out.push(words[at]!);
+      out.push(words[at] ?? '');
       at += 1;
     }
   }

@@ -1,20 +1,20 @@
 export type AnalysisPart = 'intent' | 'sentiment' | 'summary' | 'keyterms' | 'normalizedText';
 
 export interface AnalysisRequest {
-  /** The finished transcript, one entry an utterance, oldest first. Redacted terms are four asterisks. */
+  /** The finished transcript, one entry per utterance, oldest first. Redacted terms are four asterisks. */
   readonly utterances: readonly string[];
   /** ISO 639 code. */
   readonly language: string;
-  /** What is wanted; nothing else is worked out. */
+  /** The parts to work out. */
   readonly parts: ReadonlySet<AnalysisPart>;
-  /** The only labels an intent may have; empty leaves the analyser its own. */
+  /** The only labels an intent may have; empty: the analyser's own labels. */
   readonly intentChoices: readonly string[];
   readonly summaryMaxWords: number;
-  /** The caller's own names, spelt as they shall be. */
+  /** The client's own terms, in their right spelling. */
   readonly glossary: readonly string[];
 }
 
-/** Holds exactly the parts that were wanted. */
+/** Exactly the parts asked for. */
 export interface Analysis {
   readonly intent?: string;
   readonly sentiment?: string;
@@ -23,7 +23,7 @@ export interface Analysis {
   readonly normalizedText?: string;
 }
 
-/** Understands a transcript in one pass, whichever engine is behind it. */
+/** Analyses a transcript; the port of every analysis engine. */
 export interface Analyser {
   /** @throws the signal's reason */
   analyse(request: AnalysisRequest, signal: AbortSignal): Promise<Analysis>;

@@ -34,15 +34,15 @@ lexicon.delete('never');
 const negations = new Set(
   `not no never don't doesn't didn't can't couldn't won't isn't aren't wasn't weren't hardly without`.split(' '),
 );
-/** In Hindi the negation comes after the adjective. */
+/** Hindi puts the negation after the adjective. */
 const laterNegations = new Set(['नहीं', 'ना', 'मत', 'नही']);
 const strengtheners = new Set(`very really so extremely totally absolutely too बहुत बेहद काफी काफ़ी इतना इतनी बड़ा`.split(' '));
-/** Words on either side that a negation reaches. */
+/** Words on either side that a negation affects. */
 const REACH = 3;
-/** How far the sum must be from zero to be a sentiment. */
+/** The sum of weights from which text is not neutral. */
 const LEAST = 1;
 
-/** The mood of what is said, by a list of weighted words with negation and strength. */
+/** The sentiment of a transcript, by a list of weighted words with negation and strengthening. */
 export function sentimentOf(utterances: readonly string[]): Sentiment {
   let sum = 0;
   for (const utterance of utterances) {

@@ -1,11 +1,11 @@
 import { isStopWord, stem, wordsOf } from './words.ts';
 
-/** Of the sentences, so many are kept. */
+/** Share of the sentences in the summary. */
 const SHARE = 1 / 3;
 
 /**
- * The sentences that say most of what is said, in their order: an extract, not a rewrite.
- * @param maxWords words separated by blanks that the summary may have; the one sentence kept is cut there
+ * An extractive summary: the sentences with the most frequent terms, in their order.
+ * @param maxWords words the summary may have; a single longer sentence is cut
  */
 export function summaryOf(utterances: readonly string[], maxWords: number): string {
   const sentences = utterances
@@ -20,13 +20,13 @@ export function summaryOf(utterances: readonly string[], maxWords: number): stri
   const counts = new Map<string, number>();
   for (const term of terms.flat()) counts.set(term, (counts.get(term) ?? 0) + 1);
   const ranked = sentences
-    .map((sentence, index) => ({ sentence, index, worth: worthOf(terms[index]!, counts, index) }))
+    .map((sentence, index) => ({ sentence, index, worth: worthOf(terms[index] ?? [], counts, index) }))
     .sort((a, b) => b.worth - a.worth || a.index - b.index);
   const kept: { sentence: string; index: number }[] = [];
   let words = 0;
   for (const candidate of ranked) {
     const length = candidate.sentence.split(/\s+/).length;
-    // Said twice is worth saying once.
+    // A sentence said twice is kept once.
     if (kept.some(({ sentence }) => sentence === candidate.sentence)) continue;
     if (kept.length >= Math.max(1, Math.ceil(sentences.length * SHARE)) || (kept.length > 0 && words + length > maxWords))
       continue;
@@ -40,7 +40,7 @@ export function summaryOf(utterances: readonly string[], maxWords: number): stri
   return text.split(/\s+/).slice(0, maxWords).join(' ');
 }
 
-/** Frequent terms count; beginnings, where callers say what they want, count a little more; length is paid for. */
+/** Sums the frequencies of the terms, normalised by length; early sentences, where callers say what they want, weigh a little more. */
 function worthOf(terms: readonly string[], counts: ReadonlyMap<string, number>, index: number): number {
   const sum = [...new Set(terms)].reduce((total, term) => total + (counts.get(term) ?? 0), 0);
   return (sum / Math.sqrt(Math.max(3, terms.length))) * (1 + 0.3 / (index + 1));

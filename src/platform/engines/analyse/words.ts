@@ -1,4 +1,4 @@
-/** Words of any script with their marks, apostrophes and hyphens inside; punctuation and asterisks are none. */
+/** A word of any script, with marks, apostrophes and hyphens inside; no punctuation and no asterisks. */
 const wordPattern = /[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c\u200d]*(?:['’-][\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c\u200d]*)*/gu;
 
 /** The words of a text, in lower case. */
@@ -8,14 +8,14 @@ export function wordsOf(text: string): string[] {
 
 const endings = ['ations', 'ation', 'ments', 'ment', 'ings', 'ing', 'ies', 'ied', 'ed', 'es', 's', 'e', 'y'];
 
-/** What is left of an English word without its ending, so that `booked` and `booking` are one. Others stay as they are. */
+/** The stem of an English word: `booked` and `booking` have one. Other words keep their letters. */
 export function stem(word: string): string {
   const ending = endings.find((end) => word.endsWith(end) && word.length - end.length >= 3);
   const rest = ending === undefined ? word : word.slice(0, -ending.length);
   return /([b-df-hj-np-tv-z])\1$/.test(rest) ? rest.slice(0, -1) : rest;
 }
 
-/** Words that say nothing by themselves, English and Hindi. */
+/** Stop words, English and Hindi. */
 const stopWords = new Set(
   `a about above after again all also am an and any are as at be because been before being below between both but by can could
   did do does doing done down during each else ever every few for from further get gets getting go goes going gonna got had has

@@ -1,7 +1,7 @@
-/** A two-pole resonance or a one-pole slope, one sample at a time. */
+/** A one-pole or two-pole filter, one sample at a time. */
 type Filter = (sample: number) => number;
 
-/** Lets pass what is below, falling 6 dB an octave above. */
+/** Low-pass, 6 dB per octave. */
 function lowPass(cornerHz: number, rateHz: number): Filter {
   const step = 1 - Math.exp((-2 * Math.PI * cornerHz) / rateHz);
   let held = 0;
@@ -11,13 +11,13 @@ function lowPass(cornerHz: number, rateHz: number): Filter {
   };
 }
 
-/** Lets pass what is above. */
+/** High-pass, 6 dB per octave. */
 function highPass(cornerHz: number, rateHz: number): Filter {
   const low = lowPass(cornerHz, rateHz);
   return (sample) => sample - low(sample);
 }
 
-/** Rings at one frequency; roughly unit gain there. */
+/** Band-pass with roughly unit gain at its centre. */
 function resonance(centreHz: number, widthHz: number, rateHz: number): Filter {
   const radius = Math.exp((-Math.PI * widthHz) / rateHz);
   const turn = 2 * radius * Math.cos((2 * Math.PI * centreHz) / rateHz);
@@ -29,16 +29,16 @@ function resonance(centreHz: number, widthHz: number, rateHz: number): Filter {
   };
 }
 
-/** What a scene is made of: chance in [0, 1), and the rate. */
-interface Making {
+/** Random numbers in [0, 1) and the sample rate. */
+interface SceneOptions {
   readonly random: () => number;
   readonly rateHz: number;
 }
 
-/** One sample after another, at no particular level. */
+/** A generator of samples, at no particular level. */
 type Sound = () => number;
 
-const white = ({ random }: Making): Sound => {
+const white = ({ random }: SceneOptions): Sound => {
   return () => random() * 2 - 1;
 };
 
@@ -50,8 +50,8 @@ function together(parts: readonly (readonly [gain: number, sound: Sound])[]): So
   return () => parts.reduce((sum, [gain, sound]) => sum + gain * sound(), 0);
 }
 
-/** A sound that swells and ebbs between a share of itself and the whole. */
-function swelling(sound: Sound, periodS: number, least: number, { rateHz, random }: Making): Sound {
+/** A sound whose amplitude swings between `least` and 1. */
+function swelling(sound: Sound, periodS: number, least: number, { rateHz, random }: SceneOptions): Sound {
   const phase = random() * 2 * Math.PI;
   let at = 0;
   return () => {
@@ -61,9 +61,9 @@ function swelling(sound: Sound, periodS: number, least: number, { rateHz, random
   };
 }
 
-/** Short rings at random moments: drops, keys, cups. */
+/** Short decaying tones at random times: drops, keys, cups. */
 function rings(
-  { random, rateHz }: Making,
+  { random, rateHz }: SceneOptions,
   about: { readonly perSecond: number; readonly lowHz: number; readonly highHz: number; readonly decayS: number },
 ): Sound {
   const fade = Math.exp(-1 / (about.decayS * rateHz));
@@ -80,9 +80,9 @@ function rings(
   };
 }
 
-/** Somebody talking at another table: noise in two formants, a syllable now and then, no word. */
-function murmur(making: Making, pitchHz: number): Sound {
-  const { random, rateHz } = making;
+/** A voice at another table: a buzz in two formants with random syllables, no words. */
+function murmur(options: SceneOptions, pitchHz: number): Sound {
+  const { random, rateHz } = options;
   const low = resonance(450 + 200 * random(), 120, rateHz);
   const high = resonance(1300 + 500 * random(), 200, rateHz);
   let [left, level, wanted, phase] = [0, 0, 0, 0];
@@ -99,41 +99,41 @@ function murmur(making: Making, pitchHz: number): Sound {
   };
 }
 
-function office(making: Making): Sound {
-  const { rateHz } = making;
+function office(options: SceneOptions): Sound {
+  const { rateHz } = options;
   return together([
-    [2, filtered(white(making), lowPass(300, rateHz), highPass(60, rateHz))],
-    [0.5, filtered(white(making), resonance(120, 20, rateHz))],
-    [0.2, rings(making, { perSecond: 6, lowHz: 2000, highHz: 3500, decayS: 0.004 })],
-    [0.3, murmur(making, 120)],
+    [2, filtered(white(options), lowPass(300, rateHz), highPass(60, rateHz))],
+    [0.5, filtered(white(options), resonance(120, 20, rateHz))],
+    [0.2, rings(options, { perSecond: 6, lowHz: 2000, highHz: 3500, decayS: 0.004 })],
+    [0.3, murmur(options, 120)],
   ]);
 }
 
-function cafe(making: Making): Sound {
-  const { rateHz } = making;
-  const guests = [95, 110, 130, 185, 205, 225].map((pitchHz) => [1, murmur(making, pitchHz)] as const);
+function cafe(options: SceneOptions): Sound {
+  const { rateHz } = options;
+  const guests = [95, 110, 130, 185, 205, 225].map((pitchHz) => [1, murmur(options, pitchHz)] as const);
   return together([
     ...guests,
-    [0.15, filtered(white(making), lowPass(1000, rateHz))],
-    [0.12, rings(making, { perSecond: 1.2, lowHz: 2500, highHz: 3700, decayS: 0.06 })],
+    [0.15, filtered(white(options), lowPass(1000, rateHz))],
+    [0.12, rings(options, { perSecond: 1.2, lowHz: 2500, highHz: 3700, decayS: 0.06 })],
   ]);
 }
 
-function rain(making: Making): Sound {
-  const { rateHz } = making;
+function rain(options: SceneOptions): Sound {
+  const { rateHz } = options;
   return together([
-    [0.6, swelling(filtered(white(making), highPass(900, rateHz)), 6, 0.7, making)],
-    [0.5, rings(making, { perSecond: 60, lowHz: 900, highHz: 3500, decayS: 0.003 })],
-    [0.3, filtered(white(making), lowPass(400, rateHz))],
+    [0.6, swelling(filtered(white(options), highPass(900, rateHz)), 6, 0.7, options)],
+    [0.5, rings(options, { perSecond: 60, lowHz: 900, highHz: 3500, decayS: 0.003 })],
+    [0.3, filtered(white(options), lowPass(400, rateHz))],
   ]);
 }
 
-function street(making: Making): Sound {
-  const { rateHz } = making;
+function street(options: SceneOptions): Sound {
+  const { rateHz } = options;
   return together([
-    [3, swelling(filtered(white(making), lowPass(180, rateHz), highPass(40, rateHz)), 5, 0.3, making)],
-    [1, swelling(filtered(white(making), lowPass(900, rateHz), highPass(150, rateHz)), 3.7, 0.1, making)],
-    [0.15, swelling(filtered(white(making), resonance(75, 6, rateHz)), 4.3, 0.2, making)],
+    [3, swelling(filtered(white(options), lowPass(180, rateHz), highPass(40, rateHz)), 5, 0.3, options)],
+    [1, swelling(filtered(white(options), lowPass(900, rateHz), highPass(150, rateHz)), 3.7, 0.1, options)],
+    [0.15, swelling(filtered(white(options), resonance(75, 6, rateHz)), 4.3, 0.2, options)],
   ]);
 }
 

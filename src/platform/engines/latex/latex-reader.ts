@@ -6,7 +6,7 @@ import { espeakLanguage } from '../synth/spoken-language.ts';
 import { inReadableScript } from '../synth/readable.ts';
 import type { FromLatexWorker, ToLatexWorker } from './latex-worker.ts';
 
-/** A formula that is no LaTeX we understand, or that takes too long; the message says where it goes wrong. */
+/** A formula that cannot be read or takes too long; the message says where it is wrong. */
 export class LatexError extends OffhookError {
   readonly code = 'OFFHOOK_LATEX_UNREADABLE';
   readonly retryable = false;
@@ -17,14 +17,14 @@ const DEADLINE_MS = 20_000;
 const MAX_PENDING = 64;
 const MAX_REASON = 160;
 
-/** The languages that formulas can be put in words of (speech-rule-engine's locales). */
+/** The languages of speech-rule-engine. */
 const locales = new Set(['en', 'hi', 'af', 'ca', 'da', 'de', 'es', 'fr', 'it', 'ko', 'nb', 'nn', 'sv']);
-/** Written in Devanagari, and nearer to Hindi words than to English ones. */
-const likeHindi = new Set(['mr', 'ne', 'kok', 'mai', 'doi', 'brx', 'sa', 'bho']);
+/** Languages written in Devanagari: Hindi words suit them better than English ones. */
+const readAsHindi = new Set(['mr', 'ne', 'kok', 'mai', 'doi', 'brx', 'sa', 'bho']);
 
-/** English synthesizers take a lone "a" for the article; spelled so they say the letter. */
+/** English synthesizers read a single "a" as the article; this spelling makes them say the letter. */
 const LETTER_A = /\ba\b/gi;
-const LETTER_A_AS_HEARD = 'eigh';
+const LETTER_A_SPOKEN = 'eigh';
 
 interface Pending {
   resolve(words: readonly string[]): void;
@@ -32,14 +32,14 @@ interface Pending {
   readonly deadline: Timer;
 }
 
-/** The language of a formula's words: that of the text around it, or English where nobody has words for formulas. */
+/** The language to read formulas in: that of the text around them, or English where it has no words for formulas. */
 export function formulaLocale(plainText: string, asked: string | undefined, home: string): string {
-  const language = espeakLanguage(inReadableScript(plainText), asked, home).split('-')[0]!;
-  if (likeHindi.has(language)) return 'hi';
+  const [language = ''] = espeakLanguage(inReadableScript(plainText), asked, home).split('-');
+  if (readAsHindi.has(language)) return 'hi';
   return locales.has(language) ? language : 'en';
 }
 
-/** Puts the formulas of a text into words, in a thread that is started at the first one. */
+/** Replaces the formulas in a text with words, in a thread started for the first one. */
 export class LatexReader {
   readonly #clock: Clock;
   readonly #pending = new Map<number, Pending>();
@@ -53,7 +53,7 @@ export class LatexReader {
   /**
    * @param asked language code of the request
    * @param home  language of the voice
-   * @returns the text with words in place of its formulas; as it was when it has none
+   * @returns the text with words in place of formulas
    * @throws LatexError
    */
   async read(text: string, asked: string | undefined, home: string): Promise<string> {
@@ -62,7 +62,7 @@ export class LatexReader {
     const plain = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
     const locale = formulaLocale(plain, asked, home);
     const words = latex.length === 0 ? [] : await this.#words(latex, locale);
-    const sounded = locale === 'en' ? words.map((each) => each.replaceAll(LETTER_A, LETTER_A_AS_HEARD)) : words;
+    const sounded = locale === 'en' ? words.map((each) => each.replaceAll(LETTER_A, LETTER_A_SPOKEN)) : words;
     let next = 0;
     return parts.map((part) => (part.type === 'text' ? part.text : ` ${sounded[next++] ?? ''} `)).join('');
   }
@@ -94,7 +94,7 @@ export class LatexReader {
     return worker;
   }
 
-  /** Whoever waits behind a formula that never ends is told as well. */
+  /** Fails all waiting formulas: those behind one that never ends too. */
   async #end(reason: string): Promise<void> {
     const worker = this.#worker;
     this.#worker = undefined;
@@ -111,17 +111,17 @@ export class LatexReader {
   }
 }
 
-/** On one line, and without the underlining by combining marks. */
+/** One line, without underlining by combining marks. */
 function plainReason(reason: string): string {
   return reason.replaceAll('\u0332', '').replaceAll(/\s+/g, ' ').trim().slice(0, MAX_REASON);
 }
 
-/** A stretch of text, or a formula without its delimiters. */
+/** Plain text, or a formula without its delimiters. */
 export type TextPart = { readonly type: 'text'; readonly text: string } | { readonly type: 'formula'; readonly latex: string };
 
 /**
- * `$$…$$`, `\[…\]`, `\(…\)`, or `$…$` whose dollars touch the formula and are followed by no digit ("from $5 to $6" is
- * money). A backslash keeps a dollar a dollar.
+ * `$$…$$`, `\[…\]`, `\(…\)`, or `$…$` whose dollars touch the formula, with no digit after the last ("from $5 to $6" is money).
+ * `\$` is a plain dollar.
  */
 const DELIMITED =
   /\\\$|\$\$(?<display>[^$]+)\$\$|\\\[(?<bracket>.+?)\\\]|\\\((?<paren>.+?)\\\)|\$(?<inline>(?:[^\s$\\]|\\.)(?:(?:[^$\\]|\\.)*(?:[^\s$\\]|\\.))?)\$(?!\d)/gsu;
@@ -137,7 +137,7 @@ function isBareLatex(text: string): boolean {
 }
 
 /**
- * Takes a text with formulas apart, in order. Without any delimiter, a text that is written in LaTeX is one formula.
+ * Splits a text into plain text and formulas. A text in LaTeX without delimiters is one formula.
  */
 export function formulaParts(text: string): TextPart[] {
   const parts: TextPart[] = [];

@@ -3,7 +3,7 @@ import sre from 'speech-rule-engine';
 import temml from 'temml';
 import { errorText } from '../../../kernel/errors.ts';
 
-// The thread that reads formulas: long ones take seconds, and a hostile one may take for ever.
+// The thread that reads formulas: long ones take seconds, and a hostile one may never end.
 
 /** `locale` is one that speech-rule-engine has. */
 export interface ToLatexWorker {
@@ -12,19 +12,19 @@ export interface ToLatexWorker {
   readonly locale: string;
 }
 
-/** Words for each formula in order, or why one of them cannot be read. */
+/** The words of each formula in order, or why one cannot be read. */
 export type FromLatexWorker =
   | { readonly type: 'read'; readonly id: number; readonly words: readonly string[] }
   | {
       readonly type: 'unreadable';
       readonly id: number;
-      /** For the client: where the formula goes wrong. */
+      /** For the client: where the formula is wrong. */
       readonly reason: string;
-      /** What the speech engine threw, where the formula itself is sound. */
+      /** The speech engine's own error, when the formula is valid. */
       readonly engineReason?: string;
     };
 
-/** Macros unfolded at most: a few letters may define themselves again and again. */
+/** Macro expansions allowed: a short formula may define itself recursively. */
 const MAX_EXPANSIONS = 500;
 
 let spoken = '';
@@ -48,11 +48,11 @@ async function answer({ id, latex, locale }: ToLatexWorker): Promise<FromLatexWo
 }
 
 function reasons(error: unknown): { reason: string; engineReason?: string } {
-  // By its name: the package's types leave the class out.
+  // Told by its name, since the package's types lack the class.
   if (error instanceof Error && error.name === 'ParseError') return { reason: error.message };
   return { reason: 'it cannot be put in words', engineReason: errorText(error) };
 }
 
-parentPort!.on('message', (message: ToLatexWorker) => {
-  queue = queue.then(async () => parentPort!.postMessage(await answer(message), []));
+parentPort?.on('message', (message: ToLatexWorker) => {
+  queue = queue.then(async () => parentPort?.postMessage(await answer(message), []));
 });

@@ -3,7 +3,7 @@ declare module 'speech-rule-engine' {
   interface SpeechRuleEngine {
     setupEngine(options: Readonly<Record<string, string>>): Promise<unknown>;
     engineReady(): Promise<unknown>;
-    /** MathML as words; '' where it makes nothing of it. */
+    /** MathML as words; '' when it cannot read it. */
     toSpeech(mathMl: string): string;
   }
   const engine: SpeechRuleEngine;

@@ -1,10 +1,10 @@
-import type { Worker } from 'node:worker_threads';
+import { parentPort, type Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
-import type { OffhookError } from '../../../kernel/errors.ts';
+import { errorText, type OffhookError } from '../../../kernel/errors.ts';
 import type { Logger } from '../../../observability/logger.ts';
 
-/** What a thread sends: `ready` once, then an answer to each question, in any order. */
+/** The thread's messages: `ready` once, then an answer to each question, in any order. */
 const fromThread = z.union([
   z.object({ ready: z.literal(true) }),
   z.object({ id: z.number(), answer: z.unknown() }),
@@ -14,10 +14,10 @@ const fromThread = z.union([
 const questionSchema = z.object({ id: z.number(), question: z.unknown() });
 
 export interface ModelThreadOptions {
-  /** Names it in the log and in errors. */
+  /** For the log and for errors. */
   readonly name: string;
   readonly startThread: () => Worker;
-  /** Loading the models, and the longest answer. */
+  /** For loading the models, and for each answer. */
   readonly deadlineMs: number;
   readonly unavailable: (reason: string) => OffhookError;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ interface Waiting {
   readonly deadline: Timer;
 }
 
-/** A thread with models of the user's, asked one thing at a time or many; one that died is started again when asked. */
+/** A thread with the user's models, which answers questions; a thread that ended is restarted by the next question. */
 export class ModelThread implements AsyncDisposable {
   readonly #options: ModelThreadOptions;
   readonly #waiting = new Map<number, Waiting>();
@@ -42,7 +42,7 @@ export class ModelThread implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Resolves when its models are loaded; what cannot start is closed. @throws the error of `unavailable` */
+  /** Resolves when the models are loaded; closes itself when they cannot be. @throws the error of `unavailable` */
   async start(): Promise<void> {
     try {
       await (this.#worker ??= this.#started());
@@ -52,13 +52,13 @@ export class ModelThread implements AsyncDisposable {
     }
   }
 
-  /** @throws the error of `unavailable` when the thread is gone, is too slow, or says that it failed */
+  /** @throws the error of `unavailable` when the thread ends, is too slow, or fails */
   async ask(question: unknown): Promise<unknown> {
     if (this.#closed) throw this.#options.unavailable(`${this.#options.name} is closed`);
     const worker = await (this.#worker ??= this.#started());
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      // It works on one thing at a time: what is too slow holds up all that comes behind it.
+      // The thread works on one question at a time: a slow one blocks all others, so the thread is ended.
       const deadline = this.#options.clock.after(this.#options.deadlineMs, () => void worker.terminate());
       this.#waiting.set(id, { resolve, reject, deadline });
       worker.postMessage({ id, question }, []);
@@ -76,7 +76,7 @@ export class ModelThread implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const worker = startThread();
       const deadline = clock.after(deadlineMs, () => void worker.terminate());
-      worker.on('error', (error) => logger.error({ error, thread: name }, 'thread of own models failed'));
+      worker.on('error', (error) => logger.error({ error, thread: name }, 'thread of user models failed'));
       worker.once('exit', () => {
         deadline.cancel();
         this.#worker = undefined;
@@ -108,18 +108,15 @@ export class ModelThread implements AsyncDisposable {
   }
 }
 
-/** The thread's side of it: answers every question, and says why where it cannot. */
-export function serveThread(
-  port: { postMessage(message: unknown): void; on(event: 'message', listener: (message: unknown) => void): unknown },
-  answer: (question: unknown) => unknown,
-): void {
-  port.on('message', (raw) => {
+/** The thread's side: answers every question, or says why it failed. */
+export function serveThread(answer: (question: unknown) => unknown): void {
+  parentPort?.on('message', (raw) => {
     const { id, question } = questionSchema.parse(raw);
     try {
-      port.postMessage({ id, answer: answer(question) });
+      parentPort?.postMessage({ id, answer: answer(question) }, []);
     } catch (error) {
-      port.postMessage({ id, failed: error instanceof Error ? error.message : String(error) });
+      parentPort?.postMessage({ id, failed: errorText(error) }, []);
     }
   });
-  port.postMessage({ ready: true });
+  parentPort?.postMessage({ ready: true }, []);
 }

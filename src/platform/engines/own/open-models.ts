@@ -5,7 +5,7 @@ import { entryFile } from '../../../kernel/entry-file.ts';
 import { OwnModelError, type ThreadData, findModels, type OwnModels } from './own-models.ts';
 import type { Logger } from '../../../observability/logger.ts';
 
-/** Models of the user's that were seen to open, and what an engine over them needs. */
+/** The user's models, opened once without error, and what an engine needs to use them. */
 export interface OpenedModels {
   readonly modelsFolder: string;
   readonly models: OwnModels;
@@ -22,20 +22,20 @@ export async function openModels(modelsFolder: string, clock: Clock, logger: Log
 
 /** Large models take tens of seconds from a slow disk. */
 const DEADLINE_MS = 120_000;
-/** Of what the library says, the beginning is told: after it may come a trace of calls. */
+/** Only the start of the library's message is shown: a stack trace may follow. */
 const KEPT_CHARACTERS = 500;
 
 /**
- * Opens the models in a process of their own first.
- * @throws OwnModelError with what the library said, when one is no model
+ * Opens the models in a separate process first, since the library ends its process for a bad file.
+ * @throws OwnModelError with the library's message when one is no model
  */
 async function probeModels(data: ThreadData, clock: Clock): Promise<void> {
   const { path, execArgv } = entryFile(import.meta.url, 'probe-child');
   const child = spawn(process.execPath, [...execArgv, path, JSON.stringify(data)], { stdio: ['ignore', 'ignore', 'pipe'] });
   const deadline = clock.after(DEADLINE_MS, () => child.kill('SIGKILL'));
-  let said = '';
+  let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(0, KEPT_CHARACTERS);
+    output = (output + text).slice(0, KEPT_CHARACTERS);
   });
   try {
     const [code] = (await once(child, 'close')) as [number | null];
@@ -43,6 +43,6 @@ async function probeModels(data: ThreadData, clock: Clock): Promise<void> {
   } finally {
     deadline.cancel();
   }
-  const words = said.trim().replaceAll(/\s+/g, ' ');
-  throw new OwnModelError(`the models cannot be opened: ${words === '' ? 'the library ended without a word' : words}`);
+  const words = output.trim().replaceAll(/\s+/g, ' ');
+  throw new OwnModelError(`the models cannot be opened: ${words === '' ? 'the library ended without a message' : words}`);
 }

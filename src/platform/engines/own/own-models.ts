@@ -13,7 +13,7 @@ const recognitionFiles = z.object({
   tokens: z.string(),
 });
 
-/** A VITS voice for one language; paths, empty where it has no such file. */
+/** A VITS voice for one language; paths, empty for files it does not have. */
 const voiceFiles = z.object({
   language: z.string(),
   model: z.string(),
@@ -25,23 +25,23 @@ const voiceFiles = z.object({
 const ownModels = z.object({
   recognition: z.array(recognitionFiles),
   voices: z.array(voiceFiles),
-  /** Describes a voice; path. */
+  /** Path of the speaker embedding model. */
   embedding: z.string().optional(),
-  /** Tells who speaks when, together with `embedding`; path. */
+  /** Path of the segmentation model, which diarizes together with `embedding`. */
   segmentation: z.string().optional(),
 });
 
 export type RecognitionFiles = z.infer<typeof recognitionFiles>;
 export type VoiceFiles = z.infer<typeof voiceFiles>;
-/** What the user's folder of models holds. */
+/** The models in the user's folder. */
 export type OwnModels = z.infer<typeof ownModels>;
 
-/** What a thread (and the probe) of the user's models is started with. */
+/** Start data of the threads with the user's models, and of the process that probes them. */
 export const threadDataSchema = z.object({ modelsFolder: z.string(), models: ownModels });
 
 export type ThreadData = z.infer<typeof threadDataSchema>;
 
-/** A model of the user's that cannot be used: the package, a folder or a file is missing, or a file is no model. */
+/** The user's models cannot be used: the package, a folder or a file is missing, or a file is no model. */
 export class OwnModelError extends OffhookError {
   readonly code = 'OFFHOOK_OWN_MODEL';
   readonly retryable = false;
@@ -80,7 +80,7 @@ export async function findModels(modelsFolder: string): Promise<OwnModels> {
   }));
   const voices = await inLanguages('voices', (files, language) => ({
     language,
-    // Voices carry their own names; one is the only model of its folder.
+    // A voice's model has any name; it is the only one in its folder.
     model: files.need('', '.onnx'),
     tokens: files.need('tokens', '.txt'),
     lexicon: files.find('lexicon', '.txt') ?? '',
@@ -111,7 +111,7 @@ class ModelFiles {
 
   find(beginning: string, ending: string): string | undefined {
     const fitting = this.#names.filter((name) => name.startsWith(beginning) && name.endsWith(ending));
-    // The smaller variant is published beside the full one; it is the one for a processor.
+    // The int8 variant, published beside the full one, is the faster one on a CPU.
     const name = fitting.find((each) => each.includes('int8')) ?? fitting[0];
     return name === undefined ? undefined : join(this.#folder, name);
   }

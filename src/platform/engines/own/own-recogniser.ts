@@ -6,8 +6,7 @@ import { Recogniser } from '../recognise/recogniser.ts';
 import type { OpenedModels } from './open-models.ts';
 
 /**
- * Puts the user's own recognition models before the built-in recogniser: a language with a model goes to it, every other
- * one and `auto` go on as before. Both are disposed of together.
+ * Routes languages with a model of the user's to that model; all others and `auto` go to the built-in recogniser. Disposes of both.
  * @throws OwnModelError when the thread does not start
  */
 export async function withOwnRecognition(
@@ -28,7 +27,7 @@ export async function withOwnRecognition(
     await own[Symbol.asyncDispose]();
     throw new OwnModelError(errorText(error), { cause: error });
   }
-  logger.info({ languages }, 'own recognition models ready');
+  logger.info({ languages }, 'user recognition models ready');
   return {
     languages: [...new Set([...builtIn.languages, ...languages])],
     modelLanguages: languages,

@@ -1,19 +1,20 @@
 import { basename } from 'node:path';
 import { z } from 'zod';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { cosine, builtInSpeakers } from '../speakers/diarise.ts';
+import { builtInSpeakers } from '../speakers/diarise.ts';
+import { cosine } from '../speakers/embedding.ts';
 import { RecognitionUnavailableError } from '../recognise/port.ts';
-import { SAME_VOICE, type HeardSpeech, type SpeakerEngine, type SpokenTurn, type Diarization } from '../speakers/port.ts';
+import { SAME_VOICE, type RecordedSpeech, type SpeakerEngine, type Diarization, type SpokenTurn } from '../speakers/port.ts';
 import { ModelThread } from './model-thread.ts';
 import type { OpenedModels } from './open-models.ts';
 
-/** Twenty minutes of speech on a slow machine, and loading the models. */
+/** Enough for twenty minutes of speech on a slow machine, and for loading the models. */
 const DEADLINE_MS = 300_000;
-/** 38 MB; the speech of longer recordings is told apart as without a model. */
+/** 38 MB. Recordings with more speech are diarized without the model. */
 const TAPE_S = 20 * 60;
-/** Enough of one speaker to know the voice by. */
+/** Speech of one speaker that is embedded. */
 const VOICE_S = 30;
-/** The cosine from which the library's own examples take two recordings for one voice, and how quickly that changes. */
+/** The cosine at which the library's examples take two recordings for one voice, and the steepness of the similarity there. */
 const CROSSING = 0.5;
 const STEEPNESS = 8;
 
@@ -22,8 +23,8 @@ const embeddingSchema = z.instanceof(Float32Array);
 const segmentsSchema = z.array(z.object({ start: z.number(), end: z.number(), speaker: z.int().min(0) }));
 
 /**
- * Voices described by the user's own model in place of the built-in way, and told apart by it where there is a
- * segmentation model too. Undefined without such models.
+ * A speaker engine over the user's embedding model, which also diarizes when there is a segmentation model. Undefined without an
+ * embedding model.
  * @throws RecognitionUnavailableError when the thread does not start
  */
 export async function ownSpeakers({ modelsFolder, models, clock, logger }: OpenedModels): Promise<SpeakerEngine | undefined> {
@@ -38,7 +39,7 @@ export async function ownSpeakers({ modelsFolder, models, clock, logger }: Opene
     logger,
   });
   await thread.start();
-  logger.info({ diarization: segmentation !== undefined }, 'own speaker models ready');
+  logger.info({ diarization: segmentation !== undefined }, 'user speaker models ready');
   return new OwnSpeakers(thread, basename(embedding), segmentation !== undefined);
 }
 
@@ -55,7 +56,7 @@ class OwnSpeakers implements SpeakerEngine {
   }
 
   async embed(pcm16k: Int16Array): Promise<Float32Array> {
-    // What is silent for the built-in way is left to no model: it would find a voice in anything.
+    // The built-in engine decides whether there is a voice: the model finds one in anything.
     const heard = await builtInSpeakers.embed(pcm16k);
     if (heard.every((value) => value === 0)) return new Float32Array(1);
     return embeddingSchema.parse(await this.#thread.ask({ type: 'embed', pcm: pcm16k }));
@@ -68,10 +69,10 @@ class OwnSpeakers implements SpeakerEngine {
     return 1 / (1 + Math.exp(-logit));
   }
 
-  async diarise(heard: HeardSpeech, most: number): Promise<Diarization> {
-    const builtIn = await builtInSpeakers.diarise(heard, most);
-    const { tape } = heard;
-    const told = this.#diarises && tape.whole ? await this.#turns(heard, most) : [];
+  async diarise(speech: RecordedSpeech, most: number): Promise<Diarization> {
+    const builtIn = await builtInSpeakers.diarise(speech, most);
+    const { tape } = speech;
+    const told = this.#diarises && tape.whole ? await this.#turns(speech, most) : [];
     const turns = told.length === 0 ? builtIn.turns : told;
     const speakers = Math.max(0, ...turns.map(({ speaker }) => speaker + 1));
     const embeddings: Float32Array[] = [];
@@ -86,17 +87,17 @@ class OwnSpeakers implements SpeakerEngine {
     await this.#thread[Symbol.asyncDispose]();
   }
 
-  async #turns({ tape }: HeardSpeech, most: number): Promise<SpokenTurn[]> {
+  async #turns({ tape }: RecordedSpeech, most: number): Promise<SpokenTurn[]> {
     const answer = segmentsSchema.parse(await this.#thread.ask({ type: 'diarise', pcm: tape.joined(), most }));
     const spans = answer.flatMap(({ start, end, speaker }) =>
       tape.inRecording({ startS: start, endS: end }).map((span) => ({ ...span, speaker })),
     );
-    return inOrder(spans);
+    return withoutOverlap(spans);
   }
 }
 
-/** By time, none over another: who began first keeps the word. Speakers are counted as they appear. */
-export function inOrder(spans: readonly SpokenTurn[]): SpokenTurn[] {
+/** Sorts turns and removes overlaps in favour of the earlier turn. Speakers are numbered by first appearance. */
+export function withoutOverlap(spans: readonly SpokenTurn[]): SpokenTurn[] {
   const turns: SpokenTurn[] = [];
   const order: number[] = [];
   for (const { startS, endS, speaker } of spans.toSorted((a, b) => a.startS - b.startS)) {

@@ -12,13 +12,13 @@ import { spokenLanguage } from '../synth/spoken-language.ts';
 import { ModelThread } from './model-thread.ts';
 import type { OpenedModels } from './open-models.ts';
 
-/** The longest sentence on a slow machine, and loading the models. */
+/** Enough for the longest sentence on a slow machine, and for loading the models. */
 const DEADLINE_MS = 120_000;
 const madeSchema = z.object({ pcm: z.instanceof(Int16Array), rateHz: z.number() });
 
 /**
- * Puts the user's own voices before the built-in ones: texts in a language with a model go to it, under the names that
- * there are. Everything else, and cloning, goes on as before. Both are disposed of together.
+ * Routes texts in a language with a model of the user's to that model, under the built-in voice names. Everything else, and cloning,
+ * goes to the built-in synthesizer. Disposes of both.
  * @throws OwnModelError when the thread does not start
  */
 export async function withOwnVoices(builtIn: SynthesisEngine, opened: OpenedModels): Promise<SynthesisEngine> {
@@ -34,7 +34,7 @@ export async function withOwnVoices(builtIn: SynthesisEngine, opened: OpenedMode
   });
   await thread.start();
   const languages = models.voices.map(({ language }) => language);
-  logger.info({ languages }, 'own voices ready');
+  logger.info({ languages }, 'user voices ready');
   return new OwnVoices(builtIn, thread, new Set(languages));
 }
 
@@ -61,7 +61,7 @@ class OwnVoices implements SynthesisEngine {
       return this.#builtIn.synthesize(request, signal);
     }
     const render = async (text: string): Promise<SynthesisChunk> => {
-      // A model of several speakers is asked for its first one for men and for its second one for women: it does not say.
+      // Models do not state the gender of their speakers: the first one serves for men, the second one for women.
       const question = { language, text, speed: engineSpeed(request.speed), voice: voice.gender === 'male' ? 0 : 1 };
       return madeSchema.parse(await this.#thread.ask(question));
     };

@@ -1,5 +1,4 @@
-// Opens every model once and ends. The library ends its whole process when a file is no model: better this one than the
-// platform's.
+// Opens every model once and exits. The library ends its whole process for a file that is no model, so this runs apart from the platform.
 import { threadDataSchema } from './own-models.ts';
 import { loadSherpa, openDiarizer, openEmbedder, openRecognizer, openVoice } from './sherpa.ts';
 

@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { RecognisedWord, RecognitionResult } from '../recognise/port.ts';
+import type { SessionEvent } from '../recognise/worker-protocol.ts';
 import type { OnlineRecognizer, OnlineStream } from './sherpa.ts';
 
-/** Silence that pushes the last words out of the encoder. */
+/** Silence that flushes the last words out of the encoder. */
 const TAIL_S = 0.6;
-/** An utterance is cut here whatever happens, so that memory stays bounded. */
+/** Longest utterance, so that memory stays bounded. */
 const LONGEST_S = 30;
 
-// OnlineRecognizerResult of the package's types.js; the probabilities came later.
+// OnlineRecognizerResult of the package's types.js; older versions lack the probabilities.
 const resultSchema = z.object({
   text: z.string(),
   tokens: z.array(z.string()).default([]),
@@ -15,27 +16,19 @@ const resultSchema = z.object({
   ys_probs: z.array(z.number()).default([]),
 });
 
-export type OwnSessionEvent =
-  | { readonly type: 'partial'; readonly text: string }
-  | { readonly type: 'segment'; readonly result: RecognitionResult };
-
-/** One stream of audio through a model of the user's. All of it synchronous. */
+/** One stream of audio through a model of the user's. Synchronous. */
 export class SherpaSession {
   readonly #recognizer: OnlineRecognizer;
   readonly #language: string;
   readonly #rateHz: number;
-  readonly #emit: (event: OwnSessionEvent) => void;
+  readonly #emit: (event: SessionEvent) => void;
   #stream: OnlineStream;
   /** Samples before the utterance, and in it. */
   #before = 0;
   #pushed = 0;
   #text = '';
 
-  constructor(
-    recognizer: OnlineRecognizer,
-    options: { language: string; rateHz: number },
-    emit: (event: OwnSessionEvent) => void,
-  ) {
+  constructor(recognizer: OnlineRecognizer, options: { language: string; rateHz: number }, emit: (event: SessionEvent) => void) {
     this.#recognizer = recognizer;
     this.#language = options.language;
     this.#rateHz = options.rateHz;
@@ -88,7 +81,7 @@ export class SherpaSession {
   }
 }
 
-/** Tokens are parts of words: one that begins with a blank (or the sign for it) begins a word. */
+/** Joins tokens to words: a token with a leading blank (or its sign) starts a word. */
 function timedWords(
   { tokens, timestamps }: z.infer<typeof resultSchema>,
   startS: number,

@@ -1,52 +1,17 @@
-import { parentPort, workerData } from 'node:worker_threads';
-import { errorText } from '../../../kernel/errors.ts';
-import type { FromWorker, ToWorker } from '../recognise/worker-protocol.ts';
+import { workerData } from 'node:worker_threads';
+import { serveSessions } from '../recognise/worker-protocol.ts';
 import { threadDataSchema } from './own-models.ts';
 import { loadSherpa, openRecognizer } from './sherpa.ts';
 import { SherpaSession } from './sherpa-session.ts';
 
-// The thread of the user's recognition models: many sessions, one after another as their audio comes.
+// The thread of the user's recognition models. It learns no phrases: these models recognise any word.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
 const sherpa = loadSherpa(modelsFolder);
 const recognizers = new Map(models.recognition.map((files) => [files.language, openRecognizer(sherpa, files)]));
-const sessions = new Map<number, SherpaSession>();
 
-function send(message: FromWorker): void {
-  parentPort!.postMessage(message, []);
-}
-
-function handle(message: ToWorker): void {
-  const { stream } = message;
-  switch (message.type) {
-    case 'open': {
-      const recognizer = recognizers.get(message.language);
-      if (recognizer === undefined) throw new Error(`no model for ${message.language}`);
-      sessions.set(stream, new SherpaSession(recognizer, message, (event) => send({ ...event, stream })));
-      return;
-    }
-    case 'push':
-      sessions.get(stream)?.push(message.pcm);
-      return;
-    case 'commit': {
-      const session = sessions.get(stream);
-      if (session !== undefined) send({ type: 'committed', stream, results: [session.commit()] });
-      return;
-    }
-    case 'extend':
-      // These models hear any words: nothing is learnt for them.
-      return;
-    case 'close':
-      sessions.delete(stream);
-      return;
-  }
-}
-
-parentPort!.on('message', (message: ToWorker) => {
-  try {
-    handle(message);
-  } catch (error) {
-    sessions.delete(message.stream);
-    send({ type: 'failed', stream: message.stream, reason: errorText(error) });
-  }
+serveSessions((stream, emit) => {
+  const recognizer = recognizers.get(stream.language);
+  if (recognizer === undefined) throw new Error(`no model for ${stream.language}`);
+  const session = new SherpaSession(recognizer, stream, emit);
+  return { push: (pcm) => session.push(pcm), commit: () => [session.commit()] };
 });
-send({ type: 'ready' });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
 import { OwnModelError, type RecognitionFiles, type VoiceFiles } from './own-models.ts';
 
-/** The package `sherpa-onnx-node`, which is not installed with Offhook: classes by their names. */
+/** The package `sherpa-onnx-node`, which the user installs: classes by name. */
 export type Sherpa = Readonly<Record<string, unknown>>;
 export interface OnlineRecognizer {
   createStream(): OnlineStream;
@@ -33,8 +33,8 @@ export interface Diarizer {
 const packageName = 'sherpa-onnx-node';
 
 /**
- * Loads the package, from beside the models or from beside Offhook.
- * @throws OwnModelError when it is not installed, or is not what it should be
+ * Loads the package from beside the models, or from beside Offhook.
+ * @throws OwnModelError when it is not installed or cannot be loaded
  */
 export function loadSherpa(modelsFolder: string): Sherpa {
   let last: unknown;
@@ -65,7 +65,7 @@ const classes = {
   OfflineSpeakerDiarization: z.custom<Constructor<Diarizer>>(isClass),
 };
 
-/** @throws OwnModelError with the library's own words when a file is not a model */
+/** @throws OwnModelError with the library's message when a file is no model */
 function opened<Model>(
   sherpa: Sherpa,
   name: keyof typeof classes,
@@ -83,7 +83,7 @@ function opened<Model>(
 }
 
 const onProcessor = { numThreads: 1, provider: 'cpu', debug: 0 };
-/** How far apart voices are that the library takes for two, where nobody says how many there are: its own default. */
+/** The library's default distance between two speakers, used when their number is not given. */
 export const clusteringThreshold = 0.5;
 
 /** Opens a streaming transducer. @throws OwnModelError */
@@ -107,7 +107,7 @@ export function openVoice(sherpa: Sherpa, files: VoiceFiles): OfflineVoice {
   });
 }
 
-/** Opens what describes voices. @throws OwnModelError */
+/** Opens a speaker embedding model. @throws OwnModelError */
 export function openEmbedder(sherpa: Sherpa, model: string): Embedder {
   return opened(sherpa, 'SpeakerEmbeddingExtractor', classes.SpeakerEmbeddingExtractor, 'speaker embedding', {
     model,
@@ -115,7 +115,7 @@ export function openEmbedder(sherpa: Sherpa, model: string): Embedder {
   });
 }
 
-/** Opens what tells who speaks when. @throws OwnModelError */
+/** Opens a diarization model. @throws OwnModelError */
 export function openDiarizer(sherpa: Sherpa, segmentation: string, embedding: string): Diarizer {
   return opened(sherpa, 'OfflineSpeakerDiarization', classes.OfflineSpeakerDiarization, 'diarization', {
     segmentation: { pyannote: { model: segmentation }, ...onProcessor },

@@ -1,10 +1,10 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { z } from 'zod';
 import { serveThread } from './model-thread.ts';
 import { threadDataSchema } from './own-models.ts';
 import { clusteringThreshold, loadSherpa, openDiarizer, openEmbedder } from './sherpa.ts';
 
-// The thread of the user's models of voices: describes them, and tells who speaks when.
+// The thread of the user's speaker models: embeds voices, and diarizes.
 const { modelsFolder, models } = threadDataSchema.parse(workerData);
 const { embedding = '', segmentation } = models;
 const sherpa = loadSherpa(modelsFolder);
@@ -18,7 +18,7 @@ const questionSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('diarise'), pcm, most: z.int().min(1) }),
 ]);
 
-serveThread(parentPort!, (raw) => {
+serveThread((raw) => {
   const question = questionSchema.parse(raw);
   const samples = Float32Array.from(question.pcm, (sample) => sample / 32_768);
   switch (question.type) {
@@ -26,7 +26,7 @@ serveThread(parentPort!, (raw) => {
       const stream = embedder.createStream();
       stream.acceptWaveform({ samples, sampleRate: RATE_HZ });
       stream.inputFinished();
-      // An external buffer cannot leave its thread.
+      // An external buffer cannot be sent to another thread.
       return embedder.compute(stream, false);
     }
     case 'diarise':

@@ -1,7 +1,8 @@
 import { FEATURES } from './features.ts';
 
 /**
- * Left-to-right word models. Each word has a run of states, each state a few diagonal Gaussians; state 0 is silence.
+ * Left-to-right hidden Markov models of words. Each word has a run of states, each state a mixture of diagonal Gaussians; state 0 is
+ * silence.
  */
 export interface AcousticModel {
   /** Vocabulary words (underscores kept), in the order of the network's word indexes. */
@@ -11,21 +12,28 @@ export interface AcousticModel {
   readonly states: GaussianSet;
 }
 
+/** The states of a word. @throws RangeError for an index that is no word of the model */
+export function wordStatesOf({ wordStates }: Pick<AcousticModel, 'wordStates'>, word: number): { first: number; count: number } {
+  const states = wordStates[word];
+  if (states === undefined) throw new RangeError(`the model has no word ${word}`);
+  return states;
+}
+
 /** `count` mixtures of `components` diagonal Gaussians each. */
 export interface GaussianSet {
   readonly count: number;
   readonly components: number;
   /** count × components × FEATURES */
   readonly means: Float32Array;
-  /** As `means`: half the inverse variance. */
+  /** In the layout of `means`: half the inverse variances. */
   readonly precisions: Float32Array;
   /** count × components: log weight and normalising constant. */
   readonly constants: Float32Array;
 }
 
 /**
- * Log likelihood of a frame under one mixture: that of its best component.
- * @param least what is below it need not be told apart: the answer is `least` then
+ * Log likelihood of a frame under one mixture, that of its best component.
+ * @param least lower bound: any smaller likelihood is returned as `least`
  */
 export function logLikelihood(set: GaussianSet, index: number, frames: Float32Array, frame: number, least = -Infinity): number {
   const { components, means, precisions, constants } = set;
@@ -46,7 +54,7 @@ export function logLikelihood(set: GaussianSet, index: number, frames: Float32Ar
 }
 
 export const SILENCE_STATE = 0;
-/** Log probabilities of staying in a state, going on, and leaving one out. */
+/** Log probabilities of staying in a state, of going to the next one, and of skipping one. */
 export const STAY = Math.log(0.5);
 export const STEP = Math.log(0.45);
 export const SKIP = Math.log(0.05);
@@ -88,7 +96,7 @@ export function decodeModel(bytes: Uint8Array, features: number): AcousticModel 
   if (magic !== MAGIC || length === undefined || length % 4 !== 0 || copy.length < 8 + length) {
     throw new RangeError('not a model file');
   }
-  // Our own file, checked by its magic number, its length and the hash in its name.
+  // A file of ours, checked by its magic number, its length and the hash in its name.
   const header = JSON.parse(Buffer.from(copy.buffer, 8, length).toString()) as Header;
   let at = 8 + length;
   const take = (count: number): Float32Array => {

@@ -1,8 +1,8 @@
 import type { AcousticModel, GaussianSet } from './acoustic-model.ts';
 import { type WordNetwork, shownWord } from './network.ts';
-import type { Ear } from './decode.ts';
+import type { RecognitionModel } from './decode.ts';
 
-/** The words of a phrase as they are said and shown; punctuation at their ends is dropped. */
+/** The words of a phrase as spoken and shown, without punctuation at their ends. */
 export function phraseWords(phrase: string): string[] {
   return phrase
     .normalize('NFC')
@@ -12,23 +12,23 @@ export function phraseWords(phrase: string): string[] {
 }
 
 /**
- * Adds phrases to what a language's ear can hear: alone, one after another, and before or after a sentence of the
- * vocabulary. Their words get models of their own, beside any word of the vocabulary that is spelt alike.
- * @param phrases models of the words of each phrase, in the order of the words
+ * Adds phrases to a language's word network: alone, in a row, and before or after a sentence of the vocabulary. Their words get
+ * acoustic models of their own, also where the vocabulary has a word of the same spelling.
+ * @param phrases the acoustic models of each phrase, words in their order
  */
-export function extendEar(ear: Ear, phrases: readonly AcousticModel[]): Ear {
-  let [first, words, model] = [ear.network.words.length, [...ear.network.words], ear.model];
-  const arcs = ear.network.arcs.map((from) => [...from]);
-  const final = [...ear.network.final];
+export function addPhrases(base: RecognitionModel, phrases: readonly AcousticModel[]): RecognitionModel {
+  let [first, words, model] = [base.network.words.length, [...base.network.words], base.model];
+  const arcs = base.network.arcs.map((from) => [...from]);
+  const final = [...base.network.final];
   const newNode = (isFinal: boolean): number => {
     arcs.push([]);
     return final.push(isFinal) - 1;
   };
   const after = newNode(true);
   const starts: { word: number; to: number }[] = [];
-  const known = new Set(ear.network.words.map((word) => shownWord(word).toLowerCase()));
+  const known = new Set(base.network.words.map((word) => shownWord(word).toLowerCase()));
   for (const phrase of phrases) {
-    // A word of the vocabulary has its place in the grammar.
+    // A single word of the vocabulary keeps its place in the grammar.
     if (phrase.words.length === 1 && known.has(phrase.words[0]?.toLowerCase() ?? '')) continue;
     const count = phrase.words.length;
     let to = count === 1 ? after : newNode(false);
@@ -42,18 +42,18 @@ export function extendEar(ear: Ear, phrases: readonly AcousticModel[]): Ear {
     words = [...words, ...phrase.words];
     model = joined(model, phrase);
   }
-  // What follows a phrase is a sentence or another phrase; a phrase may begin wherever an utterance may begin or end.
+  // A sentence or another phrase may follow a phrase; a phrase may start wherever an utterance may start or end.
   const sentenceStarts = [...(arcs[0] ?? [])];
   arcs.forEach((from, node) => {
     if (node === after) from.push(...sentenceStarts);
     if (node === 0 || final[node] === true) from.push(...starts);
   });
   const network: WordNetwork = { words, arcs, final };
-  return { ...ear, network, model };
+  return { ...base, network, model };
 }
 
 function joined(one: AcousticModel, other: AcousticModel): AcousticModel {
-  // The other's first state is silence, which the model has.
+  // Drops the other model's first state: silence, which this model has.
   const shift = one.states.count - 1;
   return {
     words: [...one.words, ...other.words],

@@ -9,15 +9,15 @@ import { type AcousticModel, encodeModel } from './acoustic-model.ts';
 import { type Grammar, readGrammar } from './grammar.ts';
 import { compileNetwork } from './network.ts';
 import { seededRandom } from '../../../audio/tone.ts';
-import { hearings } from './training-audio.ts';
+import { trainingUtterance } from './training-audio.ts';
 import { trainingLines, trainingVoices } from './training-plan.ts';
 import { type TrainingUtterance, trainModel } from './train.ts';
 
-/** Requests a synthesizer's process holds at once, so that it never waits for us. */
+/** Requests in flight to a synthesizer's process, so that it never idles. */
 const AHEAD = 4;
 
 /**
- * Learns a grammar's words from what the installed synthesizers say. Takes seconds of CPU: run it in a worker.
+ * Trains the words of a grammar on the speech of the installed synthesizers. Takes many seconds of CPU.
  * @throws RangeError when no synthesizer speaks the language
  */
 async function buildModel(grammar: Grammar): Promise<AcousticModel> {
@@ -32,30 +32,35 @@ async function buildModel(grammar: Grammar): Promise<AcousticModel> {
   const processes = new Map(started.flat());
   try {
     const voices = trainingVoices(grammar.language, new Set(processes.keys()));
-    const heard = await Promise.all(
+    const utterances = await Promise.all(
       [...processes].map(async ([engine, process]) => {
-        const utterances: TrainingUtterance[] = [];
+        const spokenByEngine: TrainingUtterance[] = [];
         for (const [index, voice] of voices.entries()) {
           if (voice.engine !== engine) continue;
           const random = seededRandom(1_000 + index);
           const lines = trainingLines(network, voice, 100 + index);
           for (let at = 0; at < lines.length; at += AHEAD) {
-            const some = lines.slice(at, at + AHEAD);
+            const batch = lines.slice(at, at + AHEAD);
             const { voice: name, speed, pitch } = voice;
-            const spoken = await Promise.all(some.map(({ text }) => process.render({ text, voice: name, speed, pitch })));
-            spoken.forEach(({ pcm, rateHz }, i) => utterances.push(hearings(pcm, rateHz, some[i]!.words, random)));
+            const spoken = await Promise.all(
+              batch.map(async ({ text, words }) => ({
+                ...(await process.render({ text, voice: name, speed, pitch })),
+                words,
+              })),
+            );
+            for (const { pcm, rateHz, words } of spoken) spokenByEngine.push(trainingUtterance(pcm, rateHz, words, random));
           }
         }
-        return utterances;
+        return spokenByEngine;
       }),
     );
-    return trainModel(network.words, heard.flat());
+    return trainModel(network.words, utterances.flat());
   } finally {
     await Promise.all([...processes.values()].map((process) => process[Symbol.asyncDispose]()));
   }
 }
 
-// A thread that learns one language and leaves the model on disk, whole or not at all.
+// A thread that trains one language and writes the model to disk, whole or not at all.
 const { vocabularyFile, modelFile } = z.object({ vocabularyFile: z.string(), modelFile: z.string() }).parse(workerData);
 const model = await buildModel(readGrammar(await readFile(vocabularyFile, 'utf8')));
 const unfinished = `${modelFile}.${randomBytes(6).toString('hex')}`;

@@ -1,90 +1,100 @@
+import { FRAME_S } from '../acoustics/mel.ts';
 import { type AcousticModel, logLikelihood } from './acoustic-model.ts';
 import { FEATURES, features, normaliserOf } from './features.ts';
+import { shownWord, type WordNetwork } from './network.ts';
+import type { RecognisedWord, RecognitionResult } from './port.ts';
 import { type Hypothesis, Search } from './search.ts';
-import type { RecognitionResult, RecognisedWord } from './port.ts';
-import { FRAME_S } from '../acoustics/mel.ts';
-import { type WordNetwork, shownWord } from './network.ts';
 
-/** One language, ready to listen. */
-export interface Ear {
+/** What the recogniser needs for one language. */
+export interface RecognitionModel {
   readonly language: string;
   readonly model: AcousticModel;
   readonly network: WordNetwork;
 }
 
-const ALTERNATIVES = 3;
-/** What a word of a boosted phrase gains, in log likelihood: decides a close race, wins no other. */
-const BOOST = 5;
-/** The documented weight, at which a word gets `BOOST` (ASR doc, parameter boost_weight). */
-const DEFAULT_WEIGHT = 10;
-/** Beyond this a phrase would be heard whatever is said. */
-const MOST_WEIGHT = 100;
-
-/** The bonus of each word under the caller's boost phrases; words outside the vocabulary have no effect. */
-export function boostOf(ear: Ear, phrases: readonly string[], weight = DEFAULT_WEIGHT): (word: number) => number {
-  const bonus = (BOOST * Math.max(0, Math.min(MOST_WEIGHT, weight))) / DEFAULT_WEIGHT;
-  const said = new Set(phrases.flatMap((phrase) => phrase.toLowerCase().split(/[\s,.?!]+/u)));
-  const bonuses = ear.model.words.map((word) => {
-    const parts = shownWord(word).toLowerCase().split(' ');
-    return parts.every((part) => said.has(part)) ? bonus : 0;
-  });
-  return (word) => bonuses[word] ?? 0;
-}
-
-/** How a stretch of sound was understood, and what that costs beside hearing it as another stretch or as no words at all. */
-export interface Understanding {
+/** A decoded stretch of audio, with the costs to compare it with other divisions of the audio. */
+export interface Decoded {
   readonly result: RecognitionResult;
-  /** Log likelihood that the words lose to the best states; undefined when they are not believed. */
+  /** Log likelihood that the words lose to the best states; undefined when they were rejected. */
   readonly lost?: number;
-  /** What hearing no words costs, for each frame of sound. */
+  /** The cost of recognising no words, for each frame of sound. */
   readonly allowed: number;
 }
 
+const ALTERNATIVES = 3;
+/** Log likelihood added to a word of a boosted phrase: decides between close hypotheses only. */
+const BOOST = 5;
+/** The documented weight, at which a word gets `BOOST` (ASR doc, parameter boost_weight). */
+const DEFAULT_WEIGHT = 10;
+/** With a larger weight a phrase would be recognised whatever is said. */
+const MOST_WEIGHT = 100;
+
 /**
- * Understands a whole utterance: the best path through the grammar, if it beats speech in general.
+ * Decodes a whole utterance: the best path through the grammar, if it beats speech in general.
  * @param mel     band energies of the utterance with some silence round it
  * @param startS  the time of its first frame
  * @returns text '' when it is not in the vocabulary
  */
-export function understand(ear: Ear, mel: Float32Array, startS: number, bonus: (word: number) => number): Understanding {
+export function decodeUtterance(
+  language: RecognitionModel,
+  mel: Float32Array,
+  startS: number,
+  bonus: (word: number) => number,
+): Decoded {
   const frames = features(mel, normaliserOf(mel));
   const count = frames.length / FEATURES;
-  const search = new Search(ear.model, ear.network, bonus);
+  const search = new Search(language.model, language.network, bonus);
   for (let frame = 0; frame < count; frame += 1) search.step(frames, frame);
   const [best, ...others] = search.hypotheses(true, ALTERNATIVES);
-  const endS = startS + count * FRAME_S;
-  if (best === undefined || best.words.length === 0) return { result: nothing(ear.language, startS, endS), allowed: MAX_GAP };
-  const judgement = judge(ear.model, frames, best);
-  const { accepted, confidence, lost, allowed } = judgement;
-  if (!accepted) return { result: { ...nothing(ear.language, startS, endS), confidence }, allowed };
-  const words = timedWords(ear, best, judgement, startS);
+  const empty = emptyResult(language.language, startS, startS + count * FRAME_S);
+  if (best === undefined || best.words.length === 0) return { result: empty, allowed: MAX_GAP };
+  const measured = measureConfidence(language.model, frames, best);
+  const { accepted, confidence, lost, allowed } = measured;
+  if (!accepted) return { result: { ...empty, confidence }, allowed };
+  const words = timedWords(language, best, measured, startS);
   const result = {
-    text: textOf(ear, best),
+    ...empty,
+    text: textOf(language, best),
     words,
-    startS: words[0]!.startS,
-    endS: words.at(-1)!.endS,
+    startS: words[0]?.startS ?? empty.startS,
+    endS: words.at(-1)?.endS ?? empty.endS,
     confidence,
-    language: ear.language,
     alternatives: others.map((other) => ({
-      text: textOf(ear, other),
+      text: textOf(language, other),
       confidence: confidence * Math.exp(Math.max(-20, (other.score - best.score) / 10)),
     })),
   };
   return { result, lost, allowed };
 }
 
-export function nothing(language: string, startS: number, endS: number): RecognitionResult {
+/** The bonus of each word of the client's boost phrases; words outside the vocabulary have no effect. */
+export function boostBonus(
+  language: RecognitionModel,
+  phrases: readonly string[],
+  weight = DEFAULT_WEIGHT,
+): (word: number) => number {
+  const bonus = (BOOST * Math.max(0, Math.min(MOST_WEIGHT, weight))) / DEFAULT_WEIGHT;
+  const boosted = new Set(phrases.flatMap((phrase) => phrase.toLowerCase().split(/[\s,.?!]+/u)));
+  const bonuses = language.model.words.map((word) => {
+    const parts = shownWord(word).toLowerCase().split(' ');
+    return parts.every((part) => boosted.has(part)) ? bonus : 0;
+  });
+  return (word) => bonuses[word] ?? 0;
+}
+
+/** The result for audio without recognised words. */
+export function emptyResult(language: string, startS: number, endS: number): RecognitionResult {
   return { text: '', words: [], startS, endS, confidence: 0, language, alternatives: [] };
 }
 
-export function textOf(ear: Ear, hypothesis: Hypothesis): string {
-  return hypothesis.words.map(({ word }) => shownWord(ear.model.words[word]!)).join(' ');
+export function textOf({ model }: RecognitionModel, hypothesis: Hypothesis): string {
+  return hypothesis.words.map(({ word }) => shownWord(model.words[word] ?? '')).join(' ');
 }
 
-/** Words that were modelled as one share its time by their length. */
-function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, startS: number): RecognisedWord[] {
+/** Words that are modelled as one share its time by their length. */
+function timedWords({ model }: RecognitionModel, hypothesis: Hypothesis, measured: Confidence, startS: number): RecognisedWord[] {
   return hypothesis.words.flatMap(({ word, startFrame, endFrame }, index) => {
-    const parts = shownWord(ear.model.words[word]!).split(' ');
+    const parts = shownWord(model.words[word] ?? '').split(' ');
     const letters = parts.reduce((sum, part) => sum + part.length, 0);
     const from = startS + startFrame * FRAME_S;
     const lengthS = (endFrame - startFrame) * FRAME_S;
@@ -94,7 +104,7 @@ function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, star
         word: part,
         startS: from + (lengthS * before) / letters,
         endS: from + (lengthS * (before + part.length)) / letters,
-        confidence: judgement.wordConfidences[index] ?? judgement.confidence,
+        confidence: measured.wordConfidences[index] ?? measured.confidence,
       };
       before += part.length;
       return timed;
@@ -102,40 +112,40 @@ function timedWords(ear: Ear, hypothesis: Hypothesis, judgement: Judgement, star
   });
 }
 
-/** Whether a hypothesis is believed. */
-export interface Judgement {
+/** Whether a hypothesis is accepted or rejected as out of vocabulary. */
+interface Confidence {
   readonly accepted: boolean;
   /** 0 to 1, one half at the border of acceptance. */
   readonly confidence: number;
-  /** Of each word by itself, on the same scale. */
+  /** Of each word, on the same scale. */
   readonly wordConfidences: readonly number[];
   /** Log likelihood that the words lose to the best states, over all frames. */
   readonly lost: number;
-  /** What may be lost for each frame of words. */
+  /** The loss accepted for each frame of words. */
   readonly allowed: number;
 }
 
 /**
- * Log likelihood a frame that the words may lose to "whichever state fits best", where that best one is as likely as it
- * is for voices like those learnt from. Measured on voices and phrases outside the training (bench/recogniser.md).
+ * Log likelihood per frame that the words may lose to "whichever state fits best", where that state fits as well as it does for the
+ * trained voices. Measured on voices and phrases outside the training (bench/recogniser.md).
  */
 export const MAX_GAP = 11;
 const USUAL_BEST = 15;
-/** Sound that no state fits well (other voices, other lines) must be followed more closely; noise lifts both alike. */
+/** Audio that no state fits well (other voices, other lines) must be followed more closely; noise lifts both likelihoods. */
 const GAP_SHARE = 0.4;
 const SOFTNESS = 1.5;
-/** The best states are looked up for every second frame: enough for a mean, half the work. */
+/** The best state is looked up for every second frame: enough for a mean, at half the work. */
 const STRIDE = 2;
-/** Very short words are judged as if they were this long. */
+/** Shorter words are measured as if they had this length. */
 const MIN_FRAMES = 8;
 
 /**
- * Compares the path with the best state of any word at each frame. Words that were said follow the best states closely;
- * a phrase outside the vocabulary is explained by bits of many words, and no path of the grammar can follow them.
+ * Compares the path with the best state of any word at each frame. Words that were said follow the best states closely; a phrase outside
+ * the vocabulary fits pieces of many words, and no path of the grammar follows those.
  */
-export function judge(model: AcousticModel, frames: Float32Array, hypothesis: Hypothesis): Judgement {
-  const first = hypothesis.words[0]!.startFrame;
-  const end = hypothesis.words.at(-1)!.endFrame;
+function measureConfidence(model: AcousticModel, frames: Float32Array, hypothesis: Hypothesis): Confidence {
+  const first = hypothesis.words[0]?.startFrame ?? 0;
+  const end = hypothesis.words.at(-1)?.endFrame ?? 0;
   const count = frames.length / FEATURES;
   let [all, looked, inWords, lookedInWords] = [0, 0, 0, 0];
   const best = new Float64Array(count);
@@ -158,7 +168,7 @@ export function judge(model: AcousticModel, frames: Float32Array, hypothesis: Hy
   const confidenceAt = (frameGap: number): number => 1 / (1 + Math.exp((frameGap - allowed) / SOFTNESS));
   const wordConfidences = hypothesis.words.map(({ startFrame, endFrame, score }, index) => {
     const before = hypothesis.words[index - 1];
-    // The silence before a word is in its score.
+    // A word's score includes the silence before it.
     const fit = best.subarray(before?.endFrame ?? 0, endFrame).reduce((sum, each) => sum + each, 0);
     return confidenceAt((fit - (score - (before?.score ?? 0))) / Math.max(MIN_FRAMES, endFrame - startFrame));
   });

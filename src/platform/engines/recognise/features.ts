@@ -1,15 +1,15 @@
 import { BANDS } from '../acoustics/mel.ts';
 
 const CEPSTRA = 13;
-/** Cepstra, their slopes and the slopes of those. */
+/** Cepstra, their slopes (deltas) and the slopes of those (delta deltas). */
 export const FEATURES = CEPSTRA * 3;
-/** Frames on each side that a slope looks at. */
+/** Frames on each side that a slope is computed from. */
 const SLOPE_REACH = 2;
-/** What is this far below the loudest band of the utterance counts as silence: it hides the noise of a quiet line. */
+/** Energy added to every band, relative to the loudest: hides the noise of a quiet line. */
 const FLOOR = 10 ** (-45 / 10);
-/** Frames whose energy is this far below the loudest are not speech, for means and scales. */
+/** Frames this far below the loudest do not count as speech for means and scales. */
 const ACTIVE_DB = 30;
-/** Nor are those that are not this much louder than the quietest tenth: the noise of the line. */
+/** Nor do frames that are not this much above the quietest tenth, the line's noise. */
 const ABOVE_NOISE = 10 ** (5 / 10);
 
 const dct = Array.from({ length: CEPSTRA }, (_, k) =>
@@ -18,13 +18,13 @@ const dct = Array.from({ length: CEPSTRA }, (_, k) =>
 
 /** Means and scales of an utterance's cepstra. */
 export interface Normaliser {
-  /** The reference of loudness: band energy of the utterance's loud parts. */
+  /** Reference level: band energy of the utterance's loud parts. */
   readonly peak: number;
   readonly mean: Float64Array;
   readonly scale: Float64Array;
 }
 
-/** The band energy that stands for "loud" in these frames: the 95th percentile of frame energy. */
+/** The band energy of loud frames: the 95th percentile of frame energy. */
 export function peakEnergy(mel: Float32Array): number {
   const totals = frameEnergies(mel).sort();
   return Math.max(1e5, totals[Math.floor((totals.length - 1) * 0.95)] ?? 0) / BANDS;
@@ -45,8 +45,7 @@ function cepstra(mel: Float32Array, peak: number): Float64Array {
   const logs = new Float64Array(BANDS);
   for (let frame = 0; frame < frames; frame += 1) {
     for (let band = 0; band < BANDS; band += 1) logs[band] = Math.log((mel[frame * BANDS + band] ?? 0) / peak + FLOOR);
-    for (let k = 0; k < CEPSTRA; k += 1) {
-      const row = dct[k]!;
+    for (const [k, row] of dct.entries()) {
       let sum = 0;
       for (let band = 0; band < BANDS; band += 1) sum += (row[band] ?? 0) * (logs[band] ?? 0);
       out[frame * CEPSTRA + k] = sum;
@@ -55,7 +54,7 @@ function cepstra(mel: Float32Array, peak: number): Float64Array {
   return out;
 }
 
-/** Typical values, mixed in so that a short utterance does not normalise itself away. */
+/** Weight of the typical deviations, which keep a short utterance from normalising itself away. */
 const PRIOR_FRAMES = 30;
 
 /** Means and deviations over the frames that are speech. */
@@ -88,15 +87,15 @@ export function normaliserOf(mel: Float32Array): Normaliser {
   return { peak, mean, scale };
 }
 
-/** Deviations of cepstra seen in synthetic telephone speech; only a prior. */
+/** Deviations of cepstra in synthetic telephone speech, used as a prior. */
 const TYPICAL_DEVIATION = [9.7, 4.0, 3.7, 3.1, 2.3, 1.8, 1.6, 1.5, 1.3, 1.2, 1.0, 0.9, 0.9];
-/** Loudness says less about which word it is than shape does. */
+/** Loudness identifies words less well than spectral shape does. */
 const ENERGY_WEIGHT = 0.6;
 const SLOPE_GAIN = 2.2;
 const CURVE_GAIN = 3;
 
 /**
- * What the models see: normalised cepstra, slopes, curvature; `FEATURES` values a frame.
+ * The features the models are trained on: normalised cepstra, slopes and curvature; `FEATURES` values a frame.
  * @param mel band energies, `BANDS` a frame
  */
 export function features(mel: Float32Array, norm: Normaliser): Float32Array {

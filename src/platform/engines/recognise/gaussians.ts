@@ -1,18 +1,19 @@
 import type { GaussianSet } from './acoustic-model.ts';
 import { FEATURES } from './features.ts';
 
-/** Frames that belong to one state (or to all of speech): pairs of utterance and frame. */
+/** The training frames of one state, as pairs of utterance and frame. */
 export interface FramePool {
   readonly utterances: readonly Float32Array[];
   readonly utterance: number[];
   readonly frame: number[];
 }
 
+const NO_FRAMES = new Float32Array(0);
 const EM_ROUNDS = 3;
-/** A component needs at least this many frames for a variance of its own. */
+/** A component needs at least this many frames. */
 const MIN_FRAMES = 12;
 
-/** Fits one mixture to each pool by splitting and reassigning (hard EM). Empty pools get the global Gaussian. */
+/** Fits a mixture to each pool by splitting and reassigning (hard EM). Empty pools get the global Gaussian. */
 export function fitGaussians(pools: readonly FramePool[], components: number, floorShare: number): GaussianSet {
   const size = pools.length * components;
   const set = {
@@ -33,7 +34,7 @@ function globalVariance(pools: readonly FramePool[]): Float64Array {
   let count = 0;
   for (const pool of pools) {
     for (let i = 0; i < pool.frame.length; i += 1) {
-      const frames = pool.utterances[pool.utterance[i] ?? 0]!;
+      const frames = pool.utterances[pool.utterance[i] ?? 0] ?? NO_FRAMES;
       const at = (pool.frame[i] ?? 0) * FEATURES;
       for (let d = 0; d < FEATURES; d += 1) {
         const value = frames[at + d] ?? 0;
@@ -60,7 +61,7 @@ function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float
     }
   }
 
-  /** The components with most frames become two each, apart by most of a deviation. */
+  /** Splits the components with the most frames into two, 0.8 deviations apart. */
   function split(howMany: number): void {
     const counts = new Uint32Array(used);
     for (let i = 0; i < total; i += 1) counts[owner[i] ?? 0] = (counts[owner[i] ?? 0] ?? 0) + 1;
@@ -81,7 +82,7 @@ function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float
 
   function assign(): void {
     for (let i = 0; i < total; i += 1) {
-      const frames = pool.utterances[pool.utterance[i] ?? 0]!;
+      const frames = pool.utterances[pool.utterance[i] ?? 0] ?? NO_FRAMES;
       const x = (pool.frame[i] ?? 0) * FEATURES;
       let best = -Infinity;
       for (let c = 0; c < used; c += 1) {
@@ -104,7 +105,7 @@ function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float
     const sums = new Float64Array(used * FEATURES);
     const squares = new Float64Array(used * FEATURES);
     for (let i = 0; i < total; i += 1) {
-      const frames = pool.utterances[pool.utterance[i] ?? 0]!;
+      const frames = pool.utterances[pool.utterance[i] ?? 0] ?? NO_FRAMES;
       const x = (pool.frame[i] ?? 0) * FEATURES;
       const at = (owner[i] ?? 0) * FEATURES;
       counts[owner[i] ?? 0] = (counts[owner[i] ?? 0] ?? 0) + 1;
@@ -122,7 +123,7 @@ function fitPool(pool: FramePool, set: GaussianSet, first: number, global: Float
       for (let d = 0; d < FEATURES; d += 1) {
         const mean = count === 0 ? 0 : (sums[c * FEATURES + d] ?? 0) / count;
         const own = count === 0 ? (global[d] ?? 0) : Math.max(0, (squares[c * FEATURES + d] ?? 0) / count - mean * mean);
-        // Few frames: lean on the global variance.
+        // With few frames the global variance dominates.
         const smoothed = (own * count + (global[d] ?? 0) * 0.5 * MIN_FRAMES) / (count + MIN_FRAMES);
         const variance = Math.max((global[d] ?? 0) * floorShare, smoothed);
         means[to + d] = mean;

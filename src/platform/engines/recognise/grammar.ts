@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { OffhookError } from '../../../kernel/errors.ts';
 
-/** What may be said, as a tree. A word with underscores is spoken and modelled as one. */
+/** What may be said, as a tree. A word with underscores is spoken and modelled as one word. */
 export type Expression =
   | { readonly type: 'word'; readonly word: string }
   | { readonly type: 'rule'; readonly name: string }
@@ -19,7 +19,7 @@ export interface Grammar {
 const fileSchema = z.strictObject({
   language: z.string().min(2),
   start: z.string(),
-  /** One alternative a line. */
+  /** One alternative per line. */
   rules: z.record(z.string(), z.string()),
 });
 
@@ -43,7 +43,7 @@ export function readGrammar(yaml: string): Grammar {
   return { language, start, rules };
 }
 
-/** Every rule name is known and no rule contains itself. */
+/** @throws VocabularyError for an unknown rule name, or a rule that contains itself */
 function checkReferences(rules: ReadonlyMap<string, Expression>, start: string): void {
   const open: string[] = [];
   const done = new Set<string>();
@@ -83,19 +83,23 @@ function parseLine(rule: string, line: string): Expression {
     }
     if (tokens[at] !== closing) fail(closing === undefined ? `unexpected ${tokens[at]}` : `missing ${closing}`);
     at += 1;
-    return options.length === 1 ? options[0]! : { type: 'choice', options };
+    const [only, ...others] = options;
+    return only !== undefined && others.length === 0 ? only : { type: 'choice', options };
   };
 
   const sequence = (): Expression => {
     const parts: Expression[] = [];
-    while (at < tokens.length && !['|', ')', ']'].includes(tokens[at]!)) parts.push(item());
-    if (parts.length === 0) fail('an empty alternative');
-    return parts.length === 1 ? parts[0]! : { type: 'sequence', parts };
+    for (let token = tokens[at]; token !== undefined && !['|', ')', ']'].includes(token); token = tokens[at]) {
+      at += 1;
+      parts.push(item(token));
+    }
+    const [only, ...others] = parts;
+    if (only === undefined) return fail('an empty alternative');
+    return others.length === 0 ? only : { type: 'sequence', parts };
   };
 
-  const item = (): Expression => {
-    const token = tokens[at]!;
-    at += 1;
+  /** Parses the item that starts with a token; `at` is behind the token. */
+  const item = (token: string): Expression => {
     let part: Expression;
     if (token === '[') part = { type: 'repeat', part: choice(']'), min: 0, max: 1 };
     else if (token === '(') part = choice(')');

@@ -7,13 +7,13 @@ import { EngineProcess } from '../synth/engine-process.ts';
 import { encodeModel } from './acoustic-model.ts';
 import { phraseWords } from './add-phrases.ts';
 import { seededRandom } from '../../../audio/tone.ts';
-import { hearings } from './training-audio.ts';
+import { trainingUtterance } from './training-audio.ts';
 import { trainingVoices } from './training-plan.ts';
 import { type TrainingUtterance, trainModel } from './train.ts';
 
 const questionSchema = z.object({ id: z.number(), language: z.string(), phrase: z.string() });
 
-// A thread that learns phrases nobody wrote a vocabulary for, one after another: from the same voices as a vocabulary.
+// A thread that trains phrases outside the vocabulary, one at a time, on the voices that vocabularies are trained on.
 const processes = new Map<string, EngineProcess>();
 let last: Promise<void> = Promise.resolve();
 
@@ -38,7 +38,7 @@ async function learn(language: string, phrase: string): Promise<Uint8Array> {
         speed: voice.speed,
         pitch: voice.pitch,
       });
-      utterances.push(hearings(pcm, rateHz, line.words, random));
+      utterances.push(trainingUtterance(pcm, rateHz, line.words, random));
     }
   }
   return encodeModel(trainModel(words, utterances));

@@ -16,9 +16,8 @@ export interface CachedModel {
 }
 
 /**
- * A model for each vocabulary of the folder (`vocabulary.<lang>.yaml`): the one that stands ready beside it, if it was
- * learnt from exactly this vocabulary; else one from the cache, learnt now where that has none for exactly this vocabulary,
- * this code and these synthesizers.
+ * A model for each vocabulary of the folder (`vocabulary.<lang>.yaml`): the shipped one if it was learnt from exactly this vocabulary,
+ * else one from the cache. A model is learnt now when the cache has none for this vocabulary, code and synthesizers.
  * @throws VocabularyError for a file that cannot be read, RecognitionUnavailableError when learning fails
  */
 export async function ensureModels(vocabularyFolder: string, cacheFolder: string, logger: Logger): Promise<CachedModel[]> {
@@ -35,7 +34,7 @@ export async function ensureModels(vocabularyFolder: string, cacheFolder: string
       const hash = createHash('sha256').update(code).update(yaml).digest('hex').slice(0, 24);
       const modelFile = join(cacheFolder, `recogniser-${language}-${hash}.model`);
       if (!existsSync(modelFile)) {
-        logger.info({ language }, 'learning to recognise; kept for the next start');
+        logger.info({ language }, 'training the recogniser; the model is cached for the next start');
         await learnModel(vocabularyFile, modelFile);
       }
       return { language, vocabularyFile, modelFile };
@@ -43,10 +42,10 @@ export async function ensureModels(vocabularyFolder: string, cacheFolder: string
   );
 }
 
-/** What stands beside a ready model: what it was learnt from. */
+/** The file beside a shipped model: hashes of what it was learnt from. */
 const learntFrom = z.object({ vocabulary: z.string(), code: z.string() });
 
-/** The model that was learnt from this vocabulary before it was shipped, if there is one. */
+/** The shipped model of exactly this vocabulary, if there is one. */
 async function readyModel(vocabularyFolder: string, language: string, yaml: string): Promise<string | undefined> {
   const base = join(vocabularyFolder, READY_FOLDER, `recogniser.${language}`);
   if (!existsSync(`${base}.json`)) return undefined;
@@ -54,14 +53,14 @@ async function readyModel(vocabularyFolder: string, language: string, yaml: stri
   return vocabulary === vocabularyHash(yaml) ? `${base}.model` : undefined;
 }
 
-/** Folder of ready models, inside the vocabulary folder; made by `npm run learn`. */
+/** Folder of shipped models, inside the vocabulary folder; made by `npm run learn`. */
 export const READY_FOLDER = 'learnt';
 
 export function vocabularyHash(yaml: string): string {
   return createHash('sha256').update(yaml).digest('hex');
 }
 
-/** The files that decide what a model becomes. */
+/** The source files that determine a model. */
 export const LEARNING = [
   '../acoustics/mel',
   'acoustic-model',
@@ -75,7 +74,7 @@ export const LEARNING = [
   'training-plan',
 ];
 
-/** What a model depends on besides its vocabulary: the code that learns and the synthesizers' versions. */
+/** A hash of what a model depends on besides its vocabulary: the learning code and the synthesizers' versions. */
 async function codeHash(): Promise<string> {
   const hash = createHash('sha256');
   for (const name of LEARNING) hash.update(await readFile(entryFile(import.meta.url, name).path));
@@ -90,7 +89,7 @@ async function codeHash(): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Learns one vocabulary in a thread of its own. @throws RecognitionUnavailableError */
+/** Learns one vocabulary in a thread. @throws RecognitionUnavailableError */
 export function learnModel(vocabularyFile: string, modelFile: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = startWorker(import.meta.url, 'build-worker', { vocabularyFile, modelFile });

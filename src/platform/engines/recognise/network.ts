@@ -1,10 +1,10 @@
 import { type Expression, type Grammar, VocabularyError } from './grammar.ts';
 
-/** The grammar as a deterministic word graph: node 0 is the start. */
+/** A grammar as a deterministic word graph; node 0 is the start. */
 export interface WordNetwork {
   /** Each distinct word once; arcs name them by index. */
   readonly words: readonly string[];
-  /** For each node, what may be said next and where that leads. */
+  /** For each node, the words that may follow and the nodes they lead to. */
   readonly arcs: readonly (readonly { readonly word: number; readonly to: number }[])[];
   /** Whether an utterance may end at the node. */
   readonly final: readonly boolean[];
@@ -12,13 +12,13 @@ export interface WordNetwork {
 
 const MAX_NODES = 5_000;
 
-/** A state of the graph before it is made deterministic. */
+/** A state of the nondeterministic graph; `free` steps need no word. */
 interface State {
   readonly free: State[];
   readonly words: { readonly word: number; readonly to: State }[];
 }
 
-/** @throws VocabularyError when the grammar unfolds into more nodes than we can search */
+/** @throws VocabularyError when the grammar has more nodes than can be searched */
 export function compileNetwork(grammar: Grammar): WordNetwork {
   const words: string[] = [];
   const wordIndex = new Map<string, number>();
@@ -39,7 +39,7 @@ export function compileNetwork(grammar: Grammar): WordNetwork {
         return to;
       }
       case 'rule':
-        return add(from, grammar.rules.get(expression.name)!);
+        return add(from, ruleOf(grammar, expression.name));
       case 'sequence':
         return expression.parts.reduce(add, from);
       case 'choice': {
@@ -60,9 +60,16 @@ export function compileNetwork(grammar: Grammar): WordNetwork {
     }
   };
   const start = newState();
-  // A repeat that starts with "nothing at all" adds a free step to its own start, so the start must not be shared.
-  const end = add(start, grammar.rules.get(grammar.start)!);
+  // A repeat of zero or more adds a free step to its own start, so the start is a state of its own.
+  const end = add(start, ruleOf(grammar, grammar.start));
   return minimise(words, determinise(start, end));
+}
+
+/** @throws VocabularyError; `readGrammar` has checked the names already */
+function ruleOf({ rules }: Grammar, name: string): Expression {
+  const rule = rules.get(name);
+  if (rule === undefined) throw new VocabularyError(`no rule named ${name}`);
+  return rule;
 }
 
 interface Graph {
@@ -94,9 +101,9 @@ function determinise(start: State, end: State): Graph {
   const nodes = [first];
   const nodeOf = new Map([[keyOf(first), 0]]);
   const graph: Graph = { arcs: [], final: [] };
-  for (let index = 0; index < nodes.length; index += 1) {
-    if (index > MAX_NODES) throw new VocabularyError(`the grammar unfolds into more than ${MAX_NODES} nodes`);
-    const node = nodes[index]!;
+  // `nodes` grows while it is walked.
+  for (const node of nodes) {
+    if (graph.arcs.length > MAX_NODES) throw new VocabularyError(`the grammar unfolds into more than ${MAX_NODES} nodes`);
     const targets = new Map<number, State[]>();
     for (const state of node) {
       for (const { word, to } of state.words) targets.set(word, [...(targets.get(word) ?? []), to]);
@@ -105,8 +112,9 @@ function determinise(start: State, end: State): Graph {
     for (const [word, states] of targets) {
       const target = closure(states);
       const key = keyOf(target);
-      if (!nodeOf.has(key)) nodeOf.set(key, nodes.push(target) - 1);
-      arcs.set(word, nodeOf.get(key)!);
+      const known = nodeOf.get(key) ?? nodes.push(target) - 1;
+      nodeOf.set(key, known);
+      arcs.set(word, known);
     }
     graph.arcs.push(arcs);
     graph.final.push(node.has(end));
@@ -114,7 +122,7 @@ function determinise(start: State, end: State): Graph {
   return graph;
 }
 
-/** Joins nodes after which exactly the same may be said (Moore's refinement). */
+/** Merges nodes that allow exactly the same continuations (Moore's algorithm). */
 function minimise(words: readonly string[], graph: Graph): WordNetwork {
   let group = graph.final.map(Number);
   for (let count = 0; ;) {
@@ -122,8 +130,9 @@ function minimise(words: readonly string[], graph: Graph): WordNetwork {
     const next = graph.arcs.map((arcs, node) => {
       const targets = [...arcs].sort((a, b) => a[0] - b[0]).map(([word, to]) => `${word}>${group[to]}`);
       const key = `${group[node]}|${targets.join(' ')}`;
-      if (!keys.has(key)) keys.set(key, keys.size);
-      return keys.get(key)!;
+      const known = keys.get(key) ?? keys.size;
+      keys.set(key, known);
+      return known;
     });
     group = next;
     if (keys.size === count) break;
@@ -132,11 +141,12 @@ function minimise(words: readonly string[], graph: Graph): WordNetwork {
   // Groups are numbered in order of first appearance, so node 0 stays the start.
   const arcs: { word: number; to: number }[][] = [];
   const final: boolean[] = [];
-  graph.arcs.forEach((from, node) => {
-    if (arcs[group[node] ?? 0] !== undefined) return;
-    arcs[group[node] ?? 0] = [...from].map(([word, to]) => ({ word, to: group[to] ?? 0 }));
-    final[group[node] ?? 0] = graph.final[node]!;
-  });
+  for (const [node, from] of graph.arcs.entries()) {
+    const merged = group[node] ?? 0;
+    if (arcs[merged] !== undefined) continue;
+    arcs[merged] = [...from].map(([word, to]) => ({ word, to: group[to] ?? 0 }));
+    final[merged] = graph.final[node] === true;
+  }
   return { words, arcs, final };
 }
 

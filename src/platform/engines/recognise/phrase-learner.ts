@@ -2,32 +2,32 @@ import type { Worker } from 'node:worker_threads';
 import { z } from 'zod';
 import type { Logger } from '../../../observability/logger.ts';
 
-/** Learning one takes a second of processor or two. */
+/** Learning a phrase takes one or two seconds of CPU. */
 export const MOST_LEARNT_PHRASES = 50;
 const MOST_LETTERS = 60;
 
-/** Whether the synthesizers of a language can say a phrase, so that its sounds can be learnt. */
+/** Whether the synthesizers of a language can speak a phrase, so that it can be learnt. */
 export function canBeLearnt(language: string, phrase: string): boolean {
   if (phrase.length > MOST_LETTERS || !/[\p{L}\p{N}]/u.test(phrase)) return false;
   return language !== 'en' || /^[\p{Script=Latin}\p{M}\p{N}\p{P}\s]+$/u.test(phrase);
 }
 
-/** Models kept, some 20 kB a word. */
+/** Models cached, some 20 kB a word. */
 const MOST_KEPT = 500;
 
 const answerSchema = z.object({ id: z.number(), model: z.instanceof(Uint8Array).optional(), reason: z.string().optional() });
 
-/** A phrase with the bytes of a model of its words. */
+/** A phrase with the encoded model of its words. */
 export interface LearntPhrase {
   readonly phrase: string;
   readonly model: Uint8Array;
 }
 
-/** Learns how phrases sound, each once, in a thread that starts with the first one. */
+/** Trains models of phrases, each once, in a thread that starts with the first one. */
 export class PhraseLearner implements Disposable {
   readonly #startThread: () => Worker;
   readonly #logger: Logger;
-  /** By language and phrase; the one asked for longest ago first. */
+  /** By language and phrase, the least recently used first. */
   readonly #kept = new Map<string, Promise<LearntPhrase | undefined>>();
   readonly #waiting = new Map<number, (model: Uint8Array | undefined) => void>();
   #thread: Worker | undefined;
@@ -38,7 +38,7 @@ export class PhraseLearner implements Disposable {
     this.#logger = logger;
   }
 
-  /** @returns undefined when no voice can say it, or the thread ended */
+  /** @returns undefined when no voice can speak it, or the thread ended */
   learn(language: string, phrase: string): Promise<LearntPhrase | undefined> {
     const key = `${language} ${phrase}`;
     const known = this.#kept.get(key);

@@ -1,10 +1,10 @@
 import { OffhookError } from '../../../kernel/errors.ts';
 
-/** A recogniser of many streams at once; each stream is one realtime session or one file. */
+/** Recognises many streams at once, each a realtime session or a file; the port of every recognition engine. */
 export interface RecognitionEngine {
-  /** Languages that are recognised; `auto` runs all vocabularies and takes the best. */
+  /** Languages that are recognised; `auto` tries all vocabularies and takes the best result. */
   readonly languages: readonly string[];
-  /** Those of `languages` that a model of the user's hears; the others have a closed vocabulary. */
+  /** Those of `languages` with a model of the user's; the others have a closed vocabulary. */
   readonly modelLanguages?: readonly string[];
   /** @throws UnknownLanguageError for a language that is neither in `languages` nor `auto` */
   open(options: RecognitionOptions, listener: (event: RecognitionEngineEvent) => void): RecognitionStream;
@@ -14,34 +14,34 @@ export interface RecognitionEngine {
 export interface RecognitionOptions {
   readonly language: string;
   readonly rateHz: number;
-  /** Shift what is likely; the built-in recogniser learns how those outside its vocabulary sound. */
+  /** Phrases made more likely. The built-in recogniser learns those outside its vocabulary. */
   readonly boostPhrases: readonly string[];
-  /** Can be heard as boosted ones can, and are no likelier than others. */
+  /** Phrases that can be recognised without being made more likely. */
   readonly listedPhrases?: readonly string[];
-  /** How long a commit waits for phrases that are being learnt: 3 s when absent. */
+  /** Longest wait of a commit for phrases that are being learnt: 3 s when absent. */
   readonly learningWaitMs?: number;
-  /** How strongly they shift it: 10 when absent, 0 for not at all. */
+  /** Strength of the boost: 10 when absent, 0 for none. */
   readonly boostWeight?: number | undefined;
 }
 
 export type RecognitionEngineEvent =
   | { readonly type: 'partial'; readonly text: string }
-  /** The engine's own endpoint, after long silence or at the cap on one utterance. */
+  /** An utterance the engine ended itself: after a long silence, or at its longest length. */
   | { readonly type: 'segment'; readonly result: RecognitionResult };
 
 export interface RecognitionStream {
-  /** Any number of samples at the declared rate; copied. */
+  /** Any number of samples at the stream's rate; copied. */
   push(pcm: Int16Array): void;
   /**
-   * Finalises what was pushed since the last commit or segment.
-   * @returns its utterances in order, at least one; text '' for one that was not understood
+   * Recognises the audio since the last commit or segment.
+   * @returns its utterances in order, at least one; text '' for one that was not recognised
    * @throws RecognitionUnavailableError when the engine's worker died or the stream is closed
    */
   commit(): Promise<readonly RecognitionResult[]>;
   close(): void;
 }
 
-/** The utterances that were understood; where none was, the last one, so that something answers the commit. */
+/** The recognised utterances; the last one when none was, so that every commit has an answer. */
 export function answersOf(utterances: readonly RecognitionResult[]): readonly RecognitionResult[] {
   const understood = utterances.filter(({ text }) => text !== '');
   return understood.length > 0 ? understood : utterances.slice(-1);
@@ -65,7 +65,7 @@ export interface RecognisedWord {
   readonly confidence: number;
 }
 
-/** The recogniser's worker died, or the stream is closed. */
+/** The recogniser's thread ended, or the stream is closed. */
 export class RecognitionUnavailableError extends OffhookError {
   readonly code = 'OFFHOOK_RECOGNITION_UNAVAILABLE';
   readonly retryable = true;

@@ -20,11 +20,11 @@ import type { FromWorker, ToWorker } from './worker-protocol.ts';
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
 const START_DEADLINE_MS = 20_000;
 const COMMIT_DEADLINE_MS = 15_000;
-/** A commit waits so long for phrases that are being learnt; then it is answered without them, and later ones with them. */
+/** A commit waits this long for phrases that are being learnt; later commits get the phrases that come too late for it. */
 const LEARNING_WAIT_MS = 3_000;
 
 /**
- * Starts the embedded recogniser: learns (or loads) every vocabulary and opens one worker thread for all streams.
+ * Starts the built-in recogniser: loads (or learns) every vocabulary, and starts one thread for all streams.
  * @throws VocabularyError, RecognitionUnavailableError
  */
 export async function startRecogniser(options: {
@@ -51,13 +51,13 @@ export interface RecogniserOptions {
   readonly languages: readonly string[];
   /** Starts a thread that speaks the worker protocol. */
   readonly startThread: () => Worker;
-  /** Learns phrases that are not in the vocabulary; without it boosting shifts known words alone. */
+  /** Learns phrases outside the vocabulary; without it boosting affects known words only. */
   readonly learner?: PhraseLearner | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A recogniser in a thread of its own, which is started again when it dies. */
+/** A recogniser in a thread that is restarted, with back-off, when it ends. */
 export class Recogniser implements RecognitionEngine {
   readonly languages: readonly string[];
   readonly #startThread: () => Worker;
@@ -79,10 +79,10 @@ export class Recogniser implements RecognitionEngine {
     this.#logger = logger;
   }
 
-  /** @throws RecognitionUnavailableError when the thread does not get ready; the log has its reason */
+  /** @throws RecognitionUnavailableError when the thread does not get ready; the log has the reason */
   async start(): Promise<void> {
     const worker = this.#startThread();
-    worker.on('error', (error) => this.#logger.error({ error }, 'recogniser failed'));
+    worker.on('error', (error) => this.#logger.error({ error }, 'recogniser thread failed'));
     worker.once('exit', () => this.#died(worker));
     const deadline = this.#clock.after(START_DEADLINE_MS, () => void worker.terminate());
     const [message] = (await Promise.race([once(worker, 'message'), once(worker, 'exit').then(() => [{ type: 'failed' }])])) as [
@@ -118,10 +118,10 @@ export class Recogniser implements RecognitionEngine {
     const learner = this.#learner;
     if (learner === undefined) return stream;
     const wanted = [...new Set([...boostPhrases, ...listedPhrases])].slice(0, MOST_LEARNT_PHRASES);
-    for (const heard of language === 'auto' ? this.languages : [language]) {
-      const phrases = wanted.filter((phrase) => canBeLearnt(heard, phrase));
+    for (const spoken of language === 'auto' ? this.languages : [language]) {
+      const phrases = wanted.filter((phrase) => canBeLearnt(spoken, phrase));
       if (phrases.length === 0) continue;
-      stream.extend(heard, Promise.all(phrases.map((phrase) => learner.learn(heard, phrase))));
+      stream.extend(spoken, Promise.all(phrases.map((phrase) => learner.learn(spoken, phrase))));
     }
     return stream;
   }
@@ -139,7 +139,7 @@ export class Recogniser implements RecognitionEngine {
     if (this.#closed) return;
     const delayMs = backoffDelayMs(RESTART, this.#failures, Math.random());
     this.#failures += 1;
-    this.#logger.warn({ delayMs }, 'recogniser ended, starting again');
+    this.#logger.warn({ delayMs }, 'recogniser thread ended, restarting');
     this.#restart = this.#clock.after(delayMs, () => {
       this.start().catch(() => undefined);
     });
@@ -167,11 +167,11 @@ class Stream implements RecognitionStream {
   readonly #forget: () => void;
   readonly #learningWaitMs: number;
   readonly #commits: PendingCommit[] = [];
-  /** Languages whose phrases are being learnt, and what waits for them. */
+  /** Languages whose phrases are being learnt, and the messages held back meanwhile. */
   #learning = 0;
   readonly #held: ToWorker[] = [];
   readonly #deadlines: Timer[] = [];
-  /** Why nothing more comes, once that is so. */
+  /** The reason the stream ended. */
   #over: string | undefined;
 
   constructor(
@@ -190,7 +190,7 @@ class Stream implements RecognitionStream {
     this.#learningWaitMs = learningWaitMs;
   }
 
-  /** Audio goes on while phrases are learnt; a commit, and all that comes after it, waits for them. */
+  /** Audio is passed on while phrases are learnt; a commit and everything after it waits for them. */
   extend(language: string, learnt: Promise<readonly (LearntPhrase | undefined)[]>): void {
     this.#learning += 1;
     let waiting = true;
@@ -216,7 +216,7 @@ class Stream implements RecognitionStream {
   }
 
   push(pcm: Int16Array): void {
-    // The message is a copy; one that is held is not.
+    // Posting copies the samples; a message held back needs a copy of its own.
     if (this.#over === undefined) this.#send({ type: 'push', stream: this.#id, pcm: this.#held.length > 0 ? pcm.slice() : pcm });
   }
 
@@ -254,14 +254,14 @@ class Stream implements RecognitionStream {
     }
   }
 
-  /** The thread has the session until it is told. */
+  /** Ends the stream here and its session in the thread. */
   #leave(reason: string): void {
     if (this.#over !== undefined) return;
     this.#post({ type: 'close', stream: this.#id });
     this.fail(reason);
   }
 
-  /** The thread has no session of it, or none any more. */
+  /** Ends a stream that has no session in the thread any more. */
   fail(reason: string): void {
     this.#over ??= reason;
     this.#held.length = 0;

@@ -1,4 +1,4 @@
-import { type AcousticModel, logLikelihood, SILENCE_STATE, SKIP, STAY, STEP } from './acoustic-model.ts';
+import { type AcousticModel, logLikelihood, SILENCE_STATE, SKIP, STAY, STEP, wordStatesOf } from './acoustic-model.ts';
 import type { WordNetwork } from './network.ts';
 
 /** A word of a hypothesis; frames count from the start of the search, the end is not included. */
@@ -16,12 +16,12 @@ export interface Hypothesis {
   readonly score: number;
 }
 
-/** What a new word costs, in log likelihood: keeps noise from being read as many short words. */
+/** Cost of a new word in log likelihood: keeps noise from being recognised as many short words. */
 const WORD_PENALTY = -25;
-/** Paths this far below the best of a frame are given up. */
+/** Beam: paths this far below the best of a frame are dropped. */
 const BEAM = 180;
 
-/** Where a word ended, and the path before it. */
+/** The end of a word on a path; `before` is the index of the word end before it. */
 interface WordEnd {
   readonly word: number;
   readonly startFrame: number;
@@ -31,8 +31,8 @@ interface WordEnd {
 }
 
 /**
- * Frame-synchronous Viterbi search for the likeliest path through the word network: one token a state, words joined with
- * optional silence. Memory grows with frames; start a new search for a new utterance.
+ * Frame-synchronous Viterbi search for the likeliest path through the word network: one token per state, optional silence between words.
+ * Memory grows with the frames: start a new search for each utterance.
  */
 export class Search {
   readonly #model: AcousticModel;
@@ -54,14 +54,14 @@ export class Search {
   #best = 0;
   #frame = 0;
 
-  /** @param bonus added to a word's first step: a shift of what is likely, by word index */
+  /** @param bonus log likelihood added to a word, by its index */
   constructor(model: AcousticModel, network: WordNetwork, bonus: (word: number) => number = () => 0) {
     this.#model = model;
     this.#network = network;
     let at = 0;
     network.arcs.forEach((arcs, from) => {
       for (const { word, to } of arcs) {
-        const { first, count } = model.wordStates[word]!;
+        const { first, count } = wordStatesOf(model, word);
         this.#arcs.push({ from, to, word, first, count, at, bonus: WORD_PENALTY + bonus(word) });
         at += count;
       }
@@ -98,8 +98,7 @@ export class Search {
       nextScores[node] = score + STEP;
       exits[node] = -1;
     }
-    for (let index = 0; index < this.#arcs.length; index += 1) {
-      const arc = this.#arcs[index]!;
+    for (const [index, arc] of this.#arcs.entries()) {
       const entry = (this.#nodeScores[arc.from] ?? 0) + arc.bonus;
       if ((this.#arcBest[index] ?? 0) < threshold && entry < threshold) {
         if ((this.#arcBest[index] ?? 0) > -Infinity) scores.fill(-Infinity, arc.at, arc.at + arc.count);
@@ -151,7 +150,7 @@ export class Search {
     this.#enterNodes(best - BEAM);
   }
 
-  /** Each node's best arrival becomes the token that its words start from. */
+  /** Makes each node's best arrival the token that its next words start from. */
   #enterNodes(threshold: number): void {
     for (let node = 0; node < this.#nextScores.length; node += 1) {
       const arc = this.#nextBefores[node] ?? 0;
@@ -163,10 +162,16 @@ export class Search {
         this.#nextScores[node] = -Infinity;
         continue;
       }
-      const score = this.#nextScores[node] ?? 0;
-      const { word, at, count } = this.#arcs[arc]!;
-      const last = at + count - 1;
-      const end = { word, startFrame: this.#starts[last] ?? 0, endFrame: this.#frame, score, before: this.#befores[last] ?? 0 };
+      const entered = this.#arcs[arc];
+      if (entered === undefined) continue;
+      const last = entered.at + entered.count - 1;
+      const end = {
+        word: entered.word,
+        startFrame: this.#starts[last] ?? 0,
+        endFrame: this.#frame,
+        score: this.#nextScores[node] ?? 0,
+        before: this.#befores[last] ?? 0,
+      };
       this.#nextBefores[node] = this.#ends.push(end) - 1;
     }
     [this.#nodeScores, this.#nextScores] = [this.#nextScores, this.#nodeScores];
@@ -194,12 +199,12 @@ export class Search {
 
   /**
    * The best paths so far, best first, no two with the same words.
-   * @param complete only paths that end where an utterance may end; else wherever the best one stands
+   * @param complete only paths that end where an utterance may end
    */
   hypotheses(complete: boolean, most: number): Hypothesis[] {
     const found: { before: number; score: number }[] = [];
     for (let node = 0; node < this.#nodeScores.length; node += 1) {
-      if (complete && !this.#network.final[node]!) continue;
+      if (complete && this.#network.final[node] !== true) continue;
       found.push({ before: this.#nodeBefores[node] ?? 0, score: this.#nodeScores[node] ?? 0 });
       found.push({ before: this.#silenceBefores[node] ?? 0, score: this.#silenceScores[node] ?? 0 });
     }
@@ -215,10 +220,9 @@ export class Search {
 
   #trace(from: number): FoundWord[] {
     const words: FoundWord[] = [];
-    for (let at = from; at >= 0;) {
-      const { before, ...word } = this.#ends[at]!;
+    for (let end = this.#ends[from]; end !== undefined; end = this.#ends[end.before]) {
+      const { before: _before, ...word } = end;
       words.push(word);
-      at = before;
     }
     return words.reverse();
   }

@@ -1,44 +1,41 @@
 import { Resampler } from '../../../audio/resample.ts';
 import type { RecognitionResult } from './port.ts';
 import type { AcousticModel } from './acoustic-model.ts';
-import { extendEar } from './add-phrases.ts';
+import { addPhrases } from './add-phrases.ts';
 import { features, normaliserOf } from './features.ts';
-import { MAX_GAP, boostOf, type Ear, nothing, textOf, understand, type Understanding } from './decode.ts';
+import { boostBonus, type Decoded, decodeUtterance, emptyResult, MAX_GAP, type RecognitionModel, textOf } from './decode.ts';
+import type { SessionEvent } from './worker-protocol.ts';
 import { BANDS, FRAME_S, HOP, MelBank, RATE_HZ, Spectrum, WINDOW } from '../acoustics/mel.ts';
 import { Search } from './search.ts';
-import { canBeSpeech, isVoiced, SpeechSpan } from './speech-detection.ts';
+import { canBeSpeech, isVoiced, SpeechDetector } from './speech-detection.ts';
 
-/** Frames kept before speech, and round it when it is understood: 0.3 s. */
+/** Frames before and after speech that are decoded with it: 0.3 s. */
 const MARGIN = 20;
-/** Frames from one partial to the next while there is speech: 180 ms. */
+/** Frames between partials during speech: 180 ms. */
 const PARTIAL_EVERY = 12;
-/** Slopes look this far ahead, so the newest frames wait. */
+/** Slopes need this many frames ahead, so that the newest frames wait. */
 const LOOK_AHEAD = 4;
-/** Partials at which the search starts over: by then the utterance's level and means are known better. */
+/** Partials at which the search restarts, with a better estimate of the utterance's level and means. */
 const RESTARTS = new Set([3, 8]);
-/** Silence after which an utterance ends by itself: 2 s. */
+/** Silence that ends an utterance: 2 s. */
 const ENDPOINT_FRAMES = Math.round(2 / FRAME_S);
-/** A silence this long inside a turn may part two utterances: 150 ms, longer than the closure of a p, t or k. */
+/** A silence this long inside a turn may separate two utterances: 150 ms, longer than the closure of a p, t or k. */
 const LEAST_PAUSE = 10;
-/** Log likelihood that two utterances must win over one: pauses inside a sentence won up to 62, between sentences from 81 on. */
+/** Log likelihood by which two utterances must beat one. Measured: up to 62 for pauses inside a sentence, 81 and more between sentences. */
 const CUT_COST = 75;
-/** A turn is halved this often, so that the time to understand it stays bounded. */
+/** Depth of the division of a turn, so that decoding time stays bounded. */
 const MOST_CUTS_DEEP = 3;
-/** An utterance is cut here whatever happens, so that memory and the time to understand it stay bounded: 20 s. */
+/** Longest utterance, so that memory and decoding time stay bounded: 20 s. */
 const MAX_FRAMES = Math.round(20 / FRAME_S);
 
 export interface SessionOptions {
-  readonly ears: readonly Ear[];
+  readonly models: readonly RecognitionModel[];
   readonly rateHz: number;
   readonly boostPhrases: readonly string[];
   readonly boostWeight?: number | undefined;
 }
 
-export type SessionEvent =
-  | { readonly type: 'partial'; readonly text: string }
-  | { readonly type: 'segment'; readonly result: RecognitionResult };
-
-/** Frames of a turn: sound from `first` to `end`, and how far the silence round it reaches. */
+/** Frames of a turn: sound from `first` to `end`, with the silence around it from `from` to `to`. */
 interface Part {
   readonly first: number;
   readonly end: number;
@@ -46,24 +43,24 @@ interface Part {
   readonly to: number;
 }
 
-/** A part understood: its utterances in order, how many frames of sound it has, and the log likelihood they lose. */
+/** A decoded part: its utterances in order, its frames of sound, and the log likelihood lost. */
 interface Utterances {
   readonly results: readonly RecognitionResult[];
   readonly frames: number;
   readonly lost: number;
 }
 
-/** One stream of audio: finds speech in it, follows it, understands it. All of it synchronous. */
+/** One stream of audio: detects speech, emits partials, decodes utterances. Synchronous. */
 export class Session {
   readonly #options: SessionOptions;
-  #ears: readonly Ear[];
+  #models: readonly RecognitionModel[];
   #bonuses: readonly ((word: number) => number)[];
   readonly #emit: (event: SessionEvent) => void;
   readonly #resampler: Resampler | undefined;
   readonly #spectrum = new Spectrum();
   readonly #bank = new MelBank();
-  readonly #span = new SpeechSpan();
-  /** 8 kHz samples that do not fill a frame yet, with one before for the pre-emphasis. */
+  readonly #speech = new SpeechDetector();
+  /** 8 kHz samples that do not fill a frame yet, after one sample for the pre-emphasis. */
   #samples = new Int16Array(1);
   #mel = new Float32Array(256 * BANDS);
   #voiced = new Uint8Array(256);
@@ -78,20 +75,20 @@ export class Session {
 
   constructor(options: SessionOptions, emit: (event: SessionEvent) => void) {
     this.#options = options;
-    this.#ears = options.ears;
-    this.#bonuses = this.#bonusesOf(options.ears);
+    this.#models = options.models;
+    this.#bonuses = this.#bonusesOf(options.models);
     this.#emit = emit;
     this.#resampler = options.rateHz === RATE_HZ ? undefined : new Resampler(options.rateHz, RATE_HZ);
   }
 
-  #bonusesOf(ears: readonly Ear[]): ((word: number) => number)[] {
-    return ears.map((ear) => boostOf(ear, this.#options.boostPhrases, this.#options.boostWeight));
+  #bonusesOf(models: readonly RecognitionModel[]): ((word: number) => number)[] {
+    return models.map((model) => boostBonus(model, this.#options.boostPhrases, this.#options.boostWeight));
   }
 
-  /** From here on phrases can be heard that are not in the language's vocabulary. */
+  /** Adds phrases outside the language's vocabulary from now on. */
   extend(language: string, phrases: readonly AcousticModel[]): void {
-    this.#ears = this.#ears.map((ear) => (ear.language === language ? extendEar(ear, phrases) : ear));
-    this.#bonuses = this.#bonusesOf(this.#ears);
+    this.#models = this.#models.map((model) => (model.language === language ? addPhrases(model, phrases) : model));
+    this.#bonuses = this.#bonusesOf(this.#models);
     this.#searches = [];
   }
 
@@ -106,11 +103,11 @@ export class Session {
   }
 
   /**
-   * Understands what was heard since the last commit or segment.
-   * @returns its utterances in order, refused ones with text ''; at least one
+   * Decodes the audio since the last commit or segment.
+   * @returns its utterances in order, at least one; text '' for a rejected one
    */
   commit(): readonly RecognitionResult[] {
-    const results = this.#understand();
+    const results = this.#decode();
     this.#reset();
     return results;
   }
@@ -120,39 +117,36 @@ export class Session {
       const mel = new Float32Array(this.#mel.length * 2);
       mel.set(this.#mel);
       this.#mel = mel;
-      [this.#voiced, this.#sound] = [this.#voiced, this.#sound].map((flags) => {
-        const larger = new Uint8Array(flags.length * 2);
-        larger.set(flags);
-        return larger;
-      }) as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
+      this.#voiced = doubled(this.#voiced);
+      this.#sound = doubled(this.#sound);
     }
     const offset = this.#frames * BANDS;
     this.#bank.apply(this.#spectrum.compute(samples, at), this.#mel, offset);
     this.#voiced[this.#frames] = isVoiced(samples, at) ? 1 : 0;
     this.#frames += 1;
     let energy = 0;
-    for (let band = 0; band < BANDS; band += 1) energy += this.#mel[offset + band] ?? 0;
-    const speech = this.#span.add(energy);
-    this.#sound[this.#frames - 1] = this.#span.sound ? 1 : 0;
+    for (const band of this.#mel.subarray(offset, offset + BANDS)) energy += band;
+    const speech = this.#speech.add(energy);
+    this.#sound[this.#frames - 1] = this.#speech.sound ? 1 : 0;
     if (!speech) this.#dropBeforeSpeech();
-    else if (this.#span.silentFrames >= ENDPOINT_FRAMES || this.#frames >= MAX_FRAMES) this.#endByItself();
-    else if (this.#frames - this.#searched >= PARTIAL_EVERY + LOOK_AHEAD && this.#span.silentFrames < MARGIN) this.#partial();
+    else if (this.#speech.silentFrames >= ENDPOINT_FRAMES || this.#frames >= MAX_FRAMES) this.#endByItself();
+    else if (this.#frames - this.#searched >= PARTIAL_EVERY + LOOK_AHEAD && this.#speech.silentFrames < MARGIN) this.#partial();
   }
 
   #dropBeforeSpeech(): void {
     const extra = this.#frames - 2 * MARGIN;
-    // In blocks, so that the copy is rare.
+    // In blocks, since each drop copies the rest.
     if (extra < 2 * MARGIN) return;
     this.#mel.copyWithin(0, extra * BANDS, this.#frames * BANDS);
     this.#voiced.copyWithin(0, extra, this.#frames);
     this.#sound.copyWithin(0, extra, this.#frames);
     this.#frames -= extra;
     this.#before += extra;
-    this.#span.dropped(extra);
+    this.#speech.dropped(extra);
   }
 
   #partial(): void {
-    const from = Math.max(0, (this.#span.firstFrame ?? 0) - MARGIN);
+    const from = Math.max(0, (this.#speech.firstFrame ?? 0) - MARGIN);
     const mel = this.#mel.subarray(from * BANDS, this.#frames * BANDS);
     if (!canBeSpeech(mel, this.#voiced.subarray(from, this.#frames))) {
       this.#searched = Math.max(this.#searched, this.#frames - LOOK_AHEAD);
@@ -162,7 +156,7 @@ export class Session {
     const frames = features(mel, normaliserOf(mel));
     this.#partials += 1;
     if (this.#searches.length === 0 || RESTARTS.has(this.#partials)) {
-      this.#searches = this.#ears.map((ear, index) => new Search(ear.model, ear.network, this.#bonuses[index]));
+      this.#searches = this.#models.map(({ model, network }, index) => new Search(model, network, this.#bonuses[index]));
       this.#searched = from;
     }
     const until = this.#frames - LOOK_AHEAD;
@@ -170,31 +164,31 @@ export class Session {
       for (const search of this.#searches) search.step(frames, frame - from);
     }
     this.#searched = until;
-    const best = this.#searches
-      .map((search, index) => ({ ear: this.#ears[index]!, hypothesis: search.hypotheses(false, 1)[0] }))
-      .sort((a, b) => (b.hypothesis?.score ?? -Infinity) - (a.hypothesis?.score ?? -Infinity))[0];
-    const text = best?.hypothesis === undefined ? '' : textOf(best.ear, best.hypothesis);
+    const [best] = this.#models
+      .flatMap((model, index) => (this.#searches[index]?.hypotheses(false, 1) ?? []).map((hypothesis) => ({ model, hypothesis })))
+      .sort((a, b) => b.hypothesis.score - a.hypothesis.score);
+    const text = best === undefined ? '' : textOf(best.model, best.hypothesis);
     if (text !== '') this.#emit({ type: 'partial', text });
   }
 
   #endByItself(): void {
-    const results = this.#understand();
+    const results = this.#decode();
     this.#reset();
     for (const result of results) if (result.text !== '') this.#emit({ type: 'segment', result });
   }
 
-  #understand(): readonly RecognitionResult[] {
-    const first = this.#span.firstFrame;
-    if (first === undefined) return [this.#refusal()];
-    return this.#utterances({ first, end: this.#span.endFrame, from: 0, to: this.#frames }, MOST_CUTS_DEEP).results;
+  #decode(): readonly RecognitionResult[] {
+    const first = this.#speech.firstFrame;
+    if (first === undefined) return [this.#nothing()];
+    return this.#utterances({ first, end: this.#speech.endFrame, from: 0, to: this.#frames }, MOST_CUTS_DEEP).results;
   }
 
   /**
-   * Understands a part as one utterance, or as two with a pause between, whichever fits its sound better: two sentences
-   * may stand in a turn, a sentence may have pauses, and what is beside a sentence may be no words at all.
+   * Decodes a part as one utterance, or as two with a pause between, whichever fits the audio better. A turn may hold two sentences, a
+   * sentence may have pauses, and sound beside a sentence may be no words.
    */
   #utterances(part: Part, cutsLeft: number): Utterances {
-    const { result, lost, allowed } = this.#understandPart(part);
+    const { result, lost, allowed } = this.#decodePart(part);
     const pause = cutsLeft === 0 ? undefined : longestPause(this.#sound.subarray(part.first, part.end), LEAST_PAUSE);
     if (pause === undefined) {
       const frames = part.end - part.first;
@@ -210,40 +204,47 @@ export class Session {
     return understood && apart.lost < together.lost ? apart : together;
   }
 
-  #understandPart(part: Part): Understanding {
+  #decodePart(part: Part): Decoded {
     const from = Math.max(part.from, part.first - MARGIN);
     const to = Math.min(part.to, part.end + MARGIN);
     const mel = this.#mel.slice(from * BANDS, to * BANDS);
-    if (!canBeSpeech(mel, this.#voiced.subarray(from, to))) return { result: this.#refusal(), allowed: MAX_GAP };
+    if (!canBeSpeech(mel, this.#voiced.subarray(from, to))) return { result: this.#nothing(), allowed: MAX_GAP };
     const startS = (this.#before + from) * FRAME_S;
-    return this.#ears
-      .map((ear, index) => understand(ear, mel, startS, this.#bonuses[index]!))
-      .sort(
-        (a, b) => Number(b.lost !== undefined) - Number(a.lost !== undefined) || b.result.confidence - a.result.confidence,
-      )[0]!;
+    const [best] = this.#models
+      .map((model, index) => decodeUtterance(model, mel, startS, this.#bonuses[index] ?? (() => 0)))
+      .sort((a, b) => Number(b.lost !== undefined) - Number(a.lost !== undefined) || b.result.confidence - a.result.confidence);
+    return best ?? { result: this.#nothing(), allowed: MAX_GAP };
   }
 
-  #refusal(): RecognitionResult {
-    return nothing(this.#ears[0]!.language, this.#before * FRAME_S, (this.#before + this.#frames) * FRAME_S);
+  /** The result for all of the audio when nothing in it is recognised. */
+  #nothing(): RecognitionResult {
+    return emptyResult(this.#models[0]?.language ?? '', this.#before * FRAME_S, (this.#before + this.#frames) * FRAME_S);
   }
 
   #reset(): void {
     this.#before += this.#frames;
     this.#frames = 0;
-    // A long utterance's memory is given back.
+    // Frees the memory of a long utterance.
     if (this.#mel.length > 1_024 * BANDS) {
       this.#mel = new Float32Array(256 * BANDS);
       this.#voiced = new Uint8Array(256);
       this.#sound = new Uint8Array(256);
     }
-    this.#span.reset(0);
+    this.#speech.reset(0);
     this.#searches = [];
     this.#searched = 0;
     this.#partials = 0;
   }
 }
 
-/** The longest run of silent frames between sounds, if one has at least so many. */
+/** The same flags in an array of twice the length. */
+function doubled(flags: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(flags.length * 2);
+  larger.set(flags);
+  return larger;
+}
+
+/** The longest run of silent frames between sounds, if it has at least `least` frames. */
 function longestPause(sound: Uint8Array, least: number): { from: number; to: number } | undefined {
   let longest: { from: number; to: number } | undefined;
   let from = 0;

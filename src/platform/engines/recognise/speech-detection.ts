@@ -1,19 +1,19 @@
 import { frameEnergies } from './features.ts';
 import { RATE_HZ, WINDOW } from '../acoustics/mel.ts';
 
-/** Above the noise floor by this much is sound. */
+/** Energy this far above the noise floor is sound. */
 const ABOVE_FLOOR = 10 ** (9 / 10);
-/** Nothing quieter than this (summed band energy; about -58 dBFS) is sound, however quiet the line. */
+/** Quieter frames are no sound, however quiet the line (summed band energy; about -58 dBFS). */
 const LEAST_ENERGY = 2e6;
-/** The floor rises by this factor a frame (about 3 dB a second) and falls at once. */
+/** Rise of the floor per frame (about 3 dB a second); it falls at once. */
 const RISE = 1.011;
-/** Of the last frames, so many must be sound for speech to start: a click is shorter. */
+/** Of the last 7 frames, 5 must be sound for speech to start: a click is shorter. */
 const START = { of: 7, need: 5 };
-/** The floor starts here so that a line that begins with speech is heard at once (about -50 dBFS). */
+/** Start of the floor (about -50 dBFS): a line that begins with speech is detected at once. */
 const FIRST_FLOOR = 1.2e6;
 
-/** Follows where there is sound, one frame energy at a time. */
-export class SpeechSpan {
+/** Detects where speech starts and ends, from the energy of each frame. */
+export class SpeechDetector {
   #floor = FIRST_FLOOR;
   readonly #recent: boolean[] = [];
   /** Frames since speech started, or undefined before that. */
@@ -43,7 +43,7 @@ export class SpeechSpan {
     return this.#frame - this.endFrame;
   }
 
-  /** Forgets speech, keeps the floor; `kept` frames before now stay countable. */
+  /** Forgets the speech and keeps the floor; counting goes on after `kept` frames. */
   reset(kept: number): void {
     this.firstFrame = undefined;
     this.endFrame = 0;
@@ -51,7 +51,7 @@ export class SpeechSpan {
     this.#recent.length = 0;
   }
 
-  /** Frames dropped from the front of the utterance before speech. */
+  /** Tells that frames before the speech were dropped. */
   dropped(frames: number): void {
     this.#frame -= frames;
   }
@@ -59,15 +59,15 @@ export class SpeechSpan {
 
 /** Pitch of human voices, as lags in samples: 400 to 75 Hz. */
 const LAGS = { from: Math.floor(RATE_HZ / 400), to: Math.ceil(RATE_HZ / 75) };
-/** Correlation of a frame with itself one pitch period later, from which on it counts as voiced. */
+/** A frame is voiced from this correlation with itself one pitch period later. */
 const VOICED = 0.6;
-/** Share of the frames with sound that must be voiced; speech has vowels, a cough and a click have none. */
+/** Share of the frames with sound that must be voiced: speech has vowels, a cough and a click have none. */
 const MIN_VOICED_SHARE = 0.2;
-/** Loud and quiet parts must differ by this much: 10 dB above white noise speech still does, noise and tones do not. */
+/** Least difference of loud and quiet parts. Speech 10 dB above white noise has it, noise and tones have not. */
 const MIN_RANGE_DB = 3.5;
 const SOUND_BELOW_PEAK = 0.01;
 
-/** Whether a frame of 8 kHz samples repeats itself at a pitch that a voice may have. */
+/** Whether a frame of 8 kHz samples is periodic at a pitch of human voices. */
 export function isVoiced(pcm: Int16Array, at: number): boolean {
   const end = Math.min(pcm.length, at + WINDOW);
   for (let lag = LAGS.from; lag <= LAGS.to; lag += 1) {
@@ -86,7 +86,7 @@ export function isVoiced(pcm: Int16Array, at: number): boolean {
 }
 
 /**
- * Whether a sound can be speech at all, whatever the words: it has vowels, and it is not steady.
+ * Whether a sound can be speech, whatever the words: it has vowels, and its level varies.
  * @param mel    band energies of the utterance
  * @param voiced for each of its frames, 1 where `isVoiced`
  */

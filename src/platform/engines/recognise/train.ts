@@ -1,18 +1,27 @@
-import { logLikelihood, type GaussianSet, SILENCE_STATE, SKIP, STAY, STEP, type AcousticModel } from './acoustic-model.ts';
+import {
+  logLikelihood,
+  type GaussianSet,
+  SILENCE_STATE,
+  SKIP,
+  STAY,
+  STEP,
+  type AcousticModel,
+  wordStatesOf,
+} from './acoustic-model.ts';
 import { FEATURES } from './features.ts';
 import { fitGaussians, type FramePool } from './gaussians.ts';
 
 /** One spoken utterance: features and what was said (word indexes). */
 export interface TrainingUtterance {
   readonly frames: Float32Array;
-  /** The same sound, frame for frame, heard through noise or another throat: it shares the alignment. */
+  /** Variants of the same audio, frame for frame, with noise or another vocal tract length; they share its alignment. */
   readonly twins: readonly Float32Array[];
   readonly words: readonly number[];
-  /** For single words: the first and last frame of the sound, for the first guess. */
+  /** For single words: the frames with sound, for the first alignment. */
   readonly active: { readonly from: number; readonly to: number };
 }
 
-/** Frames of speech for each state of a word: half of that is the fastest that can still be followed. */
+/** Frames of speech for each state of a word. Speech twice as fast can still be aligned. */
 const FRAMES_A_STATE = 2.5;
 const STATES = { min: 3, max: 26 };
 /** Components in each round of alignment and estimation. */
@@ -20,8 +29,8 @@ const ROUNDS = [1, 1, 2, 4];
 const VARIANCE_FLOOR = 0.2;
 
 /**
- * Trains word models from utterances whose words are known but not where they are. Every word must also be said alone
- * by at least one voice: that is the first guess.
+ * Trains word models from utterances with known words but unknown times. At least one voice must say every word alone, for the first
+ * alignment.
  */
 export function trainModel(words: readonly string[], utterances: readonly TrainingUtterance[]): AcousticModel {
   const wordStates = layStates(words, utterances);
@@ -48,30 +57,28 @@ function layStates(words: readonly string[], utterances: readonly TrainingUttera
   });
 }
 
-/** Puts frames into pools by state: those of an utterance and of its twins, which come right after it. */
+/** Collects frames by state: those of an utterance, and the same frames of its twins. */
 class Pools {
   readonly pools: FramePool[];
-  readonly #index: number[] = [];
-  readonly #utterances: readonly TrainingUtterance[];
+  /** For each utterance, the indexes of its frames and of its twins' in the pools' `utterances`. */
+  readonly #indexes: number[][] = [];
 
   constructor(count: number, utterances: readonly TrainingUtterance[]) {
     const all: Float32Array[] = [];
-    for (const { frames, twins } of utterances) this.#index.push(all.push(frames, ...twins) - twins.length - 1);
+    for (const { frames, twins } of utterances) this.#indexes.push([frames, ...twins].map((each) => all.push(each) - 1));
     this.pools = Array.from({ length: count }, () => ({ utterances: all, utterance: [], frame: [] }));
-    this.#utterances = utterances;
   }
 
   add(state: number, utterance: number, frame: number): void {
-    const pool = this.pools[state]!;
-    const first = this.#index[utterance] ?? 0;
-    for (let twin = 0; twin <= this.#utterances[utterance]!.twins.length; twin += 1) {
-      pool.utterance.push(first + twin);
-      pool.frame.push(frame);
+    const pool = this.pools[state];
+    for (const index of this.#indexes[utterance] ?? []) {
+      pool?.utterance.push(index);
+      pool?.frame.push(frame);
     }
   }
 }
 
-/** Single words cut into equal parts. */
+/** The first alignment: single words cut into equal parts. */
 function firstPools(
   count: number,
   wordStates: readonly { first: number; count: number }[],
@@ -80,7 +87,7 @@ function firstPools(
   const pools = new Pools(count, utterances);
   utterances.forEach(({ frames, words, active }, index) => {
     if (words.length !== 1) return;
-    const { first, count: states } = wordStates[words[0] ?? 0]!;
+    const { first, count: states } = wordStatesOf({ wordStates }, words[0] ?? -1);
     for (let frame = 0; frame < frames.length / FEATURES; frame += 1) {
       const inside = frame >= active.from && frame < active.to;
       const share = (frame - active.from) / Math.max(1, active.to - active.from);
@@ -107,15 +114,15 @@ function alignedPools(
   return pools.pools;
 }
 
-/** Alignments this far below the best of a frame are given up. */
+/** Beam: alignments this far below the best of a frame are dropped. */
 const BEAM = 300;
 
-/** One place on an utterance's line of states. */
+/** One place in the sequence of states of an utterance. */
 interface Place {
   readonly state: number;
-  /** May be left out entirely: silence between words and at the ends. */
+  /** May be skipped: silence between words and at the ends. */
   readonly optional: boolean;
-  /** Second state of a word or later: the one before it may be jumped over. */
+  /** Third state of a word or later: the state before it may be skipped. */
   readonly inner: boolean;
 }
 
@@ -123,7 +130,7 @@ function placesOf(words: readonly number[], wordStates: readonly { first: number
   const silence = { state: SILENCE_STATE, optional: true, inner: false };
   const places: Place[] = [silence];
   for (const word of words) {
-    const { first, count } = wordStates[word]!;
+    const { first, count } = wordStatesOf({ wordStates }, word);
     for (let i = 0; i < count; i += 1) places.push({ state: first + i, optional: false, inner: i > 1 });
     places.push(silence);
   }
@@ -141,7 +148,7 @@ function alignFrames(frames: Float32Array, places: readonly Place[], set: Gaussi
   let next = new Float64Array(width);
   const from = new Int16Array(length * width);
   const stateAt = Uint16Array.from(places, ({ state }) => state);
-  // What each place may be reached from besides itself and the one before it: one further back, at this cost.
+  // Log probability of coming from two places back; -Infinity where that is not allowed.
   const leap = Float64Array.from(places, ({ inner }, at) =>
     inner ? SKIP : places[at - 1]?.optional === true && at > 1 ? STEP : -Infinity,
   );
@@ -182,7 +189,7 @@ function alignFrames(frames: Float32Array, places: readonly Place[], set: Gaussi
   if (scores[place] === -Infinity || length === 0) return undefined;
   const states = new Uint16Array(length);
   for (let frame = length - 1; frame >= 0; frame -= 1) {
-    states[frame] = places[place]!.state;
+    states[frame] = stateAt[place] ?? SILENCE_STATE;
     place = from[frame * width + place] ?? 0;
   }
   return states;

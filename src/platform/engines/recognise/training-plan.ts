@@ -2,15 +2,15 @@ import { type WordNetwork, shownWord } from './network.ts';
 import { seededRandom } from '../../../audio/tone.ts';
 
 /**
- * A synthetic speaker to learn from. Never flite `awb` nor espeak `hi+Annie`: the demo's caller and the benchmark speak
- * with those.
+ * A synthetic speaker to train on. Never flite `awb` nor espeak `hi+Annie`: those are the voices of the demo's caller and of the
+ * benchmark.
  */
 export interface TrainingVoice {
   readonly engine: 'espeak' | 'flite';
   readonly voice: string;
   readonly speed: number;
   readonly pitch: number;
-  /** Says every word alone as well: the first guess of where sounds are. */
+  /** Also says every word alone, for the first alignment. */
   readonly alone: boolean;
 }
 
@@ -33,7 +33,7 @@ const english: readonly TrainingVoice[] = [
   speaker('espeak', 'en-gb-x-gbclan+f4'),
 ];
 
-/** espeak has one Hindi voice; what varies is its throat, pace and pitch. Any other language is learnt the same way. */
+/** espeak has one voice a language; its variant, pace and pitch vary. */
 function espeakOnly(language: string): readonly TrainingVoice[] {
   return [
     speaker('espeak', language, 1, 50, true),
@@ -47,21 +47,21 @@ function espeakOnly(language: string): readonly TrainingVoice[] {
   ];
 }
 
-/** The speakers of a language, those of engines that are installed. */
+/** The speakers of a language, for the installed engines. */
 export function trainingVoices(language: string, engines: ReadonlySet<'espeak' | 'flite'>): readonly TrainingVoice[] {
   return (language === 'en' ? english : espeakOnly(language)).filter(({ engine }) => engines.has(engine));
 }
 
-/** Something to be spoken for training. */
+/** A line to be spoken for training. */
 export interface TrainingLine {
   readonly text: string;
   readonly words: readonly number[];
 }
 
-/** Random sentences a voice says: enough for every word in several neighbourhoods over all voices. */
+/** Random sentences of one voice: over all voices, enough for every word next to several others. */
 const SENTENCES_A_VOICE = 45;
 
-/** What one voice says, the same for the same seed. */
+/** The lines of one voice, the same for the same seed. */
 export function trainingLines(network: WordNetwork, voice: TrainingVoice, seed: number): TrainingLine[] {
   const random = seededRandom(seed);
   const alone = voice.alone ? network.words.map((word, index) => ({ text: shownWord(word), words: [index] })) : [];
@@ -73,8 +73,8 @@ export function trainingLines(network: WordNetwork, voice: TrainingVoice, seed: 
 }
 
 /**
- * Random utterances of a grammar, as word indexes; what has been said least often comes first, so that words appear
- * about equally often and next to many neighbours.
+ * Random utterances of a grammar, as word indexes. Words and pairs used least often are preferred, so that words appear about equally
+ * often and next to many others.
  */
 export function sampleUtterances(network: WordNetwork, count: number, random: () => number): number[][] {
   const wordCounts = new Map<number, number>();
@@ -83,8 +83,8 @@ export function sampleUtterances(network: WordNetwork, count: number, random: ()
   return Array.from({ length: count }, () => {
     const utterance: number[] = [];
     for (let node = 0; ;) {
-      const arcs = network.arcs[node]!;
-      const stop = network.final[node]! && (arcs.length === 0 || random() < 0.25 + utterance.length * 0.08);
+      const arcs = network.arcs[node] ?? [];
+      const stop = network.final[node] === true && (arcs.length === 0 || random() < 0.25 + utterance.length * 0.08);
       if (stop) return utterance;
       const last = utterance.at(-1) ?? -1;
       const cost = (word: number): number =>
@@ -98,7 +98,7 @@ export function sampleUtterances(network: WordNetwork, count: number, random: ()
   });
 }
 
-/** The text of an utterance as it is spoken and shown. */
+/** The text of an utterance, as spoken and shown. */
 export function utteranceText(network: WordNetwork, utterance: readonly number[]): string {
-  return utterance.map((word) => shownWord(network.words[word]!)).join(' ');
+  return utterance.map((word) => shownWord(network.words[word] ?? '')).join(' ');
 }

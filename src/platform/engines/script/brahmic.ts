@@ -1,6 +1,6 @@
 /**
- * The Indian scripts that Unicode lays out in parallel: a letter has one offset in all of them, and that offset is what
- * the rest of this folder works on. First code points of the blocks.
+ * The Indian scripts that Unicode lays out in parallel: a letter has the same offset in all of them, and this folder works on offsets.
+ * The first code point of each block.
  */
 const blocks = {
   devanagari: 0x0900,
@@ -20,12 +20,12 @@ export const VIRAMA = 0x4d;
 export const NUKTA = 0x3c;
 export const ANUSVARA = 0x02;
 
-/** Offsets from here on, and this one, are each block's own: what one script has there is nothing of another's. */
+/** Offsets from FIRST_OWN on, and OWN_SIGN, mean something different in each block. */
 const FIRST_OWN = 0x70;
 const OWN_SIGN = 0x4e;
 
-/** Letters that a block has out of line, as their script's own text in Devanagari offsets. */
-const strays = new Map<string, readonly number[]>([
+/** Letters outside the common layout, as Devanagari offsets. */
+const irregular = new Map<string, readonly number[]>([
   ['ॲ', [0x0d]],
   ['ॻ', [0x17]],
   ['ॼ', [0x1c]],
@@ -42,18 +42,18 @@ const strays = new Map<string, readonly number[]>([
   ['ൽ', [0x32, VIRAMA]],
   ['ൾ', [0x33, VIRAMA]],
 ]);
-/** Gurmukhi's sign that doubles the next consonant. */
+/** The Gurmukhi sign that doubles the next consonant. */
 const ADDAK = 'ੱ';
 
 /**
- * One sign of a Brahmic script, or any other character. `own` is how its script writes it, where that is not the letter at the
- * offset: a character that is read as several signs is written by the first.
+ * One sign of a Brahmic script, or any other character. `own` is its spelling in its own script, where that is not the letter at the
+ * offset; of a character read as several signs, the first one carries it.
  */
 export type Sign =
   | { readonly script: BrahmicScript; readonly offset: number; readonly own?: string }
   | { readonly other: string };
 
-/** Reads NFC text. Dandas, which all scripts share, joiners, and what is neither letter, mark nor digit count as other characters. */
+/** Reads text as signs. Dandas and anything that is neither letter, mark nor digit count as other characters; joiners are dropped. */
 export function signsOf(text: string): Sign[] {
   const out: Sign[] = [];
   const characters = Array.from(text.normalize('NFC'));
@@ -64,19 +64,23 @@ export function signsOf(text: string): Sign[] {
       continue;
     }
     if (character === ADDAK) {
-      const next = (characters[index + 1]?.codePointAt(0) ?? 0) - blocks[script];
+      const next = codePoint(characters[index + 1] ?? '') - blocks[script];
       if (isConsonant(next)) out.push({ script, offset: next, own: ADDAK }, { script, offset: VIRAMA, own: '' });
       continue;
     }
-    const stray = strays.get(character);
-    if (stray === undefined) out.push({ script, offset: character.codePointAt(0)! - blocks[script] });
-    else for (const [at, offset] of stray.entries()) out.push({ script, offset, own: at === 0 ? character : '' });
+    const known = irregular.get(character);
+    if (known === undefined) out.push({ script, offset: codePoint(character) - blocks[script] });
+    else for (const [at, offset] of known.entries()) out.push({ script, offset, own: at === 0 ? character : '' });
   }
   return out;
 }
 
+function codePoint(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}
+
 function scriptOf(character: string): BrahmicScript | undefined {
-  const code = character.codePointAt(0)!;
+  const code = codePoint(character);
   if (code === 0x0964 || code === 0x0965) return undefined;
   for (const [script, first] of Object.entries(blocks) as [BrahmicScript, number][]) {
     if (code >= first && code < first + 0x80) return script;
@@ -88,17 +92,17 @@ export function isConsonant(offset: number): boolean {
   return (offset >= 0x15 && offset <= 0x39) || (offset >= 0x58 && offset <= 0x5f);
 }
 
-/** A vowel that stands alone. */
+/** An independent vowel. */
 export function isVowel(offset: number): boolean {
   return (offset >= 0x04 && offset <= 0x14) || offset === 0x60 || offset === 0x61;
 }
 
-/** A vowel written on a consonant. */
+/** A vowel sign, written on a consonant. */
 export function isVowelSign(offset: number): boolean {
   return (offset >= 0x3e && offset <= 0x4c) || offset === 0x62 || offset === 0x63;
 }
 
-/** The letters that a script lacks, by what is written in their place. Nothing is written for an empty list. */
+/** Replacements for letters that a script lacks; an empty list drops the letter. */
 const substitutes: Readonly<Record<'all' | 'tamil' | 'bengali' | 'telugu', ReadonlyMap<number, readonly number[]>>> = {
   all: new Map([
     [0x00, [ANUSVARA]],
@@ -129,12 +133,12 @@ const substitutes: Readonly<Record<'all' | 'tamil' | 'bengali' | 'telugu', Reado
     [0x0b, [0x30, 0x41]],
     [0x43, [VIRAMA, 0x30, 0x41]],
   ]),
-  // य is a sound of its own: Bengali writes it with a dot, and without one says j.
+  // Bengali writes य with a dot; without one it is read as j.
   bengali: new Map([[0x2f, [0x2f, NUKTA]]]),
   telugu: new Map([[NUKTA, []]]),
 };
 
-/** The nasal of each row of consonants, from k to p. */
+/** The last consonant of each row, k to p, and the row's nasal. */
 const nasals: readonly (readonly [number, number])[] = [
   [0x19, 0x19],
   [0x1e, 0x1e],
@@ -167,7 +171,7 @@ export function writeBrahmic(signs: readonly Sign[], script: BrahmicScript): str
 }
 
 function fitted(script: BrahmicScript, offset: number, following: number | undefined, conjunct: boolean): readonly number[] {
-  // Tamil writes the nasal of the row that follows; its own anusvara is for loans from Sanskrit.
+  // Tamil writes the nasal of the following consonant's row; its anusvara is for Sanskrit loans.
   if (script === 'tamil' && (offset === ANUSVARA || offset === 0x01)) return [nasalBefore(following), VIRAMA];
   if (script === 'bengali' && offset === 0x2f && conjunct) return [0x2f];
   const own = script === 'tamil' || script === 'bengali' || script === 'telugu' ? substitutes[script].get(offset) : undefined;

@@ -1,7 +1,7 @@
 import type { Replacement } from '../analyse/glossary.ts';
 import { spokenNumbers } from './spoken-numbers.ts';
 
-/** English words as Hindi writes them, and names with their capitals, by their Devanagari spelling. */
+/** Devanagari spellings of English words and names, with the English. */
 const pairs = `अपॉइंटमेंट appointment, अपॉइन्टमेंट appointment, अपॉइंटमेंट्स appointments, डॉक्टर doctor, डॉक्टर्स doctors, नर्स nurse, हॉस्पिटल hospital, क्लिनिक clinic, मेडिसिन medicine,
   टेस्ट test, रिपोर्ट report, रिपोर्ट्स reports, ब्लड blood, प्रेशर pressure, शुगर sugar, एक्स-रे X-ray, ऑपरेशन operation, इमरजेंसी emergency, एम्बुलेंस ambulance, मोबाइल mobile,
   फ़ोन phone, फोन phone, नंबर number, नम्बर number, कॉल call, मैसेज message, एसएमएस SMS, ओटीपी OTP, पिन PIN, पासवर्ड password, लॉगिन login, ऐप app, वेबसाइट website, ईमेल email,
@@ -23,7 +23,7 @@ const fromDevanagari = new Map(
   }),
 );
 
-/** Names that are written in one way, by their lower case. */
+/** Names in their right spelling, by lower case. */
 const names = new Map(
   `WhatsApp, Google, YouTube, Facebook, Instagram, Amazon, Flipkart, Zomato, Swiggy, Paytm, PhonePe, Ola, Uber, Airtel, Jio, Infosys, Delhi, New Delhi, Mumbai,
   Bengaluru, Bangalore, Chennai, Kolkata, Hyderabad, Pune, Ahmedabad, Jaipur, Lucknow, India, London, America, Monday, Tuesday, Wednesday, Thursday, Friday,
@@ -32,14 +32,14 @@ const names = new Map(
     .map((name) => [name.trim().toLowerCase(), name.trim()]),
 );
 
-/** The English spelling of a word that Hindi borrowed, or a name with its capitals; undefined when it is neither. */
+/** The English spelling of a loan word in Hindi, or the right spelling of a name; undefined for other words. */
 function englishOf(word: string): string | undefined {
   return fromDevanagari.get(word.normalize('NFC')) ?? names.get(word.toLowerCase());
 }
 
 /**
- * The code-switch pass (ASR doc, parameter codeswitch): English words in Latin script, names in their spelling, spoken
- * numbers as digits.
+ * The code-switch pass (ASR doc, parameter codeswitch): English words in Latin script, names in their right spelling, spoken numbers
+ * as digits.
  */
 export function codeswitch(words: readonly string[]): Replacement[] {
   const numbers = spokenNumbers(words);

@@ -1,7 +1,7 @@
 import type { BrahmicScript, Sign } from './brahmic.ts';
 import { VIRAMA } from './brahmic.ts';
 
-/** Letters that make one consonant, longest first, as Devanagari writes English words. */
+/** Latin spellings of consonants, longest first, as Devanagari writes English words. */
 const consonants: readonly (readonly [string, readonly number[]])[] = [
   ['tch', [0x1a]],
   ['chh', [0x1b]],
@@ -40,7 +40,7 @@ const consonants: readonly (readonly [string, readonly number[]])[] = [
   ['y', [0x2f]],
   ['z', [0x1c]],
 ];
-/** Letters that make one vowel, with the vowel that stands alone. */
+/** Latin spellings of vowels, with the independent vowel. */
 const vowels: readonly (readonly [string, number])[] = [
   ['aa', 0x06],
   ['ai', 0x0f],
@@ -64,7 +64,7 @@ const vowels: readonly (readonly [string, number])[] = [
   ['u', 0x09],
 ];
 
-/** A word of Latin letters as signs of an Indian script, letter by letter: what English spells oddly comes out oddly. */
+/** A word of Latin letters as signs of an Indian script, by its spelling, not its sound. */
 export function readLatin(word: string, script: BrahmicScript): Sign[] {
   const text = spelt(word);
   const out: number[] = [];
@@ -72,7 +72,7 @@ export function readLatin(word: string, script: BrahmicScript): Sign[] {
   for (let at = 0; at < text.length;) {
     const rest = text.slice(at);
     const consonant = consonants.find(([letters]) => rest.startsWith(letters));
-    // A y at the end, or before a consonant, is a vowel.
+    // y at the end or before a consonant is a vowel.
     const yVowel = /^y(?![aeiou])/.test(rest);
     if (consonant !== undefined && !yVowel) {
       if (open) out.push(VIRAMA);
@@ -91,7 +91,7 @@ export function readLatin(word: string, script: BrahmicScript): Sign[] {
     open = false;
     at += letters.length;
   }
-  // The scripts of the south show that a word ends in a consonant.
+  // Southern scripts mark a final consonant with a virama.
   if (open && (script === 'tamil' || script === 'telugu' || script === 'kannada')) out.push(VIRAMA);
   return out.map((offset) => ({ script: 'devanagari', offset }));
 }

@@ -1,8 +1,8 @@
 import type { Replacement } from '../analyse/glossary.ts';
 
-/** What a word counts, English and Hindi. */
+/** Number words below 100, English and Hindi. */
 export const units = new Map<string, number>();
-/** What multiplies the number before it. */
+/** Words that multiply the number before them. */
 export const scales = new Map<string, number>(
   Object.entries({
     hundred: 100,
@@ -20,18 +20,18 @@ export const scales = new Map<string, number>(
   }).map(([word, value]) => [word.normalize('NFC'), value]),
 );
 
-function count(from: number, step: number, words: string): void {
+function addUnits(from: number, step: number, words: string): void {
   for (const [index, variants] of words.split(/\s+/).entries()) {
     for (const word of variants.split('/')) units.set(word.normalize('NFC'), from + index * step);
   }
 }
-count(
+addUnits(
   0,
   1,
   `zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen`,
 );
-count(20, 10, 'twenty thirty forty/fourty fifty sixty seventy eighty ninety');
-count(
+addUnits(20, 10, 'twenty thirty forty/fourty fifty sixty seventy eighty ninety');
+addUnits(
   0,
   1,
   `शून्य/ज़ीरो/जीरो एक दो तीन चार पाँच/पांच छह/छः/छे सात आठ नौ दस ग्यारह बारह तेरह चौदह पंद्रह/पन्द्रह सोलह सत्रह अठारह उन्नीस
@@ -42,12 +42,12 @@ count(
   पचानवे/पंचानबे छियानवे/छियानबे सत्तानवे/सत्तानबे अट्ठानवे/अट्ठानबे निन्यानवे/निन्यानबे`,
 );
 
-/** One number in a run of number words. */
+/** A number read from a run of number words. */
 interface Read {
   readonly value: number;
-  /** Words it took. */
+  /** Number of words read. */
   readonly count: number;
-  /** A single digit, which may be one of many in a telephone number. */
+  /** A single digit, possibly one of a telephone number. */
   readonly digit: boolean;
 }
 
@@ -57,13 +57,13 @@ const repeats = new Map([
   ['डबल', 2],
   ['ट्रिपल', 3],
 ]);
-/** Words after which even a lone one is a number. */
+/** Units: before these words even a single `one` is a number. */
 const counted = new Set(
   "बजे बजकर रुपये रुपए रुपया नंबर प्रतिशत दिन घंटे मिनट महीने साल am pm percent rupees dollars minutes hours days o'clock".split(' '),
 );
-/** Numbers that are other words as well. */
+/** Number words that are also other words. */
 const doubtful = new Set(['one', 'एक', 'दो']);
-/** Hindi's fractions, by what they add to the number after them. */
+/** Hindi fractions, by what they add to the number after them. */
 const fractions = new Map([
   ['साढ़े', 0.5],
   ['सवा', 0.25],
@@ -79,15 +79,14 @@ const [parts, wholes] = [nfc(fractions), nfc(alone)];
 
 /**
  * Spoken numbers as digits, English and Hindi: `twenty five` is 25, `four two seven` is 427, `double four` is 44,
- * `साढ़े दस बजे` is 10:30 बजे. A lone `one`, `एक` or `दो` stays a word
- * unless it counts something.
+ * `साढ़े दस बजे` is 10:30 बजे. A single `one`, `एक` or `दो` stays a word unless a unit follows.
  */
 export function spokenNumbers(words: readonly string[]): Replacement[] {
   const plain = words.map((word) => bare(word));
   const out: Replacement[] = [];
   for (let from = 0; from < words.length;) {
     const found = fractionAt(plain, from) ?? numberAt(plain, words, from);
-    if (found !== undefined) out.push({ ...found, text: found.text + tail(words[from + found.count - 1]!) });
+    if (found !== undefined) out.push({ ...found, text: found.text + tail(words[from + found.count - 1]) });
     from += found?.count ?? 1;
   }
   return out;
@@ -100,15 +99,16 @@ function bare(word: string): string {
     .replaceAll(/[.,?!।]+$/gu, '');
 }
 
-/** Punctuation that stood after the number. */
-function tail(word: string): string {
+/** Punctuation after a word. */
+function tail(word = ''): string {
   return /[.,?!।]+$/u.exec(word)?.[0] ?? '';
 }
 
 function fractionAt(plain: readonly string[], from: number): Replacement | undefined {
-  const added = parts.get(plain[from]!);
+  const word = plain[from] ?? '';
+  const added = parts.get(word);
   const whole = added === undefined ? undefined : units.get(plain[from + 1] ?? '');
-  const value = added === undefined || whole === undefined ? wholes.get(plain[from]!) : whole + added;
+  const value = added === undefined || whole === undefined ? wholes.get(word) : whole + added;
   if (value === undefined) return undefined;
   const count = whole === undefined ? 1 : 2;
   const next = plain[from + count];
@@ -124,14 +124,14 @@ function numberAt(plain: readonly string[], words: readonly string[], from: numb
   for (let read = spelledAt(plain, words, from); read !== undefined; read = spelledAt(plain, words, from + count)) {
     reads.push(...read.reads);
     count += read.count;
-    if (tail(words[from + count - 1]!) !== '') break;
+    if (tail(words[from + count - 1]) !== '') break;
   }
   const first = reads[0];
   if (first === undefined) return undefined;
   const decimals = decimalsAt(plain, words, from + count, reads);
   if (decimals !== undefined) return { from, count: count + decimals.count, text: `${first.value}.${decimals.text}` };
-  // "one of them" counts nothing, and दो is "give" too.
-  if (count === 1 && doubtful.has(plain[from]!) && !counted.has(plain[from + 1] ?? '')) return undefined;
+  // "one of them" is no number, and दो also means "give".
+  if (count === 1 && doubtful.has(plain[from] ?? '') && !counted.has(plain[from + 1] ?? '')) return undefined;
   const together = reads.every(({ digit }) => digit) || isYear(reads);
   return { from, count, text: reads.map(({ value }) => String(value)).join(together ? '' : ' ') };
 }
@@ -144,24 +144,25 @@ function spelledAt(
 ): { reads: Read[]; count: number } | undefined {
   const times = repeats.get(plain[from] ?? '');
   const read = readAt(plain, words, from + (times === undefined ? 0 : 1));
-  // The letter o is a nought among digits only.
-  const nought = plain[from] === 'oh' && from > 0 && units.has(plain[from - 1]!);
+  // "oh" is a zero only after another number.
+  const nought = plain[from] === 'oh' && units.has(plain[from - 1] ?? '');
   if (nought) return { reads: [{ value: 0, count: 1, digit: true }], count: 1 };
   if (read === undefined || (times !== undefined && !read.digit)) return undefined;
   return { reads: Array.from({ length: times ?? 1 }, () => read), count: read.count + (times === undefined ? 0 : 1) };
 }
 
-/** Reads as long as the words make one number: `two thousand five hundred and six`. */
+/** Reads the words of one number: `two thousand five hundred and six`. */
 function readAt(plain: readonly string[], words: readonly string[], from: number): Read | undefined {
   let [total, group, at] = [0, 0, from];
-  /** What may still be added to the group: below 100 after hundred, below 10 after twenty. */
+  /** Upper bound of what may still be added: 100 after hundred, 10 after twenty. */
   let room = Number.POSITIVE_INFINITY;
-  for (; at < plain.length && (at === from || tail(words[at - 1]!) === ''); at += 1) {
-    const unit = units.get(plain[at]!);
-    const scale = scales.get(plain[at]!);
+  for (; at < plain.length && (at === from || tail(words[at - 1]) === ''); at += 1) {
+    const word = plain[at] ?? '';
+    const unit = units.get(word);
+    const scale = scales.get(word);
     if (unit !== undefined && unit < room && (room > 10 || unit > 0)) {
       group += unit;
-      room = unit >= 20 && unit % 10 === 0 && /^[a-z]/.test(plain[at]!) ? 10 : 0;
+      room = unit >= 20 && unit % 10 === 0 && /^[a-z]/.test(word) ? 10 : 0;
     } else if (
       scale !== undefined &&
       (group > 0 || at === from) &&
@@ -173,7 +174,7 @@ function readAt(plain: readonly string[], words: readonly string[], from: number
         group = 0;
       }
       room = 100;
-    } else if (plain[at] === 'and' && room === 100 && at > from && units.has(plain[at + 1] ?? '')) {
+    } else if (word === 'and' && room === 100 && at > from && units.has(plain[at + 1] ?? '')) {
       continue;
     } else break;
   }

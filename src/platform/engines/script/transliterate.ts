@@ -3,13 +3,13 @@ import { readLatin } from './from-latin.ts';
 import { itrans, plainLatin, writeLatin } from './to-latin.ts';
 import { arabicToLatin } from './urdu.ts';
 
-/** What a transcript can be written in; `auto` leaves it as it is (reference, fact 10b). */
+/** Scripts for a transcript; `auto` keeps its own (reference, fact 10b). */
 export const outputScripts = ['auto', 'devanagari', 'bengali', 'telugu', 'tamil', 'kannada', 'latin', 'itrans'] as const;
 export type OutputScript = (typeof outputScripts)[number];
 
 /**
- * Writes text in another script, sign by sign: from the nine Indian scripts that Unicode lays out alike, from Latin and
- * from Arabic. What is in the wanted script already, digits of it among them, stays; scripts of other families stay too.
+ * Writes text in another script, sign by sign: from the nine parallel Indian scripts, Latin and Arabic. Text already in the wanted
+ * script, and in any other script, is kept.
  */
 export function transliterate(text: string, script: OutputScript): string {
   if (script === 'auto') return text;
@@ -20,7 +20,7 @@ export function transliterate(text: string, script: OutputScript): string {
   return writeBrahmic(withoutLatin(signs, script), script);
 }
 
-/** Latin words become signs. Words with digits or asterisks in them are codes and masks: they stay. */
+/** Turns Latin words into signs. Words with digits or asterisks are codes and masks, and are kept. */
 function withoutLatin(signs: readonly Sign[], script: BrahmicScript): Sign[] {
   const out: Sign[] = [];
   let word = '';

@@ -1,4 +1,4 @@
-/** Letters of the Arabic script as Urdu, Sindhi and Kashmiri use it. Short vowels are not written, and so are missing. */
+/** Letters of the Arabic script in Urdu, Sindhi and Kashmiri. Short vowels are not written, so the Latin text lacks them. */
 const letters: Readonly<Record<string, string>> = {
   ا: 'a',
   آ: 'aa',
@@ -62,11 +62,9 @@ const letters: Readonly<Record<string, string>> = {
   '؛': ';',
 };
 
-/** Text with the Arabic script's letters in Latin ones; digits become European. */
+/** Replaces letters of the Arabic script with Latin ones, and digits with European ones. */
 export function arabicToLatin(text: string): string {
   return text
-    .replaceAll(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) =>
-      String((digit.codePointAt(0)! - (digit < '\u06f0' ? 0x660 : 0x6f0)) % 10),
-    )
+    .replaceAll(/[\u0660-\u0669\u06f0-\u06f9]/g, (digit) => String(digit.charCodeAt(0) - (digit < '\u06f0' ? 0x660 : 0x6f0)))
     .replaceAll(/\p{Script=Arabic}|[\u060c\u061b\u061f]|[\u064b-\u0652]/gu, (letter) => letters[letter] ?? '');
 }

@@ -1,55 +1,59 @@
 import { voiceFrames, STATISTICS, voiceStatistics } from './voice-features.ts';
 import { SAME_VOICE } from './port.ts';
 
-/** The cosine that is worth `SAME_VOICE`: there, as many pairs of one voice fall short as pairs of two pass. */
+/** The cosine at which both errors are equally frequent; its similarity is `SAME_VOICE`. */
 const CROSSING = 0.83;
-
-/** How quickly the similarity changes there. */
+/** Steepness of the similarity there. */
 const STEEPNESS = 17;
 
 /**
- * Describes a voice as a point, so that recordings of one person lie in one direction: the means and spreads of 16
- * cepstral coefficients, the pitch and its spread, over voiced frames in the telephone's band, each measured in how far
- * it wavers within one voice (scripts/learn-voice-scale.ts). Loudness does not matter; the line and the room do.
- * @param pcm16k mono at 16 kHz; three seconds of speech or more are worth comparing, half a second is guesswork
- * @returns unit length; all zeros when there is no voice in it, which is like nobody
+ * Embeds a voice: mean and deviation of 16 cepstral coefficients, pitch and its spread, over voiced frames in the telephone band. Each
+ * value is scaled by its deviation within one voice (scripts/learn-voice-scale.ts). Loudness has no influence; line and room have.
+ * @param pcm16k mono at 16 kHz; at least three seconds of speech for a useful comparison
+ * @returns a vector of unit length; all zeros when there is no voice in it
  */
 export function embedSpeaker(pcm16k: Int16Array): Float32Array {
   return embedStatistics(voiceStatistics(voiceFrames(pcm16k)));
 }
 
-/** The same of audio that is summed up already. */
+/** Embeds the statistics of a voice. */
 export function embedStatistics(statistics: ArrayLike<number> | undefined): Float32Array {
   const out = new Float32Array(STATISTICS);
   if (statistics === undefined) return out;
-  const scaled = Array.from(statistics, (value, index) => (value - (average[index] ?? 0)) / (wavering[index] ?? 0));
+  const scaled = Array.from(statistics, (value, index) => (value - (averages[index] ?? 0)) / (deviations[index] ?? 1));
   const length = Math.hypot(...scaled);
   return length === 0 ? out : Float32Array.from(scaled, (value) => value / length);
 }
 
 /**
- * How alike two voices are, 0 to 1, from embeddings; `SAME_VOICE` is where the two kinds of error are equally frequent.
- * Measured on clips of some five seconds, clean and through a noisy telephone: see docs/platform-features.md.
+ * Similarity of two voices, 0 to 1; at `SAME_VOICE` both errors are equally frequent. Measured on clips of some five seconds, clean and
+ * through a noisy telephone (docs/platform-features.md).
  */
 export function similarity(a: Float32Array, b: Float32Array): number {
-  let cosine = 0;
-  for (let index = 0; index < a.length; index += 1) cosine += (a[index] ?? 0) * (b[index] ?? 0);
-  if (cosine === 0) return 0;
-  const logit = Math.log(SAME_VOICE / (1 - SAME_VOICE)) + STEEPNESS * (cosine - CROSSING);
+  const alike = cosine(a, b);
+  if (alike === 0) return 0;
+  const logit = Math.log(SAME_VOICE / (1 - SAME_VOICE)) + STEEPNESS * (alike - CROSSING);
   return 1 / (1 + Math.exp(-logit));
 }
 
-// Learnt from the synthetic voices by scripts/learn-voice-scale.ts: for each of the voice's statistics, in their order.
+/** The cosine of two vectors of unit length. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index += 1) sum += (a[index] ?? 0) * (b[index] ?? 0);
+  return sum;
+}
 
-/** What it is on average over all voices. */
-const average: readonly number[] = [
+// Printed by scripts/learn-voice-scale.ts from the synthetic voices, in the order of the statistics.
+
+/** Average over all voices. */
+const averages: readonly number[] = [
   -5.703, 13.68, -3.643, -1.422, -4.258, -4.941, 1.193, -1.314, 0.1178, 0.2587, 0.5153, 0.5232, 0.7147, 0.336, 1.009, -0.002563,
   15.38, 22.16, 16.44, 13.81, 10.55, 9.164, 8.792, 6.58, 5.862, 4.871, 4.351, 4.085, 3.638, 3.284, 3.081, 2.963, 5.636, 1.963,
   0.7556,
 ];
 
-/** How far it strays from clip to clip of one voice (standard deviation). */
-const wavering: readonly number[] = [
+/** Standard deviation over the clips of one voice. */
+const deviations: readonly number[] = [
   5.527, 6.356, 4.189, 2.015, 1.971, 1.993, 1.454, 1.046, 0.934, 0.9009, 0.759, 0.7276, 0.6133, 0.6251, 0.6487, 0.5608, 2.961,
   5.878, 3.61, 3.709, 2.413, 1.98, 1.695, 1.124, 1.067, 0.8188, 0.7347, 0.6173, 0.4913, 0.404, 0.3221, 0.2741, 0.3459, 0.8351,
   0.1001,

@@ -1,38 +1,38 @@
 import { SHAPE } from './voice-features.ts';
 
-/** The whole set of labels. */
+/** All labels. */
 export const emotions = ['neutral', 'happy', 'sad', 'angry'] as const;
 export type Emotion = (typeof emotions)[number];
 
-/** A stretch of speech as `VoiceTrack` has it. */
+/** Voice features of a stretch of speech; a `VoiceWindow` has them. */
 export interface Prosody {
-  /** As `voiceStatistics` has them. */
+  /** As `voiceStatistics` returns them. */
   readonly statistics: Float64Array | undefined;
   /** dB. */
   readonly level: number;
 }
 
-/** Semitones over 100 Hz, semitones between the quartiles of pitch, and dB. */
+/** Pitch in semitones over 100 Hz, its interquartile range in semitones, and level in dB. */
 export interface UsualProsody {
   readonly pitch: number;
   readonly spread: number;
   readonly level: number;
 }
 
-/** Semitones between the quartiles of pitch in unmoved speech. */
+/** Interquartile range of the pitch of neutral speech, in semitones. */
 const usualSpread = 2.5;
-/** How much more likely unmoved speech is. */
+/** Prior for neutral speech. */
 const neutralLead = 1.2;
 
 /**
- * Guesses the mood from melody and loudness alone, against the rest of the recording: lively and high is happy, loud is
- * angry, low, soft and flat is sad.
- * @param usual of the whole recording
- * @returns how sure each label is, 0 to 1; together they are 1
+ * Estimates the emotion from pitch and loudness, relative to the whole recording: lively and high is happy, loud is angry, low, soft
+ * and flat is sad.
+ * @param usual prosody of the whole recording
+ * @returns the probability of each label; they add up to 1
  */
 export function emotionOf(part: readonly Prosody[], usual: UsualProsody): ReadonlyMap<Emotion, number> {
   const here = prosodyOf(part);
-  // Semitones above the recording's usual pitch, dB above its usual loudness, semitones of melody above most people's.
+  // Pitch and level above the recording's own, pitch range above that of neutral speech.
   const high = limited((here.pitch - usual.pitch) / 2);
   const loud = limited((here.level - usual.level) / 3);
   const lively = limited((here.spread - usualSpread) / 1.5);
@@ -51,7 +51,7 @@ function limited(value: number): number {
   return Math.max(-3, Math.min(3, value));
 }
 
-/** Sums up stretches of speech: medians, so that a cough counts for nothing. */
+/** The prosody of stretches of speech: medians, so that a cough has no effect. */
 export function prosodyOf(parts: readonly Prosody[]): UsualProsody {
   const voiced = parts.flatMap(({ statistics }) => (statistics === undefined ? [] : [statistics]));
   return {

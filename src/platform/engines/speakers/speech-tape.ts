@@ -14,23 +14,23 @@ interface Span {
   readonly endS: number;
 }
 
-/** The speech of a recording, without the silences, as far as there is room for it. */
+/** The speech of a recording without the silences, up to a limit. */
 export class SpeechTape {
   readonly #stretches: Stretch[] = [];
   #room: number;
   #whole = true;
 
-  /** @param mostSeconds what comes after that is left out */
+  /** @param mostSeconds later speech is left out */
   constructor(mostSeconds: number) {
     this.#room = mostSeconds * RATE_HZ;
   }
 
-  /** Nothing was left out. */
+  /** Whether all speech is on the tape. */
   get whole(): boolean {
     return this.#whole;
   }
 
-  /** @param pcm mono at 16 kHz, copied; @param startS where it stands in the recording */
+  /** @param pcm mono at 16 kHz, copied. @param startS its time in the recording */
   add(pcm: Int16Array, startS: number): void {
     if (pcm.length > this.#room) this.#whole = false;
     if (!this.#whole) return;
@@ -51,7 +51,7 @@ export class SpeechTape {
     return all;
   }
 
-  /** Where a stretch of `joined` stands in the recording: in parts, where silence was cut out of it. */
+  /** The times in the recording of a span of `joined`: several where silence was cut out. */
   inRecording({ startS, endS }: Span): Span[] {
     const spans: Span[] = [];
     let atS = 0;
@@ -65,7 +65,7 @@ export class SpeechTape {
     return spans;
   }
 
-  /** What is on the tape of these times of the recording, up to so many seconds. */
+  /** The speech of these spans of the recording, up to `mostSeconds`. */
   cut(spans: readonly Span[], mostSeconds: number): Int16Array {
     const parts: Int16Array[] = [];
     let room = mostSeconds * RATE_HZ;

@@ -2,7 +2,7 @@ import { resample } from '../../../audio/resample.ts';
 import { BANDS, FRAME_S, HOP, MelBank, melFrames, RATE_HZ } from '../acoustics/mel.ts';
 import { forPitch, pitchAt } from '../acoustics/pitch.ts';
 
-/** Coefficients of the spectrum's shape that are kept, without the first one, which is loudness. */
+/** Cepstral coefficients used, without the first one, which is loudness. */
 export const SHAPE = 16;
 export const VOICE_FRAME_S = FRAME_S;
 
@@ -10,9 +10,9 @@ export const VOICE_FRAME_S = FRAME_S;
 export interface VoiceFrame {
   /** dB, on no absolute scale. */
   readonly level: number;
-  /** Hz; undefined where nothing is voiced. */
+  /** Hz; undefined for unvoiced frames. */
   readonly pitchHz: number | undefined;
-  /** `SHAPE` cepstral coefficients: where a throat puts its energy, apart from how loud it is. */
+  /** `SHAPE` cepstral coefficients: the shape of the spectrum, whatever its level. */
   readonly shape: Float64Array;
 }
 
@@ -21,7 +21,7 @@ const cosines = Array.from({ length: SHAPE }, (_, k) =>
   Float64Array.from({ length: BANDS }, (__, band) => Math.cos((Math.PI * (k + 1) * (band + 0.5)) / BANDS) * Math.sqrt(2 / BANDS)),
 );
 
-/** What is heard of a voice, step by step, in the telephone's band so that every source is comparable. */
+/** Voice features of each 15 ms, in the telephone band so that all sources are comparable. */
 export function voiceFrames(pcm16k: Int16Array): VoiceFrame[] {
   const pcm = resample(pcm16k, 16_000, RATE_HZ);
   const [energies = new Float32Array(0)] = melFrames(pcm, [bank]);
@@ -39,16 +39,15 @@ export function voiceFrames(pcm16k: Int16Array): VoiceFrame[] {
   });
 }
 
-/** Means and spreads of the shape, then the pitch's median (semitones over 100 Hz) and spread, then the voiced share. */
+/** Means and deviations of the shape, then median (semitones over 100 Hz) and spread of the pitch, then the voiced share. */
 export const STATISTICS = 2 * SHAPE + 3;
 /** Frames this much quieter than the loudest ones are pauses. */
 const QUIET_DB = 22;
-/** Fewer voiced frames than this (about a fifth of a second) tell nothing of a voice. */
+/** Fewer voiced frames (about 0.2 s) say nothing about a voice. */
 const LEAST_VOICED = 12;
 
 /**
- * Sums up how a voice sounds, over the loud and voiced frames alone: what is said moves these numbers little, who says it
- * moves them a lot.
+ * Statistics of a voice over its loud and voiced frames. They depend little on what is said, and much on who says it.
  * @returns `STATISTICS` numbers, or undefined when there is too little voice in it
  */
 export function voiceStatistics(frames: readonly VoiceFrame[]): Float64Array | undefined {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorText } from '../../../kernel/errors.ts';
 
-/** What the parent asks of a synthesizer's process: one sentence, whole. */
+/** A request to a synthesizer's process: one sentence. */
 export const renderRequestSchema = z.object({
   id: z.number().int(),
   text: z.string(),
@@ -11,16 +11,16 @@ export const renderRequestSchema = z.object({
   speed: z.number(),
   /** 0 to 99, 50 is the voice's own. */
   pitch: z.number(),
-  /** How much the pitch moves, 0 to 99; 50 is the voice's own. Not every engine heeds it. */
+  /** Pitch range, 0 to 99; 50 is the voice's own. Ignored by flite. */
   range: z.number().optional(),
 });
 
 export type RenderRequest = z.infer<typeof renderRequestSchema>;
 
-/** What the process answers. `ready` comes once, first; every request then gets one `audio` or one `failed`. */
+/** The process's answers: `ready` once, then one `audio` or `failed` for every request. */
 export const childAnswerSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready') }),
-  /** The engine's package is not installed: the process ends by itself. */
+  /** The engine's package is not installed; the process exits. */
   z.object({ type: z.literal('absent') }),
   z.object({
     type: z.literal('audio'),
@@ -35,18 +35,18 @@ export const childAnswerSchema = z.discriminatedUnion('type', [
 
 export type ChildAnswer = z.infer<typeof childAnswerSchema>;
 
-/** The engine has no voice for what was asked. */
+/** The engine has no such voice. */
 export class NoVoiceError extends Error {}
 
 export type Render = (request: RenderRequest) => Promise<{ pcm: Int16Array<ArrayBuffer>; rateHz: number }>;
 
 /**
- * The life of a synthesizer's process: requests one after another, an answer to each, gone when the parent is gone.
- * @param load gives undefined when the engine's package is not installed
+ * Runs a synthesizer's process: answers requests one at a time, and exits when the parent is gone.
+ * @param load returns undefined when the engine's package is not installed
  */
 export async function serveRequests(load: () => Promise<Render | undefined>): Promise<void> {
   process.on('disconnect', () => process.exit(0));
-  // A terminal and a service manager tell all processes of a group at once; the parent decides when we end.
+  // Terminals and service managers signal the whole process group; the parent decides when this process ends.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => undefined);
   const render = await load();
   if (render === undefined) {

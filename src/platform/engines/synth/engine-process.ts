@@ -7,11 +7,11 @@ import { SynthesisRefusedError, SynthesisUnavailableError } from './port.ts';
 import { type ChildAnswer, childAnswerSchema, type RenderRequest } from './child-protocol.ts';
 
 const RESTART: BackoffPolicy = { firstMs: 100, factor: 3, maxMs: 10_000, jitter: 0.3 };
-/** A process that lived this long starts its next back-off from the beginning. */
+/** A process that ran this long restarts with the first back-off. */
 const STEADY_MS = 30_000;
 const START_DEADLINE_MS = 20_000;
 const RENDER_DEADLINE_MS = 20_000;
-/** Requests in hand at once; more are refused, so that a stuck engine cannot gather memory. */
+/** Requests waiting at once; more are refused, so that a stuck engine does not fill memory. */
 const MAX_PENDING = 256;
 
 interface Pending {
@@ -26,7 +26,7 @@ export interface EngineProcessOptions {
   readonly logger: Logger;
 }
 
-/** One synthesizer in a child process: started again (with back-off) when it dies, ended with us. */
+/** A synthesizer in a child process, restarted with back-off when it exits. */
 export class EngineProcess {
   readonly #options: EngineProcessOptions;
   readonly #pending = new Map<number, Pending>();
@@ -68,7 +68,7 @@ export class EngineProcess {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       const deadline = this.#options.clock.after(RENDER_DEADLINE_MS, () => {
-        // It computes without pause: only its end frees whoever waits behind.
+        // It computes without pause: only ending it unblocks the requests behind.
         child.kill('SIGKILL');
       });
       this.#pending.set(id, { resolve, reject, deadline });
@@ -84,7 +84,7 @@ export class EngineProcess {
     const child = fork(entry.path, [], {
       execArgv: [...entry.execArgv, '--no-warnings'],
       serialization: 'advanced',
-      // Its own environment stays empty of ours: it needs no secret.
+      // Its environment holds no secrets of ours.
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
@@ -114,7 +114,7 @@ export class EngineProcess {
     const pending = this.#settle(answer.id);
     if (answer.type === 'failed') {
       const { engine, logger } = this.#options;
-      logger.warn({ engine, reason: answer.reason }, 'synthesizer refused a sentence');
+      logger.warn({ engine, reason: answer.reason }, 'synthesizer could not speak a sentence');
       const what = answer.noVoice ? 'there is no voice for this language' : 'the synthesizer cannot read this text';
       pending?.reject(new SynthesisRefusedError(what, { facts: { engine, noVoice: answer.noVoice } }));
       return;
@@ -139,7 +139,7 @@ export class EngineProcess {
     if (this.#closed) return;
     this.#failures = livedMs > STEADY_MS ? 0 : this.#failures + 1;
     const delayMs = backoffDelayMs(RESTART, Math.max(0, this.#failures - 1), Math.random());
-    this.#options.logger.warn({ engine: this.#options.engine, ...facts, delayMs }, 'synthesizer ended, starting again');
+    this.#options.logger.warn({ engine: this.#options.engine, ...facts, delayMs }, 'synthesizer process ended, restarting');
     this.#restart = this.#options.clock.after(delayMs, () => {
       this.#spawn().catch(() => undefined);
     });
@@ -155,7 +155,7 @@ export class EngineProcess {
     const child = this.#child;
     if (child === undefined) return;
     const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-    // It holds nothing that needs an orderly end, and may be deep in a computation.
+    // It needs no orderly shutdown, and may be busy computing.
     child.kill('SIGKILL');
     await gone;
   }

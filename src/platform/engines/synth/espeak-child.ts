@@ -1,4 +1,4 @@
-// The process of its own that espeak-ng (GPL-3.0, optional) lives in: nothing but messages passes between it and us.
+// espeak-ng (GPL-3.0, optional) runs in this separate process and exchanges only messages with the platform.
 import { joinSamples } from '../../../audio/samples.ts';
 import { NoVoiceError, type Render, serveRequests, type RenderRequest } from './child-protocol.ts';
 
@@ -25,7 +25,7 @@ async function load(): Promise<Render | undefined> {
     return undefined;
   }
   const worker = await new (await create()).eSpeakNGWorker();
-  // The first synthesis of a language loads its dictionary: pay for the two we promise before saying ready.
+  // The first synthesis in a language loads its dictionary: load English and Hindi before ready.
   for (const voice of ['en-us', 'hi']) speak(worker, { id: 0, text: 'a', voice, speed: 1, pitch: 50 });
   return (request) => Promise.resolve({ pcm: speak(worker, request), rateHz: RATE_HZ });
 }

@@ -1,4 +1,4 @@
-// flite (BSD, English only) as a WASI program: each sentence is one run that leaves a WAV file behind, in memory.
+// flite (BSD, English only) as a WASI program: each sentence is one run, which writes a WAV file in memory.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 // Not node:wasi: on Node 20 it ends the process with a segmentation fault about once in three hundred runs.

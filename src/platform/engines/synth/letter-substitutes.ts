@@ -1,7 +1,6 @@
 /**
- * Letters that an espeak voice spells out by their names, more than a second each, and what it reads in their place: the
- * nearest letter that it knows, or nothing. Found by measuring how much longer each letter of a block makes a word
- * (espeak-ng 1.52).
+ * Letters that an espeak voice would spell out by name, more than a second each, with the nearest letter it can read, or none. Found by
+ * measuring how much longer each letter of a block makes a word (espeak-ng 1.52).
  */
 const devanagari: Readonly<Record<string, string>> = {
   'ऀ': 'ँ',

@@ -48,16 +48,16 @@ const letters: Readonly<Record<string, string>> = {
   '\uabeb': '।',
 };
 
-/** The vowel carrier with a vowel sign is one letter in Bengali. */
+/** Bengali letters for the vowel carrier with a vowel sign. */
 const carried: Readonly<Record<string, string>> = { 'া': 'আ', 'ি': 'ই', 'ে': 'এ', 'ো': 'ও', 'ৌ': 'ঔ', 'ু': 'উ', 'ৈ': 'ঐ' };
 
 const FIRST_DIGIT = 0xabf0;
 
-/** Manipuri in its own script, written in the Bengali one as it was for two centuries. Other characters pass. */
+/** Writes Manipuri's Meitei Mayek in Bengali script, as was usual for two centuries; other characters are kept. */
 export function meiteiToBengali(text: string): string {
   return text
     .replaceAll(/[\uabc0-\uabff]/g, (letter) => {
-      const digit = letter.codePointAt(0)! - FIRST_DIGIT;
+      const digit = letter.charCodeAt(0) - FIRST_DIGIT;
       return digit >= 0 && digit < 10 ? String.fromCodePoint(0x9e6 + digit) : (letters[letter] ?? '');
     })
     .replaceAll(/অ([ািেোৌুৈ])/g, (_, sign: string) => carried[sign] ?? '');

@@ -23,7 +23,7 @@ const consonants: Readonly<Record<string, string>> = {
   ᱶ: 'व',
 };
 
-/** A vowel on its own, and its sign after a consonant. */
+/** The independent vowel, and its sign after a consonant. */
 const vowels: Readonly<Record<string, readonly [alone: string, sign: string]>> = {
   ᱚ: ['अ', ''],
   ᱟ: ['आ', 'ा'],
@@ -51,14 +51,14 @@ const FIRST_DIGIT = 0x1c50;
 const VIRAMA = '्';
 
 /**
- * Santali in Ol Chiki, an alphabet, written in Devanagari: a consonant takes the sign of the vowel that follows it, and a
- * virama where another consonant follows. Other characters pass; marks of tone and length are dropped.
+ * Writes Santali's Ol Chiki, an alphabet, in Devanagari: a consonant takes the sign of the vowel after it, or a virama before another
+ * consonant. Other characters are kept; marks of tone and length are dropped.
  */
 export function olChikiToDevanagari(text: string): string {
   const letters = Array.from(text);
   let written = '';
   for (let at = 0; at < letters.length; at += 1) {
-    const letter = letters[at]!;
+    const letter = letters[at] ?? '';
     let consonant = consonants[letter];
     if (consonant === undefined) {
       written += other(letter);
@@ -77,7 +77,7 @@ export function olChikiToDevanagari(text: string): string {
 }
 
 function other(letter: string): string {
-  const digit = letter.codePointAt(0)! - FIRST_DIGIT;
+  const digit = letter.charCodeAt(0) - FIRST_DIGIT;
   if (digit < 0 || digit >= 0x30) return letter;
   if (digit < 10) return String.fromCodePoint(0x966 + digit);
   if (NASAL.has(letter)) return 'ं';

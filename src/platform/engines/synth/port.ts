@@ -1,13 +1,13 @@
 import { OffhookError } from '../../../kernel/errors.ts';
 
-/** What a cloned voice takes over from its reference clip, and no more than that. */
+/** What a cloned voice takes from its reference clip. */
 export interface VoiceLikeness {
   readonly pitchHz: number;
-  /** How far the pitch moves: between its tenth and ninetieth percentile. */
+  /** Range of the pitch between its 10th and 90th percentile. */
   readonly rangeSemitones: number;
 }
 
-/** One synthesizer, whichever engine is behind it: text in, PCM out as it is made. */
+/** Speaks text as PCM, chunk by chunk; the port of every synthesis engine. */
 export interface SynthesisEngine {
   /**
    * Yields 16-bit mono PCM in chunks of about 100 ms. Breaking out of the loop or aborting stops the engine.
@@ -22,15 +22,15 @@ export interface SynthesisEngine {
 
 export interface SynthesisRequest {
   readonly text: string;
-  /** A name of `voices`, in any case; an unknown one is refused. */
+  /** A name in `voices`, case ignored; an unknown one is refused. */
   readonly voice: string;
-  /** ISO 639 code; undefined lets the script of the text decide, then the voice. */
+  /** ISO 639 code; undefined: told from the script of the text, then from the voice. */
   readonly language: string | undefined;
-  /** 1 is the voice's own pace; 0.5 to 2. */
+  /** 0.5 to 2; 1 is the voice's own pace. */
   readonly speed: number;
   /** Pitch and range to speak with, in place of the voice's own. */
   readonly likeness?: VoiceLikeness | undefined;
-  /** Level all sentences as one, which has to wait for the last of them; else each by itself, as it comes. */
+  /** Level all sentences together, which waits for the last of them; otherwise each by itself. */
   readonly levelWhole?: boolean;
 }
 
@@ -46,15 +46,15 @@ export interface EngineVoice {
   readonly gender: 'female' | 'male';
 }
 
-/** The synthesizer's process died, did not start, or is waiting to be started again. */
+/** The synthesizer's process ended, did not start, or waits for its restart. */
 export class SynthesisUnavailableError extends OffhookError {
   readonly code = 'OFFHOOK_SYNTHESIS_UNAVAILABLE';
   readonly retryable = true;
 }
 
 /**
- * This text cannot be spoken: an unknown voice, a language without one, or a script that the engine has no letters for.
- * Clients are shown its message: it holds no words of the engine's own.
+ * This text cannot be spoken: an unknown voice, a language without a voice, or a script the engine cannot read. Clients see the
+ * message, so it holds none of the engine's own text.
  */
 export class SynthesisRefusedError extends OffhookError {
   readonly code = 'OFFHOOK_SYNTHESIS_REFUSED';

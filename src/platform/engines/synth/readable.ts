@@ -2,27 +2,27 @@ import { letterSubstitutes } from './letter-substitutes.ts';
 import { meiteiToBengali } from './meitei-mayek.ts';
 import { olChikiToDevanagari } from './ol-chiki.ts';
 
-/** Marks of the Arabic script beyond the short vowels, for which the engine has names only. */
+/** Marks of the Arabic script beyond the short vowels, which the engine would spell out. */
 const RARE_ARABIC_MARKS = /[\u0610-\u061a\u064d\u0653-\u065f\u06d6-\u06dc\u06e1-\u06e4\u06e7\u06e8\u06ed]/g;
-/** Unwritten vowels of Arabic that the Sindhi voice spells out besides. */
+/** Further vowel marks that the Sindhi voice spells out. */
 const SINDHI_MARKS = /[\u064c\u0652]/g;
 
 const patterns = new Map(
   Object.entries(letterSubstitutes).map(([language, letters]) => {
-    // The longest first: a letter and its dot before the letter alone.
+    // The longest first: a letter with its dot before the letter alone.
     const keys = Object.keys(letters).sort((a, b) => b.length - a.length);
     return [language, { letters, pattern: new RegExp(keys.join('|'), 'gu') }];
   }),
 );
 
-/** Text in scripts that no engine reads at all, written in one that it does. Everything else is only composed (NFC). */
+/** Rewrites scripts that no engine can read (Meitei Mayek, Ol Chiki); other text is normalised (NFC). */
 export function inReadableScript(text: string): string {
   return meiteiToBengali(olChikiToDevanagari(text.normalize('NFC')));
 }
 
 /**
- * Text as an espeak language reads it without spelling letters out by name.
- * @param language espeak's own identifier, as `espeakLanguage` gives it
+ * Replaces letters that an espeak language would spell out by name.
+ * @param language espeak's identifier, from `espeakLanguage`
  */
 export function readable(text: string, language: string): string {
   const entry = patterns.get(language);
@@ -34,13 +34,12 @@ export function readable(text: string, language: string): string {
 
 const SLOWEST = { baseS: 2, letterS: 0.3, otherS: 1.2 };
 const FASTEST_LETTER_S = 0.015;
-/** Shorter text has too few letters to say. */
+/** With fewer letters the length says nothing. */
 const TELLING_LETTERS = 4;
 
 /**
- * Whether speech of this length can be this text: not when it is so long that letters were spelled out by name, nor so
- * short that most were skipped.
- * @param durationS at the pace 1
+ * Whether speech of this length can be this text. Longer speech spelled letters out by name, shorter speech skipped most of them.
+ * @param durationS at speed 1
  */
 export function soundsRead(text: string, durationS: number): boolean {
   const letters = text.match(/[\p{L}\p{M}]/gu)?.length ?? 0;

@@ -1,11 +1,11 @@
-/** The synthesizer computes a sentence at a time; a longer one is cut at a comma or a space. */
+/** Longest sentence; a longer one is cut at a comma or a space. */
 const MAX_CHARS = 240;
-/** After a danda or a line break, and after other marks where white space follows ("3.5" and "a.m" go on). */
+/** After a danda or a line break, and after other marks followed by white space (not in "3.5" and "a.m"). */
 const SENTENCE_END = /(?<=[.!?؟۔]['"”’)]?)\s+|(?<=[।॥])|\n+/u;
 
 /**
- * Cuts text at ends of sentences (Latin and Indic marks, line breaks), so that speech starts after the first one. Nothing
- * but white space is lost; no piece is empty.
+ * Splits text into sentences (Latin and Indic marks, line breaks), so that speech starts after the first one. Only white space is lost;
+ * no piece is empty.
  */
 export function sentences(text: string, maxChars = MAX_CHARS): string[] {
   return text

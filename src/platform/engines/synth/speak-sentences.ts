@@ -6,17 +6,17 @@ const CHUNK_MS = 100;
 const PAUSE_BETWEEN_SENTENCES_MS = 120;
 const SPEED = { min: 0.5, max: 2 };
 
-/** The pace that an engine is asked for: the rest is done to the sound afterwards. */
+/** The speed an engine is asked for; the rest is done by time stretching. */
 export function engineSpeed(asked: number): number {
   return Math.max(SPEED.min, Math.min(SPEED.max, asked));
 }
 
-/** Makes one sentence, at no particular level. */
+/** Synthesises one sentence, at no particular level. */
 type Render = (sentence: string) => Promise<SynthesisChunk>;
 
 /**
- * Speaks a text sentence by sentence, each at the level of speech, with pauses between them.
- * @param options.together level all sentences as one, which has to wait for the last of them
+ * Speaks a text sentence by sentence, each at `SPEECH_LEVEL_DB`, with pauses in between.
+ * @param options.together level all sentences together, which waits for the last of them
  * @throws what `render` throws, or the signal's reason
  */
 export async function* speakSentences(
@@ -29,19 +29,22 @@ export async function* speakSentences(
     yield* asOne(parts, render, signal);
     return;
   }
-  let next = parts.length > 0 ? render(parts[0]!) : undefined;
-  for (let index = 0; next !== undefined; index += 1) {
+  const renderNext = (): Promise<SynthesisChunk> | undefined => {
+    const part = parts.shift();
+    return part === undefined ? undefined : render(part);
+  };
+  for (let next = renderNext(); next !== undefined;) {
     signal.throwIfAborted();
     const { pcm, rateHz } = await untilAborted(next, signal);
-    // One sentence ahead: computed while this one is taken, and no more than that in memory.
-    next = index + 1 < parts.length ? render(parts[index + 1]!) : undefined;
+    // One sentence ahead: computed while this one is sent, and no more than that in memory.
+    next = renderNext();
     next?.catch(() => undefined);
     yield* chunks(shapeSentence(pcm, rateHz), rateHz, signal);
     if (next !== undefined) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
   }
 }
 
-/** All sentences first, then at one level: a soft one stays softer than a loud one. */
+/** All sentences with one gain: a soft one stays softer than a loud one. */
 async function* asOne(parts: readonly string[], render: Render, signal: AbortSignal): AsyncGenerator<SynthesisChunk> {
   const made: SynthesisChunk[] = [];
   for (const part of parts) {
@@ -49,7 +52,7 @@ async function* asOne(parts: readonly string[], render: Render, signal: AbortSig
     made.push(await untilAborted(render(part), signal));
   }
   const rateHz = made[0]?.rateHz ?? 1;
-  // Of the sentences' own gains the least: none of them may clip.
+  // The least of the sentences' gains, so that none clips.
   const gainDb = Math.min(...made.map(({ pcm }) => (peakLevel(pcm) === 0 ? Infinity : speechGainDb(pcm, rateHz))));
   for (const [index, { pcm }] of made.entries()) {
     if (index > 0) yield* chunks(new Int16Array((rateHz * PAUSE_BETWEEN_SENTENCES_MS) / 1000), rateHz, signal);
@@ -65,7 +68,7 @@ function* chunks(pcm: Int16Array, rateHz: number, signal: AbortSignal): Generato
   }
 }
 
-/** The computation goes on (it is milliseconds); its result is dropped. */
+/** Rejects when the signal aborts; the computation goes on for some milliseconds and its result is dropped. */
 function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);
@@ -74,20 +77,20 @@ function untilAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Prom
   });
 }
 
-/** Speech of every engine and voice comes out this loud: the usual level of telephone speech. */
+/** Level of speech from every engine and voice: the usual level of telephone speech. */
 export const SPEECH_LEVEL_DB = -20;
-/** Below full scale with room for the resampling that follows. */
+/** Below full scale, with headroom for resampling. */
 const MAX_PEAK = 29_000;
 const FADE_MS = 5;
 
-/** What brings speech to `SPEECH_LEVEL_DB`, or as near as its peaks allow. */
+/** The gain to `SPEECH_LEVEL_DB`, or as near as the peaks allow. */
 export function speechGainDb(pcm: Int16Array, rateHz: number): number {
   const peak = peakLevel(pcm);
   if (peak === 0) return 0;
   return Math.min(SPEECH_LEVEL_DB - activeLevelDb(pcm, rateHz), 20 * Math.log10(MAX_PEAK / peak));
 }
 
-/** Makes one sentence louder by `gainDb` and fades both ends, so that neither the start nor a join clicks. */
+/** Amplifies a sentence by `gainDb` and fades both ends, so that neither the start nor a join clicks. */
 export function shapeSentence(pcm: Int16Array, rateHz: number, gainDb = speechGainDb(pcm, rateHz)): Int16Array {
   const shaped = amplify(pcm, gainDb);
   const fade = Math.min(shaped.length >> 1, Math.round((rateHz * FADE_MS) / 1000));

@@ -1,6 +1,6 @@
 import { indicLanguages } from '../../languages.ts';
 
-/** Scripts by their Unicode property, and the language that reads them when nobody says which. */
+/** Scripts, with the language that reads them by default and others that can. */
 const scripts = [
   {
     pattern: /\p{Script=Devanagari}/gu,
@@ -17,7 +17,7 @@ const scripts = [
   { pattern: /\p{Script=Malayalam}/gu, language: 'ml', also: [] },
   { pattern: /\p{Script=Arabic}/gu, language: 'ur', also: ['sd', 'ks', 'ar', 'fa', 'ps', 'ug'] },
   { pattern: /\p{Script=Latin}/gu, language: 'en', also: [] },
-  // World languages, in batch: the largest one of each script, unless the request says another.
+  // World languages, in batch: the largest one of each script by default.
   { pattern: /\p{Script=Cyrillic}/gu, language: 'ru', also: ['uk', 'bg', 'be', 'sr', 'mk', 'kk', 'ky', 'tt', 'ba', 'cv'] },
   { pattern: /\p{Script=Greek}/gu, language: 'el', also: [] },
   { pattern: /\p{Script=Hebrew}/gu, language: 'he', also: [] },
@@ -32,30 +32,30 @@ const scripts = [
   { pattern: /\p{Script=Armenian}/gu, language: 'hy', also: [] },
 ] as const;
 
-/** Languages without an espeak voice, read by a neighbour that shares their script. */
+/** Languages without an espeak voice, with the language that reads them: a neighbour of the same script. */
 const neighbours: Readonly<Record<string, string>> = {
   brx: 'hi',
   doi: 'hi',
   mai: 'hi',
   sa: 'hi',
   sat: 'hi',
-  // It has a voice, which spells out most signs of vowels.
+  // Its own voice spells out most vowel signs.
   kok: 'mr',
   ks: 'ur',
   mni: 'bn',
   bho: 'hi',
 };
-/** The same, where the text is in Devanagari and the language's own espeak voice reads Perso-Arabic. */
+/** Languages whose espeak voice reads Perso-Arabic: Hindi reads them in Devanagari. */
 const inDevanagari = new Set(['ks', 'sd']);
-/** Where espeak's identifier is not the language's code. */
+/** espeak identifiers that differ from the language code. */
 const identifiers: Readonly<Record<string, string>> = { en: 'en-us', zh: 'cmn', no: 'nb' };
 
 /**
- * Which espeak language reads this text: the one asked for, else the voice's home, wherever they can read the script that
- * most of the text is in; else the script's main language. A language without a voice is read by its nearest neighbour.
- * @param text  in scripts that the engine has letters for (`inReadableScript`)
- * @param asked a code of ours, may carry a region (`en-IN`)
- * @returns espeak's identifier; the engine may still not have it
+ * The espeak language for a text: the one asked for, else the voice's own, if it can read the script of most of the text; else the
+ * script's default language. A language without a voice is read by a neighbour.
+ * @param text  in scripts the engine can read (`inReadableScript`)
+ * @param asked language code, may have a region (`en-IN`)
+ * @returns espeak's identifier; the engine may lack that voice
  */
 export function espeakLanguage(text: string, asked: string | undefined, home: string): string {
   const script = mainScript(text);
@@ -65,7 +65,7 @@ export function espeakLanguage(text: string, asked: string | undefined, home: st
   return identifiers[engine] ?? engine;
 }
 
-/** The language itself, whether or not the engine has it: a code of ours. */
+/** The code of the language a text is read in, whether or not the engine has it. */
 export function spokenLanguage(text: string, asked: string | undefined, home: string): string {
   const script = mainScript(text);
   const wanted = [asked?.toLowerCase().split(/[-_]/)[0], home].find((code) => code !== undefined && reads(script, code));
@@ -82,7 +82,7 @@ function mainScript(text: string): (typeof scripts)[number] | undefined {
   return best;
 }
 
-/** Text without letters (digits, signs) is read by whoever is asked; Latin letters by every language that is not Indic. */
+/** Whether a language can read a script. Any can read text without letters; any that is not Indic can read Latin. */
 function reads(script: (typeof scripts)[number] | undefined, code: string): boolean {
   if (script?.language === 'en' && !indicLanguages.has(code)) return true;
   return script === undefined || script.language === code || (script.also as readonly string[]).includes(code);

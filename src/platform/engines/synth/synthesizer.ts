@@ -19,13 +19,13 @@ import { engineSpeed, speakSentences } from './speak-sentences.ts';
 import { espeakLanguage, spokenLanguage } from './spoken-language.ts';
 
 /**
- * Starts the embedded synthesizer: espeak-ng where its (optional) package is installed, else flite, which speaks English.
+ * Starts the built-in synthesizer: espeak-ng if its optional package is installed, else flite, which speaks English only.
  * @throws SynthesisUnavailableError when neither starts
  */
 export async function startSynthesizer(options: {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** For tests and for machines where espeak is unwanted. */
+  /** For tests of machines without espeak. */
   readonly without?: 'espeak';
 }): Promise<SynthesisEngine & { readonly engine: 'espeak' | 'flite'; readonly pid: number | undefined }> {
   const { clock, logger } = options;
@@ -61,7 +61,7 @@ class Synthesizer implements SynthesisEngine {
     });
   }
 
-  /** As the engine gives it, at no particular level. */
+  /** One sentence as the engine renders it, at no particular level. */
   async #sentence(text: string, voice: EngineVoice, request: SynthesisRequest): Promise<SynthesisChunk> {
     const speed = engineSpeed(request.speed);
     const written = inReadableScript(text);
@@ -100,7 +100,7 @@ class Synthesizer implements SynthesisEngine {
         { facts: { language } },
       );
     }
-    // flite's own scale of pitch; it keeps its range.
+    // flite has a scale of its own for pitch, and no setting for the range.
     const gender = like?.gender ?? voice.gender;
     const middleHz = gender === 'female' ? 170 : 105;
     const pitch = likeness === undefined ? 50 : 50 + (likeness.pitchHz - middleHz) / 0.7;

@@ -1,9 +1,8 @@
 import type { EngineVoice } from './port.ts';
 
 /**
- * The 46 voices: a man's and a woman's for each of the 23 languages as the vendor counts them, English among them. Names
- * from the vendor's public material (speech-platform reference, fact 18). Any voice may be asked for any language; the
- * home language decides only where the text does not.
+ * The 46 voices: a man and a woman for each of the vendor's 23 languages, English included. The names are the vendor's (reference,
+ * fact 18). Any voice speaks any language; its own language is used when the text does not tell.
  */
 const pairs = {
   as: ['Bimal', 'Anjana'],
@@ -40,7 +39,7 @@ export const defaultVoice = 'Rajesh';
 
 const byName = new Map(voices.map((voice) => [voice.name.toLowerCase(), voice]));
 
-/** In any case. */
+/** Finds a voice by name, case ignored. */
 export function findVoice(name: string): EngineVoice | undefined {
   return byName.get(name.trim().toLowerCase());
 }
@@ -51,25 +50,19 @@ export interface VoiceSound {
   readonly pitch: number;
 }
 
-const men: readonly VoiceSound[] = [
-  { variant: 'm3', pitch: 42 },
-  { variant: 'm1', pitch: 48 },
-  { variant: 'm7', pitch: 40 },
-  { variant: 'm2', pitch: 46 },
-];
-const women: readonly VoiceSound[] = [
-  { variant: 'f2', pitch: 52 },
-  { variant: 'f4', pitch: 58 },
-  { variant: 'f3', pitch: 50 },
-  { variant: 'f1', pitch: 55 },
-];
+const men = soundPalette(['m3', 42], ['m1', 48], ['m7', 40], ['m2', 46]);
+const women = soundPalette(['f2', 52], ['f4', 58], ['f3', 50], ['f1', 55]);
 
-/**
- * espeak has one voice a language, so a name picks a variant: four men's and four women's in turn down the table, never
- * two alike in one language.
- */
+/** espeak has one voice a language, so a name selects one of four variants by gender, in turn down the table. */
 export function espeakSound(name: string): VoiceSound {
   const index = voices.findIndex((voice) => voice.name === name);
   const palette = voices[index]?.gender === 'female' ? women : men;
-  return palette[(Math.max(0, index) >> 1) % palette.length]!;
+  return palette[(Math.max(0, index) >> 1) % palette.length] ?? palette[0];
+}
+
+type Variant = readonly [variant: string, pitch: number];
+
+function soundPalette(first: Variant, ...others: readonly Variant[]): readonly [VoiceSound, ...VoiceSound[]] {
+  const soundOf = ([variant, pitch]: Variant): VoiceSound => ({ variant, pitch });
+  return [soundOf(first), ...others.map(soundOf)];
 }

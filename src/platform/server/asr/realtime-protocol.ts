@@ -1,4 +1,4 @@
-import { SpeakerEar } from '../../engines/speakers/speaker-tracker.ts';
+import { SpeakerTracker } from '../../engines/speakers/speaker-tracker.ts';
 import type { RecognitionResult } from '../../engines/recognise/port.ts';
 import { admit } from '../auth/gate.ts';
 import type { TokenClaims, Tokens } from '../../keys/tokens.ts';
@@ -71,7 +71,7 @@ export interface RealtimeRulesOptions {
 /** Turns of the primary address: the client ends them, or the platform where its behaviour says so. */
 export function realtimeRules(init: InitFrame, { behaviour, compat }: RealtimeRulesOptions): TurnRules<RealtimeEvent> {
   const { language, sampleRateHz: rateHz } = init;
-  const speakers = init.diarize ? new SpeakerEar({ rateHz, most: init.numSpeakers ?? usualSpeakers }) : undefined;
+  const speakers = init.diarize ? new SpeakerTracker({ rateHz, most: init.numSpeakers ?? usualSpeakers }) : undefined;
   let seg = 0;
   let finals = 0;
   /** Decided as soon as the result is there: the audio is kept for a while only. */

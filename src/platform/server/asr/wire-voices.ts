@@ -1,5 +1,5 @@
 import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
-import type { VoiceWindow } from '../../engines/speakers/voice-track.ts';
+import type { Diarization, SpokenTurn, VoiceWindow } from '../../engines/speakers/port.ts';
 import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speakers/emotion.ts';
 import {
   identifySpeaker,

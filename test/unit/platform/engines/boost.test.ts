@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { boostOf, type Ear } from '../../../../src/platform/engines/recognise/decode.ts';
+import { boostBonus, type RecognitionModel } from '../../../../src/platform/engines/recognise/decode.ts';
 
-const ear = { language: 'hi', model: { words: ['कल', 'परसों'] } } as unknown as Ear;
+const model = { language: 'hi', model: { words: ['कल', 'परसों'] } } as unknown as RecognitionModel;
 
 it.each([
   [undefined, 5],
@@ -11,6 +11,6 @@ it.each([
   [-3, 0],
   [1e9, 50],
 ])('gives a word of a boosted phrase its bonus in proportion to weight %s', (weight, bonus) => {
-  const bonusOf = boostOf(ear, ['कल सुबह'], weight);
+  const bonusOf = boostBonus(model, ['कल सुबह'], weight);
   expect([bonusOf(0), bonusOf(1)]).toEqual([bonus, 0]);
 });

@@ -7,10 +7,11 @@ import { decodeModel, encodeModel } from '../../../../src/platform/engines/recog
 import { compileNetwork } from '../../../../src/platform/engines/recognise/network.ts';
 import { seededRandom } from '../../../../src/audio/tone.ts';
 import { Search } from '../../../../src/platform/engines/recognise/search.ts';
-import { Session, type SessionEvent } from '../../../../src/platform/engines/recognise/session.ts';
+import { Session } from '../../../../src/platform/engines/recognise/session.ts';
+import type { SessionEvent } from '../../../../src/platform/engines/recognise/worker-protocol.ts';
 import { canBeSpeech, isVoiced } from '../../../../src/platform/engines/recognise/speech-detection.ts';
 import { type TrainingUtterance, trainModel } from '../../../../src/platform/engines/recognise/train.ts';
-import type { Ear } from '../../../../src/platform/engines/recognise/decode.ts';
+import type { RecognitionModel } from '../../../../src/platform/engines/recognise/decode.ts';
 
 function tone(hz: number, samples: number, amplitude = 6_000): Int16Array {
   return Int16Array.from({ length: samples }, (_, n) => amplitude * Math.sin((2 * Math.PI * hz * n) / 8_000));
@@ -44,7 +45,7 @@ const network = compileNetwork(
   readGrammar(JSON.stringify({ language: 'en', start: 'all', rules: { all: 'red [green]\ngreen\nblue blue' } })),
 );
 
-function learn(): Ear {
+function learn(): RecognitionModel {
   const lines = [['red'], ['green'], ['blue'], ['red', 'green'], ['blue', 'blue']];
   const utterances: TrainingUtterance[] = lines.flatMap((line) =>
     [95, 120, 160].map((pitch) => {
@@ -57,7 +58,7 @@ function learn(): Ear {
   return { language: 'en', network, model: trainModel(network.words, utterances) };
 }
 
-const ear = learn();
+const model = learn();
 
 describe('features', () => {
   it('do not depend on loudness', () => {
@@ -86,7 +87,7 @@ describe('a search', () => {
   const found = (words: readonly string[], samples = 800): string => {
     const mel = melFrames(speak(words, 130, samples), [new MelBank()])[0]!;
     const frames = features(mel, normaliserOf(mel));
-    const search = new Search(ear.model, network);
+    const search = new Search(model.model, network);
     for (let frame = 0; frame < frames.length / FEATURES; frame += 1) search.step(frames, frame);
     const best = search.hypotheses(true, 3)[0]!;
     for (const [index, word] of best.words.entries()) {
@@ -109,7 +110,7 @@ describe('a session', () => {
   it('understands the same, however the audio is cut', () => {
     const pcm = speak(['red', 'green'], 130, 850);
     const results = [40, 160, 1_111, pcm.length].map((size) => {
-      const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+      const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
       for (let at = 0; at < pcm.length; at += size) session.push(pcm.slice(at, at + size));
       return session.commit()[0]!;
     });
@@ -125,7 +126,7 @@ describe('a session', () => {
     ];
     for (const [said, heard] of turns) {
       const [first, second] = said.map((words) => speak(words, 120, 900).slice(3_200, -4_000));
-      const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+      const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
       for (const pcm of [new Int16Array(2_400), first!, new Int16Array(gapS * 8_000), second!, new Int16Array(2_400)]) {
         session.push(pcm);
       }
@@ -142,7 +143,7 @@ describe('a session', () => {
     });
     const phrase = trainModel(['gold'], utterances);
     const heard = (words: readonly string[], extended: boolean): RecognitionResult => {
-      const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: ['gold'] }, () => undefined);
+      const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: ['gold'] }, () => undefined);
       if (extended) session.extend('en', [phrase]);
       session.push(speak(words, 130, 880));
       return session.commit()[0]!;
@@ -157,14 +158,14 @@ describe('a session', () => {
   });
 
   it('leaves a sentence with a pause in it whole', () => {
-    const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
     for (const words of [['blue'], ['blue']]) session.push(speak(words, 120, 900));
     expect(session.commit().map(({ text }) => text)).toEqual(['blue blue']);
   });
 
   it('ends an utterance after two seconds of silence and gives times on the stream', () => {
     const events: SessionEvent[] = [];
-    const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, (event) => events.push(event));
+    const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, (event) => events.push(event));
     for (let turn = 0; turn < 2; turn += 1) {
       session.push(speak(['red', 'green'], 120, 900));
       session.push(new Int16Array(24_000));
@@ -176,7 +177,7 @@ describe('a session', () => {
   });
 
   it('cuts endless sound, so that nothing grows without end', () => {
-    const session = new Session({ ears: [ear], rateHz: 8_000, boostPhrases: [] }, () => undefined);
+    const session = new Session({ models: [model], rateHz: 8_000, boostPhrases: [] }, () => undefined);
     const endless = Int16Array.from({ length: 8_000 }, () => (random() - 0.5) * 12_000);
     for (let second = 0; second < 60; second += 1) session.push(endless);
     expect(session.commit()[0]!.text).toBe('');
@@ -203,8 +204,8 @@ describe('what can be speech', () => {
 
 describe('a model file', () => {
   it('comes back as it was, and a damaged one is refused', () => {
-    const bytes = encodeModel(ear.model);
-    expect(decodeModel(bytes, FEATURES)).toEqual(ear.model);
+    const bytes = encodeModel(model.model);
+    expect(decodeModel(bytes, FEATURES)).toEqual(model.model);
     expect(() => decodeModel(bytes.subarray(0, bytes.length - 4), FEATURES)).toThrow(RangeError);
     expect(() => decodeModel(Uint8Array.of(1, 2, 3), FEATURES)).toThrow(RangeError);
     expect(() => decodeModel(new Uint8Array(64), FEATURES)).toThrow(RangeError);

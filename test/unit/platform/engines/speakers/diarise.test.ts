@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clusterCentres, cosine, diarise } from '../../../../../src/platform/engines/speakers/diarise.ts';
+import { clusterCentres, diarise } from '../../../../../src/platform/engines/speakers/diarise.ts';
+import { cosine } from '../../../../../src/platform/engines/speakers/embedding.ts';
 import { VoiceTrack } from '../../../../../src/platform/engines/speakers/voice-track.ts';
 import { buzz } from '../../../../support/buzz.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SpeakerEar } from '../../../../../src/platform/engines/speakers/speaker-tracker.ts';
+import { SpeakerTracker } from '../../../../../src/platform/engines/speakers/speaker-tracker.ts';
 import { buzz } from '../../../../support/buzz.ts';
 
 const deep = buzz({ hz: 105, formants: [450, 1100, 2300], seconds: 1.5, wobble: 1 });
@@ -8,7 +8,7 @@ const bright = buzz({ hz: 215, formants: [650, 1800, 2900], seconds: 1.5, wobble
 
 /** Hears each voice for 1.5 s, half a second apart. */
 function labels(voices: readonly Int16Array[], most: number) {
-  const ear = new SpeakerEar({ rateHz: 16_000, most });
+  const ear = new SpeakerTracker({ rateHz: 16_000, most });
   return voices.map((voice, index) => {
     for (let at = 0; at < voice.length; at += 999) ear.push(voice.subarray(at, at + 999));
     ear.push(new Int16Array(8_000));
@@ -27,7 +27,7 @@ describe('the speakers of a running session', () => {
 
   it('are unknown where nobody speaks, and in audio that is gone', () => {
     expect(labels([new Int16Array(24_000), deep], 4)).toEqual([undefined, 0]);
-    const ear = new SpeakerEar({ rateHz: 16_000, most: 2 });
+    const ear = new SpeakerTracker({ rateHz: 16_000, most: 2 });
     ear.push(deep);
     for (let second = 0; second < 41; second += 1) ear.push(new Int16Array(16_000));
     expect(ear.speakerOf(0, 1.5)).toBeUndefined();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inOrder } from '../../../../../src/platform/engines/own/own-speakers.ts';
+import { withoutOverlap } from '../../../../../src/platform/engines/own/own-speakers.ts';
 import { SpeechTape } from '../../../../../src/platform/engines/speakers/speech-tape.ts';
 
 const rateHz = 16_000;
@@ -53,7 +53,7 @@ describe('turns', () => {
       .map(([startS, lengthS, speaker]) => ({ startS, endS: startS + lengthS, speaker }));
     fc.assert(
       fc.property(fc.array(span), (spans) => {
-        const turns = inOrder(spans);
+        const turns = withoutOverlap(spans);
         for (const [index, turn] of turns.entries()) {
           expect(turn.endS).toBeGreaterThan(turn.startS);
           if (index > 0) expect(turn.startS).toBeGreaterThanOrEqual(turns[index - 1]!.endS);
