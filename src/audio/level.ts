@@ -13,7 +13,10 @@ export function rmsLevelDb(pcm: Int16Array): number {
 
 /** Sum of squares. Four independent sums let the processor overlap them; whole numbers add up the same in any order. */
 export function energyOf(pcm: Int16Array, from = 0, to = pcm.length): number {
-  let [sum0, sum1, sum2, sum3] = [0, 0, 0, 0];
+  let sum0 = 0;
+  let sum1 = 0;
+  let sum2 = 0;
+  let sum3 = 0;
   let at = from;
   for (; at + 3 < to; at += 4) {
     const sample0 = pcm[at] ?? 0;

@@ -89,7 +89,7 @@ export class MelBank {
   apply(power: Float64Array, out: Float32Array, at: number): void {
     for (const [band, { first, weights }] of this.#filters.entries()) {
       let sum = 0;
-      for (const [index, weight] of weights.entries()) sum += weight * (power[first + index] ?? 0);
+      for (let index = 0; index < weights.length; index += 1) sum += (weights[index] ?? 0) * (power[first + index] ?? 0);
       out[at + band] = sum;
     }
   }

@@ -12,9 +12,11 @@ const ACTIVE_DB = 30;
 /** Nor do frames that are not this much above the quietest tenth, the line's noise. */
 const ABOVE_NOISE = 10 ** (5 / 10);
 
-const dct = Array.from({ length: CEPSTRA }, (_, k) =>
-  Float64Array.from({ length: BANDS }, (__, band) => Math.cos((Math.PI * k * (band + 0.5)) / BANDS) * Math.sqrt(2 / BANDS)),
-);
+/** The cosine transform, `BANDS` values for each cepstral coefficient. */
+const dct = Float64Array.from({ length: CEPSTRA * BANDS }, (_, index) => {
+  const k = Math.floor(index / BANDS);
+  return Math.cos((Math.PI * k * ((index % BANDS) + 0.5)) / BANDS) * Math.sqrt(2 / BANDS);
+});
 
 /** Means and scales of an utterance's cepstra. */
 export interface Normaliser {
@@ -45,9 +47,9 @@ function cepstra(mel: Float32Array, peak: number): Float64Array {
   const logs = new Float64Array(BANDS);
   for (let frame = 0; frame < frames; frame += 1) {
     for (let band = 0; band < BANDS; band += 1) logs[band] = Math.log((mel[frame * BANDS + band] ?? 0) / peak + FLOOR);
-    for (const [k, row] of dct.entries()) {
+    for (let k = 0; k < CEPSTRA; k += 1) {
       let sum = 0;
-      for (let band = 0; band < BANDS; band += 1) sum += (row[band] ?? 0) * (logs[band] ?? 0);
+      for (let band = 0; band < BANDS; band += 1) sum += (dct[k * BANDS + band] ?? 0) * (logs[band] ?? 0);
       out[frame * CEPSTRA + k] = sum;
     }
   }

@@ -30,6 +30,18 @@ interface WordEnd {
   readonly before: number;
 }
 
+/** An arc of the word network, with the word's states in the model (from `first`) and in the search (from `at`). */
+interface Arc {
+  readonly index: number;
+  readonly from: number;
+  readonly to: number;
+  readonly word: number;
+  readonly first: number;
+  readonly count: number;
+  readonly at: number;
+  readonly bonus: number;
+}
+
 /**
  * Frame-synchronous Viterbi search for the likeliest path through the word network: one token per state, optional silence between words.
  * Memory grows with the frames: start a new search for each utterance.
@@ -37,7 +49,7 @@ interface WordEnd {
 export class Search {
   readonly #model: AcousticModel;
   readonly #network: WordNetwork;
-  readonly #arcs: { from: number; to: number; word: number; first: number; count: number; at: number; bonus: number }[] = [];
+  readonly #arcs: Arc[] = [];
   readonly #scores: Float64Array;
   readonly #befores: Int32Array;
   readonly #starts: Int32Array;
@@ -62,7 +74,7 @@ export class Search {
     network.arcs.forEach((arcs, from) => {
       for (const { word, to } of arcs) {
         const { first, count } = wordStatesOf(model, word);
-        this.#arcs.push({ from, to, word, first, count, at, bonus: WORD_PENALTY + bonus(word) });
+        this.#arcs.push({ index: this.#arcs.length, from, to, word, first, count, at, bonus: WORD_PENALTY + bonus(word) });
         at += count;
       }
     });
@@ -87,6 +99,9 @@ export class Search {
     const scores = this.#scores;
     const befores = this.#befores;
     const starts = this.#starts;
+    const arcBests = this.#arcBest;
+    const nodeScores = this.#nodeScores;
+    const nodeBefores = this.#nodeBefores;
     const threshold = this.#best - BEAM;
     const nextScores = this.#nextScores.fill(-Infinity);
     const exits = this.#nextBefores;
@@ -98,51 +113,49 @@ export class Search {
       nextScores[node] = score + STEP;
       exits[node] = -1;
     }
-    for (const [index, arc] of this.#arcs.entries()) {
-      const entry = (this.#nodeScores[arc.from] ?? 0) + arc.bonus;
-      if ((this.#arcBest[index] ?? 0) < threshold && entry < threshold) {
-        if ((this.#arcBest[index] ?? 0) > -Infinity) scores.fill(-Infinity, arc.at, arc.at + arc.count);
-        this.#arcBest[index] = -Infinity;
+    for (const { index, from, to, first, at: firstAt, count, bonus } of this.#arcs) {
+      const entry = (nodeScores[from] ?? 0) + bonus;
+      const lastBest = arcBests[index] ?? 0;
+      if (lastBest < threshold && entry < threshold) {
+        if (lastBest > -Infinity) scores.fill(-Infinity, firstAt, firstAt + count);
+        arcBests[index] = -Infinity;
         continue;
       }
       let arcBest = -Infinity;
-      for (let state = arc.count - 1; state >= 0; state -= 1) {
-        const at = arc.at + state;
+      for (let state = count - 1; state >= 0; state -= 1) {
+        const at = firstAt + state;
         let score = (scores[at] ?? 0) + STAY;
         let source = at;
-        if (state > 0 && (scores[at - 1] ?? 0) + STEP > score) {
-          score = (scores[at - 1] ?? 0) + STEP;
-          source = at - 1;
+        if (state > 0) {
+          const stepped = (scores[at - 1] ?? 0) + STEP;
+          if (stepped > score) [score, source] = [stepped, at - 1];
         }
-        if (state > 1 && (scores[at - 2] ?? 0) + SKIP > score) {
-          score = (scores[at - 2] ?? 0) + SKIP;
-          source = at - 2;
+        if (state > 1) {
+          const skipped = (scores[at - 2] ?? 0) + SKIP;
+          if (skipped > score) [score, source] = [skipped, at - 2];
         }
-        if (state === 0 && entry > score) {
-          score = entry;
-          source = -1;
-        }
+        if (state === 0 && entry > score) [score, source] = [entry, -1];
         if (score < threshold) {
           scores[at] = -Infinity;
           continue;
         }
         if (source === -1) {
-          befores[at] = this.#nodeBefores[arc.from] ?? 0;
+          befores[at] = nodeBefores[from] ?? 0;
           starts[at] = this.#frame;
         } else if (source !== at) {
           befores[at] = befores[source] ?? 0;
           starts[at] = starts[source] ?? 0;
         }
-        score += this.#emission(arc.first + state, frames, frame);
+        score += this.#emission(first + state, frames, frame);
         scores[at] = score;
         if (score > arcBest) arcBest = score;
       }
-      this.#arcBest[index] = arcBest;
+      arcBests[index] = arcBest;
       if (arcBest > best) best = arcBest;
-      const exit = (scores[arc.at + arc.count - 1] ?? 0) + STEP;
-      if (exit > (nextScores[arc.to] ?? 0)) {
-        nextScores[arc.to] = exit;
-        exits[arc.to] = index;
+      const exit = (scores[firstAt + count - 1] ?? 0) + STEP;
+      if (exit > (nextScores[to] ?? 0)) {
+        nextScores[to] = exit;
+        exits[to] = index;
       }
     }
     this.#frame += 1;
