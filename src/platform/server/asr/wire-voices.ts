@@ -1,5 +1,4 @@
 import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
-import type { Diarization, SpokenTurn, VoiceWindow } from '../../engines/speakers/port.ts';
 import { type Emotion, emotionOf, type UsualProsody } from '../../engines/speakers/emotion.ts';
 import {
   identifySpeaker,
@@ -7,6 +6,7 @@ import {
   type SpeakerEngine,
   type SpokenTurn,
   type Diarization,
+  type VoiceWindow,
 } from '../../engines/speakers/port.ts';
 
 /** What diarization adds to a verbose answer (ASR doc, verbose transcription result). */
