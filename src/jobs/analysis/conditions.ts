@@ -1,5 +1,5 @@
 import { tokenise } from '../../language/index.ts';
-import { phrasePlaces, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
+import { phraseSpans, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
 import type { FieldValue } from './field-value.ts';
 import type { ExtractedField } from './fields.ts';
 import { type RoleMeasures, type TalkMeasures, UNKNOWN_ROLE } from './measures.ts';
@@ -163,14 +163,8 @@ function findSaid(utterances: readonly Utterance[], where: SaidWhere, totalS: nu
     .filter((each) => isInside(each, where, totalS))
     .flatMap((utterance) => {
       const tokens = spannedTokens(utterance.text);
-      const words = tokens.map(({ word }) => word);
       return phrases
-        .flatMap((phrase) =>
-          phrasePlaces(words, phrase).map((place) => ({
-            from: tokens[place]!.from,
-            to: tokens[place + phrase.length - 1]!.to,
-          })),
-        )
+        .flatMap((phrase) => phraseSpans(tokens, phrase))
         .sort((left, right) => left.from - right.from || right.to - left.to)
         .map(({ from, to }) => evidenceIn(utterance, from, to));
     });

@@ -12,7 +12,15 @@ import { checkedValue, type FieldValue } from './field-value.ts';
 import { PatternSearch } from './pattern.ts';
 import type { ProfileField } from './profile.ts';
 import { findPersonal } from './redaction/personal.ts';
-import { phrasePlaces, type SpannedToken, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
+import {
+  covering,
+  phraseSpans,
+  type SpannedToken,
+  spannedTokens,
+  type Evidence,
+  evidenceIn,
+  type Utterance,
+} from './transcript.ts';
 
 type Rule = ProfileField['rules'][number];
 
@@ -77,8 +85,7 @@ function scopeOf({ after }: Rule, { by }: ProfileField, utterances: readonly Utt
   const phrases = after.map(tokenise);
   return utterances.flatMap((utterance, index) => {
     const tokens = spannedTokens(utterance.text);
-    const words = tokens.map(({ word }) => word);
-    const ends = phrases.flatMap((phrase) => phrasePlaces(words, phrase).map((place) => tokens[place + phrase.length - 1]!.to));
+    const ends = phrases.flatMap((phrase) => phraseSpans(tokens, phrase).map(({ to }) => to));
     if (ends.length === 0) return [];
     const told = mine(utterance) ? [{ utterance, from: Math.min(...ends) }] : [];
     const next = utterances
@@ -108,8 +115,8 @@ function placesIn(
       .map((span) => ({ ...span, raw: text.slice(span.from, span.to) }));
   const tokens = spannedTokens(text).filter((token) => token.from >= from);
   const found = understood(rule, field, tokens, today);
-  if (found === undefined || tokens.length === 0) return [];
-  return [{ raw: found.value, from: tokens[found.from]!.from, to: tokens[found.to - 1]!.to }];
+  const span = found === undefined ? undefined : covering(tokens.slice(found.from, found.to));
+  return found === undefined || span === undefined ? [] : [{ raw: found.value, ...span }];
 }
 
 function understood(
@@ -129,8 +136,8 @@ function understood(
     case 'yes-no':
       return findYesNo(words);
     case 'number': {
-      for (let index = 0; index < words.length; index += 1) {
-        if (/^\d+$/.test(words[index]!)) return { value: words[index]!, from: index, to: index + 1 };
+      for (const [index, word] of words.entries()) {
+        if (/^\d+$/.test(word)) return { value: word, from: index, to: index + 1 };
         const number = numberAt(words, index);
         if (number !== undefined) return { ...number, value: String(number.value) };
       }

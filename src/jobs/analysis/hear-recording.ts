@@ -81,12 +81,13 @@ async function hearSeparately(
   const everybody = wanted && profile.insights.of === 'everybody';
   const recognised = await Promise.all(
     profile.channels.roles.map(async (role, index): Promise<RecognisedChannel> => {
+      const target = targets[index];
       const speech = sound.speech[index] ?? [];
       const channel = { role, speech, totalS: sound.totalS };
       // Where nobody speaks there is nothing to pay for.
-      if (speech.length === 0)
+      if (speech.length === 0 || target === undefined)
         return { transcript: { role, source: 'asr', text: '', segments: [], words: [] }, answer: {}, turns: [] };
-      const pieces = await splitRecording(targets[index]!, join(folder, `channel-${index}`), signal);
+      const pieces = await splitRecording(target, join(folder, `channel-${index}`), signal);
       const request = { speakers: 1, insights: wanted && !everybody && index === 0 };
       return recogniseChannel(transcriber, profile, { ...channel, pieces }, request, signal);
     }),
@@ -94,10 +95,10 @@ async function hearSeparately(
   const problems: string[] = [];
   let insights = recognised[0]?.answer.analysis;
   if (everybody) {
-    const whole = container === 'wav' ? await splitRecording(path, join(folder, 'whole'), signal) : [{ path, startS: 0 }];
-    if (whole.length > 1) problems.push('the insights are drawn from the first part of a recording that had to be split');
+    const parts = container === 'wav' ? await splitRecording(path, join(folder, 'whole'), signal) : [];
+    if (parts.length > 1) problems.push('the insights are drawn from the first part of a recording that had to be split');
     const options = { language: profile.language, verbose: true, recognition: insightOptions(profile), signal };
-    insights = (await transcriber.transcribe(whole[0]!.path, options)).analysis;
+    insights = (await transcriber.transcribe(parts[0]?.path ?? path, options)).analysis;
   }
   return {
     channels: recognised.map(({ transcript }) => transcript),

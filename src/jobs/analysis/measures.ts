@@ -99,7 +99,7 @@ export function union(stretches: readonly Stretch[]): Stretch[] {
 function gapsIn(stretches: readonly Stretch[], totalS: number): Stretch[] {
   const ends = [0, ...stretches.map(({ endS }) => endS)];
   const starts = [...stretches.map(({ startS }) => startS), totalS];
-  return ends.map((startS, index) => ({ startS, endS: Math.max(startS, starts[index]!) }));
+  return ends.map((startS, index) => ({ startS, endS: Math.max(startS, starts[index] ?? totalS) }));
 }
 
 /** Where two or more speak at once. */
@@ -126,7 +126,7 @@ function interruptionsOf(talkers: readonly Talker[], leastS: number): { atS: num
       const found: { atS: number; by: string; of: string }[] = [];
       let index = 0;
       for (const { startS, endS } of by.stretches) {
-        while (index < of.stretches.length && of.stretches[index]!.endS <= startS) index += 1;
+        while ((of.stretches[index]?.endS ?? Number.POSITIVE_INFINITY) <= startS) index += 1;
         const other = of.stretches[index];
         // Who had just begun, with a word of assent perhaps, was not cut short.
         const wasSpeaking = other !== undefined && startS - other.startS >= leastS;

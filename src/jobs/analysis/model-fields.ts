@@ -6,7 +6,7 @@ import { AnalysisModelError } from './errors.ts';
 import { valueSchema } from './field-value.ts';
 import type { ExtractedField } from './fields.ts';
 import type { AnalysisProfile, ProfileField } from './profile.ts';
-import { phrasePlaces, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
+import { phraseSpans, spannedTokens, type Evidence, evidenceIn, type Utterance } from './transcript.ts';
 
 /** Fields that a model filled, and why it did not fill others. */
 export interface ModelFields {
@@ -142,12 +142,8 @@ function quoted(
   const named = line === undefined ? undefined : utterances[line - 1];
   for (const utterance of named === undefined ? utterances : [named, ...utterances]) {
     if (by !== undefined && utterance.role !== by) continue;
-    const tokens = spannedTokens(utterance.text);
-    const [place] = phrasePlaces(
-      tokens.map(({ word }) => word),
-      wanted,
-    );
-    if (place !== undefined) return evidenceIn(utterance, tokens[place]!.from, tokens[place + wanted.length - 1]!.to);
+    const [span] = phraseSpans(spannedTokens(utterance.text), wanted);
+    if (span !== undefined) return evidenceIn(utterance, span.from, span.to);
   }
   return undefined;
 }

@@ -91,10 +91,22 @@ export function spannedTokens(text: string): SpannedToken[] {
   );
 }
 
-/** Where a phrase stands in the words, from and up to; every place, in order. */
-export function phrasePlaces(words: readonly string[], phrase: readonly string[]): number[] {
-  const places: number[] = [];
-  for (let index = 0; phrase.length > 0 && index + phrase.length <= words.length; index += 1)
-    if (phrase.every((word, offset) => words[index + offset] === word)) places.push(index);
-  return places;
+/** The stretch of a text from the first part to the last one; undefined without parts. */
+export function covering(
+  parts: readonly { readonly from: number; readonly to: number }[],
+): { from: number; to: number } | undefined {
+  const [first] = parts;
+  const last = parts.at(-1);
+  return first === undefined || last === undefined ? undefined : { from: first.from, to: last.to };
+}
+
+/** Every place of a text where a phrase stands, from left to right. @param tokens of the text */
+export function phraseSpans(tokens: readonly SpannedToken[], phrase: readonly string[]): { from: number; to: number }[] {
+  const spans: { from: number; to: number }[] = [];
+  for (let index = 0; phrase.length > 0 && index + phrase.length <= tokens.length; index += 1) {
+    const isThere = phrase.every((word, offset) => tokens[index + offset]?.word === word);
+    const span = isThere ? covering(tokens.slice(index, index + phrase.length)) : undefined;
+    if (span !== undefined) spans.push(span);
+  }
+  return spans;
 }

@@ -94,7 +94,8 @@ export async function separateChannels(
       meters[channel]?.push(samples);
       await outputs.of(channel)?.write(samples);
     }
-    isTwice &&= blocks[1] !== undefined && Buffer.compare(bytesOf(blocks[0]!), bytesOf(blocks[1])) === 0;
+    const [left, right] = blocks;
+    isTwice &&= left !== undefined && right !== undefined && Buffer.compare(bytesOf(left), bytesOf(right)) === 0;
     done += got;
   }
   await outputs.finish();
@@ -173,7 +174,7 @@ class ChannelWriter implements AsyncDisposable {
 function channelOf(interleaved: Int16Array, channel: number, channels: number, frames: number): Int16Array {
   if (channels === 1) return interleaved;
   const samples = new Int16Array(frames);
-  for (let frame = 0, at = channel; frame < frames; frame += 1, at += channels) samples[frame] = interleaved[at]!;
+  for (let frame = 0, at = channel; frame < frames; frame += 1, at += channels) samples[frame] = interleaved[at] ?? 0;
   return samples;
 }
 

@@ -111,7 +111,9 @@ export class Recordings {
     const coded = join(folder.path, `recording.${format}`);
     const copy = join(folder.path, 'recording.wav');
     if (was.object !== undefined) await writePlain(await this.#sealed.open(ref, was.object), copy, signal);
-    await code(was.object === undefined ? was.path! : copy, coded);
+    const plain = was.object === undefined ? was.path : copy;
+    if (plain === undefined) throw new TypeError('a recording has an object or a path');
+    await code(plain, coded);
     if (object !== undefined && !(await this.#sealed.put(ref, object, coded, signal))) return;
     if (path !== undefined) await moveFile(coded, path);
     const { tenantId, callId } = ref;

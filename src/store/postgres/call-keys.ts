@@ -79,7 +79,10 @@ export class CallKeys {
       .values(Array.from(made, ([callId, { wrapped }]) => ({ tenantId, callId, kind, wrapped })))
       .onConflictDoNothing()
       .returning({ callId: callKeys.callId });
-    return new Map(inserted.map(({ callId }) => [callId, new CallKey(made.get(callId)!.key, tenantId, callId)]));
+    const isNew = new Set(inserted.map(({ callId }) => callId));
+    return new Map(
+      [...made].filter(([callId]) => isNew.has(callId)).map(([callId, { key }]) => [callId, new CallKey(key, tenantId, callId)]),
+    );
   }
 
   /** @returns undefined when the key was destroyed, or never made */

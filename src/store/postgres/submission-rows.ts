@@ -1,5 +1,6 @@
 import { type SQL, and, eq } from 'drizzle-orm';
 import { z } from 'zod';
+import { StoreUnavailableError } from '../errors.ts';
 import type { CallKey } from './call-keys.ts';
 import { submissionItems as items, submissions } from './schema.ts';
 import type { Submission, SubmissionItem, SubmissionItemRef, SubmissionRef, SubmissionState } from '../submissions.ts';
@@ -63,8 +64,10 @@ export function documentName(index: number): string {
   return `item/${index}/document`;
 }
 
-/** A row in our words. */
-export function submissionOf({ tenantId, id, profile, createdAtMs, endedAtMs, round, ...row }: SubmissionRow): Submission {
+/** A row in our words. @throws StoreUnavailableError where another process removed the submission meanwhile */
+export function submissionOf(found: SubmissionRow | undefined): Submission {
+  if (found === undefined) throw new StoreUnavailableError('a submission was removed while it was asked for');
+  const { tenantId, id, profile, createdAtMs, endedAtMs, round, ...row } = found;
   const { queued, running, done, failed, cancelled } = row;
   const counts = { queued, running, done, failed, cancelled };
   return { tenantId, id, profile, createdAtMs, endedAtMs: endedAtMs ?? undefined, round, counts };

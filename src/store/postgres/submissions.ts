@@ -55,7 +55,7 @@ export class PostgresSubmissions implements SubmissionRepository {
           .select()
           .from(submissions)
           .where(isOne({ tenantId, submissionId: id }));
-        return submissionOf(known!);
+        return submissionOf(known);
       }
       const rows = recordings.map(({ uploadObject, ...said }, index) => ({
         tenantId,
@@ -231,7 +231,7 @@ export class PostgresSubmissions implements SubmissionRepository {
         .set({ queued: 0, running: 0, cancelled, endedAtMs: Math.round(atMs) })
         .where(isOne(ref))
         .returning();
-      return submissionOf(row!);
+      return submissionOf(row);
     });
   }
 
@@ -331,7 +331,7 @@ export class PostgresSubmissions implements SubmissionRepository {
       .set({ ...counts, ...(isOver ? { endedAtMs: Math.round(atMs) } : {}) })
       .where(isOne(ref))
       .returning();
-    return submissionOf(row!);
+    return submissionOf(row);
   }
 
   #key(session: Session, { tenantId, submissionId }: SubmissionRef): Promise<CallKey | undefined> {

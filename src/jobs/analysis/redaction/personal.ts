@@ -1,4 +1,5 @@
 import type { PersonalKind } from '../profile.ts';
+import { covering } from '../transcript.ts';
 import { codeRuns, digitRuns, type SaidSymbol } from '../../../language/index.ts';
 
 /** Characters of a text that are a personal value. */
@@ -31,9 +32,13 @@ export function findPersonal(text: string, kinds: readonly PersonalKind[]): Pers
   if (wanted.has('aadhaar'))
     for (const run of runs) add(windows(run, 12, 12, 'aadhaar', (digits) => /^[2-9]/.test(digits) && passesVerhoeff(digits)));
   if (wanted.has('phone')) for (const run of runs) add(phones(text, run));
-  if (wanted.has('long-number'))
-    for (const run of runs) if (run.length >= 9) add([{ kind: 'long-number', from: run[0]!.from, to: run.at(-1)!.to }]);
+  if (wanted.has('long-number')) for (const run of runs) if (run.length >= 9) add(spanning('long-number', run));
   return found.sort((left, right) => left.from - right.from);
+}
+
+function spanning(kind: PersonalKind, symbols: readonly SaidSymbol[]): PersonalSpan[] {
+  const span = covering(symbols);
+  return span === undefined ? [] : [{ kind, ...span }];
 }
 
 /** Every stretch of a run that passes, the longest first, then from the left. */
@@ -51,18 +56,19 @@ function windows(
       const digits = part.map(({ value }) => value).join('');
       // All the same digit is a sound check and no number.
       if (/^(\d)\1*$/.test(digits) || !passes(digits)) continue;
-      spans.push({ kind, from: part[0]!.from, to: part.at(-1)!.to });
+      spans.push(...spanning(kind, part));
     }
   }
   return spans;
 }
 
 function phones(text: string, run: readonly SaidSymbol[]): PersonalSpan[] {
+  const whole = covering(run);
+  if (whole === undefined) return [];
+  const { from, to } = whole;
   const digits = run.map(({ value }) => value).join('');
-  const from = run[0]!.from;
   const plus = /(?:\+|\bplus)\s{0,3}\(?$/iu.exec(text.slice(Math.max(0, from - 10), from));
-  if (plus !== null && digits.length >= 8 && digits.length <= 15)
-    return [{ kind: 'phone', from: from - plus[0].length, to: run.at(-1)!.to }];
+  if (plus !== null && digits.length >= 8 && digits.length <= 15) return [{ kind: 'phone', from: from - plus[0].length, to }];
   const indian = windows(run, 13, 10, 'phone', (part) => /^(?:0|91|091)?[6-9]\d{9}$/.test(part));
   const american = windows(run, 11, 10, 'phone', (part) => /^1?[2-9]\d{2}[2-9]\d{6}$/.test(part));
   return [...indian, ...american];
@@ -74,11 +80,7 @@ function pans(text: string): PersonalSpan[] {
   const written = [...text.matchAll(WRITTEN_PAN)].map((match) => spanOf('pan', match));
   const spoken = codeRuns(text).flatMap((run) => {
     const code = run.map(({ value }) => value).join('');
-    return [...code.matchAll(/[A-Z]{5}\d{4}[A-Z]/g)].map(({ index }): PersonalSpan => ({
-      kind: 'pan',
-      from: run[index]!.from,
-      to: run[index + 9]!.to,
-    }));
+    return [...code.matchAll(/[A-Z]{5}\d{4}[A-Z]/g)].flatMap(({ index }) => spanning('pan', run.slice(index, index + 10)));
   });
   return [...written, ...spoken];
 }
@@ -130,7 +132,7 @@ export function passesVerhoeff(digits: string): boolean {
   let check = 0;
   for (let index = 0; index < digits.length; index += 1) {
     let value = Number(digits[digits.length - 1 - index]);
-    for (let times = 0; times < index % 8; times += 1) value = PERMUTATION[value]!;
+    for (let times = 0; times < index % 8; times += 1) value = PERMUTATION[value] ?? 0;
     check = product(check, value);
   }
   return digits !== '' && check === 0;

@@ -48,15 +48,15 @@ export class Redactor {
   /** @returns as many texts, and for each thing hidden the pieces it began and ended in */
   pieces(pieces: readonly string[]): { texts: string[]; hidden: { kind: Redacted['kind']; first: number; last: number }[] } {
     if (this.isIdle) return { texts: [...pieces], hidden: [] };
-    const starts: number[] = [];
+    const placed: { readonly piece: string; readonly start: number }[] = [];
     let joined = '';
     for (const piece of pieces) {
-      starts.push(joined.length);
+      placed.push({ piece, start: joined.length });
       joined += `${piece} `;
     }
     const spans = this.#spansIn(joined);
-    const texts = pieces.map((piece, index) => withoutSpans(piece, starts[index]!, spans));
-    const pieceAt = (place: number): number => starts.findLastIndex((start) => start <= place);
+    const texts = placed.map(({ piece, start }) => withoutSpans(piece, start, spans));
+    const pieceAt = (place: number): number => placed.findLastIndex(({ start }) => start <= place);
     return {
       texts,
       hidden: spans.map(({ kind, from, to }) => ({ kind, first: pieceAt(from), last: pieceAt(to - 1) })),
@@ -70,15 +70,13 @@ export class Redactor {
     const segments: Segment[] = [...transcript.segments];
     const hidden: Redacted[] = [];
     for (const speaker of speakers) {
-      const places = transcript.segments.flatMap((each, index) => (each.speaker === speaker ? [index] : []));
-      const result = this.pieces(places.map((index) => segments[index]!.text));
-      places.forEach((index, place) => {
-        segments[index] = { ...segments[index]!, text: result.texts[place]! };
-      });
+      const said = [...transcript.segments.entries()].filter(([, each]) => each.speaker === speaker);
+      const result = this.pieces(said.map(([, { text }]) => text));
+      for (const [place, [index, segment]] of said.entries())
+        segments[index] = { ...segment, text: result.texts[place] ?? segment.text };
       for (const { kind, first, last } of result.hidden) {
-        const { startS } = segments[places[first]!]!;
-        const { endS } = segments[places[last]!]!;
-        hidden.push({ kind, channel, startS, endS });
+        const [began, ended] = [said[first]?.[1], said[last]?.[1]];
+        if (began !== undefined && ended !== undefined) hidden.push({ kind, channel, startS: began.startS, endS: ended.endS });
       }
     }
     const words = this.#words(transcript, speakers.length > 1);
@@ -92,19 +90,20 @@ export class Redactor {
       const middle = (startS + endS) / 2;
       return segments.find((segment) => segment.startS <= middle && middle <= segment.endS)?.speaker;
     };
-    const groups = new Map<string | undefined, number[]>();
-    words.forEach((word, index) => {
+    const groups = new Map<string | undefined, [index: number, word: Word][]>();
+    for (const [index, word] of words.entries()) {
       const speaker = several ? speakerOf(word) : undefined;
       const group = groups.get(speaker);
-      if (group === undefined) groups.set(speaker, [index]);
-      else group.push(index);
-    });
+      if (group === undefined) groups.set(speaker, [[index, word]]);
+      else group.push([index, word]);
+    }
     const kept = [...words];
-    for (const places of groups.values()) {
-      const { texts } = this.pieces(places.map((index) => words[index]!.word));
-      places.forEach((index, place) => {
-        if (texts[place] !== words[index]!.word) kept[index] = { ...words[index]!, word: texts[place]! };
-      });
+    for (const group of groups.values()) {
+      const { texts } = this.pieces(group.map(([, { word }]) => word));
+      for (const [place, [index, word]] of group.entries()) {
+        const text = texts[place] ?? word.word;
+        if (text !== word.word) kept[index] = { ...word, word: text };
+      }
     }
     return kept.filter(({ word }) => word !== '');
   }

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import { extractByRules } from '../../../../src/jobs/analysis/fields.ts';
 import { checkedValue } from '../../../../src/jobs/analysis/field-value.ts';
 import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';
-import { phrasePlaces, spannedTokens } from '../../../../src/jobs/analysis/transcript.ts';
+import { phraseSpans, spannedTokens } from '../../../../src/jobs/analysis/transcript.ts';
 import { tokenise } from '../../../../src/language/index.ts';
 import { talk } from './talk.ts';
 
@@ -107,8 +107,11 @@ describe('spannedTokens', () => {
   );
 
   it('finds every place of a phrase, and an empty one nowhere', () => {
-    expect(phrasePlaces(['a', 'b', 'a', 'b'], ['a', 'b'])).toEqual([0, 2]);
-    expect(phrasePlaces(['a'], [])).toEqual([]);
+    expect(phraseSpans(spannedTokens('go on, go on'), ['go', 'on'])).toEqual([
+      { from: 0, to: 5 },
+      { from: 7, to: 12 },
+    ]);
+    expect(phraseSpans(spannedTokens('go'), [])).toEqual([]);
   });
 });
 
