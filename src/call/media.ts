@@ -12,7 +12,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { CallIdentity } from './log/call-record.ts';
 import type { DetectorParts } from './inbound/neural/detector-of.ts';
 import type { PlayoutLead } from './outbound/playout-lead.ts';
-import type { SynthesisTimes } from './outbound/speaker.ts';
+import type { SynthesisTimes } from './outbound/reply.ts';
 import type { RecordingFiles } from './recording/recording-file.ts';
 import type { Ticker } from './ticker.ts';
 import type { TurnEvent } from './turn/turn-state.ts';

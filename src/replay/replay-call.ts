@@ -128,8 +128,8 @@ function schedule(
   const marks = new KeptMarks(fixture);
   const attachments = new Map<number, ReplayedAttachment>();
   let from = 0;
-  for (const [order, entry] of fixture.log.entries()) {
-    const at = (run: () => void): void => void time.at(fixture.baseMs + entry.t, order, run);
+  for (const [rank, entry] of fixture.log.entries()) {
+    const at = (run: () => void): void => void time.at(fixture.baseMs + entry.t, rank, run);
     if (entry.k === 'attached') {
       const attachment = new ReplayedAttachment(entry, time, marks);
       attachments.set(entry.a, attachment);
@@ -172,10 +172,10 @@ function keptTicks({ log, baseMs }: CallFixture, time: VirtualTime): CallService
         if (running) listener(time.nowMs());
       };
       let lastMs = time.nowMs();
-      for (const [order, entry] of log.entries()) {
+      for (const [rank, entry] of log.entries()) {
         if (entry.k !== 'tick' || baseMs + entry.t < time.nowMs()) continue;
         lastMs = baseMs + entry.t;
-        time.at(lastMs, order, tick);
+        time.at(lastMs, rank, tick);
       }
       const goOn = (): void => {
         tick();
@@ -191,7 +191,7 @@ function keptTicks({ log, baseMs }: CallFixture, time: VirtualTime): CallService
 
 /** Timers that are set as they were then fire as late as they did then. */
 function keptTimers({ log }: CallFixture, time: VirtualTime): CallServices['clock'] {
-  const kept = new Map(log.flatMap((entry, order) => (entry.k === 'timer' ? [[entry.timer, { ...entry, order }] as const] : [])));
+  const kept = new Map(log.flatMap((entry, rank) => (entry.k === 'timer' ? [[entry.timer, { ...entry, rank }] as const] : [])));
   let timers = 0;
   return {
     nowMs: () => time.nowMs(),
@@ -200,7 +200,7 @@ function keptTimers({ log }: CallFixture, time: VirtualTime): CallServices['cloc
       const same = kept.get(timers);
       timers += 1;
       if (same?.delayMs !== delayMs) return time.after(delayMs, run);
-      return time.at(time.nowMs() + same.tookMs, same.order, run);
+      return time.at(time.nowMs() + same.tookMs, same.rank, run);
     },
   };
 }

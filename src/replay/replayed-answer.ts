@@ -6,7 +6,7 @@ export interface KeptPart<Part> {
   readonly by: 'asked' | 'abort';
   readonly tookMs: number;
   /** Its place in the fixture's log; undefined for what stands in. */
-  readonly order: number | undefined;
+  readonly rank: number | undefined;
   readonly what: { readonly part: Part } | { readonly failure: string | undefined };
 }
 
@@ -26,8 +26,8 @@ class ReplayedFailure extends Error {}
 export function replayAnswer<Part>(time: VirtualTime, kept: KeptAnswer<Part>, signal: AbortSignal): AsyncIterable<Part> {
   const ready: KeptPart<Part>['what'][] = [];
   let wake: () => void = () => undefined;
-  const schedule = ({ tookMs, order, what }: KeptPart<Part>): Timer =>
-    time.at(time.nowMs() + tookMs, order, () => {
+  const schedule = ({ tookMs, rank, what }: KeptPart<Part>): Timer =>
+    time.at(time.nowMs() + tookMs, rank, () => {
       ready.push(what);
       wake();
     });
@@ -35,7 +35,7 @@ export function replayAnswer<Part>(time: VirtualTime, kept: KeptAnswer<Part>, si
   const onAbort = (): void => {
     for (const timer of timers) timer.cancel();
     for (const part of kept.parts.filter(({ by }) => by === 'abort')) schedule(part);
-    if (!kept.wasAborted) schedule({ by: 'abort', tookMs: 0, order: undefined, what: { failure: 'AbortError' } });
+    if (!kept.wasAborted) schedule({ by: 'abort', tookMs: 0, rank: undefined, what: { failure: 'AbortError' } });
   };
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });

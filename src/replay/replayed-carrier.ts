@@ -9,7 +9,7 @@ import { replayAnswer } from './replayed-answer.ts';
 import { median, type NoteStandIn, takeFirst } from './stand-ins.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-type Kept<Kind extends Entry['k']> = Extract<Entry, { k: Kind }> & { readonly order: number };
+type Kept<Kind extends Entry['k']> = Extract<Entry, { k: Kind }> & { readonly rank: number };
 
 /** How long a mark takes from where it stands to us, when the fixture does not tell. */
 const USUAL_LAG_MS = 40;
@@ -28,10 +28,10 @@ export class KeptMarks {
     this.#lost = new Set(lostMarks);
     const played: number[] = [];
     const cleared: number[] = [];
-    for (const [order, entry] of log.entries()) {
+    for (const [rank, entry] of log.entries()) {
       if (entry.k !== 'mark') continue;
       const key = `${entry.a}:${entry.name}`;
-      this.#marks.set(key, [...(this.#marks.get(key) ?? []), { ...entry, order }]);
+      this.#marks.set(key, [...(this.#marks.get(key) ?? []), { ...entry, rank }]);
       (entry.by === 'played' ? played : cleared).push(entry.lagMs);
     }
     this.#playedLagMs = median(played, USUAL_LAG_MS);
@@ -44,8 +44,8 @@ export class KeptMarks {
     const key = `${a}:${name}`;
     const kept = this.#marks.get(key)?.shift();
     if (kept === undefined && this.#lost.has(key)) return { played: undefined, cleared: undefined };
-    const usual = { lagMs: this.#playedLagMs, order: undefined };
-    const usualCleared = this.#clearLagMs === undefined ? undefined : { lagMs: this.#clearLagMs, order: undefined };
+    const usual = { lagMs: this.#playedLagMs, rank: undefined };
+    const usualCleared = this.#clearLagMs === undefined ? undefined : { lagMs: this.#clearLagMs, rank: undefined };
     return {
       played: kept?.by === 'played' ? kept : usual,
       cleared: kept?.by === 'clear' ? kept : usualCleared,
@@ -55,7 +55,7 @@ export class KeptMarks {
 
 interface MarkReturn {
   readonly lagMs: number;
-  readonly order: number | undefined;
+  readonly rank: number | undefined;
 }
 
 /** A carrier's socket out of a fixture: plays what it is sent at once, and gives marks back as late as it did then. */
@@ -135,8 +135,8 @@ export class ReplayedAttachment implements Attachment {
     // What the carrier still sent then comes, and a call that is over hears nothing of it.
   }
 
-  #return(name: string, fromMs: number, { lagMs, order }: MarkReturn): Timer {
-    return this.#time.at(Math.round(fromMs + lagMs), order, () => {
+  #return(name: string, fromMs: number, { lagMs, rank }: MarkReturn): Timer {
+    return this.#time.at(Math.round(fromMs + lagMs), rank, () => {
       this.#outstanding = this.#outstanding.filter((mark) => mark.name !== name);
       this.emit({ type: 'mark', name });
     });
@@ -157,9 +157,9 @@ export function replayControl(
     if (number === undefined) standIn('carrier', `"${what}" was not asked for then; it is done`);
     const parts =
       number === undefined
-        ? [{ by: 'asked' as const, tookMs: USUAL_ACT_MS, order: undefined, what: { failure: undefined } }]
-        : log.flatMap((entry, order) =>
-            entry.k === 'acted' && entry.act === number ? [{ ...entry, order, what: { failure: entry.failure } }] : [],
+        ? [{ by: 'asked' as const, tookMs: USUAL_ACT_MS, rank: undefined, what: { failure: undefined } }]
+        : log.flatMap((entry, rank) =>
+            entry.k === 'acted' && entry.act === number ? [{ ...entry, rank, what: { failure: entry.failure } }] : [],
           );
     const wasAborted = parts.some(({ by }) => by === 'abort');
     for await (const _ of replayAnswer<never>(time, { parts, wasAborted }, signal));

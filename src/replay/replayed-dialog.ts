@@ -42,8 +42,7 @@ export function replayDialog(
           const instead = answers.findIndex((answer) => answer.turn === turn.index);
           const said = instead === -1 ? 'a sentence of ours' : `what was answered in turn ${turn.index}`;
           standIn('dialog', `${input} was not asked then in turn ${turn.index}; the answer is ${said}`);
-          const parts =
-            instead === -1 ? noAnswer(answerMs) : (kept[instead] ?? []).map((part) => ({ ...part, order: undefined }));
+          const parts = instead === -1 ? noAnswer(answerMs) : (kept[instead] ?? []).map((part) => ({ ...part, rank: undefined }));
           return replayAnswer(time, { parts: closed(parts, answerMs), wasAborted: false }, signal);
         }
         const parts = kept[number] ?? [];
@@ -57,19 +56,19 @@ export function replayDialog(
 
 function keptAnswers({ log, answers }: CallFixture, readAction: ReadAction): readonly KeptPart<DialogAction>[][] {
   const parts: KeptPart<DialogAction>[][] = answers.map(() => []);
-  for (const [order, entry] of log.entries()) {
-    if (entry.k === 'action') parts[entry.answer]?.push({ ...entry, order, what: { part: readAction(entry.action) } });
-    else if (entry.k === 'answered') parts[entry.answer]?.push({ ...entry, order, what: { failure: entry.failure } });
+  for (const [rank, entry] of log.entries()) {
+    if (entry.k === 'action') parts[entry.answer]?.push({ ...entry, rank, what: { part: readAction(entry.action) } });
+    else if (entry.k === 'answered') parts[entry.answer]?.push({ ...entry, rank, what: { failure: entry.failure } });
   }
   return parts;
 }
 
 function noAnswer(tookMs: number): readonly KeptPart<DialogAction>[] {
-  return [{ by: 'asked', tookMs, order: undefined, what: { part: NO_ANSWER } }];
+  return [{ by: 'asked', tookMs, rank: undefined, what: { part: NO_ANSWER } }];
 }
 
 /** An answer that broke off then, and is wanted now, ends where it broke off. */
 function closed(parts: readonly KeptPart<DialogAction>[], tookMs: number): readonly KeptPart<DialogAction>[] {
   if (parts.some(({ by, what }) => by === 'asked' && 'failure' in what)) return parts;
-  return [...parts, { by: 'asked', tookMs, order: undefined, what: { failure: undefined } }];
+  return [...parts, { by: 'asked', tookMs, rank: undefined, what: { failure: undefined } }];
 }

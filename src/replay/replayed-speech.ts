@@ -15,12 +15,12 @@ const USUAL_MS_PER_CHARACTER = 60;
 const CHUNK_MS = 200;
 const SEG_STEP = 1 / 1_024;
 
-type Words = Extract<Entry, { k: 'words' }> & { readonly order: number };
+type Words = Extract<Entry, { k: 'words' }> & { readonly rank: number };
 
 /** The recogniser out of a fixture: words come when they came, and answers to commits as late after them as they did. */
 export function replayRecogniser(fixture: CallFixture, time: VirtualTime, standIn: NoteStandIn): Recogniser {
   const taken = new Set<number>();
-  const words = fixture.log.flatMap((entry, order): Words[] => (entry.k === 'words' ? [{ ...entry, order }] : []));
+  const words = fixture.log.flatMap((entry, rank): Words[] => (entry.k === 'words' ? [{ ...entry, rank }] : []));
   const settlingMs = median(
     words.flatMap(({ commit, tookMs }) => (commit === undefined ? [] : [tookMs])),
     USUAL_SETTLING_MS,
@@ -63,11 +63,11 @@ class ReplayedRecognition implements RecognitionSession {
     this.#kept = kept;
     const { mine, time, baseMs } = kept;
     const openedMs = time.nowMs();
-    for (const { event, commit, t, tookMs, order } of mine) {
+    for (const { event, commit, t, tookMs, rank } of mine) {
       if (commit !== undefined) continue;
       // Words come from the caller's audio, which is where it was; what a session says of itself counts from its opening.
       const atMs = event.type === 'ready' ? openedMs + tookMs : baseMs + t;
-      if (atMs >= openedMs) this.#at(atMs, order, event);
+      if (atMs >= openedMs) this.#at(atMs, rank, event);
     }
   }
 
@@ -90,7 +90,7 @@ class ReplayedRecognition implements RecognitionSession {
     }
     const answers = mine.filter(({ commit }) => commit === this.#nextCommit);
     this.#nextCommit += 1;
-    for (const { event, tookMs, order } of answers) this.#at(nowMs + tookMs, order, event);
+    for (const { event, tookMs, rank } of answers) this.#at(nowMs + tookMs, rank, event);
   }
 
   async end(): Promise<void> {
@@ -101,8 +101,8 @@ class ReplayedRecognition implements RecognitionSession {
     this.#aborted = true;
   }
 
-  #at(atMs: number, order: number | undefined, event: KeptRecognition): void {
-    this.#kept.time.at(atMs, order, () => {
+  #at(atMs: number, rank: number | undefined, event: KeptRecognition): void {
+    this.#kept.time.at(atMs, rank, () => {
       if (this.#aborted) return;
       if ('seg' in event) this.#lastSeg = Math.max(this.#lastSeg, event.seg);
       this.#kept.listener(live(event));
@@ -141,7 +141,7 @@ export function replaySynthesizer(
           return replayAnswer(time, { parts: silence(format, firstByteMs, lengthMs), wasAborted: false }, signal);
         }
         standIn('voice', `${JSON.stringify(text)} was spoken less often then; it sounds as before`);
-        const again = (kept[number] ?? []).map((part) => ({ ...part, order: undefined }));
+        const again = (kept[number] ?? []).map((part) => ({ ...part, rank: undefined }));
         return replayAnswer(time, { parts: again, wasAborted: false }, signal);
       }
       const parts = kept[number] ?? [];
@@ -158,11 +158,11 @@ export function replaySynthesizer(
 function keptSpeeches({ log, speeches, botAudio }: CallFixture): readonly KeptPart<Uint8Array>[][] {
   const parts: KeptPart<Uint8Array>[][] = speeches.map(() => []);
   let from = 0;
-  for (const [order, entry] of log.entries()) {
+  for (const [rank, entry] of log.entries()) {
     if (entry.k === 'sound') {
-      parts[entry.speech]?.push({ ...entry, order, what: { part: botAudio.subarray(from, from + entry.n) } });
+      parts[entry.speech]?.push({ ...entry, rank, what: { part: botAudio.subarray(from, from + entry.n) } });
       from += entry.n;
-    } else if (entry.k === 'spoken') parts[entry.speech]?.push({ ...entry, order, what: { failure: entry.failure } });
+    } else if (entry.k === 'spoken') parts[entry.speech]?.push({ ...entry, rank, what: { failure: entry.failure } });
   }
   return parts;
 }
@@ -193,7 +193,7 @@ function msPerCharacter(speeches: CallFixture['speeches'], kept: readonly KeptPa
 function silence(format: AudioFormat, fromMs: number, lengthMs: number): readonly KeptPart<Uint8Array>[] {
   const parts: KeptPart<Uint8Array>[] = [];
   const chunk = encodeAudio(format.encoding, new Int16Array((CHUNK_MS * format.rateHz) / 1000));
-  const common = { by: 'asked', tookMs: fromMs, order: undefined } as const;
+  const common = { by: 'asked', tookMs: fromMs, rank: undefined } as const;
   for (let made = 0; made < lengthMs; made += CHUNK_MS) parts.push({ ...common, what: { part: chunk } });
   return [...parts, { ...common, what: { failure: undefined } }];
 }

@@ -2,13 +2,13 @@ import type { Clock, Timer } from '../kernel/clock.ts';
 
 interface Due {
   readonly atMs: number;
-  readonly order: number;
+  readonly rank: number;
   readonly run: () => void;
   cancelled: boolean;
 }
 
 /**
- * Time that passes as fast as what is due in it can be done. Of two things due at once the one with the lower order is done
+ * Time that passes as fast as what is due in it can be done. Of two things due at once the one with the lower rank is done
  * first, then the one that was set first; what one of them sets off, promises included, is done before the next.
  */
 export class VirtualTime implements Clock {
@@ -16,7 +16,7 @@ export class VirtualTime implements Clock {
   readonly #heap: Due[] = [];
   readonly #wallOffsetMs: number;
   #nowMs: number;
-  #unordered = 0;
+  #unranked = 0;
 
   constructor(startMs: number, wallAtStartMs: number) {
     this.#nowMs = startMs;
@@ -35,10 +35,10 @@ export class VirtualTime implements Clock {
     return this.at(this.#nowMs + Math.max(0, delayMs), undefined, run);
   }
 
-  /** @param order place among what is due at the same moment; undefined for behind all that have one */
-  at(atMs: number, order: number | undefined, run: () => void): Timer {
-    this.#unordered += 1;
-    const due: Due = { atMs: Math.max(atMs, this.#nowMs), order: order ?? BEHIND + this.#unordered, run, cancelled: false };
+  /** @param rank place among what is due at the same moment; undefined for behind all that have one */
+  at(atMs: number, rank: number | undefined, run: () => void): Timer {
+    this.#unranked += 1;
+    const due: Due = { atMs: Math.max(atMs, this.#nowMs), rank: rank ?? BEHIND + this.#unranked, run, cancelled: false };
     this.#push(due);
     return { cancel: () => void (due.cancelled = true) };
   }
@@ -88,7 +88,7 @@ export class VirtualTime implements Clock {
 const BEHIND = 1e9;
 
 function before(a: Due, b: Due | undefined): boolean {
-  return b === undefined || a.atMs < b.atMs || (a.atMs === b.atMs && a.order < b.order);
+  return b === undefined || a.atMs < b.atMs || (a.atMs === b.atMs && a.rank < b.rank);
 }
 
 /** Promises that are ready have been gone through. */

@@ -104,12 +104,12 @@ export class CarrierControl {
    * again: who is at the other end might get them twice. Never rejects; what failed is in the call log, and the conversation goes on.
    * @returns when they are pressed, or can no longer be: a carrier that takes the call away for it may never do so
    */
-  async pressKeys(attachment: Attachment | undefined, line: OutboundAudio): Promise<void> {
+  async pressKeys(attachment: Attachment | undefined, outbound: OutboundAudio): Promise<void> {
     const digits = this.#keys;
     this.#keys = '';
     if (digits === '') return;
     try {
-      await this.#press(digits, attachment, line);
+      await this.#press(digits, attachment, outbound);
     } catch (error) {
       this.reattached();
       if (!this.#ending.signal.aborted) this.#callLog.actFailed('digits', error);
@@ -126,7 +126,7 @@ export class CarrierControl {
     this.#ending.abort(new Error('the call is over'));
   }
 
-  async #press(digits: string, attachment: Attachment | undefined, line: OutboundAudio): Promise<void> {
+  async #press(digits: string, attachment: Attachment | undefined, outbound: OutboundAudio): Promise<void> {
     if (attachment === undefined) throw new Error('the call has no socket now');
     const { signal } = this.#ending;
     switch (attachment.capabilities.dtmfOut) {
@@ -142,9 +142,9 @@ export class CarrierControl {
       case 'inband': {
         const unitId = `keys-${(this.#keysSent += 1)}`;
         const { clock } = this.#services;
-        line.begin({ unitId, turnIndex: this.#callLog.conversation.current, text: '' });
-        line.push(unitId, tones(digits, attachment.rateHz), clock.nowMs());
-        line.end(unitId, clock.nowMs());
+        outbound.begin({ unitId, turnIndex: this.#callLog.conversation.current, text: '' });
+        outbound.push(unitId, tones(digits, attachment.rateHz), clock.nowMs());
+        outbound.end(unitId, clock.nowMs());
         return sleep(clock, keysMs(digits), signal);
       }
       case 'none':

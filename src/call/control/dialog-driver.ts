@@ -1,7 +1,8 @@
 import type { AudibleAction, CallFacts, DialogAction, DialogHook, DialogTurn, TurnInput } from '../../dialog/port.ts';
 import { answerContext, contractHints, mostKeys } from '../../language/index.ts';
 import type { CallLog } from '../log/call-log.ts';
-import { disposeDialog, runDialog } from './dialog-runner.ts';
+import type { Reply } from '../outbound/reply.ts';
+import { sleep } from '../../kernel/waiting.ts';
 import { EarlyAnswer } from './early-answer.ts';
 import type { Media } from '../media.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -230,4 +231,66 @@ function inputOf(input: CallerInput, expected: ExpectedValue | undefined, langua
   if (input.kind !== 'keyed') return input;
   const { digits, reading } = input;
   return { kind: 'keyed', digits, ...(reading === undefined ? read('', digits) : { answer: reading }) };
+}
+
+/** What a dialog's answer does to the call. */
+interface DialogSink {
+  say(action: AudibleAction): void;
+  /** Everything that is not heard. */
+  act(action: Exclude<DialogAction, AudibleAction>): void;
+  /** The dialog's first action is here. */
+  answered(): void;
+  /** All of the dialog's answer is here. @param isEmpty whether it neither says nor does anything */
+  complete(isEmpty: boolean): void;
+  failed(error: unknown): void;
+}
+
+/** Carries a dialog's answer to one turn out as it streams in; an aborted answer is dropped in silence. */
+async function runDialog(
+  respond: (signal: AbortSignal) => AsyncIterable<DialogAction>,
+  reply: Reply,
+  sink: DialogSink,
+): Promise<void> {
+  let first = true;
+  let isEmpty = true;
+  try {
+    for await (const action of respond(reply.signal)) {
+      if (reply.signal.aborted) return;
+      if (first) sink.answered();
+      first = false;
+      if (action.type !== 'say' || action.text.trim() !== '') isEmpty = false;
+      if (action.type === 'say' || action.type === 'play') sink.say(action);
+      else sink.act(action);
+      await reply.room();
+    }
+    if (first && !reply.signal.aborted) sink.answered();
+  } catch (error) {
+    if (!reply.signal.aborted) sink.failed(error);
+    return;
+  }
+  if (!reply.signal.aborted) sink.complete(isEmpty);
+  reply.close();
+}
+
+/** Cleaning up after a dialog must not keep a call from being over. */
+const DISPOSE_LIMIT_MS = 5_000;
+
+/** Lets a dialog clean up, for a limited time. Never rejects. */
+async function disposeDialog(
+  hook: DialogHook,
+  callId: string,
+  { clock, logger }: Pick<DialogServices, 'clock' | 'logger'>,
+): Promise<void> {
+  const limit = new AbortController();
+  const late = sleep(clock, DISPOSE_LIMIT_MS, limit.signal).then(
+    () => logger.warn({ callId, limitMs: DISPOSE_LIMIT_MS }, 'dialog cleanup timed out'),
+    () => undefined,
+  );
+  try {
+    await Promise.race([hook.dispose?.(), late]);
+  } catch (error) {
+    logger.warn({ callId, error }, 'dialog cleanup failed');
+  } finally {
+    limit.abort(new Error('the dialog has cleaned up'));
+  }
 }

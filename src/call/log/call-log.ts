@@ -184,12 +184,12 @@ export class CallLog {
   }
 
   /** The first audio of a sentence of a reply went out. */
-  replyStarted(turn: number, line: OutboundAudio, unitId: string, atMs: number): void {
-    this.#tell({ type: 'saying', callId: this.#callId, turn, text: line.ledger.textOf(unitId) ?? '' });
+  replyStarted(turn: number, outbound: OutboundAudio, unitId: string, atMs: number): void {
+    this.#tell({ type: 'saying', callId: this.#callId, turn, text: outbound.ledger.textOf(unitId) ?? '' });
     if (this.#firstFrames.has(turn)) return;
     this.#firstFrames.add(turn);
     this.timeline.add({ type: 'first-frame', atMs, turn });
-    const latency = this.conversation.record(turn, line.ledger, this.timeline)?.latency;
+    const latency = this.conversation.record(turn, outbound.ledger, this.timeline)?.latency;
     this.#tell({ type: 'reply', callId: this.#callId, turn, totalMs: latency?.total });
   }
 
@@ -198,8 +198,8 @@ export class CallLog {
   }
 
   /** Nothing more of this turn's reply will be heard; reported once. */
-  turnOver(turn: number, line: OutboundAudio): void {
-    const record = this.conversation.record(turn, line.ledger, this.timeline);
+  turnOver(turn: number, outbound: OutboundAudio): void {
+    const record = this.conversation.record(turn, outbound.ledger, this.timeline);
     if (record === undefined || this.#reported.has(turn)) return;
     this.#reported.add(turn);
     this.#tell({ type: 'heard', callId: this.#callId, turn, text: record.botText, heard: record.botHeardText });
@@ -303,17 +303,17 @@ export class CallLog {
     this.timeline.add({ type: 'problem', atMs: this.#nowMs(), detail: `recording: ${cause}` });
   }
 
-  standing(line: OutboundAudio | undefined): CallStanding {
+  standing(outbound: OutboundAudio | undefined): CallStanding {
     const { current } = this.conversation;
-    const last = line === undefined ? undefined : this.conversation.record(current, line.ledger, this.timeline);
+    const last = outbound === undefined ? undefined : this.conversation.record(current, outbound.ledger, this.timeline);
     const { callerText: said = '', botText = '' } = last ?? {};
     return { startedAtWallMs: this.#startedAtWallMs, turns: current + 1, callerText: said, botText };
   }
 
   /** The record as it stands. @param reason why the call ended, or `in-progress` */
-  record(reason: string, language: string, line: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
+  record(reason: string, language: string, outbound: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
-    const ledger = line?.ledger ?? new HeardLedger(CALL_RATE_HZ);
+    const ledger = outbound?.ledger ?? new HeardLedger(CALL_RATE_HZ);
     const endedAtWallMs = this.#services.clock.wallMs();
     if (recording?.failure !== undefined && reason !== 'in-progress') this.#recordingFailed(recording.failure);
     return {
@@ -343,7 +343,7 @@ export class CallLog {
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,
       recordingGaps: recording?.gaps ?? [],
-      playout: line === undefined ? NO_PLAYOUT : { ...line.playout.counters, ...line.playout.measures.summary },
+      playout: outbound === undefined ? NO_PLAYOUT : { ...outbound.playout.counters, ...outbound.playout.measures.summary },
       timeline: this.timeline.events,
     };
   }

@@ -6,7 +6,7 @@ import type { OutboundAudio } from './outbound-audio.ts';
 import { speakable } from './speakable.ts';
 import type { Synthesizer } from '../../speech/port.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { type AudioMakers, Reply, type SynthesisTimes, type Utterance } from './speaker.ts';
+import { type AudioMakers, Reply, type SynthesisTimes, type Utterance } from './reply.ts';
 import type { Sounds } from './sounds/port.ts';
 import type { BotSound } from '../turn/turn-state.ts';
 
@@ -40,7 +40,7 @@ export class BotVoice {
   #voice: string;
   readonly #bot: Bot;
   readonly #services: VoiceServices;
-  readonly #line: OutboundAudio;
+  readonly #outbound: OutboundAudio;
   readonly #timeline: SynthesisTimes;
   readonly #listener: VoiceListener;
   #reply: Reply | undefined;
@@ -48,12 +48,12 @@ export class BotVoice {
   /** The text that is being said in parts. */
   #open: { readonly reply: Reply; readonly cutter: SentenceCutter; readonly style: Omit<Utterance, 'text'> } | undefined;
 
-  constructor(bot: Bot, services: VoiceServices, line: OutboundAudio, timeline: SynthesisTimes, listener: VoiceListener) {
+  constructor(bot: Bot, services: VoiceServices, outbound: OutboundAudio, timeline: SynthesisTimes, listener: VoiceListener) {
     this.language = bot.language;
     this.#voice = bot.voice;
     this.#bot = bot;
     this.#services = services;
-    this.#line = line;
+    this.#outbound = outbound;
     this.#timeline = timeline;
     this.#listener = listener;
   }
@@ -65,7 +65,7 @@ export class BotVoice {
 
   /** All of the reply has been made and played. */
   get played(): boolean {
-    return this.#reply !== undefined && !this.#reply.aborted && this.#reply.done && this.#line.playout.idle;
+    return this.#reply !== undefined && !this.#reply.aborted && this.#reply.done && this.#outbound.playout.idle;
   }
 
   /** A reply is being made or played, or was cut and can go on. */
@@ -75,7 +75,7 @@ export class BotVoice {
 
   /** What the caller hears of the bot, or waits for. */
   sound(nowMs: number): BotSound {
-    if (this.#line.playout.isAudible(nowMs)) return 'audible';
+    if (this.#outbound.playout.isAudible(nowMs)) return 'audible';
     if (this.#reply === undefined || this.#reply.aborted) return 'none';
     return this.#reply.synthesizing ? 'synthesizing' : 'awaited';
   }
@@ -87,9 +87,9 @@ export class BotVoice {
 
   #start(turnIndex: number, isOfDialog: boolean): Reply {
     this.#reply?.abort();
-    this.#line.playout.discardCut();
+    this.#outbound.playout.discardCut();
     // A hold was about what was being said; nobody would ever lift it from the next reply.
-    this.#line.playout.release();
+    this.#outbound.playout.release();
     this.#reply = this.#newReply(turnIndex, isOfDialog, this.#listener.synthesisFailed);
     return this.#reply;
   }
@@ -174,7 +174,7 @@ export class BotVoice {
 
   /** The reply was played to its end. */
   finished(): void {
-    this.#line.playout.release();
+    this.#outbound.playout.release();
     this.#reply = undefined;
   }
 
@@ -190,7 +190,7 @@ export class BotVoice {
     this.#replies += 1;
     const unitPrefix = `${this.#replies}-`;
     const makers: AudioMakers = { synthesizer, sound: (source, format, signal) => sounds.play(folder, source, format, signal) };
-    return new Reply(this.#line, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
+    return new Reply(this.#outbound, makers, clock, this.#timeline, { turnIndex, isOfDialog, unitPrefix, onFailure, onMissing });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import { startWorker } from '../../kernel/entry-file.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { BYTES_PER_SECOND, type RecordingFile, type RecordingFiles, TOO_SLOW } from './recording-file.ts';
-import type { RecordingBlock, RecordingOrder, RecordingReport } from './recording-orders.ts';
+import type { RecordingBlock, RecordingCommand, RecordingReport } from './recording-messages.ts';
 
 /** Blocks of all calls go to the thread together, this often; it adds to what dies with the process. */
 const SEND_EVERY_MS = 50;
@@ -74,7 +74,7 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
 
   #finish(id: number): void {
     this.#send();
-    if (this.#failure === undefined) this.#order({ type: 'finish', id });
+    if (this.#failure === undefined) this.#post({ type: 'finish', id });
     else this.#finished(id, false, undefined);
   }
 
@@ -89,7 +89,7 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
     this.#timer = undefined;
     if (this.#blocks.length === 0) return;
     const { buffer: memory } = this.#piece;
-    this.#order({ type: 'write', blocks: this.#blocks, memory }, [memory]);
+    this.#post({ type: 'write', blocks: this.#blocks, memory }, [memory]);
     this.#blocks = [];
     this.#piece = new Uint8Array();
     this.#filled = 0;
@@ -117,14 +117,14 @@ export class RecordingThread implements RecordingFiles, AsyncDisposable {
     }
   }
 
-  #order(order: RecordingOrder, transfer: readonly ArrayBuffer[] = []): void {
+  #post(command: RecordingCommand, transfer: readonly ArrayBuffer[] = []): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-    this.#worker.postMessage(order, transfer);
+    this.#worker.postMessage(command, transfer);
   }
 }
 
 /** What a file asks of its thread. */
-interface FileOrders {
+interface FileCommands {
   /** @returns why it cannot be written */
   write(atByte: number, bytes: Uint8Array): string | undefined;
   finish(): void;
@@ -133,22 +133,22 @@ interface FileOrders {
 class ThreadFile implements RecordingFile {
   failure: string | undefined;
   finishing = false;
-  readonly #orders: FileOrders;
+  readonly #commands: FileCommands;
   #resolve: (exists: boolean) => void = () => undefined;
 
-  constructor(orders: FileOrders) {
-    this.#orders = orders;
+  constructor(commands: FileCommands) {
+    this.#commands = commands;
   }
 
   write(atByte: number, block: Uint8Array): void {
-    if (this.failure === undefined) this.failure = this.#orders.write(atByte, block);
+    if (this.failure === undefined) this.failure = this.#commands.write(atByte, block);
   }
 
   finish(): Promise<boolean> {
     return new Promise((resolve) => {
       this.#resolve = resolve;
       this.finishing = true;
-      this.#orders.finish();
+      this.#commands.finish();
     });
   }
 

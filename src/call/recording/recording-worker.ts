@@ -5,16 +5,16 @@ import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { errorText } from '../../kernel/errors.ts';
 import { HEADER_BYTES, recordingHeader } from './recording-file.ts';
-import type { RecordingOrder, RecordingReport } from './recording-orders.ts';
+import type { RecordingCommand, RecordingReport } from './recording-messages.ts';
 
 const open = new Map<number, number>();
 
-parentPort?.on('message', (order: RecordingOrder) => {
-  if (order.type === 'finish') return finish(order.id);
+parentPort?.on('message', (command: RecordingCommand) => {
+  if (command.type === 'finish') return finish(command.id);
   const failures: { id: number; error: string }[] = [];
   let from = 0;
-  const { memory } = order;
-  for (const { id, path, atByte, length } of order.blocks) {
+  const { memory } = command;
+  for (const { id, path, atByte, length } of command.blocks) {
     try {
       write(id, path, atByte, new Uint8Array(memory, from, length));
     } catch (error) {

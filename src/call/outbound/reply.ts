@@ -77,7 +77,7 @@ interface GivingWay {
 export class Reply {
   readonly turnIndex: number;
   readonly isOfDialog: boolean;
-  readonly #line: OutboundAudio;
+  readonly #outbound: OutboundAudio;
   readonly #makers: AudioMakers;
   readonly #clock: Clock;
   readonly #timeline: SynthesisTimes;
@@ -96,8 +96,8 @@ export class Reply {
   #madeMs = 0;
   #givingWay: GivingWay | undefined;
 
-  constructor(line: OutboundAudio, makers: AudioMakers, clock: Clock, timeline: SynthesisTimes, options: ReplyOptions) {
-    this.#line = line;
+  constructor(outbound: OutboundAudio, makers: AudioMakers, clock: Clock, timeline: SynthesisTimes, options: ReplyOptions) {
+    this.#outbound = outbound;
     this.#makers = makers;
     this.#clock = clock;
     this.#timeline = timeline;
@@ -199,12 +199,12 @@ export class Reply {
   }
 
   async #speak({ text, voice, language, speed }: Utterance, unitId: string): Promise<void> {
-    this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
+    this.#outbound.begin({ unitId, turnIndex: this.turnIndex, text });
     this.#asked(unitId);
     let first = true;
     let whole = true;
     try {
-      const request = { text, voice, language, speed, format: this.#line.speechFormat };
+      const request = { text, voice, language, speed, format: this.#outbound.speechFormat };
       for await (const audio of this.#makers.synthesizer.speak(request, this.signal)) {
         if (this.#aborted) return;
         this.#push(unitId, audio, first);
@@ -215,7 +215,7 @@ export class Reply {
       throw error;
     } finally {
       // Also after a failure: a unit that never ends would keep the line waiting.
-      this.#line.end(unitId, this.#clock.nowMs(), whole);
+      this.#outbound.end(unitId, this.#clock.nowMs(), whole);
     }
   }
 
@@ -249,10 +249,10 @@ export class Reply {
     let first = true;
     this.#loading = true;
     try {
-      for await (const audio of this.#makers.sound(source, this.#line.speechFormat, signal)) {
+      for await (const audio of this.#makers.sound(source, this.#outbound.speechFormat, signal)) {
         this.#loading = false;
         if (first) {
-          this.#line.begin({ unitId, turnIndex: this.turnIndex, text });
+          this.#outbound.begin({ unitId, turnIndex: this.turnIndex, text });
           begun.push(unitId);
         } else await this.#notFarAhead(signal);
         if (signal.aborted) return;
@@ -261,14 +261,14 @@ export class Reply {
       }
     } finally {
       this.#loading = false;
-      if (!first) this.#line.end(unitId, this.#clock.nowMs());
+      if (!first) this.#outbound.end(unitId, this.#clock.nowMs());
     }
   }
 
   /** What follows ends a sound that gives way to it. */
   #endSound(): void {
     this.#givingWay?.abort.abort(new Error('the next sentence ended the sound'));
-    this.#madeMs -= this.#line.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());
+    this.#madeMs -= this.#outbound.shorten(this.#givingWay?.unitIds ?? [], this.#clock.nowMs());
     this.#givingWay = undefined;
   }
 
@@ -280,8 +280,8 @@ export class Reply {
     const nowMs = this.#clock.nowMs();
     if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn: this.turnIndex, unitId });
     this.#firstAudioMs ??= nowMs;
-    const pcm = decodeAudio(this.#line.speechFormat.encoding, audio);
+    const pcm = decodeAudio(this.#outbound.speechFormat.encoding, audio);
     this.#madeMs += pcm.length / SAMPLES_PER_MS;
-    this.#line.push(unitId, pcm, nowMs);
+    this.#outbound.push(unitId, pcm, nowMs);
   }
 }

@@ -11,7 +11,7 @@ export interface RecordingBlock {
  * What the thread that writes recordings is told. Blocks lie one behind the other in `memory`, which changes hands, and comes back
  * when they are written: the same few pieces go to and fro.
  */
-export type RecordingOrder =
+export type RecordingCommand =
   | { readonly type: 'write'; readonly blocks: readonly RecordingBlock[]; readonly memory: ArrayBuffer }
   | { readonly type: 'finish'; readonly id: number };
 
