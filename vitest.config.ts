@@ -7,6 +7,8 @@ const shared = {
   pool: 'forks' as const,
   // No file leaves anything behind for the next: loading the program anew for each would be a large part of their time.
   isolate: false,
+  // More than there are cores: there is always one that waits for a call, a process or a clock.
+  maxWorkers: 4,
 };
 /** Phone calls in real time: mostly waiting, but what they measure suffers beside a busy neighbour. */
 const calls = ['test/e2e/{calling,demo}.test.ts', 'test/faults/**/*.test.ts', 'test/integration/gateway/**/*.test.ts'];
@@ -16,6 +18,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
+      { test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000 } },
       {
         test: {
           ...shared,
@@ -23,12 +26,10 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/long/**', ...calls],
           testTimeout: 60_000,
-          // More than there are cores: there is always one that waits for a process, a server or a clock.
-          maxWorkers: 4,
-          sequence: { groupOrder: 0 },
+          // They leave the processors to the calls that run beside them.
+          env: { OFFHOOK_TEST_NICE: '10' },
         },
       },
-      { test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000, maxWorkers: 3, sequence: { groupOrder: 1 } } },
     ],
   },
 });

@@ -95,7 +95,7 @@ function purity(pcm: Int16Array, hz: number, rateHz: number): { levelDb: number;
 // Calls take their time in silence and speech: they share it.
 describe.concurrent('a leg whose start says A-law', () => {
   it('is heard and spoken to in A-law', async () => {
-    const call = await bench.dial({ law: 'alaw', lineNoise: 0 }, 'european');
+    const call = await bench.dial({ law: 'alaw', lineNoise: 0 }, { carrier: 'european' });
     const session = bench.sessionOf(call);
     const caller = new ScriptedCaller(call.stream, 25_000);
     await caller.run([{ kind: 'say', text: 'bravo', pcm: speech('bravo', 'bravo') }]);

@@ -54,6 +54,13 @@ export async function* respond(turn) {
 }
 `;
 
+/** The bench's own bot under another name, with these settings in place of its own. */
+function otherBot(name: string, lines: string): string {
+  const given = new Set(lines.split('\n').map((line) => line.split(':')[0]));
+  const own = BOT.split('\n').filter((line) => !given.has(line.split(':')[0] ?? '') && line !== 'default: true');
+  return `${own.join('\n').replace('name: echo', `name: ${name}`)}\n${lines}`;
+}
+
 /** Calls are what is tested, not how busy the machine is. */
 const UNHURRIED = { OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
 
@@ -64,8 +71,8 @@ export interface GatewayBench extends AsyncDisposable {
   /** What the carrier signs with. */
   readonly authToken: string;
   readonly news: readonly CallNews[];
-  /** @param carrier another than Twilio, that speaks its protocol */
-  dial(stream?: StreamOptions, carrier?: string): Promise<SimulatedCall>;
+  /** @param of bot by name, and a carrier other than Twilio that speaks its protocol; the default bot and Twilio when absent */
+  dial(stream?: StreamOptions, of?: { readonly bot?: string; readonly carrier?: string }): Promise<SimulatedCall>;
   /** What a carrier of this name signs with. */
   proofOf(carrier: string): string;
   /** The gateway's side of a call that has not ended. */
@@ -79,9 +86,8 @@ export async function startGatewayBench(
     readonly platform?: Partial<PlatformOptions>;
     /** In place of the bench's own bot. */
     readonly bots?: readonly Bot[];
-    /** More lines of the bot's file. */
-    readonly bot?: string;
-    readonly voice?: string;
+    /** Further bots that answer as the bench's own does, by name: more lines of their files. */
+    readonly otherBots?: Readonly<Record<string, string>>;
     /** In place of the registry's. */
     readonly carriers?: readonly Carrier[];
     /** More files of the bot's folder. */
@@ -91,7 +97,9 @@ export async function startGatewayBench(
   const dataDir = mkdtempSync(join(tmpdir(), 'offhook-gateway-'));
   const botFolder = join(dataDir, 'bots');
   mkdirSync(botFolder);
-  writeFileSync(join(botFolder, 'echo.yaml'), BOT.replace('Nisha', options.voice ?? 'Nisha') + (options.bot ?? ''));
+  writeFileSync(join(botFolder, 'echo.yaml'), BOT);
+  for (const [name, lines] of Object.entries(options.otherBots ?? {}))
+    writeFileSync(join(botFolder, `${name}.yaml`), otherBot(name, lines));
   for (const [name, bytes] of Object.entries(options.files ?? {})) writeFileSync(join(botFolder, name), bytes);
   writeFileSync(join(botFolder, 'echo-bot.js'), BOT_MODULE);
   writeFileSync(join(botFolder, 'package.json'), '{"type":"module"}');
@@ -126,9 +134,9 @@ export async function startGatewayBench(
     dataDir,
     authToken,
     news,
-    dial(stream, carrier = 'twilio') {
+    dial(stream, { bot, carrier = 'twilio' } = {}) {
       const more = stream === undefined ? {} : { stream };
-      return dialTwilio({ url: gateway.url, authToken: secretOf(carrier), clock: systemClock, carrier, ...more });
+      return dialTwilio({ url: gateway.url, authToken: secretOf(carrier), clock: systemClock, carrier, bot, ...more });
     },
     proofOf: secretOf,
     sessionOf(call) {

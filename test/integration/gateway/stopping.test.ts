@@ -6,7 +6,7 @@ import { startGatewayBench } from './gateway-bench.ts';
 
 const { shutdown } = defaultPhrases('en');
 
-it('takes no call while it says goodbye to the others, as what it is, and says so to whoever spreads them', async () => {
+it.concurrent('takes no call while it says goodbye to the others, as what it is, and says so to whoever spreads them', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);
@@ -23,7 +23,7 @@ it('takes no call while it says goodbye to the others, as what it is, and says s
   await closing;
 });
 
-it('lets live calls go on while it is drained, takes no new one, and says that it is draining', async () => {
+it.concurrent('lets live calls go on while it is drained, takes no new one, and says that it is draining', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);

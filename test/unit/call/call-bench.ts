@@ -57,6 +57,10 @@ class BenchAttachment implements Attachment {
   gaps = 0;
   /** Of each message, in dBFS. */
   readonly levels: number[] = [];
+  /** What the caller hears, from the start of the clock on: 8 kHz. */
+  heard = new Int16Array(0);
+  /** Samples of `heard` at which marks were reached, by name. */
+  readonly markedAt = new Map<string, number>();
 
   constructor(clock: ManualClock, id: string) {
     this.#clock = clock;
@@ -76,13 +80,20 @@ class BenchAttachment implements Attachment {
     if (this.sentSamples > 0 && this.#clock.nowMs() > this.#endMs) this.gaps += 1;
     this.levels.push(rmsLevelDb(pcm));
     this.sentSamples += pcm.length;
-    this.#endMs = Math.max(this.#clock.nowMs(), this.#endMs) + pcm.length / 8;
+    const at = Math.round(Math.max(this.#clock.nowMs(), this.#endMs) * 8);
+    const heard = new Int16Array(at + pcm.length);
+    heard.set(this.heard.subarray(0, at));
+    heard.set(pcm, at);
+    this.heard = heard;
+    this.#endMs = (at + pcm.length) / 8;
   }
 
   sendMark(name: string): void {
     const generation = this.#generation;
     this.#clock.after(this.#endMs - this.#clock.nowMs(), () => {
-      if (generation === this.#generation) this.emit({ type: 'mark', name });
+      if (generation !== this.#generation) return;
+      this.markedAt.set(name, Math.round(this.#clock.nowMs() * 8));
+      this.emit({ type: 'mark', name });
     });
   }
 
@@ -90,6 +101,7 @@ class BenchAttachment implements Attachment {
     this.clears += 1;
     this.#generation += 1;
     this.#endMs = this.#clock.nowMs();
+    this.heard = this.heard.slice(0, Math.round(this.#endMs * 8));
   }
 
   close(reason: string): void {
@@ -120,10 +132,14 @@ export class CallBench {
   commits = 0;
   /** How long a sentence takes to speak, in ms for each character. */
   msPerCharacter = 60;
+  /** What a sentence sounds like, mu-law; a steady rattle when undefined. */
+  voiceOf: ((text: string) => Uint8Array) | undefined;
   synthesisFails = false;
   synthesisHangs = false;
   newsFails = false;
   detectorFails = false;
+  /** How much what the caller voices is like speech, 0 to 1. */
+  speechLike = 1;
   dispose: () => Promise<void> = async () => undefined;
   spareSlots = 1;
   control: CallControl | undefined;
@@ -171,7 +187,7 @@ export class CallBench {
         process: (frame) => {
           if (this.detectorFails) throw new Error('the detector is broken');
           const voiced = frame.some((sample) => Math.abs(sample) > 1_000);
-          return { voiced, speechLike: voiced ? 1 : 0 };
+          return { voiced, speechLike: voiced ? this.speechLike : 0 };
         },
         close: () => undefined,
       }),
@@ -214,6 +230,9 @@ export class CallBench {
   async *#speak(text: string): AsyncIterable<Uint8Array> {
     if (this.synthesisHangs) await new Promise(() => undefined);
     if (this.synthesisFails) throw new Error('no voice');
+    const spoken = this.voiceOf?.(text);
+    for (let at = 0; at < (spoken?.length ?? 0); at += 800) yield spoken?.subarray(at, at + 800) ?? new Uint8Array();
+    if (spoken !== undefined) return;
     const bytes = Math.ceil((text.length * this.msPerCharacter) / 20) * 160;
     for (let at = 0; at < bytes; at += 800) yield LOUD_SPEECH.subarray(0, Math.min(800, bytes - at));
   }
