@@ -311,7 +311,7 @@ export class CallSession {
     this.#timers.get(timer)?.cancel();
     this.#timers.set(
       timer,
-      clock.after(afterMs, () => this.#turns.feed({ type: timer, atMs: clock.nowMs() })),
+      clock.after(afterMs, () => this.#guarded(() => this.#turns.feed({ type: timer, atMs: clock.nowMs() }))),
     );
   }
 

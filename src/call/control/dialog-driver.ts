@@ -43,6 +43,17 @@ export interface DialogActs {
   giveUp(): void;
 }
 
+interface Answer {
+  readonly kind: CallerInput['kind'];
+  /** Something of it can be heard. */
+  spoken: boolean;
+  /** It has said what the next turn is to be, and what the caller may say then. */
+  gathered: boolean;
+  hints: readonly string[];
+  /** No more of it comes. */
+  readonly end: () => void;
+}
+
 /** Asks the bot's dialog and carries its answers out. */
 export class DialogDriver {
   readonly #identity: CallIdentity;
@@ -51,11 +62,8 @@ export class DialogDriver {
   readonly #call: DialogActs;
   readonly #hook: DialogHook;
   #failures = 0;
-  /** The answer that the dialog was asked for last; `spoken` once something of it can be heard. */
-  #answer: { readonly kind: CallerInput['kind']; spoken: boolean; readonly end: () => void } | undefined;
-  #hints: readonly string[] = [];
-  /** Whether the running answer has said what the next turn is to be. */
-  #gathered = false;
+  /** The answer that the dialog was asked for last. */
+  #answer: Answer | undefined;
   #warning: 'none' | 'due' | 'given' = 'none';
   #early: EarlyAnswer | undefined;
   #earlyAnswers = 0;
@@ -90,8 +98,6 @@ export class DialogDriver {
     this.#journal(media);
     const reply = voice.start(turn);
     this.#callLog.asked(turn, input);
-    this.#hints = [];
-    this.#gathered = false;
     if (this.#warning === 'due') {
       this.#warning = 'given';
       voice.preface(reply, 'timeIsShort');
@@ -102,7 +108,7 @@ export class DialogDriver {
       voice.flush();
       reply.close();
     };
-    const answer = { kind: input.kind, spoken: false, end };
+    const answer: Answer = { kind: input.kind, spoken: false, gathered: false, hints: [], end };
     this.#answer = answer;
     const respond = (signal: AbortSignal) => early?.take(signal) ?? this.#hook.respond(dialogTurn, signal);
     let collected = false;
@@ -114,7 +120,7 @@ export class DialogDriver {
         else voice.play(reply, action);
       },
       act: (action) => {
-        this.#act(action, voice.language);
+        this.#act(action, answer, voice.language);
         collected ||= action.type === 'set';
         // A flow notes what it is about to ask of a server: that is known even where this process dies meanwhile.
         if (action.type === 'note') this.#journal(media);
@@ -125,8 +131,8 @@ export class DialogDriver {
         voice.flush();
         if (collected) this.#journal(media);
         // Silence was answered, and nothing asked for anew.
-        if (input.kind === 'no-input' && !this.#gathered) this.#call.expect(undefined);
-        this.#call.listenFor(this.#hints);
+        if (input.kind === 'no-input' && !answer.gathered) this.#call.expect(undefined);
+        this.#call.listenFor(answer.hints);
       },
       failed: (error) => this.failed(error),
     });
@@ -157,10 +163,10 @@ export class DialogDriver {
     this.#services.journal(this.#callLog.record('in-progress', voice.language, outbound, recording));
   }
 
-  #act(action: Exclude<DialogAction, AudibleAction>, language: string): void {
+  #act(action: Exclude<DialogAction, AudibleAction>, answer: Answer, language: string): void {
     switch (action.type) {
       case 'gather':
-        return this.#gather(action, language);
+        return this.#gather(action, answer, language);
       case 'set':
         return this.#callLog.set(action.variables);
       case 'language':
@@ -192,12 +198,12 @@ export class DialogDriver {
     };
   }
 
-  #gather(gather: DialogAction & { type: 'gather' }, language: string): void {
+  #gather(gather: DialogAction & { type: 'gather' }, answer: Answer, language: string): void {
     const { contract, hints, ...rest } = gather;
     const context = answerContext(language, this.#services.clock.wallMs(), this.#identity.bot.timeZone);
     const expected = contract === undefined ? undefined : { contract, context };
-    this.#gathered = true;
-    this.#hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
+    answer.gathered = true;
+    answer.hints = hints ?? (contract === undefined ? [] : contractHints(contract, context.language));
     const most = contract === undefined ? undefined : mostKeys(contract);
     this.#call.expect({
       ...rest,

@@ -108,7 +108,8 @@ function commitReason(
 /** How long a silence must last to end this turn. */
 function silenceThatEnds(settings: EndpointingSettings, endpointingMs: number, spoken: SpokenSoFar, nowMs: number): number {
   const { patienceMs, sentenceShare, tellingPauses, pauseMargin, stillMs } = settings;
-  const longest = spoken.pauses.length < tellingPauses ? 0 : (percentile(spoken.pauses, 0.9) ?? 0) * pauseMargin;
+  const longest =
+    spoken.pauses.length < tellingPauses ? 0 : (percentile(spoken.pauses, settings.pausePercentile) ?? 0) * pauseMargin;
   const learned = Math.min(endpointingMs + patienceMs, Math.max(endpointingMs, longest));
   if (spoken.wordsChangedMs === undefined) return learned;
   const text = spoken.text();

@@ -25,7 +25,7 @@ export function afterCommit(settings: TurnSettings, state: In<'settling'>, atMs:
   const covered = finalText(caller.words) !== '' && caller.words.partial === undefined && silentMs >= endpointing.coveredMs;
   if (covered && !recogniser.marksEndOfUtterance) return completeTurn(settings, state, finalText(caller.words), false, atMs);
   const text = provisionalText(caller.words);
-  if (text !== '' && waitedMs >= settleLimitMs(endpointing, percentile(recogniser.settlings, 0.95)))
+  if (text !== '' && waitedMs >= settleLimitMs(endpointing, percentile(recogniser.settlings, endpointing.settlePercentile)))
     return completeTurn(settings, state, text, true, atMs);
   if (waitedMs >= endpointing.settleAbandonMs) return completeTurn(settings, state, text, true, atMs);
   // What an interruption cut may go on yet: nothing is said into it.
@@ -61,11 +61,11 @@ export function withSettling(state: In<'settling'>, settledMs: number): In<'sett
 }
 
 /**
- * How long to wait for a final after a commit, from this session's 95th percentile so far, within the bounds.
- * @param settlingP95Ms undefined before the first final of the session
+ * How long to wait for a final after a commit, within the bounds.
+ * @param usualMs what most of this session's finals took; undefined before the first one
  */
-export function settleLimitMs(settings: EndpointingSettings, settlingP95Ms: number | undefined): number {
-  const wanted = settlingP95Ms === undefined ? settings.settleCapMs : settings.settleMargin * settlingP95Ms;
+export function settleLimitMs(settings: EndpointingSettings, usualMs: number | undefined): number {
+  const wanted = usualMs === undefined ? settings.settleCapMs : settings.settleMargin * usualMs;
   return Math.min(settings.settleCapMs, Math.max(settings.settleFloorMs, wanted));
 }
 

@@ -61,10 +61,11 @@ export interface EndpointingSettings {
   readonly maxTurnMs: number;
   /** Words that have not changed for this long end the turn although the line never falls silent (noise). */
   readonly stableWordsMs: number;
-  /** From this many pauses on they tell of the caller. */
+  /** From this many pauses on they tell of the caller, … */
   readonly tellingPauses: number;
-  /** How many times longer than most of their pauses a caller is waited for. */
+  /** … who is waited for this many times longer than this percentile of them (a share). */
   readonly pauseMargin: number;
+  readonly pausePercentile: number;
   /**
    * The frame that completes a silence may come this much early, or the last voiced one late, and completes it all the same:
    * else half of all turns would wait for the next one, 20 ms.
@@ -73,8 +74,9 @@ export interface EndpointingSettings {
   /** Shortest and longest wait for a final after the commit, before the partial is taken as provisional. */
   readonly settleFloorMs: number;
   readonly settleCapMs: number;
-  /** The wait for a final, as a multiple of this session's 95th percentile of commit to final. */
+  /** The wait for a final, as a multiple of this percentile (a share) of this session's times from commit to final. */
   readonly settleMargin: number;
+  readonly settlePercentile: number;
   /** With neither final nor partial after this long the turn counts as not understood. */
   readonly settleAbandonMs: number;
   /** Quiet after the last voiced frame before a final without an end mark counts as covering it. */
@@ -164,10 +166,12 @@ export const DEFAULT_ENDPOINTING: EndpointingSettings = {
   stableWordsMs: 2_500,
   tellingPauses: 3,
   pauseMargin: 1.15,
+  pausePercentile: 0.9,
   frameEarlyMs: 8,
   settleFloorMs: 400,
   settleCapMs: 1_500,
   settleMargin: 1.5,
+  settlePercentile: 0.95,
   settleAbandonMs: 5_000,
   coveredMs: 120,
   earlyStillMs: 120,
