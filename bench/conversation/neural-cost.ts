@@ -42,7 +42,7 @@ export async function measureNeuralCost() {
   const fusionUs = Math.max(0, Math.round(10 * (costUs((frame) => fused.process(frame), line) - builtInUs)) / 10);
   await using judge = new SpeechJudge({
     logger: silentLogger,
-    events: { judgeAsked: () => undefined, framesJudged: () => undefined },
+    events: { neuralDetectorRequested: () => undefined, neuralFramesJudged: () => undefined },
   });
   await judge.settled;
   const handOverUs = await handOver(judge.open(), line);

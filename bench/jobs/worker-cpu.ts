@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transcriberOn } from '../../src/gateway/backlog.ts';
-import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
+import { AnalysisProfiles } from '../../src/jobs/analysis/analysis-profiles.ts';
 import { analyseCall } from '../../src/jobs/after-call/analyse-call.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { SpeechPlatform } from '../../src/speech/platform.ts';
@@ -31,7 +31,7 @@ export async function workerCpu(store: Store): Promise<WorkerCpu[]> {
   await using standIn = await startStandIn();
   try {
     await using speech = new SpeechPlatform(standIn.speech);
-    const profiles = await ProfileBook.load(fileURLToPath(new URL('../../config/analysis', import.meta.url)), {});
+    const profiles = await AnalysisProfiles.load(fileURLToPath(new URL('../../config/analysis', import.meta.url)), {});
     const parts = { store, transcriber: transcriberOn(speech), clock: systemClock, profiles, workFolder: dirname(recordingPath) };
     const results: WorkerCpu[] = [];
     for (const profile of ['default', 'support']) {

@@ -5,7 +5,7 @@ import { audioHostsOf, transcriberOn } from '../gateway/backlog.ts';
 import { readEnvironment } from '../config/env.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { errorText } from '../kernel/errors.ts';
-import { prepareProfile, type PreparedProfile, loadProfile } from '../jobs/analysis/profile-book.ts';
+import { prepareProfile, type PreparedProfile, loadProfile } from '../jobs/analysis/analysis-profiles.ts';
 import { AnalysisProfileError } from '../jobs/analysis/errors.ts';
 import { BatchProgress } from './analyse/batch-progress.ts';
 import { EXPORTS, type ExportFormat, writeSubtitles, writeTable } from './analyse/exports.ts';

@@ -4,7 +4,7 @@ import { FIXTURES_FOLDER } from '../replay/fixture-keeping.ts';
 import { RecordingFetcher } from '../jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../jobs/analysis/sound-reader.ts';
 import { readEnvironment } from '../config/env.ts';
-import { ProfileBook } from '../jobs/analysis/profile-book.ts';
+import { AnalysisProfiles } from '../jobs/analysis/analysis-profiles.ts';
 import { removeAbandonedFiles } from '../jobs/retention/call-files.ts';
 import { deliverEndedCalls, deliverRecordings, keepRecording } from '../jobs/after-call/call-ended.ts';
 import { type QueueName, QUEUES } from '../jobs/queue/catalog.ts';
@@ -31,7 +31,7 @@ export interface Backlog extends Records {
   /** Whether this process is the one that looks after the data folder; it never is one that only works. */
   readonly mayDrain: () => Promise<boolean>;
   /** What analyses are made by. */
-  readonly profiles: ProfileBook;
+  readonly profiles: AnalysisProfiles;
   /** Where uploads are while they arrive. */
   readonly uploadFolder: string;
 }
@@ -56,7 +56,7 @@ export async function openBacklog(options: BacklogOptions): Promise<Backlog> {
   const { worker, drain } = options;
   const { settings } = options.config;
   // First, while nothing is open that a broken profile would leave open.
-  const profiles = await ProfileBook.load(settings.analysis.folder, readEnvironment());
+  const profiles = await AnalysisProfiles.load(settings.analysis.folder, readEnvironment());
   const records = await openRecords(options);
   const onProblem = warnThrottled(options.logger, options.clock, 'drain lease');
   const lease = drain ? new DrainLease(join(settings.dataDir, 'outbox', 'lease'), options.clock, onProblem) : undefined;
@@ -105,7 +105,7 @@ function startPumps(
   return { ended: new OutboxPump({ outbox, deliver, mayDrain, clock, logger }), recordings };
 }
 
-function startWork(records: Records, options: BacklogOptions, profiles: ProfileBook): Work {
+function startWork(records: Records, options: BacklogOptions, profiles: AnalysisProfiles): Work {
   const { config, bots, speech, clock, logger, events } = options;
   const { settings } = config;
   const { retention, webhooks, dataDir, jobs } = settings;

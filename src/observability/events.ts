@@ -37,9 +37,9 @@ export interface BusinessEvents {
   underruns(event: { callId: string; cause: string; count: number }): void;
   speechFailed(event: { callId: string; service: SpeechService; code: string; error: unknown }): void;
   /** A call that asked for the neural voice detector has it, or goes without. */
-  judgeAsked(event: { taken: boolean }): void;
+  neuralDetectorRequested(event: { taken: boolean }): void;
   /** Frames of one call that the neural voice detector was asked about, told once with their counts. */
-  framesJudged(event: { judged: number; late: number }): void;
+  neuralFramesJudged(event: { judged: number; late: number }): void;
   dialogFailed(event: { callId: string; turn: number; error: unknown }): void;
   /** The bot answered a turn with nothing. */
   dialogEmpty(event: { callId: string; turn: number }): void;
@@ -96,8 +96,8 @@ export function createEvents(logger: Logger, metrics: Metrics, clock: Pick<Clock
       metrics.speechError(event.service, event.code);
       logger.warn(event, 'speech platform failed');
     },
-    judgeAsked: ({ taken }) => metrics.neuralCall(taken ? 'taken' : 'refused'),
-    framesJudged({ judged, late }) {
+    neuralDetectorRequested: ({ taken }) => metrics.neuralCall(taken ? 'taken' : 'refused'),
+    neuralFramesJudged({ judged, late }) {
       metrics.neuralFrames('judged', judged);
       metrics.neuralFrames('late', late);
     },

@@ -12,7 +12,7 @@ import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import type { JwtBearers } from '../../src/http/api/jwt-bearers.ts';
 import { answerBrokenRequest, BODY_TIME } from '../../src/http/broken-request.ts';
 import { useProblems } from '../../src/http/problem.ts';
-import { ProfileBook } from '../../src/jobs/analysis/profile-book.ts';
+import { AnalysisProfiles } from '../../src/jobs/analysis/analysis-profiles.ts';
 import { WEBHOOKS, ANALYSES } from '../../src/jobs/queue/catalog.ts';
 import type { BatchTranscriber } from '../../src/jobs/analysis/transcriber.ts';
 import { openQueue } from '../../src/jobs/queue/bull-queue.ts';
@@ -65,7 +65,7 @@ export async function startApi(transcriber: BatchTranscriber, more: { readonly t
   const audioHost = `127.0.0.1:${(audio.address() as AddressInfo).port}`;
   const workFolder = join(folder.path, 'work');
   const parts = { store, uploads, queue, dispatcher, transcriber, clock: systemClock, workFolder };
-  const profiles = ProfileBook.plain();
+  const profiles = AnalysisProfiles.plain();
   const fetcher = new RecordingFetcher({ clock: systemClock, audioHosts: [audioHost] });
   const handler = analyseSubmittedJob({ ...parts, profiles, fetcher, sound: soundReader() });
   const work = () => queue.work(ANALYSES, handler, { concurrency: 4 });

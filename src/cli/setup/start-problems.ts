@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../../config/load.ts';
 import { nearest } from '../../config/nearest.ts';
 import { type Problem, shown } from '../../config/problem.ts';
 import { AnalysisProfileError } from '../../jobs/analysis/errors.ts';
-import { ProfileBook } from '../../jobs/analysis/profile-book.ts';
+import { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { readFaults } from '../../platform/server/faults/read-faults.ts';
 import { MasterKeys } from '../../store/privacy/master-keys.ts';
@@ -50,7 +50,7 @@ export async function startProblems(
   }
   if (faults !== undefined) await read('platform.faults', () => readFaults(faults), faults);
   await read('analysis.folder', async () => {
-    const book = await ProfileBook.load(profiles.folder, env);
+    const book = await AnalysisProfiles.load(profiles.folder, env);
     if (!profiles.isOwn) return;
     for (const { profile } of book.profiles) mustBeBots(profile.bots, { key: 'bots', where: `profile ${profile.name}` });
   });

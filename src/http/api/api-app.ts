@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
-import type { ProfileBook } from '../../jobs/analysis/profile-book.ts';
+import type { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -37,7 +37,7 @@ export interface ApiDeps {
   readonly queue: Pick<JobQueue, 'enqueue' | 'failed' | 'retry'>;
   readonly recordings: Pick<Recordings, 'open'>;
   readonly uploads: Pick<Uploads, 'keep' | 'remove'>;
-  readonly profiles: Pick<ProfileBook, 'names'>;
+  readonly profiles: Pick<AnalysisProfiles, 'names'>;
   /** Where uploads are while they arrive. */
   readonly uploadFolder: string;
   readonly clock: Clock;

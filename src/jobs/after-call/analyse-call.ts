@@ -7,7 +7,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { hasCode } from '../../kernel/errors.ts';
 import { reserveFile } from '../../kernel/temporary.ts';
 import { findingsOf, type Heard } from '../analysis/findings.ts';
-import { DEFAULT_PROFILE, type PreparedProfile, ProfileBook, profileKey } from '../analysis/profile-book.ts';
+import { DEFAULT_PROFILE, type PreparedProfile, AnalysisProfiles, profileKey } from '../analysis/analysis-profiles.ts';
 import { insightOptions, wantsInsights, recogniseChannel, type RecognisedChannel } from '../analysis/recognise.ts';
 import { splitRecording, type SeparatedRecording, separateChannels } from '../analysis/wav-recording.ts';
 import { JobSubjectError } from '../errors.ts';
@@ -20,7 +20,7 @@ export interface AnalyseCallParts {
   readonly transcriber: BatchTranscriber;
   readonly clock: Clock;
   /** What is asked of whose calls; without it transcript and measures alone. */
-  readonly profiles?: ProfileBook | undefined;
+  readonly profiles?: AnalysisProfiles | undefined;
   /** For channels and pieces of recordings while they are worked on; what is written there is the caller's to remove. */
   readonly workFolder: string;
   /** Gives a call whose `recordingPath` is a plain WAV; absent where every recording is one. */
@@ -38,7 +38,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   const { tenantId, callId } = subject;
   const call = await parts.store.calls.get(tenantId, callId);
   if (call === undefined) throw new JobSubjectError('the call is not in the store', true, { callId });
-  const prepared = profileFor(parts.profiles ?? ProfileBook.plain(), call, subject);
+  const prepared = profileFor(parts.profiles ?? AnalysisProfiles.plain(), call, subject);
   const audible = parts.plain === undefined ? call : await parts.plain(call);
   const { heard, callerSpeechS, botSpeechS } = await hearCall(parts, audible, prepared, signal);
   const recordedAtMs = call.recordingStartedAtMs ?? call.startedAtMs;
@@ -96,7 +96,7 @@ export function analysisPath(call: Pick<CallRecord, 'id' | 'recordingPath'>, key
 }
 
 function profileFor(
-  profiles: ProfileBook,
+  profiles: AnalysisProfiles,
   { botName, language }: CallRecord,
   { profile: name }: PostCallSubject,
 ): PreparedProfile {

@@ -6,7 +6,7 @@ import { type AnalysisFindings, analysisFindings } from './document.ts';
 import { extractByRules } from './fields.ts';
 import { measureTalk, type Talker, type TalkMeasures } from './measures.ts';
 import type { FieldModel } from './model-fields.ts';
-import type { LoadedProfile } from './profile-book.ts';
+import type { LoadedProfile } from './analysis-profiles.ts';
 import { Redactor } from './redaction/redact.ts';
 import { type ChannelTranscript, utterancesOf } from './transcript.ts';
 import { notUnderstood, roleUnknown, tooLittleForInsights, type Unknown, understandingOf } from './understanding.ts';

@@ -4,7 +4,7 @@ import type { Stretch } from './speech-meter.ts';
 import { type Talker, union, lengthOf, UNKNOWN_ROLE } from './measures.ts';
 import { type AnalysisProfile, monoRoles } from './profile.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
-import type { LoadedProfile } from './profile-book.ts';
+import type { LoadedProfile } from './analysis-profiles.ts';
 import type { SoundReader } from './sound-reader.ts';
 import type { BatchTranscriber } from './transcriber.ts';
 import { RecordingRefusedError } from './errors.ts';

@@ -9,7 +9,7 @@ import type { Uploads } from '../../store/objects/uploads.ts';
 import { analyseRecording } from '../analysis/analyse-recording.ts';
 import type { SoundReader } from '../analysis/sound-reader.ts';
 import { type RecordingAnalysis, recordingAnalysis } from '../analysis/document.ts';
-import { type PreparedProfile, type ProfileBook, profileKey } from '../analysis/profile-book.ts';
+import { type PreparedProfile, type AnalysisProfiles, profileKey } from '../analysis/analysis-profiles.ts';
 import { JobSubjectError } from '../errors.ts';
 import { type JobHandler, type JobQueue, isFinal } from '../queue/port.ts';
 import type { BatchTranscriber } from '../analysis/transcriber.ts';
@@ -24,7 +24,7 @@ export interface AnalyseSubmittedParts {
   readonly fetcher: Pick<RecordingFetcher, 'fromUrl' | 'fromFile'>;
   readonly queue: Pick<JobQueue, 'enqueue'>;
   readonly dispatcher: Pick<WebhookDispatcher, 'announce'>;
-  readonly profiles: ProfileBook;
+  readonly profiles: AnalysisProfiles;
   readonly transcriber: BatchTranscriber;
   readonly sound: SoundReader;
   readonly clock: Clock;

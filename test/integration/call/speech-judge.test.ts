@@ -19,8 +19,8 @@ function makeJudge(options: { readonly lines?: number; readonly start?: (data: o
     ...options,
     logger: { warn: (_, message) => void told.warnings.push(message) },
     events: {
-      judgeAsked: ({ taken }) => void told.asked.push(taken),
-      framesJudged: (counts) => void told.counts.push({ ...counts }),
+      neuralDetectorRequested: ({ taken }) => void told.asked.push(taken),
+      neuralFramesJudged: (counts) => void told.counts.push({ ...counts }),
     },
   });
   return Object.assign(judge, told);

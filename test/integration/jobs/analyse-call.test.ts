@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { ProfileBook } from '../../../src/jobs/analysis/profile-book.ts';
+import { AnalysisProfiles } from '../../../src/jobs/analysis/analysis-profiles.ts';
 import { analyseCall } from '../../../src/jobs/after-call/analyse-call.ts';
 import { callAnalysis } from '../../../src/jobs/analysis/document.ts';
 import type { BatchTranscriber } from '../../../src/jobs/analysis/transcriber.ts';
@@ -57,7 +57,7 @@ it("takes the profile of the call's bot, and keeps its result when another one i
   };
   const workFolder = join(folder.path, 'work');
   await mkdir(workFolder);
-  const parts = { store, transcriber, clock: systemClock, profiles: await ProfileBook.load(profiles, {}), workFolder };
+  const parts = { store, transcriber, clock: systemClock, profiles: await AnalysisProfiles.load(profiles, {}), workFolder };
   const collected = { variables: { day: '2026-01-06', phone: '+919876543210' }, notes: ['asked for friday'] };
   const recordingPath = join(folder.path, 'call_3.wav');
   await writeFile(recordingPath, stereoRecording());

@@ -14,7 +14,7 @@ import { Batch } from '../../../src/cli/analyse/run-batch.ts';
 import { S3Source } from '../../../src/cli/analyse/s3-source.ts';
 import { soundReader } from '../../../src/jobs/analysis/sound-reader.ts';
 import { recordingAnalysis } from '../../../src/jobs/analysis/document.ts';
-import { prepareProfile, parseProfile } from '../../../src/jobs/analysis/profile-book.ts';
+import { prepareProfile, parseProfile } from '../../../src/jobs/analysis/analysis-profiles.ts';
 import { splitRecording, inspectWav } from '../../../src/jobs/analysis/wav-recording.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { SpeechPlatform } from '../../../src/speech/platform.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wavFile } from '../../../src/audio/wav.ts';
 import { RecordingFetcher } from '../../../src/jobs/submissions/recording-fetcher.ts';
 import { soundReader } from '../../../src/jobs/analysis/sound-reader.ts';
-import { ProfileBook } from '../../../src/jobs/analysis/profile-book.ts';
+import { AnalysisProfiles } from '../../../src/jobs/analysis/analysis-profiles.ts';
 import type { JobHandler } from '../../../src/jobs/queue/port.ts';
 import { retentionJob } from '../../../src/jobs/retention/retention.ts';
 import { analyseSubmittedJob } from '../../../src/jobs/submissions/analyse-submitted.ts';
@@ -85,7 +85,7 @@ describe('what is left behind', () => {
       fetcher: new RecordingFetcher({ clock: systemClock, audioHosts: [] }),
       queue: { enqueue: async () => undefined },
       dispatcher: { announce: async () => undefined },
-      profiles: ProfileBook.plain(),
+      profiles: AnalysisProfiles.plain(),
       transcriber: { transcribe, transcribeMedical: transcribe },
       sound: soundReader(),
       clock: systemClock,

@@ -9,7 +9,7 @@ import { type FrameWriter, SharedFrames } from './shared-frames.ts';
 const LINES = 64;
 
 export interface SpeechJudgeOptions {
-  readonly events: Pick<BusinessEvents, 'judgeAsked' | 'framesJudged'>;
+  readonly events: Pick<BusinessEvents, 'neuralDetectorRequested' | 'neuralFramesJudged'>;
   readonly logger: Pick<Logger, 'warn'>;
   readonly lines?: number;
   /** Starts the thread; its own when absent. */
@@ -55,7 +55,7 @@ export class SpeechJudge implements AsyncDisposable {
   open(): FrameWriter | undefined {
     const { events } = this.#options;
     const line = this.#state === 'gone' ? undefined : this.#free.shift();
-    events.judgeAsked({ taken: line !== undefined });
+    events.neuralDetectorRequested({ taken: line !== undefined });
     if (line === undefined) return undefined;
     const writer = this.#shared.open(line);
     let isOpen = true;
@@ -82,7 +82,7 @@ export class SpeechJudge implements AsyncDisposable {
         isOpen = false;
         writer.close();
         this.#free.push(line);
-        events.framesJudged(counts);
+        events.neuralFramesJudged(counts);
       },
     };
   }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, test } from 'vitest';
 import { findingsOf, type Heard } from '../../../../src/jobs/analysis/findings.ts';
 import { monoRoles } from '../../../../src/jobs/analysis/profile.ts';
-import { loadProfile, parseProfile } from '../../../../src/jobs/analysis/profile-book.ts';
+import { loadProfile, parseProfile } from '../../../../src/jobs/analysis/analysis-profiles.ts';
 import { insightOptions } from '../../../../src/jobs/analysis/recognise.ts';
 import { speakerRoles, talkersOf } from '../../../../src/jobs/analysis/hear-recording.ts';
 import type { ChannelTranscript } from '../../../../src/jobs/analysis/transcript.ts';

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
 import { fromPackage } from '../../../../src/cli/setup/package-root.ts';
 import { AnalysisProfileError } from '../../../../src/jobs/analysis/errors.ts';
-import { ProfileBook, parseProfile, profileHash } from '../../../../src/jobs/analysis/profile-book.ts';
+import { AnalysisProfiles, parseProfile, profileHash } from '../../../../src/jobs/analysis/analysis-profiles.ts';
 import { analysisProfile } from '../../../../src/jobs/analysis/profile.ts';
 
 const folder = fromPackage('config/analysis');
 
 describe('the profiles that come with the program', () => {
   it('are all sound, each in the file of its name, and leave every bot to the default one', async () => {
-    const book = await ProfileBook.load(folder, {});
+    const book = await AnalysisProfiles.load(folder, {});
     const files = readdirSync(folder).map((name) => name.replace(/\.yaml$/u, ''));
     expect([...book.names].sort()).toEqual(files.sort());
     expect(book.forBot('clinic').loaded.profile.name).toBe('default');
     // What the plain book has for a process without the folder.
-    const { loaded } = ProfileBook.plain().forBot('any');
+    const { loaded } = AnalysisProfiles.plain().forBot('any');
     expect(loaded.profile.channels.roles).toEqual(book.named('default')?.loaded.profile.channels.roles);
   });
 });

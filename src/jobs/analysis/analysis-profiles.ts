@@ -20,16 +20,16 @@ export interface PreparedProfile {
 export const DEFAULT_PROFILE = 'default';
 
 /** The profiles of a folder, by name and by bot. */
-export class ProfileBook {
+export class AnalysisProfiles {
   readonly #byName: ReadonlyMap<string, PreparedProfile>;
 
   private constructor(profiles: readonly PreparedProfile[]) {
     this.#byName = new Map(profiles.map((each) => [each.loaded.profile.name, each]));
   }
 
-  /** A book that holds nothing but a profile that asks for nothing: transcript and measures. */
-  static plain(): ProfileBook {
-    return new ProfileBook([plainProfile()]);
+  /** A single `default` profile that asks for nothing: transcript and measures alone. */
+  static plain(): AnalysisProfiles {
+    return new AnalysisProfiles([plainProfile()]);
   }
 
   /**
@@ -37,7 +37,7 @@ export class ProfileBook {
    * @param env where the models' secrets are looked up
    * @throws AnalysisProfileError with every problem of the first file that has any, or for two profiles that claim the same
    */
-  static async load(folder: string, env: Environment): Promise<ProfileBook> {
+  static async load(folder: string, env: Environment): Promise<AnalysisProfiles> {
     const names = await readdir(folder).catch((cause: unknown): never => {
       throw new AnalysisProfileError(folder, [{ key: folder, where: folder, message: `cannot be read: ${String(cause)}` }]);
     });
@@ -54,7 +54,7 @@ export class ProfileBook {
       }
       profiles.push(prepared);
     }
-    return new ProfileBook(claims.has(`the name ${DEFAULT_PROFILE}`) ? profiles : [...profiles, plainProfile()]);
+    return new AnalysisProfiles(claims.has(`the name ${DEFAULT_PROFILE}`) ? profiles : [...profiles, plainProfile()]);
   }
 
   named(name: string): PreparedProfile | undefined {
