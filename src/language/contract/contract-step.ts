@@ -7,25 +7,25 @@ import { contractPhrases, givenAgain } from './phrases.ts';
 import { isSecure, readParts } from './read-answer.ts';
 import { type ReadBackLevel, sayAnswer } from './say-answer.ts';
 
-/** Where collecting a value stands. Plain data: it can be kept, compared and restored. */
+/** The state of collecting a value. Plain data: it can be stored, compared and restored. */
 export interface ContractState {
   readonly contract: AnswerContract;
   readonly context: AnswerContext;
   /** `choosing`: several values were meant. `confirming`: a value was read back. */
   readonly stage: 'collecting' | 'choosing' | 'confirming' | 'done';
-  /** The pieces of the value that is being collected. */
+  /** The parts of the value so far. */
   readonly parts: readonly AnswerPart[];
-  /** What was read back, or the values to choose from. */
+  /** The value that was read back, or the values to choose from. */
   readonly candidates: readonly string[];
-  /** Values that the caller said no to. */
+  /** Values that the caller denied. */
   readonly rejected: readonly string[];
   readonly readBacks: number;
-  /** Answers in a row that brought nothing, silence among them. */
+  /** Useless answers in a row, with silences. */
   readonly misses: number;
 }
 
 export type ContractInput =
-  /** `keys`: pressed behind the words, as a part of the same answer. */
+  /** `keys`: pressed after the words, in the same answer. */
   | { readonly kind: 'spoken'; readonly text: string; readonly keys?: string }
   /** `#` and `*` as they were pressed. */
   | { readonly kind: 'keyed'; readonly keys: string }
@@ -37,14 +37,14 @@ export type ContractOutcome =
 
 export interface ContractStep {
   readonly state: ContractState;
-  /** What the bot says next; empty when it is done. */
+  /** The bot's next words; empty when done. */
   readonly say: string;
-  /** What the next answer is expected to be: the value, what is missing of it, or a yes or no. */
+  /** The expected next answer: the value, its missing part, or a yes or no. */
   readonly expect: AnswerContract;
   readonly done?: ContractOutcome;
 }
 
-/** Before the first answer; the question itself is the bot's. */
+/** The state before the first answer. The bot asks the question itself. */
 export function startContract(contract: AnswerContract, context: AnswerContext): ContractState {
   return {
     contract,
@@ -60,15 +60,14 @@ export function startContract(contract: AnswerContract, context: AnswerContext):
 
 const MOST_MISSES = 3;
 const MOST_READ_BACKS = 5;
-/** After this many values were denied, the keypad is asked for. */
+/** After this many denied values the caller is asked to use the keypad. */
 const DENIED_FOR_KEYS = 2;
 const YES_NO: AnswerContract = { kind: 'yes-no' };
 
 /**
- * One answer on the way to a value that the caller agreed to: pure, never throws. Pieces are put together until the value
- * is whole; a value is read back, the second time in groups and the third sign by sign, and taken only after a yes.
- * A no with a correction in it (`no, the last digit is five`) corrects; a plain one asks for the value anew. Kinds whose
- * answer is itself a choice are taken at once, and so are secure ones, which are never said.
+ * One answer on the way to a confirmed value: pure, never throws. Parts are joined until the value is complete. It is read back, the
+ * second time in groups and the third sign by sign, and accepted only after a yes. A no with a correction (`no, the last digit is
+ * five`) corrects it; a plain no asks again. Choices, yes or no, and secure values are accepted without a read-back.
  */
 export function contractStep(state: ContractState, input: ContractInput): ContractStep {
   if (state.stage === 'done') return { state, say: '', expect: state.contract };
@@ -84,7 +83,7 @@ export function contractStep(state: ContractState, input: ContractInput): Contra
   }
 }
 
-/** Whether a value is read back before it is taken. */
+/** Whether a value is read back before it is accepted. */
 export function isReadBack(contract: AnswerContract): boolean {
   if (isSecure(contract)) return false;
   if (contract.readBack !== undefined) return contract.readBack === 'always';
@@ -102,7 +101,7 @@ function collect(state: ContractState, answer: readonly AnswerPart[]): ContractS
   const phrases = contractPhrases(context.language);
   const parts = [...state.parts, ...answer];
   let reading = readParts(contract, context, parts);
-  // A whole value said anew counts, whatever was kept of an earlier one.
+  // A complete value in this answer alone replaces earlier parts.
   if (state.parts.length > 0 && reading.status !== 'complete') {
     const alone = readParts(contract, context, answer);
     if (alone.status === 'complete') reading = alone;
@@ -126,7 +125,7 @@ function collect(state: ContractState, answer: readonly AnswerPart[]): ContractS
   }
 }
 
-/** One of several values that were meant: named in some other way, or said yes to when it stands first. */
+/** Chooses one of several values: by a clearer answer, an ordinal or a number. */
 function choose(state: ContractState, answer: readonly AnswerPart[]): ContractStep {
   const { contract, context, candidates } = state;
   const reading = readParts(contract, context, answer);
@@ -166,7 +165,7 @@ function confirm(state: ContractState, parts: readonly AnswerPart[]): ContractSt
   return ask(next, againText(next));
 }
 
-/** Any word could be a name: those that agree or deny are none. */
+/** Removes yes and no from an answer, for names, which any word could be. */
 function besides(parts: readonly AnswerPart[], context: AnswerContext): readonly AnswerPart[] {
   return parts.map((part) => (part.by === 'voice' ? { ...part, text: besidesAgreement(part.text, context) } : part));
 }
@@ -181,7 +180,7 @@ function denied(state: ContractState, value: string): ContractState {
   return state.rejected.includes(value) ? state : { ...state, rejected: [...state.rejected, value] };
 }
 
-/** Reads a value back, or takes it where nothing is read back. */
+/** Reads a value back, or accepts it when its kind has no read-back. */
 function propose(state: ContractState, value: string): ContractStep {
   if (!isReadBack(state.contract)) return accept(state, value);
   if (state.readBacks >= MOST_READ_BACKS) return giveUp(state, 'too-many-corrections');
@@ -198,7 +197,7 @@ function propose(state: ContractState, value: string): ContractStep {
 
 function accept(state: ContractState, value: string): ContractStep {
   const done: ContractOutcome = { status: 'accepted', value, readBacks: state.readBacks };
-  // The value is the outcome's alone: a secure one is not kept in the state.
+  // Only the outcome has the value: the state must not keep a secure one.
   const ended: ContractState = { ...state, stage: 'done', parts: [], candidates: [], rejected: [] };
   return { state: ended, say: '', expect: state.contract, done };
 }
@@ -225,7 +224,7 @@ function missed(state: ContractState, say: string, reason: 'no-input' | 'not-und
   return misses > MOST_MISSES ? giveUp(state, reason) : ask({ ...state, misses }, say);
 }
 
-/** How the open question is put again after silence. */
+/** The repeated question after a silence. */
 function repeated(state: ContractState): string {
   const { contract, context, candidates } = state;
   const phrases = contractPhrases(context.language);
@@ -242,7 +241,7 @@ function repeated(state: ContractState): string {
 
 function readBackText({ contract, context, candidates, readBacks, rejected }: ContractState): string {
   const [value = ''] = candidates;
-  // Heard the same way after a no: only its signs can tell where it is wrong.
+  // The same value again after a no: sign by sign shows where it is wrong.
   const times = rejected.includes(value) ? 2 : Math.min(readBacks - 1, 2);
   const levels: readonly ReadBackLevel[] = ['whole', 'grouped', 'spelled'];
   const phrase = contractPhrases(context.language).confirm[times as 0 | 1 | 2];

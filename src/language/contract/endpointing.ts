@@ -5,13 +5,13 @@ import type { AnswerReading } from './reading.ts';
 
 /** Silences that end an answer, in ms after the last voiced frame. */
 export interface ContractPatience {
-  /** While something is missing: longer than people think in the middle of a number. */
+  /** While a part is missing: longer than people pause in a number. */
   readonly incompleteMs: number;
-  /** When it could end here and may as well go on. */
+  /** When the value may be complete, and more is likely. */
   readonly likelyMoreMs: number;
-  /** When it could end here and rarely goes on. */
+  /** When the value may be complete, and more is unlikely. */
   readonly unlikelyMoreMs: number;
-  /** When nothing can follow: only as long as a breath, so that a slip of the recogniser is not taken for the end. */
+  /** When nothing can follow: a breath, so that a recognition error does not end the answer. */
   readonly wholeMs: number;
 }
 
@@ -23,13 +23,13 @@ export const DEFAULT_PATIENCE: ContractPatience = {
 };
 
 /**
- * How long a silence ends the turn, given what has been read. Never longer than `incompleteMs` unless the base is.
+ * The silence that ends the turn after this reading; at most the longer of `incompleteMs` and the base.
  * @param baseMs the silence that ends an ordinary answer of this bot
  */
 export function contractSilenceMs(reading: AnswerReading, baseMs: number, patience: ContractPatience = DEFAULT_PATIENCE): number {
   switch (reading.status) {
     case 'incomplete':
-      // Nothing of the value was said: a question, a refusal. The bot's own rules know more of those.
+      // No part of the value was said, as in a question or a refusal: the bot's own setting applies.
       return reading.begun ? Math.max(baseMs, patience.incompleteMs) : baseMs;
     case 'impossible':
       return baseMs;
@@ -46,7 +46,7 @@ export function contractSilenceMs(reading: AnswerReading, baseMs: number, patien
   }
 }
 
-/** The most keys that an answer has; undefined where it is not typed on a keypad. A `#` ends it earlier. */
+/** Most keys of an answer; undefined for kinds that cannot be typed. A `#` ends it earlier. */
 export function mostKeys(contract: AnswerContract): number | undefined {
   switch (contract.kind) {
     case 'digits':

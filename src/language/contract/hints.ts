@@ -29,7 +29,7 @@ const HINTS: Readonly<Record<Language, Readonly<Record<Exclude<AnswerContract['k
   },
 };
 
-/** Words to bias a recogniser by while this answer is expected, at most ten; none where speech is not taken. */
+/** Hints for the recogniser while this answer is expected, at most ten; none for secure kinds. */
 export function contractHints(contract: AnswerContract, language: Language): readonly string[] {
   switch (contract.kind) {
     case 'card':

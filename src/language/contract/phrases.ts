@@ -2,11 +2,11 @@ import type { Language } from '../understand/language.ts';
 import { sayNumber } from '../understand/numbers.ts';
 import type { AnswerContract } from './contract.ts';
 
-/** What a contract's own dialogue says; `{value}` is the value as it is said. */
+/** The phrases of collecting a value; `{value}` is the spoken value. */
 export interface ContractPhrases {
-  /** By how often the value was read back before; the last one from then on. */
+  /** For the first, second and later read-backs. */
   readonly confirm: readonly [string, string, string];
-  /** After a no: how to give it again. By the way the kind is given. */
+  /** After a no: how to repeat the value, by its kind. */
   readonly again: Readonly<Record<'digits' | 'letters' | 'other', string>>;
   readonly againByKeys: string;
   readonly missing: (said: string, missing: number | undefined) => string;
@@ -71,7 +71,7 @@ export function contractPhrases(language: Language): ContractPhrases {
   return language === 'hi' ? hindi : english;
 }
 
-/** How a kind's value is given again most clearly. */
+/** The clearest way to repeat a value of this kind. */
 export function givenAgain(contract: AnswerContract): 'digits' | 'letters' | 'other' {
   switch (contract.kind) {
     case 'digits':

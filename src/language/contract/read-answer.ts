@@ -18,9 +18,9 @@ const MOST_CHARACTERS = 1_000;
 const LEADS_IN = new Set(tokenise("is it's its number code email mail date amount name नंबर है हैं कोड ईमेल तारीख नाम"));
 
 /**
- * What an answer says so far, as a contract reads it; cheap enough for every partial of a recogniser. Pure.
+ * Reads the answer so far by its contract. Pure, and cheap enough for every partial.
  * @param heard all words of the answer so far, across pauses
- * @param keys all keys so far, in order; read behind the words. `#` ends the answer, `*` starts the keys over
+ * @param keys all keys so far, read after the words. `#` ends the answer, `*` restarts the keys
  */
 export function readAnswer(contract: AnswerContract, context: AnswerContext, heard: string, keys = ''): AnswerReading {
   const parts: AnswerPart[] = [];
@@ -29,30 +29,30 @@ export function readAnswer(contract: AnswerContract, context: AnswerContext, hea
   return readParts(contract, context, parts);
 }
 
-/** The same for words and keys in the order in which they came: four digits spoken, four typed. */
+/** The same for words and keys in any order: four digits spoken, four typed. */
 export function readParts(contract: AnswerContract, context: AnswerContext, parts: readonly AnswerPart[]): AnswerReading {
   const read = parts.map(shortened);
   const reading = readKind(contract, context, read);
   const last = read.at(-1);
   if (reading.status === 'incomplete' && !reading.begun && last?.by === 'voice') return { ...reading, begun: leadsIn(last.text) };
   const ended = last?.by === 'keys' && last.keys.endsWith('#');
-  // The caller said that this is all.
+  // The caller ended the answer with `#`.
   return ended && reading.status === 'complete' ? { ...reading, more: 'no' } : reading;
 }
 
-/** A value is said in far fewer words than this; of more the last ones count, since people correct themselves forwards. */
+/** Keeps the end of a long text: values are short, and corrections come last. */
 function shortened(part: AnswerPart): AnswerPart {
   if (part.by === 'keys' || part.text.length <= MOST_CHARACTERS) return part;
   const end = part.text.slice(-MOST_CHARACTERS);
   return { by: 'voice', text: end.slice(end.indexOf(' ') + 1) };
 }
 
-/** `My number is`, `it's`, `मेरा नंबर है`: the value itself comes next. */
+/** Whether the words lead up to a value: `my number is`, `it's`, `मेरा नंबर है`. */
 function leadsIn(text: string): boolean {
   return LEADS_IN.has(tokenise(text).at(-1) ?? '');
 }
 
-/** Kinds that are never taken from speech, and whose values nothing keeps. */
+/** Secure kinds: keypad only, and stored nowhere. */
 export function isSecure(contract: AnswerContract): contract is ContractOf<'card'> | ContractOf<'otp'> {
   return contract.kind === 'card' || contract.kind === 'otp';
 }

@@ -5,14 +5,14 @@ import { tokenise } from '../understand/tokens.ts';
 import type { AnswerContract } from './contract.ts';
 import { readParts } from './read-answer.ts';
 
-/** Whether a read-back was agreed to. */
+/** Whether the caller agreed to a read-back. */
 export function agreement(text: string, context: AnswerContext): YesNo | undefined {
   return findAgreement(wordsIn(text, context.language))?.value;
 }
 
 /**
- * What is said besides the yes or no that an answer begins or ends with, where any words could be the value: `no, it's Jon`, `Jon,
- * okay`. Empty where more of it says yes or no, or is thanks.
+ * The words besides a yes or no at the beginning or end of an answer, for values that any word could be: `no, it's Jon`, `Jon, okay`.
+ * Empty when they say yes or no again, or thanks.
  */
 export function besidesAgreement(text: string, context: AnswerContext): string {
   const around = aroundYesNo(wordsIn(text, context.language));
@@ -31,13 +31,12 @@ const AT_END = new Set(tokenise('last end ends ending आखिरी अंत�
 const AT_START = new Set(tokenise('first start starts starting beginning शुरू शुरुआत पहला पहले फर्स्ट'));
 const NOT = new Set(tokenise('not नहीं नही isnt'));
 const COUNTED = new Set(tokenise('digit digits number numbers अंक नंबर डिजिट'));
-/** A group shorter than this would fit in too many places. */
+/** Shorter groups fit in too many places. */
 const SHORTEST_GROUP = 3;
 
 /**
- * A value with what the caller corrects in it: `the last two digits are four five`, `it starts with nine seven`,
- * `nine, not five`, or one group said again (`no, 43218`). Only kinds made of digits, and only where one correction is
- * meant.
+ * Applies a caller's correction to a value of digits: `the last two digits are four five`, `it starts with nine seven`, `nine, not
+ * five`, or one group said again (`no, 43218`). Only an unambiguous correction counts.
  * @returns the corrected value, when the contract takes it
  */
 export function corrected(contract: AnswerContract, value: string, text: string, context: AnswerContext): string | undefined {
@@ -74,7 +73,7 @@ function oneForAnother(digits: string, said: string, tokens: readonly string[]):
   return place < 0 || place !== digits.lastIndexOf(wrong) ? undefined : digits.slice(0, place) + right + digits.slice(place + 1);
 }
 
-/** Where the group fits but for one digit, if it is one place. */
+/** Replaces the group at the only place where all but one digit match. */
 function oneGroup(digits: string, said: string): string | undefined {
   const fitting: string[] = [];
   for (let from = 0; from + said.length <= digits.length; from++) {
@@ -85,7 +84,7 @@ function oneGroup(digits: string, said: string): string | undefined {
   return fitting.length === 1 ? fitting[0] : undefined;
 }
 
-/** "The last two digits are …": the two is no digit of it. */
+/** Drops counts: the two in "the last two digits are …". */
 function withoutCounts(tokens: readonly string[]): string[] {
   const kept: string[] = [];
   let next = 0;

@@ -13,18 +13,18 @@ import {
 } from './reading.ts';
 
 const SEPARATORS = /[-/]/g;
-/** Words around a code that could be letters (`I see`) need company to be some. */
+/** Ambiguous words (`I see`) count as letters only in longer runs than this. */
 const LONE_WEAK = 2;
 
-/** How many signs of a pattern are said. */
+/** Number of spoken signs in a pattern. */
 export function signsOf(pattern: string): number {
   return pattern.replaceAll(SEPARATORS, '').length;
 }
 
 /**
  * A code said letter by letter and digit by digit in any mix: names, code words, `B for Bombay`, `double nine`, typed
- * digits. Where a word may be two signs (`oh`), the pattern decides. Of more than the pattern takes, the last signs that
- * fit it count: people correct themselves forwards, and begin with words.
+ * digits. For a word with two readings (`oh`) the pattern decides. With more signs than the pattern has, the last ones that fit
+ * count, as in a correction.
  */
 export function readCode(parts: readonly AnswerPart[], contract: ContractOf<'code'>, context: AnswerContext): AnswerReading {
   const items = parts.flatMap((part) => (part.by === 'voice' ? itemsOf(part.text, context).sure : typed(part.keys)));
@@ -41,7 +41,7 @@ export function readCode(parts: readonly AnswerPart[], contract: ContractOf<'cod
     const checked = contract.check === undefined || checkHolds(contract.check, code);
     return checked ? complete(value) : impossible(value, 'check-digit');
   }
-  // The longest end that could be the beginning of a code; a short one behind many misfits is a coincidence.
+  // The longest end that could begin a code; a short one after many other signs is a coincidence.
   for (let from = 0; from <= items.length / 2; from++) {
     const code = fit(items.slice(from), pattern);
     if (code !== undefined) return incomplete(code, pattern.length - code.length);
@@ -56,7 +56,7 @@ function typed(keys: string): Spelled[] {
     .map((digit, index) => ({ readings: [digit], value: digit, weak: false, from: index, to: index + 1 }));
 }
 
-/** `perhaps`: what may be the first signs at the end of the words, and may be words (`I`, `जी के`). */
+/** `perhaps`: ambiguous words at the end that may be the first signs (`I`, `जी के`). */
 function itemsOf(text: string, context: AnswerContext): { sure: Spelled[]; perhaps: Spelled[] } {
   const written = spelledWords(text);
   const plain = written.map((word) => word.toLowerCase());
@@ -81,8 +81,8 @@ function itemsOf(text: string, context: AnswerContext): { sure: Spelled[]; perha
 }
 
 /**
- * The signs of the items as a pattern wants them from its start; undefined where one does not fit. Readings of an item are
- * equally long, so each one is chosen by itself.
+ * The items' signs that fit the pattern from its start; undefined when one does not fit. All readings of an item have the same
+ * length, so each is chosen by itself.
  */
 function fit(items: readonly Spelled[], pattern: string): string | undefined {
   let code = '';
@@ -103,7 +103,7 @@ function fits(sign: string, place: string | undefined): boolean {
   return place === '9' ? /\d/.test(sign) : sign === place;
 }
 
-/** Puts the separators of the pattern back. */
+/** Inserts the pattern's separators. */
 function written(code: string, pattern: string): string {
   let at = 0;
   return pattern

@@ -5,7 +5,7 @@ import { phraseAt, phraseTable } from '../understand/tokens.ts';
 import { checkHolds } from '../understand/check-digits.ts';
 import type { ContractOf } from './contract.ts';
 
-/** What somebody says who corrects themselves; `true`: all that came before is taken back. */
+/** Phrases of a correction; `true`: everything before is dropped. */
 const RESTARTS = phraseTable<boolean>([
   [
     false,
@@ -28,7 +28,7 @@ const RESTARTS = phraseTable<boolean>([
   ],
   [true, ['let me start again', 'start again', 'start over', 'from the beginning', 'scratch that', 'फिर से', 'दोबारा', 'शुरू से']],
 ]);
-/** Digits that tell whether somebody begins anew or goes on. */
+/** Digits that show whether the caller starts again or goes on. */
 const TELLING = 2;
 
 /** The longest form of a telephone number, card or code that people say in digits. */
@@ -40,9 +40,9 @@ export function digitBounds(contract: ContractOf<'digits'>): { least: number; mo
 }
 
 /**
- * The digits of an answer across pauses and words between them (`98765, and then 43210`). Somebody who corrects
- * themselves (`nine eight, sorry, nine seven ...`) begins anew.
- * @param enough how many digits make a whole value: what was said before a correction counts while less was said since
+ * The digits of an answer, across pauses and words (`98765, and then 43210`). A correction (`nine eight, sorry, nine seven ...`)
+ * starts again.
+ * @param enough digits of a complete value: with fewer in all, digits before and after a correction are joined
  */
 export function digitsSaid(tokens: readonly string[], enough: number): string {
   let said = '';
@@ -82,7 +82,7 @@ export function readDigits(digits: string, contract: ContractOf<'digits'>): Answ
   return complete(digits, whole ? 'no' : 'likely');
 }
 
-/** ISO/IEC 7812: 12 to 19 digits with a Luhn digit; the first ones tell the length of the common kinds. */
+/** ISO/IEC 7812: 12 to 19 digits with a Luhn digit; the prefix gives the length of common schemes. */
 export function readCard(digits: string): AnswerReading {
   const length = /^3[47]/.test(digits) ? 15 : /^(?:4|5[1-5]|2[2-7]|6|8[1-9])/.test(digits) ? 16 : undefined;
   const least = length ?? 12;
@@ -93,7 +93,7 @@ export function readCard(digits: string): AnswerReading {
   return complete(digits, digits.length === most ? 'no' : 'likely');
 }
 
-/** A plus in front of the digits, said or written. */
+/** Whether a plus precedes the digits, said or written. */
 export function saysPlus(text: string): boolean {
   return /\+\s*\d|\bplus\b|प्लस/iu.test(text);
 }

@@ -23,7 +23,7 @@ import { findDayPart, findTime, timeOfKeys } from '../understand/time.ts';
 import { readEmail as emailIn } from '../understand/email.ts';
 import { readName as nameIn } from '../understand/name.ts';
 
-/** A sentence without a sign, a letter or a digit of an address in it is no address that was begun. */
+/** A longer sentence without a sign, single letter or digit is not an unfinished address. */
 const MOST_PLAIN_WORDS = 3;
 
 const LEADS_TO_HOUR = new Set(tokenise('at quarter half past to साढ़े सवा पौने करीब'));
@@ -73,7 +73,7 @@ export function readTime(parts: readonly AnswerPart[], contract: ContractOf<'tim
   if (part !== undefined) return complete(found.value, 'unlikely');
   const settled = contract.from !== undefined && contract.to !== undefined;
   const minutes = !found.value.endsWith(':00') || found.to - found.from > 1;
-  // Morning or evening may follow where only that tells which hour is meant, and minutes after an hour alone.
+  // More may follow: morning or evening when the hour is ambiguous, and minutes after an hour alone.
   return complete(found.value, settled && minutes ? 'unlikely' : 'likely');
 }
 
@@ -81,7 +81,7 @@ export function readName(parts: readonly AnswerPart[], contract: ContractOf<'nam
   const names = nameIn(spokenIn(parts));
   const least = contract.least ?? 1;
   if (names.length < least) return incomplete(names.join(' '), least - names.length);
-  // One name more than was asked for is common, two are not.
+  // One name more than required is common, two are not.
   return complete(names.join(' '), names.length > Math.max(1, least) ? 'unlikely' : 'likely');
 }
 

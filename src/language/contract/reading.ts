@@ -3,44 +3,44 @@ import { withDevanagari } from '../understand/romanised.ts';
 import { tokenise } from '../understand/tokens.ts';
 import { dayInZone, type CalendarDay } from '../understand/calendar-day.ts';
 
-/** What reading an answer depends on besides its contract. */
+/** The context of an answer besides its contract. */
 export interface AnswerContext {
   readonly language: Language;
   readonly today: CalendarDay;
-  /** Which of day and month comes first in figures where this language is spoken; undefined: either. */
+  /** Order of day and month in figures in this region; undefined: either. */
   readonly order?: 'day-month' | 'month-day';
 }
 
-/** A piece of an answer, as it came: words, or keys. */
+/** A part of an answer: words or keys. */
 export type AnswerPart = { readonly by: 'voice'; readonly text: string } | { readonly by: 'keys'; readonly keys: string };
 
 /**
- * Whether a value that could end here may go on. `no`: every further word would belong to something else. `unlikely`:
- * it could, and mostly does not (`five rupees` and paise). `likely`: it is no more whole than its beginning was.
+ * Whether more may follow a complete value. `no`: further words would be something else. `unlikely`: possible but rare (paise after
+ * `five rupees`). `likely`: the value may well be unfinished.
  */
 export type More = 'no' | 'unlikely' | 'likely';
 
 export type Impossible =
   | 'too-long'
-  /** A check digit tells that something was misheard or mistyped. */
+  /** The check digit is wrong: something was misheard or mistyped. */
   | 'check-digit'
   /** No number, day, code of this form exists. */
   | 'no-such-value'
-  /** The caller did not agree to any value that was read back. */
+  /** The caller agreed to no read-back. */
   | 'not-agreed'
-  /** This kind of answer is taken from the keypad only. */
+  /** This kind is accepted from the keypad only. */
   | 'keypad-only';
 
-/** What an answer says so far. */
+/** The reading of an answer so far. */
 export type AnswerReading =
   | { readonly status: 'complete'; readonly value: string; readonly more: More }
   /**
-   * `soFar` is empty when nothing of the value has been said; `missing` where it can be counted. `begun`: more is certain
-   * to come, since part of it was said or led up to (`my number is`).
+   * `soFar` is empty when no part of the value was said; `missing` is set when countable. `begun`: more will follow, since a part was
+   * said or led up to (`my number is`).
    */
   | { readonly status: 'incomplete'; readonly soFar: string; readonly missing: number | undefined; readonly begun: boolean }
   | { readonly status: 'impossible'; readonly soFar: string; readonly why: Impossible }
-  /** Several values are meant equally well; the caller has to be asked. */
+  /** Several values fit equally; the caller has to choose. */
   | { readonly status: 'ambiguous'; readonly values: readonly string[]; readonly more: More };
 
 export const NOTHING_READ: AnswerReading = incomplete('');
@@ -60,37 +60,37 @@ export function impossible(soFar: string, why: Impossible): AnswerReading {
 /** Regions that write the month first. */
 const MONTH_FIRST = new Set(['US', 'PH', 'FM']);
 
-/** What answers are read by in this language, at this moment, where this caller's day is counted. @param language such as `hi-IN` */
+/** The context for answers in this language, at this time, in this time zone. @param language such as `hi-IN` */
 export function answerContext(language: string, wallMs: number, timeZone: string): AnswerContext {
   const region = language.split('-')[1]?.toUpperCase();
   const order = region === undefined ? {} : ({ order: MONTH_FIRST.has(region) ? 'month-day' : 'day-month' } as const);
   return { language: languageOf(language), today: dayInZone(wallMs, timeZone), ...order };
 }
 
-/** Words of an answer as the tables of its language read them. */
+/** The tokens of an answer in its language. */
 export function wordsIn(text: string, language: Language): string[] {
   return language === 'hi' ? withDevanagari(tokenise(text)) : tokenise(text);
 }
 
-/** Keyed digits after the last `*`, which starts over; `#` ends an answer and is none of it. */
+/** Keyed digits after the last `*`, which restarts the answer; without `#`, which ends it. */
 export function keyedDigits(keys: string): string {
   return keys.slice(keys.lastIndexOf('*') + 1).replaceAll('#', '');
 }
 
 /**
- * One sequence of words for spoken and keyed digits in the order in which they came: `four two` and the keys 71 are
- * `four two 71`. A `*` takes back all that was typed in its part.
+ * Spoken and keyed digits as one sequence of tokens, in order: `four two` and the keys 71 are `four two 7 1`. A `*` drops the keys
+ * before it in its part.
  */
 export function fused(parts: readonly AnswerPart[], language: Language): string[] {
   return parts.flatMap((part) => (part.by === 'voice' ? wordsIn(part.text, language) : keyedDigits(part.keys).split('')));
 }
 
-/** All that was said, without what was keyed. */
+/** All words, without keys. */
 export function spokenIn(parts: readonly AnswerPart[]): string {
   return parts.flatMap((part) => (part.by === 'voice' ? [part.text] : [])).join(' ');
 }
 
-/** All that was keyed, without what was said. */
+/** All keys, without words. */
 export function keyedIn(parts: readonly AnswerPart[]): string {
   return parts.flatMap((part) => (part.by === 'keys' ? [part.keys] : [])).join('');
 }

@@ -12,15 +12,15 @@ import { sayTime } from '../understand/say-time.ts';
 import type { AnswerContract } from './contract.ts';
 import type { AnswerContext } from './reading.ts';
 
-/** How a value is read back: as people say it, in groups with breaths between, or sign by sign. */
+/** The style of a read-back: as people say it, in groups with pauses, or sign by sign. */
 export type ReadBackLevel = 'whole' | 'grouped' | 'spelled';
 
-/** The whole address or name cannot be said sign by sign in one breath: signs in a row, and then a breath. */
+/** Signs between two pauses. */
 const SIGNS_A_BREATH = 5;
 
 /**
- * A value of a contract as it is said back. Secure values are never said; of a card the last four digits are.
- * @param value in the form that `AnswerContract` names; anything else is said as it is
+ * A contract's value as spoken text. A password is never spoken, and of a card only the last four digits.
+ * @param value in the form of `AnswerContract`; anything else is spoken as it is
  */
 export function sayAnswer(
   contract: AnswerContract,
@@ -74,7 +74,7 @@ function isDay(value: string): value is CalendarDay {
   }
 }
 
-/** The year is left out in a date nearby and said otherwise; the second time the weekday comes along. */
+/** A date near today has its weekday, and every date has it from the second read-back on. */
 function sayDay(day: CalendarDay, language: Language, today: CalendarDay, level: ReadBackLevel): string {
   const date = sayDate(language, day);
   const near = Math.abs(daysBetween(today, day)) < 7;
@@ -88,7 +88,7 @@ function oneByOne(digits: string, language: Language): string {
     .join(', ');
 }
 
-/** `twelve dollars, that is one, two` is no help; the figures are: `one two five zero rupees`. */
+/** An amount digit by digit: `one two five zero rupees`. */
 function moneyInDigits(currency: 'INR' | 'USD', value: string, language: Language): string {
   const [whole, minor] = value.split('.') as [string, string];
   const unit = (amount: string): string => sayMoney(language, amount, currency).split(' ').at(-1) ?? '';
@@ -101,7 +101,7 @@ function signs(text: string): string[] {
 }
 
 function spelled(word: string, language: Language, level: ReadBackLevel): string {
-  // Hindi words have no letters that people would say one by one: syllable by syllable.
+  // Hindi words are spelled by syllables.
   if (/\p{Script=Devanagari}/u.test(word)) {
     const syllables = [...new Intl.Segmenter('hi', { granularity: 'grapheme' }).segment(word)].map(({ segment }) => segment);
     return syllables.join(', ');
@@ -117,7 +117,7 @@ function saySign(sign: string, language: Language, level: ReadBackLevel): string
   return sayEmail(language, sign);
 }
 
-/** The part in front of the `@` is spelled; where it lives is known better. */
+/** Spells only the part before the `@`: domains are well known. */
 function spelledEmail(address: string, language: Language, level: ReadBackLevel): string {
   const at = address.indexOf('@');
   const [local, domain] = [address.slice(0, at), address.slice(at)];
@@ -129,7 +129,7 @@ function spelledEmail(address: string, language: Language, level: ReadBackLevel)
   return `${breaths.join(', ')}, ${sayEmail(language, domain)}`;
 }
 
-/** Letters and digits one by one; a breath where the kind changes, a word for each letter in the end. */
+/** Letters and digits one by one, with pauses between groups; from `spelled` on with a word for each letter. */
 function sayCode(value: string, language: Language, level: ReadBackLevel): string {
   const groups = value.match(/[A-Z]+|\d+/g) ?? [];
   const cut = groups.flatMap((group) => (/^\d/.test(group) ? digitGroups(group) : [group]));

@@ -13,12 +13,12 @@ const CRORE = 1e7;
 const POINT = words('point दशमलव पॉइंट प्वाइंट');
 const HALF = words('half हाफ़');
 const QUARTER = words('quarter quarters');
-/** A thousand of money, behind a number; alone it is a word of praise. */
+/** A thousand, only after a number: `grand` alone is praise. */
 const GRAND = 'grand';
-/** Before a scale: how many of it cannot be told. */
+/** Words that make a scale vague: `a few thousand`. */
 const VAGUE = words('couple few several many कुछ कई');
 
-/** What is added to the number that follows: साढ़े तीन 3.5, सवा तीन 3.25, पौने तीन 2.75. */
+/** Fractions added to the next number: साढ़े तीन 3.5, सवा तीन 3.25, पौने तीन 2.75. */
 const FRACTIONS: ReadonlyMap<string, number> = new Map([...scale('साढ़े साड़े', 0.5), ...scale('सवा', 0.25), ...scale('पौने', -0.25)]);
 /** Fractions that stand alone: डेढ़ 1.5, ढाई 2.5, पौन 0.75; सवा without a number is 1.25. */
 const ALONE: ReadonlyMap<string, number> = new Map([
@@ -29,9 +29,9 @@ const ALONE: ReadonlyMap<string, number> = new Map([
 ]);
 
 export interface Amount extends Found<number> {
-  /** The last word is a number, not a scale: nothing but a unit can follow in the same amount. */
+  /** The last word is a number, not a scale: only a unit can follow in the same amount. */
   readonly ones: boolean;
-  /** It ends with a word that wants another one behind it (`point`, `साढ़े`, `and`). */
+  /** The last word needs another one after it (`point`, `साढ़े`, `and`). */
   readonly dangling: boolean;
 }
 
@@ -89,7 +89,7 @@ export function amountAt(tokens: readonly string[], index: number): Amount | und
     total += more.value * smallest;
     at = more.to;
   }
-  // Cents and hundredths of a lakh are as fine as anybody says it; more would be the arithmetic's own digits.
+  // Nobody says more than two decimals; further digits are rounding errors.
   const value = Math.round((total + (group ?? 0)) * 100) / 100;
   return { value, from: index, to: at, ones, dangling };
 }
@@ -145,7 +145,7 @@ function wholeAt(tokens: readonly string[], index: number): Found<number> | unde
   return numberAt(tokens, index);
 }
 
-/** Digits behind a point: `five`, `two five`, `twenty five`, `05`. */
+/** Digits after a decimal point: `five`, `two five`, `twenty five`, `05`. */
 function decimalsAt(tokens: readonly string[], index: number): Found<string> | undefined {
   let digits = '';
   let at = index;

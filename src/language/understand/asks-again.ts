@@ -3,7 +3,7 @@ import { findPhrase, isMadeOf, phraseTable, tokenise } from './tokens.ts';
 
 interface Asking {
   readonly anywhere: readonly string[];
-  /** What asks where nothing else is said: an answer often begins with the same words (`hello, I want to cancel`). */
+  /** Phrases that count only when nothing else is said: an answer may begin with them (`hello, I want to cancel`). */
   readonly alone: readonly string[];
 }
 
@@ -65,7 +65,7 @@ export const ASKING_AGAIN: Readonly<Record<Language, Asking>> = {
   },
 };
 
-/** Whether a caller asks to hear again what was said. */
+/** Whether a caller asks for a repetition. */
 export function asksAgain(tokens: readonly string[], language: Language): boolean {
   const { anywhere, alone } = ASKING_AGAIN[language];
   return anywhere.some((phrase) => findPhrase(tokens, tokenise(phrase)) >= 0) || isMadeOf(tokens, phraseTable([[true, alone]]));

@@ -11,7 +11,7 @@ function noonOf(day: CalendarDay): number {
   return Date.parse(`${day}T12:00:00Z`);
 }
 
-/** @throws RangeError when the text is no date of the calendar (`2026-02-30`) */
+/** @throws RangeError for a text that is not a calendar date (`2026-02-30`) */
 export function calendarDay(text: string): CalendarDay {
   const parsed = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T12:00:00Z`) : undefined;
   if (parsed === undefined || Number.isNaN(parsed.getTime()) || parsed.toISOString().slice(0, 10) !== text) {
@@ -42,7 +42,7 @@ export function weekdayOf(day: CalendarDay): Weekday {
 }
 
 /**
- * The date on the wall in a time zone.
+ * The date in a time zone.
  * @param wallMs milliseconds since the Unix epoch
  * @param timeZone IANA name, for example `Asia/Kolkata`
  * @throws RangeError for an unknown zone

@@ -1,21 +1,21 @@
 import { checkHolds } from './check-digits.ts';
 import { digitRuns, type SaidSymbol } from './said-symbols.ts';
 
-/** Of the large card schemes, RuPay among them, by the first digits and the length (ISO/IEC 7812). */
+/** Prefixes and lengths of the large card schemes, with RuPay (ISO/IEC 7812). */
 const CARD = /^(?:3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|4\d{12}(?:\d{3}){0,2}|(?:5[0-8]|6\d|8[12]|2[2-7]|35)\d{14})$/u;
 const LENGTHS = [19, 16, 15, 14, 13];
-/** The least digits that can be one: shorter texts are not looked through. */
+/** Fewest digits of a card number; shorter texts are skipped. */
 const LEAST = 13;
 const SHOWN = 4;
 const FIGURE = /\p{Nd}/u;
 
 /**
- * Puts stars in the place of card numbers that somebody said or wrote, but for their last four digits: `my card is
- * ************1111`. What has the form of one and a right check digit is one.
+ * Masks card numbers in spoken or written text, except for their last four digits: `my card is ************1111`. A number with the
+ * form and the check digit of a card counts as one.
  */
 export function withoutCardNumbers(text: string): string {
   let hidden = text;
-  // From the end, so that what is found before keeps its place.
+  // From the end, so that earlier positions stay valid.
   for (const { from, to, digits } of cardsIn(text).reverse()) {
     const shown = '*'.repeat(digits.length - SHOWN) + digits.slice(-SHOWN);
     hidden = hidden.slice(0, from) + shown + hidden.slice(to);

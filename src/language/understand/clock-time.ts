@@ -1,10 +1,10 @@
 /** A time of day on the 24-hour clock, `HH:MM`. */
 export type ClockTime = `${number}:${number}`;
 
-/** A part of the day that makes an hour on the twelve-hour clock certain. */
+/** A part of the day, which decides an hour on the twelve-hour clock. */
 export type DayPart = 'am' | 'pm' | 'morning' | 'afternoon' | 'evening' | 'night';
 
-/** What was said: an hour that may be on the twelve-hour clock, minutes that may be negative (`quarter to nine`). */
+/** A time as spoken: the hour may be on the twelve-hour clock, minutes may be negative (`quarter to nine`). */
 export interface SpokenTime {
   readonly hour: number;
   readonly minute: number;
@@ -15,7 +15,7 @@ export interface TimeWindow {
   readonly to: ClockTime;
 }
 
-/** Where an hour without a part of the day is looked for first: people call about the daytime. */
+/** Preferred hours when no part of the day is said: people call about the daytime. */
 export const DAYTIME: TimeWindow = { from: '07:00', to: '18:59' };
 
 const HALF_DAY = 720;
@@ -38,8 +38,8 @@ export function inWindow(time: ClockTime, window: TimeWindow): boolean {
 }
 
 /**
- * The time that was meant. A part of the day decides; without one, `ten` is whichever of 10:00 and 22:00 lies in the
- * window, and in the daytime when the window does not tell. Hours above twelve say it themselves.
+ * The time that was meant. A part of the day decides; without one, `ten` is the one of 10:00 and 22:00 in the window, or in the
+ * daytime when both or none are. Hours above twelve are unambiguous.
  */
 export function meantTime(spoken: SpokenTime, part: DayPart | undefined, window: TimeWindow = DAYTIME): ClockTime {
   const { hour, minute } = spoken;

@@ -13,13 +13,13 @@ export interface DateOptions {
   readonly language: Language;
   /** Which comes first in figures; Hindi speakers say the day first, English speakers either. */
   readonly order?: 'day-month' | 'month-day' | undefined;
-  /** Where the date lies, when the question tells. */
+  /** Whether the question is about the past or the future. */
   readonly tense?: Tense | undefined;
-  /** A year has to be said. */
+  /** The answer must have a year. */
   readonly year?: boolean | undefined;
 }
 
-/** `part`: a date was begun. `none` of the calendar: `no-such-day`. Several days: the caller has to be asked. */
+/** `part`: the date is unfinished. `no-such-day`: not in the calendar. Several `days`: the caller has to choose. */
 export type DateReading =
   | {
       readonly kind: 'days';
@@ -30,15 +30,15 @@ export type DateReading =
   | { readonly kind: 'no-such-day' }
   | { readonly kind: 'nothing' };
 
-/** Bookings are not made for later than this. */
+/** Latest date of a booking. */
 const MOST_YEARS_AHEAD = 10;
-/** Words of their own that are names of months too. */
+/** Names of months that are ordinary words too. */
 const MAYBE_MONTHS = new Set(['may', 'march']);
 
 const NOTHING: DateReading = { kind: 'nothing' };
 const PART: DateReading = { kind: 'part' };
 
-/** Days that lie on either side of today, by the verb. */
+/** Words for days before or after today, decided by the tense. */
 const EITHER_SIDE = phraseTable<number>([
   [1, ['कल', 'kal']],
   [2, ['परसों', 'parson', 'parso']],
@@ -51,12 +51,12 @@ const SIDED = phraseTable<number>([
   [0, ['आज', 'today', 'aaj']],
 ]);
 const OF = new Set(['of', 'on', ...tokenise('की का के')]);
-/** Behind an ordinal, which counts these and names no day: `first thing tomorrow`, `first of all`, `the second week`. */
+/** After these words an ordinal is not a day: `first thing tomorrow`, `first of all`, `the second week`. */
 const COUNTED = new Set('thing things of available possible free time half week weekend appointment slot'.split(' '));
 
 /**
- * Words of a date, in which dots, slashes and dashes part numbers. Articles are no words, so `the second` is written as the
- * day that it is, unlike `a second`.
+ * The tokens of a date; dots, slashes and dashes separate numbers. Articles are dropped, so `the second` becomes `2nd`, unlike
+ * `a second`.
  */
 export function dateWords(text: string): string[] {
   return tokenise(
@@ -68,9 +68,9 @@ export function dateWords(text: string): string[] {
 
 /**
  * The date that an utterance names: `the fifth of March`, `March 5th 2026`, `5/3/2026`, `पाँच मार्च उन्नीस सौ चौरासी`,
- * `tomorrow`, `last Monday`, `the fifth`, `the last Friday of March`. कल and परसों are either side of today: the tense of
- * the question decides, then the verb; else both are returned. Of several dates the last one counts, or all that are
- * offered (`today or tomorrow`); of a day only near the one that is named (`before Friday`) no more than a part is known.
+ * `tomorrow`, `last Monday`, `the fifth`, `the last Friday of March`. कल and परसों can be before or after today: the tense of the
+ * question decides, then the verb; else both days are returned. Of several dates the last one counts, or all alternatives (`today
+ * or tomorrow`). A relative day (`before Friday`) counts as unfinished.
  */
 export function readDate(tokens: readonly string[], options: DateOptions): DateReading {
   const named: NamedDate[] = [];
@@ -88,9 +88,9 @@ export function readDate(tokens: readonly string[], options: DateOptions): DateR
   return meant.length === 0 ? NOTHING : (others.reduce(either, date) ?? PART);
 }
 
-/** What a date says; undefined where it cannot be told which day that is. */
+/** A date in an utterance; its value is undefined when the day is unclear. */
 interface NamedDate extends Found<DateReading | undefined>, DayWords {
-  /** Named as a booking that looks ahead names it: `tomorrow`, `Friday`. */
+  /** Named relative to today: `tomorrow`, `Friday`. */
   readonly near?: boolean;
 }
 
@@ -130,9 +130,9 @@ function monthOrFiguresAt(tokens: readonly string[], index: number, options: Dat
 }
 
 /**
- * The next day of a date whose words begin at `index`: `the fifth of March`, `March fifth`; no figures, which may be a time.
+ * The next day with the month and day at `index`: `the fifth of March`, `March fifth`. Figures are not read: they may be a time.
  * @param alone whether the month may be missing
- * @returns a day of `undefined` for one that there is not; undefined for no date, or a part of one
+ * @returns the value undefined for a day that does not exist; undefined for no date, or an unfinished one
  */
 export function monthDayAt(
   tokens: readonly string[],
@@ -144,13 +144,13 @@ export function monthDayAt(
   const last = `${yearOf(today) + MOST_YEARS_AHEAD}`;
   let found = namedMonthAt(tokens, index, options);
   while (found?.value.kind === 'days' && found.value.days[0] >= last) {
-    // "December fifth, ten thirty" names a time, and no year of the next century.
+    // In "December fifth, ten thirty" the last words are a time, not a year of the next century.
     found = namedMonthAt(tokens.slice(0, found.to - 1), index, options);
   }
   if (found === undefined || found.value.kind === 'part') return undefined;
   if (!alone && !tokens.slice(found.from, found.to).some((word) => MONTH_NAMES.has(word))) return undefined;
   const day = dayNumberAt(tokens, index);
-  // "Ten may be fine" names no month, and of "ten thirty, December fifth" the thirty is no day.
+  // "Ten may be fine" has no month, and the thirty of "ten thirty, December fifth" is not a day.
   const isDoubtful = MAYBE_MONTHS.has(tokens[day?.to ?? index] ?? '') || dayNumberAt(tokens, found.to)?.asDay === true;
   if (day?.asDay === false && isDoubtful) return undefined;
   const value = found.value.kind === 'days' ? found.value.days[0] : undefined;
@@ -224,7 +224,7 @@ function figuresAt(tokens: readonly string[], index: number, options: DateOption
   const year = yearAt(tokens, second.to, yearOf(options.today), options.tense);
   if (year === undefined) {
     const { value } = withYear(tokens, index, second.to, second.value, first.value, options);
-    // Two numbers are a date only where no year is asked for.
+    // Two numbers are a date only when no year is required.
     return {
       value: value.kind === 'part' ? value : inOrders(first.value, second.value, undefined, options),
       from: index,
@@ -276,7 +276,7 @@ function withYear(
   return { value: nearest(month, day, options), from, to: at };
 }
 
-/** The next such date, or the last one where the question was about the past. */
+/** The next such date, or the last one for a question about the past. */
 function nearest(month: number, day: number, { today, tense }: DateOptions): DateReading {
   const step = tense === 'past' ? -1 : 1;
   // A 29 February may be eight years away.

@@ -4,30 +4,30 @@ import { type Found, phraseTable, tokenise, phraseAt } from './tokens.ts';
 import { type NamedDay, weekdayAt } from './calendar-words.ts';
 import { weekdayOfMonthAt } from './weekday-of-month.ts';
 
-/** Days from today. Hindi कल and परसों also mean yesterday and the day before; a booking looks ahead, so they do here. */
+/** Days from today. Hindi कल and परसों can also mean the past; a booking is in the future. */
 const RELATIVE = phraseTable<number>([
   [0, ['today', 'tonight', 'this morning', 'this afternoon', 'this evening', 'आज']],
   [1, ['tomorrow', 'कल', 'आने वाले कल']],
   [2, ['day after tomorrow', 'overmorrow', 'परसों']],
 ]);
 
-/** Before a weekday: the weeks that it lies behind this one. */
+/** Words before a weekday that move it by weeks. */
 const WEEKS_BEFORE = phraseTable<number>([
   [1, ['next', 'next week', 'next week on', 'अगले', 'अगला', 'अगली', 'अगले हफ़्ते', 'अगले सप्ताह']],
   [2, ['week after next', 'week after next on']],
 ]);
-/** The same behind it. */
+/** Words after a weekday that move it by weeks. */
 const WEEKS_BEHIND = phraseTable<number>([
   [1, ['next week', 'of next week', 'in next week']],
   [2, ['week after next', 'of week after next']],
 ]);
 const UNCLEAR = phraseTable<true>([[true, ['after next', 'week']]]);
-/** The weekday before today. */
+/** Words before a weekday that put it in the past. */
 export const LAST_WEEK = new Set(['last', ...tokenise('पिछले पिछला पिछली बीते')]);
 
 /**
- * The day whose words begin at `index`, whatever stands around them. A weekday's name alone is its next occurrence after
- * today; `next` (अगले) puts it into the week that begins on the coming Monday.
+ * The day whose words begin at `index`. A weekday alone is its next occurrence after today; `next` (अगले) moves it into the week that
+ * begins on the coming Monday.
  */
 export function dayAt(tokens: readonly string[], index: number, today: CalendarDay): NamedDay | undefined {
   const plainAt = (at: number) => plainDayAt(tokens, at, today);
@@ -48,7 +48,7 @@ function plainDayAt(tokens: readonly string[], index: number, today: CalendarDay
   if (named === undefined) return undefined;
   const behind = phraseAt(tokens, named.to, WEEKS_BEHIND);
   if (behind !== undefined) return { value: dayOfName(named.value, today, behind.value), from: index, to: behind.to };
-  // Neither "Friday after next" nor "Friday week" is said alike everywhere.
+  // "Friday after next" and "Friday week" have different meanings in different places.
   const unclear = phraseAt(tokens, named.to, UNCLEAR);
   if (unclear !== undefined) return { value: undefined, from: index, to: unclear.to };
   return { value: dayOfName(named.value, today, weeks?.value ?? 0), from: index, to: named.to };
@@ -74,10 +74,10 @@ const UNITS = phraseTable<Span>([
   [{ unit: 'months', count: 1 }, ['month', 'months', 'महीने', 'महीना', 'महीनों']],
   [{ unit: 'months', count: 12 }, ['year', 'years', 'साल']],
 ]);
-/** One of it without a number, since articles are no words here: `a week from`. */
+/** Units that mean one without a number, since articles are dropped: `a week from`. */
 const SINGULAR = new Set(['day', 'week', 'fortnight', 'month', 'year']);
 const NOT_ONE = new Set('next this last every each other past half few couple several all whole any and hundred'.split(' '));
-/** Before a number: it is the end of a larger or a vague one (`two or three days from now`). */
+/** Words before a number that make it a part of a larger or vague one (`two or three days from now`). */
 const MORE = new Set(['and', 'or', 'hundred', 'thousand', 'point', ...tokenise('सौ या')]);
 const JOINS: ReadonlyMap<string, 1 | -1> = new Map([
   ['from', 1],
@@ -92,9 +92,9 @@ const FROM = new Set(tokenise('से के'));
 const THIS = new Set(['this', 'coming']);
 
 /**
- * A day that is counted from another one: `a week from Friday`, `two days before the fifth`, `in three days`, `two days
+ * A day counted from another one: `a week from Friday`, `two days before the fifth`, `in three days`, `two days
  * ago`, `तीन दिन बाद`, `शुक्रवार से दो दिन बाद`.
- * @param dayAt the day, not itself counted, whose words begin at an index
+ * @param dayAt reads an uncounted day at an index
  */
 export function countedDayAt(
   tokens: readonly string[],
@@ -117,7 +117,7 @@ export function countedDayAt(
   return side === undefined ? undefined : { value: moved(today, span.value, side), from: index, to: span.to + 1 };
 }
 
-/** Whether a number or a unit ends before `index`, so that a `from` there counts (`a few weeks from`). */
+/** Whether a number or a unit precedes `index`, so that a `from` there counts from a day (`a few weeks from`). */
 export function countsBefore(tokens: readonly string[], index: number): boolean {
   const word = tokens[index - 1] ?? '';
   return UNITS.has(word) || word === 'half' || numberAt(tokens, index - 1) !== undefined;

@@ -10,11 +10,11 @@ const TIMES: ReadonlyMap<string, number> = new Map([
 ]);
 const HUNDRED = new Set(tokenise('hundred सौ हंड्रेड हन्ड्रेड'));
 const THOUSAND = new Set(tokenise('thousand हज़ार थाउज़ेंड'));
-/** After a number these make it a time of waiting, which is no digit: `one moment`, `एक मिनट`. */
+/** Words after a number that make it a wait, not a digit: `one moment`, `एक मिनट`. */
 const WAITING = new Set(tokenise('moment second sec minute minutes मिनट सेकंड सेकेंड मोमेंट'));
-/** After these `one` stands for a thing: `I do not have one`, `the second one`. */
+/** Words before a `one` that is not a digit: `I do not have one`, `the second one`. */
 const THING = new Set('have got this that which another every no first second last other right wrong new old same'.split(' '));
-/** Words that sound like a digit; they are one only between digits. */
+/** Words that sound like a digit, which count only between digits. */
 const SOUND_ALIKES: ReadonlyMap<string, string> = new Map([
   ['to', '2'],
   ['too', '2'],
@@ -34,7 +34,7 @@ export function findDigits(tokens: readonly string[]): Found<string> | undefined
   return best;
 }
 
-/** Every run of digits, in the order in which they were said. */
+/** All runs of digits, in spoken order. */
 export function digitRuns(tokens: readonly string[]): Found<string>[] {
   const runs: Found<string>[] = [];
   for (let index = 0; index < tokens.length;) {
@@ -92,7 +92,7 @@ export function pieceAt(tokens: readonly string[], index: number): Found<string>
   return { value: `${number.value}00`, from: index, to: next + 1 };
 }
 
-/** `The last four are 4271`: the four is none of them. */
+/** Whether a number is a count: the four in `the last four are 4271`. */
 function isCount(tokens: readonly string[], from: number, to: number): boolean {
   return /^(?:last|first|final)$/.test(tokens[from - 1] ?? '') && /^(?:are|is|digits?|numbers?)$/.test(tokens[to] ?? '');
 }

@@ -9,9 +9,9 @@ import { phraseAt, phraseTable, plainText } from './tokens.ts';
 export interface EmailReading {
   /** The address, once it has a domain with a dot. */
   readonly address: string | undefined;
-  /** What has been said of it. */
+  /** The part said so far. */
   readonly soFar: string;
-  /** How it may go on: nothing behind `gmail.com`, `.in` behind `.co`. */
+  /** Whether more may follow: nothing after `gmail.com`, `.in` after `.co`. */
   readonly ends: 'whole' | 'maybe' | 'open';
 }
 
@@ -36,7 +36,7 @@ const LEAD_IN = new Set(
     .map(plainText),
 );
 const BETWEEN = new Set(['all', 'small', 'lowercase', 'letters', 'letter', 'capital', 'word']);
-/** Hindi writing of what domains are made of. */
+/** Parts of domains in Devanagari. */
 const DOMAIN_WORDS: ReadonlyMap<string, string> = new Map(
   [
     'जीमेल gmail',
@@ -70,7 +70,7 @@ const LAST_LABELS = new Set('in uk org net edu gov io dev us au info biz'.split(
  * guess. Of several addresses the last one counts.
  */
 export function readEmail(text: string): EmailReading {
-  // Looked for from the beginnings of words alone: a long one would be gone through from each of its letters.
+  // Anchored at word beginnings: else a long word is searched from each of its letters.
   const written = [...text.matchAll(/(?<![\w.%+-])[\w.%+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}/g)].at(-1)?.[0];
   if (written !== undefined) return ofAddress(written.toLowerCase());
   const words = spelledWords(withSigns(text));
@@ -110,7 +110,7 @@ function lower(words: readonly string[]): string[] {
   return words.map((word) => word.toLowerCase());
 }
 
-/** The last `at`; एट is eight as well, so it is one only in front of a provider or a dotted word. */
+/** The last `at`. एट also means eight, so it counts only before a provider or a dotted word. */
 function atSign(words: readonly string[]): { from: number; to: number } | undefined {
   const plain = lower(words);
   for (let index = words.length - 1; index >= 0; index--) {
@@ -126,12 +126,12 @@ function isDot(word: string | undefined): boolean {
   return word !== undefined && SIGNS.get(word) === '.';
 }
 
-/** Where the local part begins: behind the last word that leads to it. */
+/** Start of the local part: after the last lead-in word. */
 function startOf(words: readonly string[], end: number): number {
   const plain = lower(words);
   const leadIn = plain.slice(0, end).findLastIndex((word) => LEAD_IN.has(word));
   if (leadIn >= 0) return leadIn + 1;
-  // A polite जी is a letter's name too.
+  // A polite जी at the start is not the letter G.
   const second = end > 1 ? plain[1] : undefined;
   const polite = plain[0] === 'जी' && second !== undefined && letterNamed(second) === undefined;
   return polite && spelledAt(words, 0)?.to === 1 ? 1 : 0;
@@ -159,7 +159,7 @@ function pieceOf(
   const known = domain ? DOMAIN_WORDS.get(word) : undefined;
   if (known !== undefined) return { value: known, to: index + 1 };
   const spelled = spelledAt(words, index);
-  // A name's letter is a letter beside another one; else the word means itself ("see", "jay").
+  // A letter's name counts as a letter beside another letter; else it is a word ("see", "jay").
   const certain = /^[a-z]$/.test(word) || (spelled !== undefined && spelled.to > index + 1) || isSpelledOut(plain, index);
   if (spelled !== undefined && certain) return { value: spelled.value, to: spelled.to };
   const digits = pieceAt(plain, index);
@@ -171,7 +171,7 @@ function pieceOf(
 function isSpelledOut(plain: readonly string[], index: number): boolean {
   const named = (word: string | undefined): boolean => word !== undefined && letterNamed(word) !== undefined;
   if (!named(plain[index])) return false;
-  // बी is nothing but a letter here; "bee" could be a name.
+  // बी is always a letter; "bee" could be a name.
   return !/^[a-z]/.test(plain[index] ?? '') || named(plain[index - 1]) || named(plain[index + 1]);
 }
 
@@ -191,7 +191,7 @@ const SIGN_NAMES: Readonly<Record<Language, ReadonlyMap<string, string>>> = {
     ['+', 'प्लस'],
   ]),
 };
-/** Words that mean something else when an address is read out. */
+/** Words with another meaning when an address is read out. */
 const TAKEN = new Set(
   'at dot to use period underscore dash hyphen minus plus is its it my the email mail address id yes sure okay um uh all small lowercase letters letter capital word double triple treble quadruple under full'.split(
     ' ',

@@ -8,16 +8,16 @@ import { type Found, tokenise } from './tokens.ts';
 interface Named extends Found<CalendarDay | undefined>, DayWords {}
 
 const OR = new Set(['or', 'and', 'to', ...tokenise('या और ya')]);
-/** Words that say nothing more where a date without its month is the answer. */
+/** Words that may accompany a date without its month. */
 const POLITE = new Set(tokenise('on for it is would be please then maybe um uh okay ok yes fine good को के लिए पर कृपया जी'));
-/** Of Hindi `पहले`, which is `first` as well, only what comes behind it tells. */
+/** Hindi words that mean both `first` and `earlier`; the next word decides. */
 const EARLIER = new Set(tokenise('पहले पहला'));
 
 /**
  * The day that an utterance names, in English or Hindi: `tomorrow`, `next Friday`, `a week from Monday`, `the fifth of March`.
- * Of several days the last one counts: people correct themselves forwards (`Monday, no, Tuesday`). Two that are offered
- * (`today or tomorrow`) are no day, and neither is one that is only near the one named (`before Friday`). A date lies ahead.
- * @param asked whether this answers `which day?`: a date may be said without its month then, if nothing else is (`the fifth`)
+ * Of several days the last one counts, as in a correction (`Monday, no, Tuesday`). Alternatives (`today or tomorrow`) and relative
+ * days (`before Friday`) are no day. Dates are in the future.
+ * @param asked whether this answers `which day?`: then a date may lack its month, if nothing else is said (`the fifth`)
  */
 export function findDay(tokens: readonly string[], today: CalendarDay, asked = false): Found<CalendarDay> | undefined {
   const named: Named[] = [];

@@ -3,7 +3,7 @@ export const LANGUAGES = ['en', 'hi'] as const;
 
 export type Language = (typeof LANGUAGES)[number];
 
-/** The language whose tables serve a code such as `hi-IN`; English where there are none. */
+/** The language for a code such as `hi-IN`; English for all others. */
 export function languageOf(code: string): Language {
   return code.split('-')[0]?.toLowerCase() === 'hi' ? 'hi' : 'en';
 }

@@ -1,6 +1,6 @@
 import { plainText } from './tokens.ts';
 
-/** A letter's name; `weak` ones are ordinary words as well, and count only beside others. */
+/** A letter by its name; `weak` names are ordinary words too, and count only beside other letters. */
 export interface LetterName {
   readonly letter: string;
   readonly weak: boolean;
@@ -15,7 +15,7 @@ const OTHER_CODE_WORDS: readonly (readonly [string, string])[] = [
   ['j', 'juliett'],
   ['w', 'whisky'],
 ];
-/** How recognisers write letters that are said, from a to z. */
+/** How recognisers write spoken letters, a to z. */
 const SOUNDS =
   '- bee cee/see/sea dee - eff/ef gee/jee aitch/haitch/hech - jay kay/kaye el/ell em en/enn oh pee/pea cue/queue/kew ar ess/es tee/tea you/yu vee/wee double-you ex why/wye zed/zee'.split(
     ' ',
@@ -73,7 +73,7 @@ export function letterNamed(word: string): LetterName | undefined {
   return NAMES.get(word);
 }
 
-/** A letter as its name is said: `B`, `बी`. @param letter a to z */
+/** A letter's spoken name: `B`, `बी`. @param letter a to z */
 export function sayLetter(language: 'en' | 'hi', letter: string): string {
   const index = letter.toLowerCase().charCodeAt(0) - 97;
   return language === 'en' ? letter.toUpperCase() : (HINDI[index]?.split('/')[0] ?? letter);

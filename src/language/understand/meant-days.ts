@@ -5,16 +5,16 @@ import { phraseAt, phraseTable, tokenise } from './tokens.ts';
 export interface DayWords {
   readonly from: number;
   readonly to: number;
-  /** By its date. A weekday or a `today` beside it says no more, unless it corrects it. */
+  /** Named by its date. A weekday or `today` beside it adds nothing, unless it is a correction. */
   readonly dated?: boolean;
 }
 
 const NOT = new Set(tokenise("not except excluding than never can't cannot don't won't wouldn't isn't"));
 /** `Any day but Friday`, `apart from Friday`, `instead of Friday`. */
 const ALL_BUT = new Set(['anything but', 'any but', 'day but', 'days but', 'time but', 'apart from', 'aside from', 'instead of']);
-/** Between a not and the day that it denies: `I can't come on Friday`. */
+/** Words between a negation and its day: `I can't come on Friday`. */
 const LINKS = new Set('this coming on for to do be it i we you make come have take want need book available free'.split(' '));
-/** Behind a day, whether they deny it. */
+/** Words after a day, and whether they negate it. */
 const DENIALS = phraseTable<boolean>([
   [true, ['is not', "isn't", 'is no good', 'does not', "doesn't", 'will not', "won't", "wouldn't", 'would not']],
   [true, ['I cannot', "I can't", 'I can not', 'cannot', "can't", "I don't", 'I do not', "I won't", 'I will not']],
@@ -22,7 +22,7 @@ const DENIALS = phraseTable<boolean>([
   [false, ["isn't it", 'is not it', "isn't a problem", 'is not a problem', "isn't bad", 'is not bad', "doesn't matter"]],
 ]);
 const OR = new Set(tokenise('or या ya'));
-/** Two days and what is between them; none of them is one day. */
+/** Words between two alternatives, neither of which is the answer. */
 const BOTH = new Set(['and', 'to', 'through', ...tokenise('और')]);
 const CORRECTS = new Set(tokenise('no actually sorry rather instead wait mean better make नहीं नही nahi nahin सॉरी बल्कि'));
 const WEEK = new Set(tokenise('week हफ़्ते सप्ताह'));
@@ -32,9 +32,8 @@ const AROUND = phraseTable<true>([
 ]);
 
 /**
- * Of the days that an utterance names, in their order, those that are meant: the last one, since people correct
- * themselves forwards (`Monday, no, Tuesday`), and all that are offered with it (`Monday or Tuesday`). Denied ones
- * (`not Monday`) are none of them.
+ * The days that are meant of those named: the last one, as in a correction (`Monday, no, Tuesday`), with its alternatives (`Monday or
+ * Tuesday`), without negated ones (`not Monday`).
  */
 export function meantDays<Day extends DayWords>(tokens: readonly string[], named: readonly Day[]): readonly Day[] {
   let meant: Day[] = [];
@@ -55,7 +54,7 @@ export function meantDays<Day extends DayWords>(tokens: readonly string[], named
 }
 
 /**
- * Whether another day than the one that is named is meant: `before Friday`, `a few weeks from today`, `शुक्रवार के बाद`,
+ * Whether a day only describes another one: `before Friday`, `a few weeks from today`, `शुक्रवार के बाद`,
  * `Friday of last week`.
  */
 export function isVague(tokens: readonly string[], { from, to }: DayWords): boolean {

@@ -8,11 +8,11 @@ import { plainText, tokenise } from './tokens.ts';
 export type Currency = 'INR' | 'USD';
 
 export interface MoneyReading {
-  /** Amounts that are meant, in the hundredth part of the currency; two where it cannot be told. Empty: none was said. */
+  /** The amounts in hundredths of the currency; two when ambiguous, empty when none was said. */
   readonly minor: readonly number[];
   /** What may follow: nothing, a smaller unit, or more of the number. */
   readonly ends: 'whole' | 'unit' | 'number' | 'open' | 'dangling';
-  /** Another currency than the one asked for was named. */
+  /** Another currency was named. */
   readonly foreign: boolean;
 }
 
@@ -25,12 +25,12 @@ const MINOR: Readonly<Record<Currency, ReadonlySet<string>>> = {
   USD: words('cent cents सेंट'),
 };
 const JOINS = words('and और only ओनली');
-/** Between two amounts of which one is meant, or something between them. */
+/** Words between two alternative amounts, or the ends of a range. */
 const RANGE = words('or to through या से ya se');
 /** "Change it from fifty to sixty" */
 const CHANGES = words('change raise increase reduce lower decrease update बदल बदलिए');
 const MOST = 1e12;
-/** Amounts of which one is meant; nobody names more. */
+/** Most alternatives of one answer. */
 const MOST_MEANT = 8;
 
 /** Writes signs and figures as words: `₹1,25,000.50` is `125000 point 50 rupees`. */
@@ -46,8 +46,8 @@ export function moneyWords(text: string): string[] {
 
 /**
  * The last amount of money in an utterance: with unit and smaller unit (`five rupees fifty paise`, `पाँच सौ रुपये`), the
- * unit in front, or a number alone. Two numbers side by side are said for hundreds in rupees (`two fifty`); in dollars
- * they may be cents as well, and both are returned; so are those of `five hundred or six hundred`, `fifty to a hundred`.
+ * unit first, or a number alone. Two adjacent numbers mean hundreds in rupees (`two fifty`); in dollars the second may be cents, and
+ * both readings are returned, as for `five hundred or six hundred` and `fifty to a hundred`.
  */
 export function findMoney(tokens: readonly string[], currency: Currency): MoneyReading {
   let last: MoneyReading = { minor: [], ends: 'open', foreign: false };
@@ -68,7 +68,7 @@ export function findMoney(tokens: readonly string[], currency: Currency): MoneyR
   return { ...last, foreign };
 }
 
-/** @returns no money for a number that is too large for any, whose words are passed over together */
+/** @returns `money` undefined for a number that is too large, with the end of its words */
 function moneyAt(
   tokens: readonly string[],
   index: number,

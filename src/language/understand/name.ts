@@ -2,7 +2,7 @@ import { letterNamed } from './letters.ts';
 import { spelledAt, spelledWords } from './spelling.ts';
 import { phraseTable, phraseAt, plainText, tokenise } from './tokens.ts';
 
-/** What people say around their name. */
+/** Phrases around a name. */
 const AROUND = phraseTable<true>(
   [
     [
@@ -76,17 +76,17 @@ const AROUND = phraseTable<true>(
   ],
   (phrase) => plainText(phrase).split(' '),
 );
-/** Words of an answer that is no name. */
+/** Words that show that an answer is not a name. */
 const NO_NAME = new Set(
   tokenise('what why who how not dont want wait sorry hello help repeat क्या क्यों कौन कैसे नहीं मुझे चाहिए रुकिए हैलो'),
 );
-/** `J for Jaipur` are three. */
+/** Longest spelled name, in words; `J for Jaipur` has three. */
 const MOST_SPELLED_WORDS = 90;
 const SPELLED = new Set(['spelled', 'spelt', 'spelling', 'thats']);
 
 /**
- * A name in what somebody says, without the words around it (`my name is …`, `… बोल रही हूँ`); letters that are spelled
- * become a word, in place of the word before them when they spell it (`Ravi, R A V I`). Latin words begin with a capital.
+ * A name in an answer, without the words around it (`my name is …`, `… बोल रही हूँ`). Spelled letters become a word, which replaces the
+ * word before when they spell it (`Ravi, R A V I`). Latin words get a capital.
  * @returns the words of the name; none when the answer is something else
  */
 export function readName(text: string): string[] {
@@ -118,7 +118,7 @@ export function readName(text: string): string[] {
 function spelledOut(shown: readonly string[], index: number): { word: string; to: number } | undefined {
   const first = plainText(shown[index] ?? '').toLowerCase();
   if (letterNamed(first) === undefined && first !== 'double') return undefined;
-  // Looked at for every letter of the answer, so no further than a spelled name goes.
+  // Limited to the length of a spelled name, since this runs for every letter of the answer.
   const near = shown.slice(index, index + MOST_SPELLED_WORDS);
   const words = spelledWords(near.join(' '));
   if (words.length !== near.length) return undefined;
@@ -126,7 +126,7 @@ function spelledOut(shown: readonly string[], index: number): { word: string; to
   let at = 0;
   let letters = 0;
   for (let found = spelledAt(words, at); found !== undefined; found = spelledAt(words, at)) {
-    // Only letters as such: "Jay" and "Bee" are names, "J for Jaipur" is a letter.
+    // Only clear letters: "Jay" and "Bee" are names, "J for Jaipur" is a letter.
     const sign = words[at] ?? '';
     const named = letterNamed(sign) !== undefined && !/^[A-Za-z]/.test(sign);
     const single = named || /^[A-Za-z]$/.test(sign) || found.to > at + 1;
@@ -142,7 +142,7 @@ function isInitial(name: string): boolean {
   return name.length === 1;
 }
 
-/** Capitals where a recogniser wrote none; a name in mixed case (`McKay`) stays. */
+/** Capitalises a word in one case; mixed case (`McKay`) stays. */
 function titled(word: string): string {
   if (!/^[a-z]/i.test(word) || (word !== word.toLowerCase() && word !== word.toUpperCase())) return word;
   return word.toLowerCase().replaceAll(/(?<=^|[-'’])[a-z]/g, (letter) => letter.toUpperCase());

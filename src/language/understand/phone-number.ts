@@ -1,20 +1,20 @@
-/** Countries whose numbers are understood by their national form. */
+/** Countries whose national number format is known. */
 export type PhoneRegion = 'IN' | 'US';
 
 export interface PhoneReading {
   /** E.164, once the number is whole. */
   readonly number: string | undefined;
-  /** Digits that are missing at least; 0 when it is whole, negative when there are too many. */
+  /** Fewest missing digits; 0 when complete, negative when there are too many. */
   readonly missing: number;
   /** No number of this country begins like this. */
   readonly impossible: boolean;
-  /** It is whole, and would be the beginning of a longer form as well: `91` may be a country code. */
+  /** Complete, but may be the beginning of a longer form: `91` may be a country code. */
   readonly open: boolean;
 }
 
 interface Plan {
   readonly countryCode: string;
-  /** What is dialled in front of a number at home. */
+  /** The national trunk prefix. */
   readonly trunk: string;
   readonly national: RegExp;
 }
@@ -28,9 +28,9 @@ const PLANS: Readonly<Record<PhoneRegion, Plan>> = {
 };
 
 /**
- * Reads digits, as they were said or keyed, as a telephone number of a country: with or without the country's code, the
- * international prefix (`00`, `011`) and the trunk prefix.
- * @param plus a plus was said, so the country's code comes first
+ * Reads spoken or keyed digits as a country's telephone number, with or without country code, international prefix (`00`, `011`) and
+ * trunk prefix.
+ * @param plus a plus was said, so the country code comes first
  */
 export function readPhoneNumber(digits: string, region: PhoneRegion, plus = false): PhoneReading {
   const { countryCode, trunk, national } = PLANS[region];

@@ -40,20 +40,20 @@ for (const [spoken, spellings] of [
   ...TENS.map((words, tens) => [sayNumber('hi', tens * 10), words] as const),
   ...OTHERS,
 ]) {
-  // A plus marks a spelling that another word owns.
+  // A plus marks a spelling of another word.
   const [token = spoken] = tokenise(spoken);
   for (const word of spellings.split('/')) if (!word.endsWith('+') && word !== '-') TABLE.set(word, token);
 }
 
 /**
- * Writes the Hindi words for numbers, money and days that a recogniser put in Latin letters (`ek lakh`) in Devanagari,
- * the script that everything else here reads. Doubtful ones (`do`, `char`) only beside a certain one or a figure.
+ * Converts romanised Hindi words for numbers, money and days (`ek lakh`) to Devanagari, which all tables use. Doubtful words (`do`,
+ * `char`) are converted only beside a certain word or a figure.
  */
 export function withDevanagari(tokens: readonly string[]): string[] {
   const certain = (word: string | undefined): boolean =>
     word !== undefined && (/^\d+$/.test(word) || (TABLE.has(word) && !DOUBTFUL.has(word)));
   const known = tokens.map(certain);
-  // Doubt spreads away from the certain ones: "nau do char" is 924.
+  // Certainty spreads to neighbours: "nau do char" is 924.
   for (const order of [[...tokens.keys()], [...tokens.keys()].reverse()]) {
     for (const index of order) {
       if (!DOUBTFUL.has(tokens[index] ?? '')) continue;

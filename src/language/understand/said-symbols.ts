@@ -1,13 +1,13 @@
 import { numberAt } from './numbers.ts';
 import { tokenise } from './tokens.ts';
 
-/** A letter or a digit that was written or said, with the characters of the text that stand for it. */
+/** A written or spoken letter or digit, with its position in the text. */
 export interface SaidSymbol {
   /** One of `0` to `9`, `A` to `Z`. */
   readonly value: string;
   readonly from: number;
   readonly to: number;
-  /** Said as a word, not written as a figure or a letter of a longer word. */
+  /** Whether it is a word, not a figure. */
   readonly spoken: boolean;
 }
 
@@ -19,7 +19,7 @@ interface Piece {
 
 const PIECES = /[\p{L}\p{M}]+|\p{Nd}+/gu;
 
-/** What stands between the digits of one number: blanks, signs and the noises people make while they read it out. */
+/** Text between the digits of one number: blanks, signs and filler words. */
 const BETWEEN = /^(?:[\s.,()/+\u2010-\u2015-]|plus|and|then|um|uh|er|okay|ok|yes|yeah|और|फिर|जी|हाँ|हां)*$/iu;
 
 const ZERO = new Set(['oh', 'o', 'nought', 'naught', 'nil', 'zero']);
@@ -87,7 +87,7 @@ function runs(text: string, read: (index: number) => Read | undefined, length: n
 
 function piecesOf(text: string): Piece[] {
   return [...text.matchAll(PIECES)].map((match) => ({
-    // Small words come back empty: they are no digits.
+    // Filler words have no token, and are not digits.
     token: /^\p{Nd}+$/u.test(match[0]) ? ascii(match[0]) : (tokenise(match[0])[0] ?? match[0].toLowerCase()),
     from: match.index,
     to: match.index + match[0].length,
@@ -145,7 +145,7 @@ function letterAt(text: string, pieces: readonly Piece[], index: number): Read |
   return { symbols: [symbol], next: spells ? index + 3 : index + 1 };
 }
 
-/** Figures of any script as those of ASCII: each script's ten stand in a row that begins at a multiple of ten or sixteen. */
+/** Converts digits of any script to ASCII: the ten digits of a script are adjacent in Unicode. */
 function ascii(figures: string): string {
   return Array.from(figures, (figure) => {
     const code = figure.codePointAt(0) ?? 0;

@@ -28,8 +28,8 @@ export function sayWeekday(language: Language, weekday: Weekday): string {
 
 /**
  * A day as people say it: `today`, a weekday for the coming six days, `next Tuesday` in the coming week, else with the
- * date (`Tuesday the thirteenth of January`), and with the year where the date comes before. Tomorrow is named by its
- * weekday: said back, that confirms more.
+ * date (`Tuesday the thirteenth of January`), and with the year when the date comes earlier too. Tomorrow is named by its weekday,
+ * which confirms more in a read-back.
  */
 export function sayDay(language: Language, day: CalendarDay, today: CalendarDay): string {
   const ahead = daysBetween(today, day);

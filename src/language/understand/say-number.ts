@@ -1,7 +1,7 @@
 import type { Language } from './language.ts';
 import { sayNumber } from './numbers.ts';
 
-/** How big numbers are cut: by lakh and crore, or by thousand, million and billion. */
+/** Grouping of large numbers: lakh and crore, or thousand, million and billion. */
 export type Scale = 'indian' | 'western';
 
 const MOST = 1e12;
@@ -53,12 +53,12 @@ export function sayDigits(language: Language, digits: string): string {
   return (digits.match(/[0-9]/g) ?? []).map((digit) => sayNumber(language, Number(digit))).join(' ');
 }
 
-/** Groups of digits with a breath between them: `four two, seven one`. */
+/** Groups of digits with pauses: `four two, seven one`. */
 export function sayDigitGroups(language: Language, groups: readonly string[]): string {
   return groups.map((group) => sayDigits(language, group)).join(', ');
 }
 
-/** Cuts digits as people say them: four at a time, threes where that leaves no single one behind. */
+/** Cuts digits into groups as people say them: four at a time, or three when that avoids a single digit. */
 export function digitGroups(digits: string): string[] {
   if (digits.length <= 4) return [digits];
   const size = digits.length % 4 === 0 ? 4 : digits.length % 3 === 0 || digits.length % 3 === 2 ? 3 : 4;

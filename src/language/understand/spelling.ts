@@ -2,7 +2,7 @@ import { pieceAt } from './digits.ts';
 import { letterNamed } from './letters.ts';
 import { type Found, plainText, tokenise } from './tokens.ts';
 
-/** What stands at one or more places of a spelled value. */
+/** One or more signs of a spelled value. */
 export interface Spelled extends Found<string> {
   /** Readings of these words as small letters and digits, the likeliest first: `oh` is `o` or `0`. */
   readonly readings: readonly string[];
@@ -17,7 +17,7 @@ const TIMES: ReadonlyMap<string, number> = new Map([
   ...tokenise('डबल').map((word) => [word, 2] as const),
   ...tokenise('ट्रिपल').map((word) => [word, 3] as const),
 ]);
-/** Letters and digits that are said alike. */
+/** Words that sound like letters or digits. */
 const ALIKE: ReadonlyMap<string, readonly string[]> = new Map([
   ['oh', ['o', '0']],
   ['o', ['o', '0']],
@@ -45,7 +45,7 @@ export function spelledWords(text: string): string[] {
 
 /**
  * The letters and digits that begin at `index`: `B`, `bee`, `bravo`, `B for Bombay`, `b as in boy`, `double A`, `बी`,
- * `forty two`, `AB12`. The word behind `for` decides when the two do not agree: words are heard better than letters.
+ * `forty two`, `AB12`. The word after `for` decides when it contradicts the letter: words are recognised better than letters.
  */
 export function spelledAt(words: readonly string[], index: number): Spelled | undefined {
   const written = words[index];
@@ -71,7 +71,7 @@ export function spelledAt(words: readonly string[], index: number): Spelled | un
   }
   if (alike !== undefined) return { readings: alike, value: alike[0] ?? '', weak: true, from: index, to: index + 1 };
   if (named !== undefined) {
-    // A capital is how a recogniser writes a letter; "I" is one in any case.
+    // Recognisers write letters as capitals; "I" is a capital anyway.
     const weak = named.weak && !/^[A-HJ-Z]$/.test(written);
     return { readings: [named.letter], value: named.letter, weak, from: index, to: index + 1 };
   }
@@ -80,7 +80,7 @@ export function spelledAt(words: readonly string[], index: number): Spelled | un
   return RUN.test(written) ? { readings: [word], value: word, weak: false, from: index, to: index + 1 } : undefined;
 }
 
-/** Digits at `index`; only the words around it are looked at, since this is asked for every word. */
+/** Digits at `index`; reads only the words around it, since this runs for every word. */
 function digitsNear(words: readonly string[], index: number): Found<string> | undefined {
   const start = Math.max(0, index - 1);
   const near = words.slice(start, index + LONGEST_NUMBER).map((word) => word.toLowerCase());
@@ -99,7 +99,7 @@ function spokenWord(words: readonly string[], index: number): Omit<Spelled, 'fro
   return first === undefined ? undefined : { readings: [first], value: first, weak: false, to: at + 1 };
 }
 
-/** Latin letters that a Hindi word's first sound is written with. */
+/** The Latin letter for the first sound of a Hindi word. */
 const INITIALS: ReadonlyMap<string, string> = new Map(
   [
     ['a', 'अआ'],

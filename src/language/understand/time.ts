@@ -3,15 +3,14 @@ import { numberAt } from './numbers.ts';
 import { type Found, tokenise, phraseAt, phraseTable } from './tokens.ts';
 
 export interface TimeOptions {
-  /** Tells which `ten` is meant where nothing else does: opening hours, for example. */
+  /** Decides which `ten` is meant when nothing else does: opening hours, for example. */
   readonly window?: TimeWindow;
   /** A time was asked for, so a number alone is one (`ten`, `1030`). */
   readonly bare?: boolean;
 }
 
 /**
- * The time that an utterance names, in English or Hindi; of several the last one, since people correct themselves
- * forwards (`at ten, no, at eleven`).
+ * The time that an utterance names, in English or Hindi; of several the last one, as in a correction (`at ten, no, at eleven`).
  */
 export function findTime(tokens: readonly string[], options: TimeOptions = {}): Found<ClockTime> | undefined {
   const part = findDayPart(tokens);
@@ -25,11 +24,11 @@ export function findTime(tokens: readonly string[], options: TimeOptions = {}): 
   return { ...last, value: meantTime(last.value, part?.value, options.window ?? DAYTIME) };
 }
 
-/** Keyed `0930`, `930` or `15`; undefined when that is no time. */
+/** A keyed time: `0930`, `930` or `15`; undefined for anything else. */
 export function timeOfKeys(digits: string, window: TimeWindow = DAYTIME): ClockTime | undefined {
   const spoken = figures(digits);
   if (spoken === undefined) return undefined;
-  // A leading zero on four keys is how the 24-hour clock is written: 0130 is in the night.
+  // Four keys with a leading zero are on the 24-hour clock: 0130 is at night.
   return meantTime(spoken, digits.length === 4 && digits.startsWith('0') ? 'am' : undefined, window);
 }
 
@@ -67,7 +66,7 @@ export function findDayPart(tokens: readonly string[]): Found<DayPart> | undefin
   let last: Found<DayPart> | undefined;
   for (let index = 0; index < tokens.length;) {
     const found = phraseAt(tokens, index, PARTS);
-    // "I am" names no part of the day; "ten am" does.
+    // The am in "I am" is not a part of the day; in "ten am" it is.
     const spare = found?.value === 'am' && !afterNumber(tokens, index);
     if (found !== undefined && !spare) last = found;
     index = found?.to ?? index + 1;
@@ -82,7 +81,7 @@ function afterNumber(tokens: readonly string[], index: number): boolean {
 const PAST = new Set(['past', 'after', 'gone']);
 const TO = new Set(['to', 'before', 'till', 'til']);
 const OH = new Set(['oh', 'o', 'zero']);
-/** What makes the number after it an hour, and one before it. */
+/** Words before an hour, and after one. */
 const AT = new Set(['at', 'around', 'about', 'by']);
 const OCLOCK = new Set(['oclock', 'clock', 'hours', 'am', 'pm']);
 

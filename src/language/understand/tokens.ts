@@ -5,7 +5,7 @@ export interface Found<Value> {
   readonly to: number;
 }
 
-/** Words that carry nothing in either language; left out so that phrases match however politely they are said. */
+/** Filler and polite words, dropped so that phrases match. */
 const FILLERS = new Set(['a', 'an', 'the', 'my', 'me', 'please', 'um', 'uh', 'er', 'erm', 'uhm', 'कृपया', 'पलीज', 'प्लीज', 'जरा']);
 
 const NUKTA = '\u093C';
@@ -13,7 +13,7 @@ const CHANDRABINDU = '\u0901';
 const ANUSVARA = '\u0902';
 
 /**
- * One spelling for what writers and recognisers write as they like: the nukta is dropped and chandrabindu becomes
+ * Normalises spelling variants: the nukta is dropped and chandrabindu becomes
  * anusvara (हाँ and हां, साढ़े and साढे), Devanagari digits become ASCII, and the commas of a long number go
  * (`1,25,000`). Case and all other marks stay.
  */
@@ -29,7 +29,7 @@ export function plainText(text: string): string {
 }
 
 /**
- * Cuts an utterance into words that compare well: lower case, no punctuation, no articles, spelled as `plainText` does.
+ * Cuts an utterance into normalised words: lower case, without punctuation and articles, spelled as by `plainText`.
  * `10.30 a.m.` becomes `10:30 am`.
  */
 export function tokenise(text: string): string[] {
@@ -42,7 +42,7 @@ export function tokenise(text: string): string[] {
   return words.filter((word) => !FILLERS.has(word));
 }
 
-/** Where a phrase stands in the words, at `start` or later; -1 when it does not. An empty phrase is nowhere. */
+/** Index of a phrase in the words, from `start` on; -1 when absent. An empty phrase is always absent. */
 export function findPhrase(tokens: readonly string[], phrase: readonly string[], start = 0): number {
   if (phrase.length === 0) return -1;
   for (let index = start; index + phrase.length <= tokens.length; index++) {
@@ -65,7 +65,7 @@ export function phraseAt<Value>(
   return undefined;
 }
 
-/** Whether an utterance is made of these phrases, and has at least one. */
+/** Whether an utterance consists of these phrases, at least one. */
 export function isMadeOf(tokens: readonly string[], phrases: ReadonlyMap<string, true>): boolean {
   let at = 0;
   for (let found = phraseAt(tokens, at, phrases); found !== undefined; found = phraseAt(tokens, at, phrases)) at = found.to;
@@ -73,8 +73,8 @@ export function isMadeOf(tokens: readonly string[], phrases: ReadonlyMap<string,
 }
 
 /**
- * A table from phrases as people write them to values, keyed the way `phraseAt` looks them up.
- * @param cut how the words that are looked up were cut
+ * A table from phrases to values, keyed for `phraseAt`.
+ * @param cut cuts phrases into words as the utterance was cut
  */
 export function phraseTable<Value>(
   rows: Iterable<readonly [Value, readonly string[]]>,
@@ -92,8 +92,8 @@ export interface Choice {
 }
 
 /**
- * The choice whose phrase covers most words of the utterance. Two different ones equally well said are no choice
- * (`book or cancel`): undefined, so that the caller is asked again.
+ * The choice whose phrase covers most words of the utterance; undefined on a tie of two choices (`book or cancel`), so that the
+ * caller is asked again.
  */
 export function findChoice(tokens: readonly string[], choices: readonly Choice[]): Found<string> | undefined {
   let best: Found<string> | undefined;

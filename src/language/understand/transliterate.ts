@@ -28,7 +28,7 @@ export function inLatin(word: string): string {
   return latin;
 }
 
-/** The inherent vowel falls before a consonant with a vowel sign, after a syllable of its own: कमला is kamla. */
+/** Whether the inherent vowel is silent: before a consonant with a vowel sign, after a full syllable. कमला is kamla. */
 function silent(signs: readonly string[], index: number): boolean {
   const [next = '', after] = signs.slice(index + 1, index + 3);
   return index > 0 && CONSONANTS.has(next) && after !== undefined && SIGNS.has(after) && signs[index - 1] !== VIRAMA;

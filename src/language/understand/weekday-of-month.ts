@@ -5,13 +5,13 @@ import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
 
 export interface MonthOptions {
   readonly today: CalendarDay;
-  /** Where the date lies, when the question tells. */
+  /** Whether the question is about the past or the future. */
   readonly tense?: Tense | undefined;
-  /** A year has to be said. */
+  /** The answer must have a year. */
   readonly year?: boolean | undefined;
 }
 
-/** Which weekday of its month, 0 the last one. */
+/** Number of a weekday in its month; 0 is the last one. */
 const WHICH = phraseTable<number>([
   [0, ['last', 'final', 'आख़िरी', 'अंतिम']],
   [1, ['first', 'पहला', 'पहले', 'पहली']],
@@ -23,14 +23,14 @@ const WHICH = phraseTable<number>([
 const MOST = 5;
 const OF = new Set(['of', 'in']);
 const OF_HINDI = new Set(tokenise('का के की में'));
-/** Months from this one on that may be meant; behind `the month` the nearest one counts. */
+/** Months from now that may be meant; for `the month` the nearest one. */
 const FROM_NOW = phraseTable<readonly number[]>([
   [[0, 1], ['month']],
   [[0], ['this month', 'इस महीने']],
   [[1], ['next month', 'अगले महीने']],
   [[-1], ['last month', 'पिछले महीने']],
 ]);
-/** Before `second`: it is one of time (`give me a second`). */
+/** Words before a `second` of time (`give me a second`). */
 const WAIT = new Set(['give', 'one', 'just', 'wait', 'hold', 'in']);
 
 /**
@@ -64,7 +64,7 @@ export function monthFromNowAt(
   return { ...found, value: found.value.map((months) => firstOfMonth(first, months * side)) };
 }
 
-/** Of several such days of several months the one on the side that the question tells, nearest first. */
+/** The nearest of several days in the past or the future, as the question asks. */
 export function onSide(days: readonly (CalendarDay | undefined)[], { today, tense }: MonthOptions): CalendarDay | undefined {
   if (days.length === 1) return days[0];
   return days.find((day) => day !== undefined && (tense === 'past' ? day <= today : day >= today));

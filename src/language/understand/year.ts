@@ -15,7 +15,7 @@ const FUTURE = new Set(
 /** Endings of Hindi verbs that look ahead: आऊँगा, करेंगे, मिलेगी. */
 const AHEAD = /(?:ूंगा|ूंगी|ऊंगा|ऊंगी|एगा|एगी|ेगा|ेगी|ेंगे|ेंगी|एंगे|एंगी|ोगे|ोगी|िएगा)$/u;
 
-/** The side of today that an utterance speaks of, by its verbs and adverbs; undefined where it does not tell or tells both. */
+/** The tense of an utterance, by its verbs and adverbs; undefined when there is none, or both. */
 export function tenseOf(tokens: readonly string[]): Tense | undefined {
   const past = tokens.some((token) => PAST.has(token));
   const future = tokens.some((token) => FUTURE.has(token) || AHEAD.test(token));
@@ -53,7 +53,7 @@ function ofTwoDigits(value: number, thisYear: number, tense: Tense | undefined):
   const now = thisYear % 100;
   const century = thisYear - now;
   if (tense === 'future') return value >= now ? century + value : century + 100 + value;
-  // A date of birth as much as a bill: what has not come yet this century was in the last one.
+  // A date of birth or of a bill: a year still to come in this century was in the last one.
   return tense === 'past'
     ? value <= now
       ? century + value

@@ -3,9 +3,8 @@ import { type Found, phraseAt, phraseTable, tokenise } from './tokens.ts';
 export type YesNo = 'yes' | 'no';
 
 /**
- * What a phrase does to an answer. `soft`: a yes, unless a no comes straight after it (`absolutely not`, `okay, no`).
- * `not`: a no that denies what is said after it (`I don't think that's right`). `unsure`: no yes goes with it.
- * `aside`: it has the words of an answer in it and is none.
+ * What a phrase means in an answer. `soft`: a yes, unless a no follows directly (`absolutely not`, `okay, no`). `not`: a no that also
+ * negates the words after it (`I don't think that's right`). `unsure`: rules out a yes. `aside`: contains such words but is no answer.
  */
 type Kind = YesNo | 'soft' | 'not' | 'unsure' | 'aside';
 
@@ -55,9 +54,8 @@ const TABLE = phraseTable<Kind>([
 ]);
 
 /**
- * Whether an utterance says yes or no, in either language, by the longest reading of its phrases: `not right` is no,
- * `no problem` is yes, `जी नहीं` is no. One that says both (`yes, no wait`, `जी वो नहीं`, `no, that's right`) says
- * neither: taking it for a yes costs more than asking once more.
+ * Whether an utterance says yes or no, in either language, by its longest phrases: `not right` is no, `no problem` is yes, `जी नहीं` is
+ * no. An utterance with both (`yes, no wait`, `जी वो नहीं`, `no, that's right`) is neither: a wrong yes costs more than another question.
  */
 export function findYesNo(tokens: readonly string[]): Found<YesNo> | undefined {
   const said = phrasesOf(tokens);
@@ -67,16 +65,16 @@ export function findYesNo(tokens: readonly string[]): Found<YesNo> | undefined {
   return yes === undefined || said.some(({ value }) => value === 'unsure') ? undefined : { ...yes, value: 'yes' };
 }
 
-/** Words that take back a part of what a yes agrees to. */
+/** Words that limit a yes. */
 const TURNING = new Set(tokenise('but except although however instead change लेकिन मगर सिवाय बदल बदलना बदलिए lekin magar badal'));
 
-/** Whether what was read back is right. `Yes, but the last digit is five` agrees to nothing. */
+/** Whether a read-back was right. `Yes, but the last digit is five` is no agreement. */
 export function findAgreement(tokens: readonly string[]): Found<YesNo> | undefined {
   const found = findYesNo(tokens);
   return found?.value === 'yes' && tokens.some((token) => TURNING.has(token)) ? undefined : found;
 }
 
-/** Where the yes or no ends that an utterance begins with, and where the one begins that it ends with. */
+/** End of the yes or no at the beginning of an utterance, and start of the one at its end. */
 export function aroundYesNo(tokens: readonly string[]): { readonly from: number; readonly to: number } {
   let from = 0;
   for (let found = phraseAt(tokens, from, TABLE); found !== undefined; found = phraseAt(tokens, from, TABLE)) from = found.to;
@@ -85,7 +83,7 @@ export function aroundYesNo(tokens: readonly string[]): { readonly from: number;
   return { from, to };
 }
 
-/** The phrases that count, in their order; a soft one is a part of the phrase that comes straight after it. */
+/** The phrases that count, in order; a soft one joins the phrase directly after it. */
 function phrasesOf(tokens: readonly string[]): readonly Found<Kind>[] {
   const said: Found<Kind>[] = [];
   for (let index = 0; index < tokens.length;) {
@@ -100,7 +98,7 @@ function phrasesOf(tokens: readonly string[]): readonly Found<Kind>[] {
   return said;
 }
 
-/** `Not okay`, `I don't think that's right`. Behind a `no`, `that's fine` is mere thanks, and `that's right` contradicts it. */
+/** `Not okay`, `I don't think that's right`. After a `no`, `that's fine` is thanks, while `that's right` contradicts it. */
 function isDenied(kind: Kind, before: Kind | undefined): boolean {
   return kind === 'soft' ? before === 'not' || before === 'no' : kind === 'yes' && before === 'not';
 }
