@@ -70,7 +70,7 @@ describe.each(['a folder', 'an S3-compatible server'] as const)('objects in %s',
     expect((await collect(objects.read('large', 0, bytes.length))).equals(bytes)).toBe(true);
   });
 
-  it('leave nothing behind, and what was there before, when their source fails', async () => {
+  it('keep the old object whole when the source of a new one fails', async () => {
     await objects.put('source', inParts(Buffer.from('before')), 6);
     async function* failing(): AsyncIterable<Uint8Array> {
       yield Buffer.alloc(9 * 1024 * 1024);
@@ -84,7 +84,7 @@ describe.each(['a folder', 'an S3-compatible server'] as const)('objects in %s',
 });
 
 describe('an S3-compatible server', () => {
-  it('refuses a wrong secret, which is told with its code, and can be away', async () => {
+  it('reports a wrong secret and a bucket that is away by their codes', async () => {
     await using server = await startS3();
     const wrong = s3On(server, 'wrong').put('a', inParts(Buffer.from('x')), 1);
     await expect(wrong).rejects.toMatchObject({

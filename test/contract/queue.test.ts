@@ -48,7 +48,7 @@ describe.each([
     return { runs, handler: async (run) => void runs.push(run) };
   };
 
-  it.runIf(installed)('takes many jobs at once, each id for one, whoever brought it before', async () => {
+  it.runIf(installed)('enqueues many jobs at once, each id once', async () => {
     await using queue = open();
     const { runs, handler } = collecting();
     await queue.enqueue('many', 'm:1', { n: 1 });
@@ -64,7 +64,7 @@ describe.each([
     expect(runs.find(({ id }) => id === 'm:7')?.payload).toEqual({ n: 7 });
   });
 
-  it.runIf(installed)('hands a job to its handler with id and payload as they were given', async () => {
+  it.runIf(installed)("hands a job's id and payload to its handler unchanged", async () => {
     await using queue = open();
     const { runs, handler } = collecting();
     await queue.enqueue('plain', 'post-call:call_1:1', { callId: 'call_1', text: 'हाँ', list: [1, null] });
@@ -79,7 +79,7 @@ describe.each([
     });
   });
 
-  it.runIf(installed)('wakes a worker that waits already', async () => {
+  it.runIf(installed)('wakes a waiting worker for each new job', async () => {
     await using queue = open();
     const { runs, handler } = collecting();
     queue.work('wake', handler);
@@ -130,7 +130,7 @@ describe.each([
     ]);
   });
 
-  it.runIf(installed)('does not try again what can never succeed', async () => {
+  it.runIf(installed)('does not retry a job whose error is not retryable', async () => {
     await using queue = open();
     let tries = 0;
     queue.work('never', async () => {
@@ -190,7 +190,7 @@ describe.each([
     expect(most).toBe(2);
   });
 
-  it.runIf(installed)('puts a job that is cut off by a stop back, without counting the try', async () => {
+  it.runIf(installed)('puts a job back that a stop cut off, without counting the attempt', async () => {
     const first = open({ graceMs: 0 });
     const started = new Promise<void>((resolve) => {
       first.work('cut', async (run) => {
@@ -225,7 +225,7 @@ describe.each([
     expect(runs).toEqual([]);
   });
 
-  it.runIf(installed)('shows itself for reading, with references and codes in place of words', async () => {
+  it.runIf(installed)('shows jobs with references and error codes in place of words', async () => {
     await using queue = open();
     await queue.enqueue('shown', 's:1', { tenantId: 'default', callId: 'call_1', said: 'my mother is ill' });
     queue.work('shown', async () => {

@@ -107,7 +107,7 @@ describe.each([
     expect((await store.analyses.page(tenantId, { limit: 9, profile: 'support' })).analyses).toHaveLength(1);
   });
 
-  it.runIf(installed)('says which ended calls wait for their analysis, and no recording from elsewhere', async () => {
+  it.runIf(installed)('lists ended calls that wait for their analysis, without imported recordings', async () => {
     const tenantId = 'waiting';
     const { endedAtMs: _endedAtMs, ...live } = callRecordOf({ tenantId, id: 'live' });
     await store.calls.upsert(live);
@@ -123,7 +123,7 @@ describe.each([
     expect((await store.calls.get(tenantId, 'w1'))?.keeping.analysisState).toBe('done');
   });
 
-  it.runIf(installed)('keeps a call analysed whose next analysis fails', async () => {
+  it.runIf(installed)("keeps a call's analysis when the next one fails", async () => {
     const tenantId = 'analysed';
     for (const id of ['good', 'new']) await store.calls.upsert(callRecordOf({ tenantId, id, endedAtMs: 5 }));
     await store.analyses.put({ tenantId, callId: 'good', version: 1, createdAtMs: 9, document: {} });
@@ -132,7 +132,7 @@ describe.each([
     expect([await stateOf('good'), await stateOf('new')]).toEqual(['done', 'failed']);
   });
 
-  it.runIf(installed)('holds nothing that a person said, and no number, in plain text', async () => {
+  it.runIf(installed)('stores words and phone numbers sealed only', async () => {
     const tenantId = 'sealed';
     await store.calls.upsert(
       callRecordOf({
@@ -169,7 +169,7 @@ describe.each([
     expect(await store.calls.get(tenantId, 's')).toMatchObject({ from: '+15550199999', variables: { name: 'unnamed' } });
   });
 
-  it.runIf(installed)('erases a call for good: late copies of its record and its analysis are not taken', async () => {
+  it.runIf(installed)('erases a call for good and refuses late copies of its record and analysis', async () => {
     const tenantId = 'erasing';
     const record = callRecordOf({ tenantId, id: 'gone', from: '+15550177777', turns: [turn(0, 'farewell')] });
     await store.calls.upsert(record);
@@ -213,7 +213,7 @@ describe.each([
       expect(await store.privacy.knows(tenant, id)).toBe(false);
   });
 
-  it.runIf(installed)('takes no copy of a record that is written while the call is erased', async () => {
+  it.runIf(installed)('refuses a record that is written while its call is erased', async () => {
     const tenantId = 'racing';
     const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
     await Promise.all(
@@ -228,7 +228,7 @@ describe.each([
     expect(keys.rows).toEqual([]);
   });
 
-  it.runIf(installed)('erases one kind, says what has expired, and keeps what is held for the law', async () => {
+  it.runIf(installed)('erases one kind of data, lists what has expired, and keeps held calls', async () => {
     const tenantId = 'expiring';
     for (const id of ['old', 'held', 'young']) {
       await store.calls.upsert(callRecordOf({ tenantId, id, botName: 'expires', endedAtMs: id === 'young' ? 5_000 : 1_000 }));
@@ -249,7 +249,7 @@ describe.each([
     expect((await store.calls.get(tenantId, 'held'))?.turns[1]?.callerText).toBe('मंगलवार');
   });
 
-  it.runIf(installed)('keeps deliveries of webhooks with their outcome, and those of no erased call', async () => {
+  it.runIf(installed)('keeps webhook deliveries with their outcome until their call is erased', async () => {
     const tenantId = 'hooks';
     const delivery = (id: string, createdAtMs: number) =>
       ({ tenantId, id, callId: 'hooked', endpoint: 'crm', type: 'call.ended', body: { said: 'hush' }, createdAtMs }) as const;
@@ -280,7 +280,7 @@ describe.each([
     expect((await store.webhooks.page(tenantId, { limit: 5 })).deliveries).toEqual([]);
   });
 
-  it('forgets what was answered about a call when it is erased, and takes no later answer', async () => {
+  it("erases a call's idempotent answers with the call, and refuses later ones", async () => {
     const tenantId = 'default';
     const times = { fingerprint: 'f', atMs: 1_000, forgetBeforeMs: 0, abandonedBeforeMs: 0 };
     const claim = (key: string, callId: string) => store.idempotency.claim(tenantId, key, { ...times, callId });

@@ -56,33 +56,36 @@ describe.each([
     expect(found).not.toHaveProperty('recordingPath');
   });
 
-  it.runIf(installed)('writes many records as it writes each: new, known, erased, twice, and of several tenants', async () => {
-    await store.calls.upsert(callRecordOf({ id: 'm-known', revision: 5, digits: 'kept' }));
-    await store.privacy.erase('default', 'm-erased', 1);
-    const long = callRecordOf({ id: 'm-long' });
-    const turns = Array.from({ length: 1_200 }, (_, index) => ({ ...long.turns[0]!, index }));
-    const given = [
-      callRecordOf({ id: 'm-new' }),
-      callRecordOf({ id: 'm-known', revision: 4, digits: 'older' }),
-      callRecordOf({ id: 'm-twice', revision: 2, digits: '2' }),
-      callRecordOf({ id: 'm-twice', revision: 1, digits: '1' }),
-      callRecordOf({ id: 'm-erased' }),
-      callRecordOf({ id: 'm-theirs', tenantId: 'other' }),
-      { ...long, turns },
-    ];
-    await store.calls.upsertMany(given);
-    // And all of it once more.
-    await store.calls.upsertMany(given);
-    expect(await store.calls.get('default', 'm-new')).toMatchObject({ ...given[0], keeping: { analysisState: 'pending' } });
-    expect((await store.calls.get('default', 'm-known'))?.digits).toBe('kept');
-    expect((await store.calls.get('default', 'm-twice'))?.digits).toBe('2');
-    expect(await store.calls.get('default', 'm-erased')).toBeUndefined();
-    expect((await store.calls.get('other', 'm-theirs'))?.turns).toHaveLength(2);
-    expect(await store.calls.get('default', 'm-theirs')).toBeUndefined();
-    expect((await store.calls.get('default', 'm-long'))?.turns).toHaveLength(1_200);
-    await Promise.all([1, 2, 3].map(() => store.calls.upsertMany([callRecordOf({ id: 'm-b' }), callRecordOf({ id: 'm-a' })])));
-    expect((await store.calls.get('default', 'm-a'))?.turns).toHaveLength(2);
-  });
+  it.runIf(installed)(
+    'writes a batch of records as it writes each alone: new, known, erased, repeated, of several tenants',
+    async () => {
+      await store.calls.upsert(callRecordOf({ id: 'm-known', revision: 5, digits: 'kept' }));
+      await store.privacy.erase('default', 'm-erased', 1);
+      const long = callRecordOf({ id: 'm-long' });
+      const turns = Array.from({ length: 1_200 }, (_, index) => ({ ...long.turns[0]!, index }));
+      const given = [
+        callRecordOf({ id: 'm-new' }),
+        callRecordOf({ id: 'm-known', revision: 4, digits: 'older' }),
+        callRecordOf({ id: 'm-twice', revision: 2, digits: '2' }),
+        callRecordOf({ id: 'm-twice', revision: 1, digits: '1' }),
+        callRecordOf({ id: 'm-erased' }),
+        callRecordOf({ id: 'm-theirs', tenantId: 'other' }),
+        { ...long, turns },
+      ];
+      await store.calls.upsertMany(given);
+      // And all of it once more.
+      await store.calls.upsertMany(given);
+      expect(await store.calls.get('default', 'm-new')).toMatchObject({ ...given[0], keeping: { analysisState: 'pending' } });
+      expect((await store.calls.get('default', 'm-known'))?.digits).toBe('kept');
+      expect((await store.calls.get('default', 'm-twice'))?.digits).toBe('2');
+      expect(await store.calls.get('default', 'm-erased')).toBeUndefined();
+      expect((await store.calls.get('other', 'm-theirs'))?.turns).toHaveLength(2);
+      expect(await store.calls.get('default', 'm-theirs')).toBeUndefined();
+      expect((await store.calls.get('default', 'm-long'))?.turns).toHaveLength(1_200);
+      await Promise.all([1, 2, 3].map(() => store.calls.upsertMany([callRecordOf({ id: 'm-b' }), callRecordOf({ id: 'm-a' })])));
+      expect((await store.calls.get('default', 'm-a'))?.turns).toHaveLength(2);
+    },
+  );
 
   it.runIf(installed)('writes the same record at the same time from many sides', async () => {
     const record = callRecordOf({ id: 'same' });
@@ -90,7 +93,7 @@ describe.each([
     expect((await store.calls.get('default', 'same'))?.turns).toHaveLength(2);
   });
 
-  it.runIf(installed)('shows a tenant nothing of another', async () => {
+  it.runIf(installed)('shows a tenant its own calls only', async () => {
     await store.calls.upsert(callRecordOf({ tenantId: 'other', id: 'theirs' }));
     await store.calls.upsert(callRecordOf({ tenantId: 'third', id: 'theirs', digits: '9' }));
     await store.analyses.put({ tenantId: 'other', callId: 'theirs', version: 1, createdAtMs: 5, document: {} });
@@ -133,7 +136,7 @@ describe.each([
     });
   });
 
-  it.runIf(installed)('refuses what is not a record, a page or a known call', async () => {
+  it.runIf(installed)('refuses malformed records, cursors and unknown calls', async () => {
     await expect(store.calls.upsert(callRecordOf({ id: '' }))).rejects.toMatchObject({ code: 'OFFHOOK_STORE_RECORD' });
     await expect(store.calls.search('default', { limit: 0 })).rejects.toThrow(RangeError);
     await expect(store.calls.search('default', { limit: 1, before: '{}' })).rejects.toMatchObject({

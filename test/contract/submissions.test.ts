@@ -35,7 +35,7 @@ describe.each([
   const make = (id: string, names: readonly string[], tenantId = 'default') =>
     store.submissions.create({ tenantId, id, profile: 'default', createdAtMs: 5, items: names.map(said) });
 
-  it.runIf(isThere)('keeps the counts right, whoever finishes at the same time, and the end once', async () => {
+  it.runIf(isThere)('keeps the counts right when recordings finish at the same time, and ends once', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     expect((await make('many', names)).counts).toMatchObject({ queued: 6 });
     expect((await make('many', ['other'])).counts).toMatchObject({ queued: 6 });
@@ -53,7 +53,7 @@ describe.each([
     expect(await store.submissions.unannounced(9)).toEqual([]);
   });
 
-  it.runIf(isThere)('puts failed ones back for another round, and none that was cancelled', async () => {
+  it.runIf(isThere)('retries failed recordings and leaves cancelled ones', async () => {
     await make('again', ['a', 'b', 'c']);
     const ref = { tenantId: 'default', submissionId: 'again' };
     const failed = { state: 'failed' as const, code: 'OFFHOOK_X', reason: 'why' };
@@ -94,7 +94,7 @@ describe.each([
     expect(await store.privacy.audioKey('default', 'mine', false)).toBeUndefined();
   });
 
-  it.runIf(isThere)('gives an idempotency key to one request, until it is let go, kept for a day or abandoned', async () => {
+  it.runIf(isThere)('gives an idempotency key to one request until it is released, a day old or abandoned', async () => {
     const claim = (fingerprint: string, atMs = 1000, tenantId = 'default') =>
       store.idempotency.claim(tenantId, 'k', { fingerprint, atMs, forgetBeforeMs: atMs - 500, abandonedBeforeMs: atMs - 100 });
     const claims = await Promise.all([claim('f'), claim('f'), claim('f')]);

@@ -60,7 +60,7 @@ describe.each([
     expect(await theirs.read('token')).toBeUndefined();
   });
 
-  it.runIf(installed)('lets one at a time mint, until it is released or has taken too long', async () => {
+  it.runIf(installed)('lets one client mint at a time, until it releases the lock or takes too long', async () => {
     const [ours, theirs] = [open(), open()];
     expect(await ours.claim('claim', 'us', 60_000)).toBe(true);
     expect(await theirs.claim('claim', 'them', 60_000)).toBe(false);
@@ -93,7 +93,7 @@ describe.each([
 });
 
 describe('the shared token store without its Redis', () => {
-  it('goes on with a budget of its own', async () => {
+  it('mints from a budget of its own while Redis is away', async () => {
     // Nobody listens on the port of discard.
     await using store = new RedisTokenStore({ url: 'redis://127.0.0.1:9', clock: systemClock, logger: silentLogger });
     const fake = new FakeFetch(minting());

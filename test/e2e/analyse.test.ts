@@ -73,7 +73,7 @@ const documents = (): string[] => readdirSync(out).filter((name) => name.startsW
 const manifest = (): string[] => readFileSync(join(out, 'manifest.jsonl'), 'utf8').trim().split('\n');
 const args = ['analyse', recordings, '--profile', profile, '--out', out, '--json'];
 
-it('goes on where a killed run was, does nothing twice, and names what cannot be analysed', async () => {
+it('continues after a killed run, repeats no recording, and names those that cannot be analysed', async () => {
   const bin = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
   const killed = spawn(process.execPath, [bin, ...args, '--concurrency', '1'], {
     env: { ...process.env, ...env },
@@ -132,7 +132,7 @@ it('goes on where a killed run was, does nothing twice, and names what cannot be
   expect(readdirSync(out).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
-it('has nothing to do the second time, and another profile keeps the first result', async () => {
+it('skips finished recordings on a second run, and keeps the first result when another profile runs', async () => {
   const good = ['call-1.wav', 'call-2.wav'].map((name) => join(recordings, name));
   const again = await runCommand(['analyse', ...good, '--profile', profile, '--out', out, '--json'], env);
   expect([again.code, lastJson(again)]).toMatchObject([0, { ok: true, done: 0, skipped: 2, failed: [] }]);
@@ -141,7 +141,7 @@ it('has nothing to do the second time, and another profile keeps the first resul
   expect(documents().filter((name) => name.startsWith('call-1.'))).toHaveLength(2);
 });
 
-it('could not run (2) without a profile, without recordings, or with a key that is refused', async () => {
+it('exits with 2 without a profile, without recordings, or with a refused key', async () => {
   const runs = await Promise.all([
     runCommand(['analyse', recordings, '--profile', 'nobody', '--out', join(folder, 'o1'), '--json'], env),
     runCommand(['analyse', join(folder, 'nothing'), '--out', join(folder, 'o2'), '--json'], env),

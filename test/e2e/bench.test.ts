@@ -11,7 +11,7 @@ import { runOffhook } from './run-offhook.ts';
 const BIN = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
 const args = (...more: string[]): string[] => ['bench', '--calls', '2', '--seconds', '1', ...more];
 
-it('measures a few calls with the shipped bots and names a setting, or why not', async () => {
+it('measures a few calls with the shipped bots and recommends a setting', async () => {
   const finished = await runOffhook(args('--json'));
   const report = lastJson(finished);
   // How well this machine does beside other tests is its own affair; that callers were held, and measured, is not.
@@ -64,7 +64,7 @@ it('ends at Ctrl-C without leaving a process or a file', async () => {
   }
 }, 120_000);
 
-it('refuses a number of calls that is none', async () => {
+it('refuses a number of calls that is not a number', async () => {
   const finished = await runCommand(['bench', '--calls', 'many']);
   expect(finished.code).toBe(2);
   expect(finished.stderr).toContain('a whole number from 1 to 10000');

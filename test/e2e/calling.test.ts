@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 
-it.concurrent('calls a running gateway and says what is typed, line by line', async () => {
+it.concurrent('calls a running gateway and speaks each typed line', async () => {
   const calling = startOffhook(['call', '-i', '--json', '--url', bench.gateway.url], { OFFHOOK_DATA_DIR: bench.dataDir });
   const turnOf = async (kind: string, text: string): Promise<void> => {
     const came = (): boolean => bench.news.some((item) => item.type === 'turn' && item.kind === kind && item.callerText === text);
@@ -41,7 +41,7 @@ it.concurrent('calls a running gateway and says what is typed, line by line', as
   expect(lastJson(finished)).toMatchObject({ ok: true, endReason: 'caller-hangup', digits: '7' });
 });
 
-it.concurrent('hears the bot out when the typed lines end without a word, and keeps the recording where it was told to', async () => {
+it.concurrent('waits for the bot to finish at the end of input, and writes the recording to the given path', async () => {
   const path = join(bench.dataDir, 'asked-for.wav');
   const flags = ['call', '-i', '--json', '--url', bench.gateway.url, '--record', path];
   const calling = startOffhook(flags, { OFFHOOK_DATA_DIR: bench.dataDir });
@@ -54,7 +54,7 @@ it.concurrent('hears the bot out when the typed lines end without a word, and ke
   expect([caller!.length, activeLevelDb(bot!, 8000)]).toEqual([bot!.length, expect.closeTo(-20, -1)]);
 });
 
-it.concurrent('calls a gateway whose public address leads nowhere yet, and says what a shell without that address lacks', async () => {
+it.concurrent('calls a gateway whose public address is not reachable yet, and names the setting a shell lacks', async () => {
   const env = { OFFHOOK_PUBLIC_URL: 'https://voice.offhook.invalid' };
   await using gateway = await startGatewayBench({ env });
   const here = { OFFHOOK_DATA_DIR: gateway.dataDir, OFFHOOK_PORT: new URL(gateway.gateway.url).port };
@@ -65,7 +65,7 @@ it.concurrent('calls a gateway whose public address leads nowhere yet, and says 
   expect(refused.stderr).toContain('give this shell the OFFHOOK_PUBLIC_URL');
 });
 
-it.concurrent('lists the bots when it is asked for one that there is not', async () => {
+it.concurrent('lists the bots when the named one does not exist', async () => {
   const flags = ['call', '--url', bench.gateway.url, '--bot', 'clinik', '--say', '#1'];
   const finished = await runCommand(flags, { OFFHOOK_DATA_DIR: bench.dataDir });
   expect(finished.code).toBe(1);

@@ -38,7 +38,7 @@ describe.skipIf(folder === undefined)('the package, installed from its tarball',
   const offhook = (...args: string[]) => run('npx', ['--no-install', 'offhook', ...args], { cwd: home });
   const env = { ...process.env, OFFHOOK_PORT: '0', OFFHOOK_PLATFORM_PORT: '0', OFFHOOK_CALL__REFUSE_LAG_MS: '60000' };
 
-  it('makes a folder with a bot whose test passes, and leaves what is there alone', async () => {
+  it('creates a folder with a bot whose test passes, and keeps existing files', async () => {
     writeFileSync(join(home, '.gitignore'), 'mine\n');
     const { stdout } = await offhook('init');
     expect(stdout).toContain('made   config/bots/desk.yaml');
@@ -49,7 +49,7 @@ describe.skipIf(folder === undefined)('the package, installed from its tarball',
     expect((await offhook('config', 'check')).stdout).toContain('bots: desk.');
   });
 
-  it('answers a call with that bot, from a folder that holds nothing else', async () => {
+  it('answers a call with that bot from an otherwise empty folder', async () => {
     const gateway = spawn('npx', ['--no-install', 'offhook', 'start'], { cwd: home, env, detached: true });
     let output = '';
     for (const stream of [gateway.stdout, gateway.stderr])
@@ -76,6 +76,6 @@ describe.skipIf(folder === undefined)('the package, installed from its tarball',
   });
 });
 
-it('is compiled whenever it is packed', () => {
+it('is compiled by npm pack', () => {
   expect(readFileSync(fromPackage('package.json'), 'utf8')).toContain('"prepack": "npm run build"');
 });

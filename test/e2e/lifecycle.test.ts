@@ -19,7 +19,7 @@ const NO_PLATFORM = {
 };
 const BOT = 'name: greeter\ndefault: true\nvoice: Nisha\ndialog: { kind: module, file: greeter.js }\n';
 
-it('reads its bots again when it is told, says who has its port, and ends with the npm that started it', async () => {
+it('reloads its bots, names the process that has its port, and ends with the npm that started it', async () => {
   await using folder = await temporaryFolder();
   const dataDir = join(folder.path, 'data');
   const bots = join(folder.path, 'bots');

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared[Symbol.asyncDispose]());
 
-it.concurrent('tells the caller and hangs up when the platform dies, keeps what was recorded, and refuses the next caller', async () => {
+it.concurrent('apologises and hangs up when the platform dies, keeps the recording, and refuses the next caller', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);
@@ -50,7 +50,7 @@ it.concurrent('tells the caller and hangs up when the platform dies, keeps what 
   expect(bench.gateway.calls.active).toBe(0);
 });
 
-it.concurrent('says when all lines are busy, and does not wait for calls that never attached when it stops', async () => {
+it.concurrent('says that all lines are busy, and stops without waiting for calls that never attached', async () => {
   await using bench = await startGatewayBench({ env: { OFFHOOK_CALL__MAXIMUM: '1' } });
   const call = await bench.dial();
   const refused = await bench.dial().catch((error: unknown) => error);
@@ -70,7 +70,7 @@ it.concurrent('says when all lines are busy, and does not wait for calls that ne
   expect(bench.gateway.calls.active).toBe(0);
 });
 
-it.concurrent('goes on after malformed frames, wrong order and noise on the wire', async () => {
+it.concurrent('continues after malformed, misordered and unknown messages', async () => {
   const call = await shared.dial();
   const session = shared.sessionOf(call);
   for (const junk of [
@@ -88,7 +88,7 @@ it.concurrent('goes on after malformed frames, wrong order and noise on the wire
   expect(record.endReason).toBe('said-charlie');
 });
 
-it.concurrent('ends a call whose stop never comes, when the socket dies without a word', async () => {
+it.concurrent('ends a call whose socket dies without a stop message', async () => {
   const call = await shared.dial();
   const session = shared.sessionOf(call);
   await eventually('some audio', () => call.stream.nowMs > 600);
@@ -105,7 +105,7 @@ it.concurrent('ends a call that was answered and never attached', async () => {
   expect(record).toMatchObject({ endReason: expect.stringContaining('no media within'), turns: [], attachments: [] });
 });
 
-it.concurrent('gives a stream that is replayed, forged or in another codec no part in the live call', async () => {
+it.concurrent('refuses a replayed, forged or wrongly encoded stream, and keeps the live call', async () => {
   const carrier = new RawCarrier({ url: shared.gateway.url, authToken: shared.authToken });
   const url = (await carrier.answer())!;
   const socket = await carrier.open(url);
@@ -127,7 +127,7 @@ it.concurrent('gives a stream that is replayed, forged or in another codec no pa
   expect(record).toMatchObject({ endReason: 'caller-hangup', attachments: [{ streamId: carrier.streamSid }] });
 });
 
-it.concurrent('ends a call whose only way back is a stream in another codec', async () => {
+it.concurrent('ends a call that reconnects with another codec only', async () => {
   const carrier = new RawCarrier({ url: shared.gateway.url, authToken: shared.authToken });
   const socket = await carrier.connect();
   socket.send(carrier.start());

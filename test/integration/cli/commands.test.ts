@@ -15,7 +15,7 @@ it('reports every problem of the configuration at once, with the nearest known k
   expect(finished.stdout).toContain('http.port');
 });
 
-it.each(['start', 'worker'])('runs no %s with what the check of the configuration refuses: exit code 2', async (command) => {
+it.each(['start', 'worker'])('exits %s with 2 on a configuration that the check refuses', async (command) => {
   const env = { OFFHOOK_MASTER_KEY: 'too-short', REDIS_URL: 'nowhere' };
   const [checked, started] = await Promise.all([runCommand(['config', 'check'], env), runCommand([command], env)]);
   expect(checked.stdout).toMatch(/master key is 32 bytes[^]*REDIS_URL is no redis:/u);
@@ -32,12 +32,12 @@ it('explains where a setting comes from, and never shows a secret', async () => 
   expect(finished.stdout + finished.stderr).not.toContain('do-not-show');
 });
 
-it('says what is wrong with a command, with exit code 2', async () => {
+it('exits with 2 on a wrong command', async () => {
   expect((await runCommand(['call'])).code).toBe(2);
   expect((await runCommand(['dance'])).code).toBe(2);
 });
 
-it('says that nobody answers when no gateway runs', async () => {
+it('says that no gateway answers when none runs', async () => {
   // A port that is nobody's.
   const url = 'http://127.0.0.1:2';
   const finished = await runCommand(['call', '--url', url, '--say', 'yes', '--json'], { OFFHOOK_TWILIO_AUTH_TOKEN: 'token' });
@@ -46,7 +46,7 @@ it('says that nobody answers when no gateway runs', async () => {
   expect(lastJson(finished)).toMatchObject({ ok: false, error });
 });
 
-it('says that no gateway was started where a call has nothing to sign with', async () => {
+it('says that no gateway was started when a call has no secret to sign with', async () => {
   const finished = await runCommand(['call', '--say', 'yes'], { OFFHOOK_DATA_DIR: '/nowhere', OFFHOOK_TWILIO_AUTH_TOKEN: '' });
   expect(finished.code).toBe(1);
   expect(finished.stderr).toContain('no gateway was started yet with the data folder /nowhere; start one with npm start');

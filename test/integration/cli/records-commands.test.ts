@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../support/databases.ts';
 import { lastJson, runCommand } from '../../support/command.ts';
 
-it('erases nothing where no call has the id, and says so with its exit code', async () => {
+it('exits with 1 when the call to erase does not exist, and with 2 for an empty id', async () => {
   await using folder = await temporaryFolder();
   const env = { OFFHOOK_DATA_DIR: folder.path };
   const unset = await runCommand(['erase', '--call', ''], env);
@@ -13,14 +13,14 @@ it('erases nothing where no call has the id, and says so with its exit code', as
   expect([unknown.code, lastJson(unknown)]).toEqual([1, { erased: [], held: [], live: [], missing: ['foo'] }]);
 });
 
-it('gives each of several commands at once its answer, one after the other', async () => {
+it('answers several commands on one store', async () => {
   await using folder = await temporaryFolder();
   const env = { OFFHOOK_DATA_DIR: folder.path };
   const all = await Promise.all([1, 2, 3].map(() => runCommand(['hold', 'list', '--json'], env)));
   for (const finished of all) expect([finished.code, lastJson(finished)]).toEqual([0, { ok: true, held: [] }]);
 });
 
-it('says in one line what is wrong with the keys of the API', async () => {
+it('names a broken API key file in one line', async () => {
   await using folder = await temporaryFolder();
   await writeFile(join(folder.path, 'api-keys.json'), '{');
   const finished = await runCommand(['api-keys', 'list'], { OFFHOOK_DATA_DIR: folder.path });

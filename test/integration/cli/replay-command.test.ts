@@ -7,7 +7,7 @@ import { writeFixture } from '../../../src/replay/fixture-file.ts';
 import { keptCall } from '../../unit/replay/kept-calls.ts';
 import { lastJson, runCommand } from '../../support/command.ts';
 
-it('runs a kept call again, and says where other settings would have decided otherwise', async () => {
+it('replays a kept call, and says where other settings decide differently', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-replay-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const call = await writeFixture(folder, 'interrupted', await keptCall('interrupted'));

@@ -19,7 +19,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('speaks a text into a file, and writes what it hears in it as text and subtitles', async () => {
+it('speaks a text into a file, and transcribes that file to text and subtitles', async () => {
   const text = 'what are your opening hours';
   const saying = ['say', text, '--voice', 'Nisha', '--language', 'en', '-o', at('a.wav'), '--json'];
   const said = await runCommand(saying, { ...env, ...platform.env });
@@ -35,13 +35,13 @@ it('speaks a text into a file, and writes what it hears in it as text and subtit
   expect(readFileSync(at('a.vtt'), 'utf8')).toMatch(/^WEBVTT\n/u);
 });
 
-it('finds nothing wrong with a fresh installation', async () => {
+it('passes every doctor check on a fresh installation', async () => {
   const finished = await runCommand(['doctor', '--json'], env);
   expect(lastJson(finished)).toMatchObject({ ok: true });
   expect(finished.code).toBe(0);
 });
 
-it('tells a wrong use (2) from a failure (1), as JSON too, and says what to do', async () => {
+it('exits with 2 for wrong use and 1 for a failure, in JSON too, with advice', async () => {
   const unreachable = { ...env, OFFHOOK_API_KEY: 'the-key-itself' };
   const urls = {
     OFFHOOK_AUTH_URL: 'http://127.0.0.1:9',
@@ -62,7 +62,7 @@ it('tells a wrong use (2) from a failure (1), as JSON too, and says what to do',
   expect(failure.stdout + failure.stderr).not.toContain('the-key-itself');
 });
 
-it('sends every parameter of the documents that a transcription takes', async () => {
+it('sends every documented parameter of a transcription', async () => {
   const asked = new Map<string, string>();
   const server = createServer((request, response) => {
     void text(request).then((body) => {

@@ -31,7 +31,7 @@ afterAll(() => bench[Symbol.asyncDispose]());
 
 const say = (word: ToneWord): CallerStep => ({ kind: 'say', text: word, pcm: sayTones([word], 8_000).subarray(1_600) });
 
-it.concurrent('keeps a call over real sockets, sealed as its recording is, so that it decides the same when it is run again', async () => {
+it.concurrent('keeps a sealed fixture of a call over real sockets that replays to the same decisions', async () => {
   const call = await bench.dial({ networkDelayMs: () => Math.random() * 30, toGatewayDelayMs: () => Math.random() * 30 });
   const session = bench.sessionOf(call);
   const word = (text: 'alpha' | 'bravo' | 'charlie'): Int16Array => sayTones([text, text], 8_000).subarray(1_600);
@@ -69,7 +69,7 @@ it.concurrent('keeps a call over real sockets, sealed as its recording is, so th
   }
 });
 
-it.concurrent('talks with a caller whose bot asks for the neural detector, and counts what it was asked', async () => {
+it.concurrent('uses the neural detector where the bot asks for it, and counts its frames', async () => {
   const call = await bench.dial({}, { bot: 'neural' });
   const session = bench.sessionOf(call);
   await new ScriptedCaller(call.stream).run([say('alpha'), say('charlie'), { kind: 'wait-for-end' }]);
@@ -80,7 +80,7 @@ it.concurrent('talks with a caller whose bot asks for the neural detector, and c
   expect(Number(/^offhook_neural_frames_total\{result="judged"\} (\d+)$/mu.exec(metrics)?.[1])).toBeGreaterThan(20);
 });
 
-it.concurrent('greets with the platform’s default voice where the bot’s is misspelt, and the call goes on', async () => {
+it.concurrent('greets with the platform’s default voice where the bot’s is misspelt, and continues the call', async () => {
   const call = await bench.dial({}, { bot: 'misspelt' });
   const { id } = bench.sessionOf(call);
   await eventually('the greeting', () =>
@@ -90,7 +90,7 @@ it.concurrent('greets with the platform’s default voice where the bot’s is m
   await call.hangUp();
 });
 
-it.concurrent('plays the room of the bot, a sound of it, and words in place of one that may not be fetched', async () => {
+it.concurrent('plays the bot’s room tone and sound file, and speaks the text of a sound it may not fetch', async () => {
   const call = await bench.dial({}, { bot: 'office' });
   const session = bench.sessionOf(call);
   await new ScriptedCaller(call.stream).run([{ kind: 'press', digits: '3' }, say('charlie'), { kind: 'wait-for-end' }]);

@@ -29,7 +29,7 @@ async function dial(): Promise<SimulatedCall> {
   return call;
 }
 
-it.concurrent('presses keys at the other end, and goes on with the same call on another stream', async () => {
+it.concurrent('sends keys to the carrier, and continues the same call on another stream', async () => {
   const call = await dial();
   const session = bench.sessionOf(call);
   await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '5' }]);
@@ -65,7 +65,7 @@ it.concurrent('keeps its call when a voice webhook is replayed, and follows the 
   expect((await session.ended).attachments).toHaveLength(3);
 });
 
-it.concurrent('connects the caller to somebody else', async () => {
+it.concurrent('transfers the caller to another number', async () => {
   const call = await dial();
   const session = bench.sessionOf(call);
   await new ScriptedCaller(call.stream, 15_000).run([{ kind: 'press', digits: '6' }]);

@@ -32,7 +32,7 @@ class PhraseRecogniser extends ToneRecogniser {
 
 const say = (word: ToneWord): CallerStep => ({ kind: 'say', text: word, pcm: sayTones([word], 8_000).subarray(1_600) });
 
-it('books at the clinic’s server by a call of the shipped bot, and shows the booking in the API', async () => {
+it('books an appointment at the clinic’s server in a call, and shows it in the API', async () => {
   const calendar = new Calendar();
   await using server = await startClinicServer(calendar, SECRET);
   const env = { CLINIC_SERVER_URL: server.url, CLINIC_SERVER_SECRET: SECRET };

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 // Calls take their time in silence and speech: they share it, and the gateway, as callers do.
 describe.concurrent.each(profiles)('against the %s platform', (profile) => {
-  it('holds a conversation, is interrupted, survives a cough, takes a key, and keeps all of it', async () => {
+  it('holds a conversation with an interruption, a cough and a key, and records all of it', async () => {
     const bench = benchOf(profile);
     const call = await bench.dial();
     const session = bench.sessionOf(call);
@@ -78,7 +78,7 @@ describe.concurrent.each(profiles)('against the %s platform', (profile) => {
   });
 });
 
-it.concurrent('plays three calls at once as it plays one', async () => {
+it.concurrent('plays three concurrent calls in full', async () => {
   const bench = benchOf('plain');
   const calls = await Promise.all([bench.dial(), bench.dial(), bench.dial()]);
   const sessions = calls.map((call) => bench.sessionOf(call));
@@ -93,7 +93,7 @@ it.concurrent('plays three calls at once as it plays one', async () => {
   }
 });
 
-it.concurrent('keeps one call when the carrier reconnects in the middle of a sentence', async () => {
+it.concurrent('continues the call when the carrier reconnects in the middle of a sentence', async () => {
   const bench = benchOf('plain');
   const call = await bench.dial();
   const session = bench.sessionOf(call);

@@ -140,7 +140,7 @@ it.concurrent('speaks to the caller, silences the bot and gives it its voice bac
   );
 });
 
-it.concurrent('connects the caller to somebody else', async () => {
+it.concurrent('transfers the caller to another number', async () => {
   const { call, id } = await greeted();
   const { secret } = keyFor(['calls:control']);
   expect((await ask(`/live-calls/${id}/transfer`, secret, { to: '00 wrong' })).status).toBe(400);

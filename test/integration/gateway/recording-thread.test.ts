@@ -22,7 +22,7 @@ afterAll(async () => {
 /** 200 stereo samples of one value. */
 const block = (value: number): Uint8Array<ArrayBuffer> => new Uint8Array(Int16Array.from({ length: 400 }, () => value).buffer);
 
-it('writes the files of many calls, each playable while it grows', async () => {
+it('writes the recordings of many calls, each playable while it grows', async () => {
   const files = Array.from({ length: 20 }, (_, call) => ({ call, path: join(folder, `day-${call % 3}`, `${call}.wav`) }));
   const open = files.map(({ path }) => thread.create(path));
   for (let part = 0; part < 3; part += 1) open.forEach((file, call) => file.write(part * 800, block(100 * call + part)));
@@ -35,7 +35,7 @@ it('writes the files of many calls, each playable while it grows', async () => {
   expect(statSync(files[7]!.path).mode & 0o777).toBe(0o600);
 });
 
-it('leaves silence where nothing was to be kept, and makes no file of nothing', async () => {
+it('leaves silence for the parts not recorded, and no file for an empty recording', async () => {
   const [late, never] = [thread.create(join(folder, 'late.wav')), thread.create(join(folder, 'never.wav'))];
   late.write(1_600, block(5));
   expect(await Promise.all([late.finish(), never.finish()])).toEqual([true, false]);

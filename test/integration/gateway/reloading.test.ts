@@ -7,7 +7,7 @@ import { startGatewayBench } from './gateway-bench.ts';
 
 const NEW_BOT = 'export async function* respond(turn) { yield turn.input.kind === "start" ? "The new bot." : "New."; }\n';
 
-it('gives new calls the bot as it was edited, a live call the one it began with, and keeps the old one when the edit is bad', async () => {
+it('gives new calls the edited bot, live calls the old one, and keeps the old one after a bad edit', async () => {
   await using bench = await startGatewayBench();
   const folder = join(bench.dataDir, 'bots');
   const { bots } = loadBots(folder);

@@ -20,7 +20,7 @@ afterAll(async () => bench[Symbol.asyncDispose]());
 
 const metrics = async (): Promise<string> => (await fetch(`${bench.gateway.url}/metrics`)).text();
 
-it('refuses exactly the excess at one and a half times the limit, politely, and those who were admitted do not notice', async () => {
+it('refuses the calls above its limit politely, without disturbing the admitted ones', async () => {
   const calls: SimulatedCall[] = [];
   for (let call = 0; call < LIMIT; call += 1) calls.push(await bench.dial());
   await eventually('the greetings', () =>
@@ -53,7 +53,7 @@ it('refuses exactly the excess at one and a half times the limit, politely, and 
   }
 });
 
-it('refuses calls while the event loop is late, says so to whoever spreads them, and takes them again after', async () => {
+it('refuses calls while the event loop is late, reports it as not ready, and accepts calls afterwards', async () => {
   await eventually('the ends of the calls before', () => bench.gateway.calls.active === 0);
   const status = async (): Promise<number> => (await fetch(`${bench.gateway.url}/readyz`)).status;
   await eventually('readiness', async () => (await status()) === 200);

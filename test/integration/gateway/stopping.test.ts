@@ -6,7 +6,7 @@ import { startGatewayBench } from './gateway-bench.ts';
 
 const { shutdown } = defaultPhrases('en');
 
-it.concurrent('takes no call while it says goodbye to the others, as what it is, and says so to whoever spreads them', async () => {
+it.concurrent('refuses calls during shutdown, says goodbye to live ones, and reports itself not ready', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);
@@ -23,7 +23,7 @@ it.concurrent('takes no call while it says goodbye to the others, as what it is,
   await closing;
 });
 
-it.concurrent('lets live calls go on while it is drained, takes no new one, and says that it is draining', async () => {
+it.concurrent('finishes live calls while draining, refuses new ones, and reports that it is draining', async () => {
   await using bench = await startGatewayBench();
   const call = await bench.dial();
   const session = bench.sessionOf(call);

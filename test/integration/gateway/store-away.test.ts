@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { API_KEYS_FILE, ApiKeys } from '../../../src/http/api/api-keys.ts';
 import { startGatewayBench } from './gateway-bench.ts';
 
-it('says that its store is away, answers 503 where it is needed, and takes calls all the same', async () => {
+it('reports that its store is away, answers 503 on the API, and still accepts calls', async () => {
   await using bench = await startGatewayBench();
   const { url, backlog } = bench.gateway;
   const keys = new ApiKeys(join(bench.dataDir, API_KEYS_FILE));

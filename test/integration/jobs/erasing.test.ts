@@ -86,7 +86,7 @@ describe.each([
   { place: 'a folder, with jobs in the store', isRemote: false, installed: true },
   { place: 'a bucket, with jobs in Redis', isRemote: true, installed: redisProgram !== undefined },
 ])('erasing a number, recordings in $place', ({ isRemote, installed }) => {
-  it.runIf(installed)('leaves it and its words in no store, object, outbox, job or file', async () => {
+  it.runIf(installed)('removes its number and words from store, objects, outbox, jobs and files', async () => {
     await using folder = await temporaryFolder();
     await using s3 = await startS3();
     await using redis = isRemote ? await startRedis(redisProgram!) : undefined;

@@ -10,7 +10,7 @@ import { openRecords } from '../../../src/gateway/records.ts';
 import { callRecordOf } from '../../support/call-records.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 
-it('holds calls by id and by number against erasing, lets go of them, and keeps who did it', async () => {
+it('holds calls by id and by number against erasing, lifts holds, and logs who did it', async () => {
   await using folder = await temporaryFolder();
   const config = loadConfig({ env: { OFFHOOK_DATA_DIR: folder.path }, files: [] });
   const records = await openRecords({ config, clock: systemClock, logger: silentLogger });

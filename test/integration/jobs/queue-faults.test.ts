@@ -15,7 +15,7 @@ const redisProgram = requireTool('redis-server');
 
 // Most of it is waiting, for processes to start and for locks to run out.
 describe.concurrent('the job queue', () => {
-  it('gives the job of a worker that was killed in the middle of it to another', async () => {
+  it('gives the job of a killed worker to another worker', async () => {
     await using folder = await temporaryFolder();
     await using database = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
     await using queue = openQueue({ redisUrl: undefined, database, clock: systemClock, onProblem, stalledMs: 300 });
@@ -33,7 +33,7 @@ describe.concurrent('the job queue', () => {
   }, 90_000);
 
   it.runIf(redisProgram !== undefined)(
-    'refuses while Redis is away, goes on by itself when it is back, and closes without it',
+    'refuses jobs while Redis is away, recovers by itself, and closes without it',
     async () => {
       await using folder = await temporaryFolder();
       await using database = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });

@@ -8,7 +8,7 @@ import { until } from '../../support/processes.ts';
 
 const PAUSE_MS = 1_000;
 
-it('asks a store that is away for jobs once a second, and not as fast as it can', async () => {
+it('polls an unavailable store for jobs once a second', async () => {
   await using folder = await temporaryFolder();
   const database = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem: () => {} });
   const clock = new ManualClock();

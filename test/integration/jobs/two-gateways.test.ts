@@ -15,7 +15,7 @@ import { nodeArguments } from '../../support/program.ts';
 
 const otherGateway = fileURLToPath(new URL('../../support/live-call-child.ts', import.meta.url));
 
-it('leaves the calls of another gateway on the same folder alone, and ends them when that one is killed', async () => {
+it("leaves another gateway's live calls alone, and ends them once it is killed", async () => {
   await using folder = await temporaryFolder();
   const other = run(process.execPath, [...(await nodeArguments(otherGateway)), folder.path]);
   try {

@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/store/database.ts';
 import { DURABLE_START, DurableFiles } from '../../../src/store/embedded/durable-files.ts';
 import { onProblem, temporaryFolder } from '../../support/databases.ts';
 
-it('has every commit on disk before it is answered, and folders whose files changed at a checkpoint', async () => {
+it('flushes every commit to disk before it answers, and changed folders at a checkpoint', async () => {
   await using folder = await temporaryFolder();
   const database = await openDatabase({ url: undefined, dataDir: folder.path, clock: systemClock, onProblem });
   const { rows } = await database.pool.query(`SELECT current_setting('fsync') AS on, current_setting('wal_sync_method') AS how`);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-it('starts another engine after one has died, with everything that was committed', async () => {
+it('restarts a dead engine with every committed row', async () => {
   const problems: Error[] = [];
   await using host = await EngineHost.start(join(folder.path, 'store'), systemClock, (error) => problems.push(error));
   await host.exec(queryMessage(`CREATE TABLE public.kept AS SELECT 'yes' AS answer`));
@@ -34,7 +34,7 @@ it('starts another engine after one has died, with everything that was committed
   await storeOn(again).calls.upsert(callRecordOf());
 });
 
-it('ends an engine that never answers, and starts another', async () => {
+it('replaces an engine that never answers', async () => {
   const clock = new ManualClock();
   const problems: Error[] = [];
   await using host = await EngineHost.start(join(folder.path, 'store'), clock, (error) => problems.push(error));
@@ -47,7 +47,7 @@ it('ends an engine that never answers, and starts another', async () => {
   expect(problems).toHaveLength(1);
 });
 
-it('tries to start an engine less and less often where that fails', async () => {
+it('backs off between failing engine starts', async () => {
   const clock = new ManualClock();
   const tries: Error[] = [];
   const store = join(folder.path, 'store');

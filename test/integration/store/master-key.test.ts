@@ -33,7 +33,7 @@ describe('a store that was sealed under a master key', () => {
   });
   afterEach(() => folder[Symbol.asyncDispose]());
 
-  it('does not open without it, or with another one, says which one is meant, and makes none', async () => {
+  it('does not open with a missing or different key, names the key it needs, and creates none', async () => {
     expect(await doctor().run(new AbortController().signal)).toEqual({ ok: true, detail: 'there is no store yet' });
     await (await open()).close();
     const path = join(folder.path, 'master-key');
@@ -50,7 +50,7 @@ describe('a store that was sealed under a master key', () => {
     await (await open()).close();
   });
 
-  it('opens with a new one before the old one, and then with the new one alone; of calls that this cannot read the doctor tells', async () => {
+  it('opens with the new key before the old one, then with the new one alone; the doctor names calls it cannot read', async () => {
     const database = await open();
     await storeOn(database).calls.upsert(callRecordOf({ id: 'call_old' }));
     await database.close();
@@ -64,7 +64,7 @@ describe('a store that was sealed under a master key', () => {
     });
   });
 
-  it('rejects no ended call while another process has sealed it under another one, and takes it with the right one', async () => {
+  it('keeps an ended call in the outbox while another key seals the store, and stores it with the right key', async () => {
     await (await open()).close();
     const right = await open();
     // As a process with a wrong key that started on an empty database before this one did.

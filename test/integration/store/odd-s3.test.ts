@@ -51,7 +51,7 @@ describe('a bucket that recordings are read from', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it.each(['head', 'list', 'object'] as const)('is given up when the %s of an answer stands still', async (what) => {
+  it.each(['head', 'list', 'object'] as const)('gives up when the %s of an answer stalls', async (what) => {
     let asked = false;
     const url = await serving((_request, response) => {
       asked = true;
@@ -78,7 +78,7 @@ describe('a bucket that recordings are read from', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('lets a slow object go on for as long as pieces of it come', async () => {
+  it('reads a slow object for as long as data arrives', async () => {
     let answer: ServerResponse | undefined;
     const url = await serving((_request, response) => (answer = response));
     const clock = new ManualClock();
@@ -129,13 +129,13 @@ describe('a bucket that recordings are kept in', () => {
     return s3Objects({ endpoint, bucket: 'calls', region: 'eu', prefix: '', accessKeyId, secretAccessKey }, clock);
   };
 
-  it.each([200, 206, 503])('fills no memory with an endless answer of status %i', async (status) => {
+  it.each([200, 206, 503])('bounds the memory of an endless answer with status %i', async (status) => {
     const url = await serving((_request, response) => pour(response.writeHead(status)));
     const read = objectsOn(url, new ManualClock()).read('a', 0, 100, signal)[Symbol.asyncIterator]();
     await expect(read.next()).rejects.toMatchObject({ code: 'OFFHOOK_OBJECT_STORE' });
   });
 
-  it('is given up when its answer stands still in the middle', async () => {
+  it('gives up when its answer stalls in the middle', async () => {
     let asked = false;
     const url = await serving((_request, response) => {
       asked = true;
@@ -150,7 +150,7 @@ describe('a bucket that recordings are kept in', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is refused when it does not say how long an object is', async () => {
+  it("refuses an answer without the object's length", async () => {
     const url = await serving((_request, response) => response.writeHead(200, { 'transfer-encoding': 'chunked' }).end());
     await expect(objectsOn(url, new ManualClock()).size('a', signal)).rejects.toThrow('how long');
   });

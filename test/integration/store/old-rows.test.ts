@@ -18,7 +18,7 @@ describe.runIf(program !== undefined)('a database of the first schema', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('loses nothing and keeps nothing in plain text when it is opened', async () => {
+  it('keeps every row and seals its words when it is opened', async () => {
     const old = new Client({ connectionString: server.url });
     await old.connect();
     const first = await readFile(new URL('../../../migrations/0000_calls.sql', import.meta.url), 'utf8');

@@ -45,7 +45,7 @@ afterAll(async () => {
 
 // Most of it is waiting, for processes to start.
 describe.concurrent('the embedded store between processes', () => {
-  it('serves others through its socket, survives kill -9 of its owner, and is taken over with nothing lost', async () => {
+  it('serves peers through its socket, and keeps every row through kill -9 of its owner', async () => {
     await using folder = await temporaryFolder();
     const first = await startChild(folder.path, 'owner-');
     const peers: Running[] = [];
@@ -79,7 +79,7 @@ describe.concurrent('the embedded store between processes', () => {
     }
   }, 90_000);
 
-  it('is taken over by one of those that joined when its owner is killed, and the others join that one', async () => {
+  it('is taken over by one peer when its owner is killed, and the other peers join it', async () => {
     await using folder = await temporaryFolder();
     const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
     const first = await startChild(folder.path, 'owner-');
@@ -119,7 +119,7 @@ describe.concurrent('the embedded store between processes', () => {
     }
   }, 120_000);
 
-  it('has one owner among many that start at once; the rest join', async () => {
+  it('has one owner among several processes that start at once', async () => {
     await using folder = await temporaryFolder();
     const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
     const databases = await Promise.all(Array.from({ length: 4 }, () => openDatabase(options)));
@@ -134,7 +134,7 @@ describe.concurrent('the embedded store between processes', () => {
     }
   });
 
-  it('waits for the end of a process that soon ends, and joins none such', async () => {
+  it('waits for a short command to end in place of joining it', async () => {
     await using folder = await temporaryFolder();
     const options = { url: undefined, dataDir: folder.path, clock: systemClock, onProblem };
     const command = await openDatabase({ ...options, lasting: false });
@@ -148,7 +148,7 @@ describe.concurrent('the embedded store between processes', () => {
     expect((await storeOn(another).calls.search('default', { limit: 9 })).calls).toHaveLength(1);
   });
 
-  it('says who has the store when that one does not let go of it, in a process that has nothing else to do', async () => {
+  it('names the process that holds the store when it is not released in time', async () => {
     await using folder = await temporaryFolder();
     const attempt = await FolderLock.acquire(join(folder.path, 'store.lock'), systemClock, {
       socketDir: join(folder.path, 'nowhere'),
@@ -165,7 +165,7 @@ describe.concurrent('the embedded store between processes', () => {
     }
   });
 
-  it('rolls a transaction back whose client went away, and lets the others go on', async () => {
+  it('rolls back the transaction of a client that disconnected', async () => {
     const store = storeOn(owner);
     await store.calls.upsert(callRecordOf());
     const client = new Client({ host: socketDirOf(shared.path), port: 5432, user: 'postgres' });
@@ -178,7 +178,7 @@ describe.concurrent('the embedded store between processes', () => {
     expect((await waiting)?.language).toBe('en');
   });
 
-  it('tells those that listen, on each side of the socket, and only on their channel', async () => {
+  it('delivers notifications to listeners of their channel on both sides of the socket', async () => {
     await using peer = await openDatabase({ url: undefined, dataDir: shared.path, clock: systemClock, onProblem });
     const heard: string[] = [];
     const clients = await Promise.all([owner.pool.connect(), peer.pool.connect(), peer.pool.connect()]);
@@ -204,7 +204,7 @@ describe.concurrent('the embedded store between processes', () => {
 describe('the lock of the embedded store', () => {
   const deadOwner = { pid: 2 ** 22 + 1, startTicks: '1', bootId: 'x', pidNamespace: 'x' };
 
-  it('is held by one of many that find a dead owner at once', async () => {
+  it('is taken by one of several processes that find a dead owner at once', async () => {
     await using folder = await temporaryFolder();
     const first = await FolderLock.acquire(folder.path, systemClock);
     if (first.state !== 'held') throw new Error('a new folder is free');
@@ -218,7 +218,7 @@ describe('the lock of the embedded store', () => {
     expect((await readdir(folder.path)).filter((name) => /^\d+$/.test(name))).toEqual(['11']);
   });
 
-  it('is not taken from an owner that cannot be looked at, until it has been silent', async () => {
+  it('is taken from an owner in another container only after it has been silent', async () => {
     await using folder = await temporaryFolder();
     await mkdir(folder.path, { recursive: true });
     await writeFile(join(folder.path, '7'), JSON.stringify({ owner: deadOwner, released: false, socketDir: '/there' }));

@@ -45,7 +45,7 @@ async function startWay(port: number): Promise<AsyncDisposable & { readonly port
 }
 
 it.runIf(program !== undefined)(
-  'gives up connections to a server that is gone without a word, and goes on with new ones',
+  'drops connections to a server that vanished, and opens new ones',
   async () => {
     await using server = await startPostgres(program ?? '');
     await using way = await startWay(Number(new URL(server.url).port));
