@@ -18,7 +18,7 @@ export interface SweepParts {
 
 /** Asked for at once; the rest at the next sweep. */
 const BATCH = 500;
-/** Of compressions no more than these wait at once: they share a queue with analyses, which have less time. */
+/** Compressions queued at once: they share a queue with analyses, which are more urgent. */
 const COMPRESSIONS = 50;
 const HOUR_MS = 3_600_000;
 
@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
 export async function sweep({ store, queue, dispatcher, clock, settledMs = 60_000 }: SweepParts): Promise<void> {
   const settledAtMs = clock.wallMs() - settledMs;
   const awaiting = await store.calls.awaitingAnalysis({ endedBeforeMs: settledAtMs, limit: BATCH });
-  // A job whose workers were killed too often fails without having said so to the store; asked for again, it stays what it is.
+  // A job whose workers were killed too often fails without a word to the store, and enqueueing it again changes nothing.
   const failed = awaiting.length === 0 ? [] : await queue.failed(POST_CALL, { limit: BATCH });
   const failedIds = new Set(failed.map(({ id }) => id));
   for (const { tenantId, callId } of awaiting) {

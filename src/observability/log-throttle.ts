@@ -1,7 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Logger } from './logger.ts';
 
-/** The same problem is told of again after so long. */
+/** The same problem is logged again after this time. */
 const EVERY_MS = 10_000;
 /** Different problems that are known at once; messages may hold addresses and numbers. */
 const MOST = 100;

@@ -56,13 +56,13 @@ export interface Database extends AsyncDisposable {
 /** Retention and the search of many calls take seconds. */
 const SILENCE_MS = 60_000;
 const END_MS = 5_000;
-/** Whose calls there are as long as nobody names another tenant. */
+/** The tenant of all calls that name no other. */
 const DEFAULT_TENANT = 'default';
 
 /**
  * Opens the database and brings its tables up to date.
  * @throws StoreKeyError when a master key is not one
- * @throws MasterKeyError when the store is sealed under another one, or there is none any more
+ * @throws MasterKeyError when the store is sealed under another one, or the key was lost
  * @throws StoreBusyError when another process owns the embedded store and `whenBusy` is `stop`, or it cannot be reached in time
  * @throws StoreUnavailableError when the server or the data directory cannot be opened
  */
@@ -70,7 +70,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { masterKeys: given = [], dataDir } = options;
   const readKeys = (): MasterKeys | undefined =>
     masterKeysOf(dataDir, () => (given.length > 0 ? given : [readMasterKey(dataDir)]));
-  // First, so that one that is none is told of while nothing is open.
+  // First, so that a malformed key is reported while nothing is open.
   let there = readKeys();
   const parts =
     options.url === undefined

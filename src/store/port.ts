@@ -133,7 +133,7 @@ export interface RecordingRepository {
     was: Pick<KeptRecording, 'object' | 'format'>,
     is: { readonly object: string | undefined; readonly format: CompressedFormat },
   ): Promise<boolean>;
-  /** Nothing is to be done with it any more. */
+  /** It will not be compressed. */
   settled(tenantId: string, callId: string): Promise<void>;
   /** Ended calls of all tenants whose recording is to be compressed, is not held, and was analysed; oldest end first. */
   toCompress(options: {
@@ -190,7 +190,7 @@ export interface AnalysisRepository {
   ): Promise<AnalysisPage>;
 }
 
-/** Where the files of a call were, for whoever has to remove them. */
+/** Where the files of a call were, for their removal. */
 export interface ErasedCall extends CallRef {
   /** Undefined for a call that is not in the store. */
   readonly startedAtMs: number | undefined;
@@ -206,7 +206,7 @@ export interface PrivacyRepository {
    * @returns undefined when it was destroyed
    */
   audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined>;
-  /** Whether the tenant has this call, or had it: what was erased once is known for ever. */
+  /** Whether the tenant has this call, or had it: erased calls stay known. */
   knows(tenantId: string, callId: string): Promise<boolean>;
   /** Calls of the person with this number, erased ones not. */
   callsOf(tenantId: string, number: string): Promise<readonly string[]>;
@@ -290,12 +290,12 @@ export interface WebhookRepository {
       readonly state?: WebhookDelivery['state'] | undefined;
     },
   ): Promise<WebhookPage>;
-  /** Of all tenants, those that are still to be delivered and that nobody touched since; oldest first. */
+  /** Of all tenants: undelivered and untouched since then, oldest first. */
   pending(options: { readonly untouchedSinceMs: number; readonly limit: number }): Promise<readonly DeliveryRef[]>;
 }
 
 /**
- * Where calls and what came of them are kept. Every method can throw StoreUnavailableError (retryable): nothing was
+ * The store of calls, analyses, submissions and deliveries. Every method can throw StoreUnavailableError (retryable): nothing was
  * written then, or everything was.
  */
 export interface Store extends AsyncDisposable {
@@ -319,7 +319,7 @@ export interface KeptAnswer {
 
 /** What became of a request under an idempotency key. */
 export type KeyClaim =
-  /** Nobody has it: serve the request, then `keep` or `release`. */
+  /** The key is free: serve the request, then `keep` or `release`. */
   | { readonly kind: 'ours' }
   /** The same request was answered. */
   | { readonly kind: 'answered'; readonly kept: KeptAnswer }
@@ -333,7 +333,7 @@ export interface IdempotencyRepository {
    * @param request.callId the call it is about: erasing that forgets the key
    * @param request.fingerprint the same for the same request
    * @param request.forgetBeforeMs keys that are older count no more
-   * @param request.abandonedBeforeMs a request from before that without an answer is served by nobody
+   * @param request.abandonedBeforeMs an unanswered request from before that has been abandoned
    */
   claim(
     tenantId: string,

@@ -60,7 +60,7 @@ export const timelineEvent = z.looseObject({ atMs: z.number(), type: z.string() 
 /** Carrier of a recording that came from elsewhere: no call of ours, analysed when its importer says so. */
 export const IMPORTED = 'import';
 
-/** Everything that is kept of one call. */
+/** The stored record of one call. */
 export const callRecord = z.object({
   id,
   tenantId: id,

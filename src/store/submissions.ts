@@ -126,11 +126,11 @@ export interface SubmissionRepository {
   /** Of all tenants: uploads of recordings that are done, which should be there no more. */
   uploadsLeft(limit: number): Promise<readonly (SubmissionItemRef & { readonly object: string })[]>;
   /**
-   * Destroys its keys, its documents and what was said of it. Its uploads should be gone before: nobody knows of them after.
+   * Destroys its keys, its documents and what was said of it. Remove its uploads before: no row names them afterwards.
    * @returns those that were still named; undefined when there is no such submission
    */
   remove(ref: SubmissionRef): Promise<readonly string[] | undefined>;
-  /** Of all tenants: ended and nobody told yet, oldest end first. */
+  /** Of all tenants: ended and not yet announced, oldest end first. */
   unannounced(limit: number): Promise<readonly Submission[]>;
   announced(ref: SubmissionRef, atMs: number): Promise<void>;
   /** Of all tenants: to be done and not touched since, each submission once. */

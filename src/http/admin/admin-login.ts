@@ -49,7 +49,7 @@ export class AdminLogin {
     return challenge(request, reply);
   }
 
-  /** @param host what the browser was told to go to; who lies about it endangers nobody else's password */
+  /** @param host the address that the browser opened; a client that forges it endangers only its own password */
   #isSafe(host = ''): boolean {
     const { publicUrl } = this.#parts;
     if (!URL.canParse(`https://${host}`)) return false;

@@ -11,7 +11,7 @@ export interface BoardParts extends AdminLoginParts {
 }
 
 const PATH = '/admin/queues';
-/** BullMQ waits for a lost server for ever; whoever looks should not. */
+/** BullMQ waits for a lost server without end; the dashboard does not. */
 const ANSWER_WITHIN_MS = 10_000;
 
 /** The page is a script of its own that asks this address alone; styles stand in its elements. */

@@ -78,7 +78,7 @@ export function analysisRoutes(app: ApiApp, { store, queue, profiles }: ApiDeps)
   );
 }
 
-/** @throws RequestRefused with the names there are, for an analysis profile that is none of them */
+/** @throws RequestRefused that lists the profiles, for an unknown one */
 export function requireKnownProfile(profiles: ApiDeps['profiles'], name: string): void {
   if (!profiles.names.includes(name))
     throw new RequestRefused(400, `There is no analysis profile ${name}; there are ${profiles.names.join(', ')}.`);

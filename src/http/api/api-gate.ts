@@ -8,7 +8,7 @@ import { JwtBearers } from './jwt-bearers.ts';
 
 interface ApiGateParts {
   readonly keys: ApiKeys;
-  /** Tokens are believed too, where there is somebody who signs them. */
+  /** Verifies tokens, where an issuer is configured. */
   readonly tokens?: Pick<JwtBearers, 'verify'> | undefined;
   readonly clock: Clock;
 }
@@ -34,7 +34,7 @@ export class ApiGate {
     const found = bearer === undefined ? undefined : await this.#find(bearer, guess);
     const refused = found !== undefined && 'refused' in found ? found.refused : undefined;
     const key = found !== undefined && 'scopes' in found ? found : undefined;
-    // Guessing is limited too, by address; who has a key or a token is asked about nobody else's guesses.
+    // Guessing is limited by address; a valid key or token is not slowed by guesses of others at its address.
     const waitS = found !== undefined && 'waitS' in found ? found.waitS : this.#limit.take(key?.id ?? guess);
     if (key !== undefined && waitS === 0 && key.scopes.includes(scope)) {
       request.principal = key;

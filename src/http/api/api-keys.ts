@@ -94,7 +94,7 @@ export class ApiKeys {
     return isKnown;
   }
 
-  /** Reads, changes and writes while nobody else does. @param change gives undefined where all is as it should be */
+  /** Reads, changes and writes under a lock. @param change returns undefined where nothing changes */
   #change(change: (keys: readonly ApiKey[]) => readonly ApiKey[] | undefined): void {
     orRefused(`${this.#path} cannot be changed`, () => {
       mkdirSync(dirname(this.#path), { recursive: true });

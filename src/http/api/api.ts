@@ -37,7 +37,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     const { success, data: value, error } = schema.safeParse(data);
     return success ? { value } : { error: new RequestRefused(400, z.prettifyError(error)) };
   });
-  // Types check answers; what an older version stored is told as it stands.
+  // Types check answers; data of older versions passes as it is.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   app.addContentTypeParser('application/json', { parseAs: 'string', bodyLimit: BODY_BYTES }, (_request, body, done) => {
     try {
@@ -47,7 +47,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     }
   });
   app.setErrorHandler((error) => {
-    // A cursor that is none of ours is the client's mistake.
+    // A malformed cursor is the client's mistake.
     if (error instanceof OffhookError && error.code === 'OFFHOOK_STORE_RECORD') throw new RequestRefused(400, error.message);
     throw error;
   });
@@ -61,7 +61,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     },
     { prefix: '/api' },
   );
-  // Anybody may ask for these: each is made once, when it is asked for first.
+  // Public: each is made once, at the first request.
   let document: string | undefined;
   app.get('/api/openapi.json', (_request, reply) =>
     reply.type('application/json; charset=utf-8').send((document ??= JSON.stringify(app.swagger()))),

@@ -7,7 +7,7 @@ import { callTurn, timelineEvent } from '../../store/record.ts';
 
 const wallTime = z.iso.datetime();
 
-/** What is told of any call, whether it is over or not. */
+/** Facts of any call, live or ended. */
 export const anyCallView = z.object({
   id: z.string(),
   bot: z.string(),

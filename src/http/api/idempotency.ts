@@ -11,7 +11,7 @@ const ABANDONED_MS = 900_000;
 const MOST_CHARACTERS = 100;
 
 export interface KeyedRequest {
-  /** Whose key it is: the same text of somebody else is another key. */
+  /** Who sent the key: the same text from another client is another key. */
   readonly by: Principal;
   /** The header `Idempotency-Key`. */
   readonly key: string | undefined;
@@ -66,7 +66,7 @@ export async function servedOnce(
     await store.idempotency.release(tenantId, key).catch(() => undefined);
     throw error;
   }
-  // It is done, whatever becomes of the answer: with the key still claimed a repeat is told to wait, and nothing is done twice.
+  // The request was served even if its answer cannot be stored: the claimed key makes a repeat wait, so nothing is done twice.
   await store.idempotency.keep(tenantId, key, { ...served, answer: keptOf(served.answer) }).catch(() => undefined);
   return { ...served, isReplay: false };
 }

@@ -23,7 +23,7 @@ export interface JwtBearersOptions {
   readonly cooldownMs?: number;
 }
 
-/** Tokens of somebody else's login, in place of API keys: signed by a key of a JWKS document, for us, by the issuer we trust. */
+/** Tokens of another login, in place of API keys: signed by a key of a JWKS document, for us, by the issuer we trust. */
 export class JwtBearers {
   readonly #options: JwtBearersOptions;
   readonly #keys: JWTVerifyGetKey;
@@ -79,7 +79,7 @@ export class JwtBearers {
   }
 }
 
-/** What the client cannot help is told apart from a token that no key fits. */
+/** Separates an unreachable issuer from a token that no key fits. */
 function orUnavailable(keys: JWTVerifyGetKey): JWTVerifyGetKey {
   return async (header, token) => {
     try {

@@ -99,7 +99,7 @@ function nameOf(order: CallOrder): string {
   return order.type === 'mute' && !order.on ? 'unmute' : order.type;
 }
 
-/** Nobody is kept from ending a call by an audit log that cannot be written; the call's own timeline has it, too. */
+/** A failed audit write does not stop the order; the call's own timeline has it too. */
 async function audited<Done>(live: LiveCallOrders, event: Omit<AuditEvent, 'outcome'>, act: () => Promise<Done>): Promise<Done> {
   const add = (outcome: AuditEvent['outcome']): Promise<void> =>
     live.audit

@@ -9,7 +9,7 @@ export interface Pace {
 
 /** Of the requests of one key. */
 const API_PACE: Pace = { burst: 60, perSecond: 10 };
-/** Names that nobody uses any more are dropped beyond this many. */
+/** Beyond this many names the least recently used is dropped. */
 const MOST_NAMES = 10_000;
 
 /** A token bucket for each name. */

@@ -45,7 +45,7 @@ const form = z.strictObject({
     .optional(),
 });
 
-/** One address, a list of them, or a form with a file: what is wrong is told of the one that is meant. */
+/** One address, a list of them, or a form with a file: errors are those of the alternative that was meant. */
 export const submissionBody = z.union(
   [
     item.extend({ profile: profile.default('default') }),

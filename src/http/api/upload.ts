@@ -44,7 +44,7 @@ const MOST_FIELDS = 20;
 const FIELD_BYTES = 65_536;
 /** Fields, boundaries and part headers beside the file. */
 const FORM_BYTES = 2_097_152;
-/** Uploads that one process takes at once; more are told to come again. */
+/** Concurrent uploads of one process; more get 503. */
 const MOST_AT_ONCE = 8;
 let atOnce = 0;
 

@@ -64,7 +64,7 @@ export async function analyseCall(parts: AnalyseCallParts, subject: PostCallSubj
   // Beside a sealed recording nothing stands in plain.
   const path = call.keeping.recordingObject === undefined ? analysisPath(call, key) : undefined;
   if (path !== undefined) await writeBeside(parts.store, subject, path, `${JSON.stringify(analysis, null, 2)}\n`);
-  // Last: whoever finds the analysis in the store finds the file too.
+  // Last, so that the file exists once the store has the analysis.
   await parts.store.analyses.put({
     tenantId,
     callId,

@@ -19,7 +19,7 @@ const jsonValue: z.ZodType<JsonValue> = z.json();
 
 /**
  * Keeps the record of a call that has ended, before anything else is done with it.
- * @throws OutboxFullError, OutboxWriteError: the record is not kept, and whoever ended the call still holds it
+ * @throws OutboxFullError, OutboxWriteError: the record was not written, and the caller still holds it
  */
 export async function keepEndedCall(
   outbox: Pick<Outbox, 'append'>,
@@ -43,14 +43,14 @@ export async function keepEvent(
 export interface DeliverEndedParts {
   readonly store: Store;
   readonly queue: JobQueue;
-  /** Who hears of calls; nobody when absent. */
+  /** Sends webhooks; none when absent. */
   readonly dispatcher?: WebhookDispatcher | undefined;
   /** Takes over a recording that is to be sealed before the call is analysed; absent where recordings stay plain files. */
   readonly sealLater?: ((record: CallRecord) => Promise<void>) | undefined;
 }
 
 /**
- * Brings ended calls to the store, tells of them, then asks for their analysis; tells of what happened in live ones. Every
+ * Stores ended calls, announces them, then enqueues their analysis; announces events of live calls. Every
  * step may be repeated.
  */
 export function deliverEndedCalls({ store, queue, dispatcher, sealLater }: DeliverEndedParts): Deliver {
@@ -67,7 +67,7 @@ export function deliverEndedCalls({ store, queue, dispatcher, sealLater }: Deliv
     if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
     else await askForAnalysis(queue, record.tenantId, record.id);
   };
-  /** Records alone; with anything else among them the order of what is told could change. */
+  /** Only records: mixed with events, the order of announcements could change. */
   const many = async (entries: readonly OutboxEntry[]): Promise<void> => {
     const records = entries.map(recordOf);
     await store.calls.upsertMany(records);
@@ -98,7 +98,7 @@ export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: 
   await queue.enqueue(POST_CALL, postCallJobId({ tenantId, callId }), { tenantId, callId });
 }
 
-/** What was told while the call went is known already, and what could not be is told now. */
+/** Announces all events of a call again: the store ignores those that it has. */
 async function tellAll(dispatcher: WebhookDispatcher, record: CallRecord): Promise<void> {
   await dispatcher.announce(callStarted(record));
   if (dispatcher.isWanted('turn.completed', record.tenantId)) {

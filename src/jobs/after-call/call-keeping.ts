@@ -20,7 +20,7 @@ export interface Keeping {
   readonly outbox: Pick<Outbox, 'append'>;
   /** Who brings the outbox to the store, perhaps in another process. */
   readonly pump: Pick<OutboxPump, 'wake'> | undefined;
-  /** Who hears of live calls; nobody when absent. */
+  /** Webhooks of live calls; none when absent. */
   readonly dispatcher?: Pick<WebhookDispatcher, 'isWanted'> | undefined;
   /** Whether nothing of what was said stays in plain files after the call. */
   readonly seals?: boolean;
@@ -28,7 +28,7 @@ export interface Keeping {
   readonly formatOf?: ((botName: string) => RecordingFormat) | undefined;
 }
 
-/** How a live call is journalled and told of, and how its end is kept: the outbox first, before anything else. A disk that refuses it is asked again. */
+/** Journals a live call, sends its webhooks, and writes its end to the outbox before anything else. A failed write is retried. */
 export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolder: string, logger: Logger, clock: Clock) {
   const { outbox, pump, seals = false, formatOf } = keeping;
   const events = new LiveCallEvents(keeping, logger);
@@ -89,8 +89,8 @@ async function writeRecordFile(record: CallRecord, recordingsFolder: string): Pr
 }
 
 /**
- * Tells of live calls as their records grow: of their start, and of each turn once another has begun. It never holds a call
- * up, and what it cannot keep is told when the call has ended.
+ * Webhook events of live calls: the start, and each turn once the next one has begun. It never delays a call; an event that
+ * the outbox refuses is announced with the end of the call.
  */
 export class LiveCallEvents {
   readonly #outbox: Pick<Outbox, 'append'>;
@@ -128,7 +128,7 @@ export class LiveCallEvents {
     this.#told.delete(callId);
   }
 
-  /** @param eventOf makes what is told, where a webhook wants it */
+  /** @param eventOf builds the event; called only where a webhook wants it */
   #tell({ tenantId }: NewCallRecord, type: WebhookEvent['type'], eventOf: () => WebhookEvent | undefined): void {
     if (this.#dispatcher?.isWanted(type, tenantId) !== true) return;
     const event = eventOf();

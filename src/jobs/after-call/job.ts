@@ -19,7 +19,7 @@ export function postCallJobId({ tenantId, callId }: PostCallSubject): string {
   return `post-call:${tenantId}:${callId}:${ANALYSIS_VERSION}`;
 }
 
-/** The same for every wish of one day: a call that a legal hold kept from it is asked for again on another. */
+/** One a day: a call that a legal hold protected today is compressed on another day. */
 export function recordingJobId({ tenantId, callId }: PostCallSubject, dayAtMs: number): string {
   return `recording:${tenantId}:${callId}:${Math.floor(dayAtMs / 86_400_000)}`;
 }

@@ -75,7 +75,7 @@ export class OrphanWatch implements AsyncDisposable {
 }
 
 /**
- * Ends the calls that a dead process left open, when it last wrote of them: their record says so, and nothing of them is lost.
+ * Ends the calls of dead processes at their last sign of life, with the end reason `process-died`.
  * A journal that cannot be read, as when another version wrote it, is set aside.
  */
 export async function endOrphans(
@@ -102,7 +102,7 @@ export async function endOrphans(
       logger.warn({ callId }, 'call ended: its process died');
       const { carrier, turns } = rest;
       const ended = { carrier, callId, outcome: outcomeOf(endReason), reason: endReason, durationMs: summary.durationMs };
-      // Whoever ends the calls of others has none of its own, or none yet.
+      // The process that ends the calls of others has no calls of its own, or none yet.
       events.callEnded({ ...ended, turns: turns.length, active: 0 });
     } else {
       await journal.setAside(callId);

@@ -14,7 +14,7 @@ import { analysisEnded } from '../webhooks/webhook-event.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 
 export interface PostCallParts extends AnalyseCallParts {
-  /** Where recordings are when they are not plain files any more; absent where they always are. */
+  /** Reads sealed and compressed recordings; absent where all are plain files. */
   readonly recordings?: Recordings | undefined;
   /** What compresses recordings and restores them; absent where they are always WAV. */
   readonly coder?: Pick<RecordingCoder, 'code'> | undefined;
@@ -23,7 +23,7 @@ export interface PostCallParts extends AnalyseCallParts {
 }
 
 /**
- * The job of the `post-call` queue: analyses one call and tells of it, or of its failure once that is final; or turns its
+ * The job of the `post-call` queue: analyses one call and announces the result, or its final failure; or turns its
  * recording into another format.
  */
 export function postCallJob(parts: PostCallParts): JobHandler {
@@ -37,7 +37,7 @@ export function postCallJob(parts: PostCallParts): JobHandler {
     try {
       await analyseHere(parts, subject, run.signal);
     } catch (error) {
-      // Erased while it was analysed: there is nothing to try again, and nobody to tell.
+      // The call was erased during its analysis: no retry, no announcement.
       if ((await store.calls.get(tenantId, callId))?.keeping.textErasedAtMs !== undefined) return;
       if (!run.signal.aborted && isFinal(run, error)) {
         const failure = error instanceof OffhookError ? error.code : 'OFFHOOK_INTERNAL';
@@ -59,7 +59,7 @@ export function postCallJob(parts: PostCallParts): JobHandler {
   };
 }
 
-/** A recording that cannot be compressed stays what it is: nobody asks again, but for who retries the job. */
+/** A recording that cannot be compressed stays WAV; only a manual retry of the job tries again. */
 async function compressCall(
   { store, recordings, coder, workFolder }: PostCallParts,
   ref: CallRef,

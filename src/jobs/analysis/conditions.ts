@@ -127,7 +127,7 @@ export function measureNamed(measures: TalkMeasures, name: MeasureName, of?: str
       return role?.speechS ?? measures.speechS;
     case 'silences':
       return measures.silences.length;
-    // Where nobody was told apart from anybody, nobody is known to have spoken over another.
+    // Without separated speakers, interruptions are unknown.
     case 'overlapS':
       return known.length < 2 ? undefined : measures.overlapS;
     case 'overlaps':

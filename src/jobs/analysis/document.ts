@@ -171,7 +171,7 @@ export const callAnalysis = z.object({
   channels: z.tuple([
     /** Recognised from the recording's caller channel; `live`: what was understood during a call that has no recording. */
     channel.extend({ role: z.literal('caller'), source: z.enum(['asr', 'medical', 'live']) }),
-    /** What was heard of the bot, by the call's own ledger: nobody needs to recognise what we said ourselves. */
+    /** What was heard of the bot, from the call's own ledger: our own words need no recognition. */
     channel.extend({ role: z.literal('bot'), source: z.literal('ledger') }),
   ]),
   /** Seconds; speech is measured from the audio's level. */

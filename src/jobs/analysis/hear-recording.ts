@@ -84,7 +84,7 @@ async function hearSeparately(
       const target = targets[index];
       const speech = sound.speech[index] ?? [];
       const channel = { role, speech, totalS: sound.totalS };
-      // Where nobody speaks there is nothing to pay for.
+      // A silent channel is not sent: requests cost money.
       if (speech.length === 0 || target === undefined)
         return { transcript: { role, source: 'asr', text: '', segments: [], words: [] }, answer: {}, turns: [] };
       const pieces = await splitRecording(target, join(folder, `channel-${index}`), signal);
@@ -144,7 +144,7 @@ async function hearTogether(
       ? turns
       : transcript.segments.flatMap((each) => (each.speaker === undefined ? [] : [{ ...each, speaker: each.speaker }]));
   const together = speakers > 1;
-  // That somebody speaks is known all the same.
+  // That there is speech is known all the same.
   const nobodyKnown = together && labelled.length === 0 && speech !== undefined;
   const who = together ? speakerRoles(labelled, answer.speakersIdentified ?? [], profile) : [];
   const alone = [{ role: together ? UNKNOWN_ROLE : channel.role, stretches: speech ?? transcript.segments }];

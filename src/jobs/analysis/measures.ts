@@ -35,7 +35,7 @@ export interface TalkMeasures {
   readonly interruptions: readonly { readonly atS: number; readonly by: string; readonly of: string }[];
 }
 
-/** Of speech on a shared channel where nobody was told apart. */
+/** Role of speech on a shared channel whose speakers were not separated. */
 export const UNKNOWN_ROLE = 'unknown';
 
 /** The floor is not lost to a word of assent, nor while thinking. */
@@ -43,7 +43,7 @@ const ASSENT_S = 1;
 const THINKING_S = 2;
 
 /**
- * What the sound alone tells of a conversation.
+ * Measures a conversation by its sound alone.
  * @param talkers one for each role; a role may be absent where nobody was heard
  */
 export function measureTalk(

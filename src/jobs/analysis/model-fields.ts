@@ -104,7 +104,7 @@ const answerSchema = z.record(
 function parsed(text: string): z.ZodSafeParseResult<z.output<typeof answerSchema>> {
   let value: unknown;
   try {
-    // Models put their JSON between fences whatever they are told.
+    // Models put JSON between fences in spite of their instructions.
     value = JSON.parse(text.replace(/^\s*```(?:json)?\s*|\s*```\s*$/gu, ''));
   } catch {
     value = text;

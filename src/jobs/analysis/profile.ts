@@ -54,7 +54,7 @@ const speakers = z.strictObject({
 });
 
 const redaction = z.strictObject({
-  /** Words and phrases of which nothing is kept: hidden by the platform, and once more here. */
+  /** Words and phrases that are never stored: hidden by the platform, and once more here. */
   keywords: z.array(term).max(1000).default([]),
   personal: z.array(z.enum(PERSONAL_KINDS)).default([]),
 });
@@ -105,7 +105,7 @@ const rule = z.strictObject({
     .optional(),
   /** What a rule of a bot's own understanding reads, in English and Hindi. */
   understand: understanding.optional(),
-  /** Only in what follows one of these phrases: the rest of that piece of speech, else the next two of whoever is asked. */
+  /** Only in what follows one of these phrases: the rest of that piece of speech, else the next two pieces of the role in `by`. */
   after: z.array(term).max(100).default([]),
   /** Of several finds. People correct themselves forwards, so the last one counts unless told otherwise. */
   take: z.enum(['first', 'last']).default('last'),
@@ -119,7 +119,7 @@ const field = z
     /** For `choice`: each choice with the phrases that mean it, besides its own name. */
     choices: z.record(term, z.array(term)).optional(),
     ...limits,
-    /** Whose words count; anybody's when absent. */
+    /** The role whose words count; all roles when absent. */
     by: role.optional(),
     from: z.enum(['rules', 'model']).default('rules'),
     rules: z.array(rule).max(20).default([]),

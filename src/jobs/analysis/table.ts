@@ -66,7 +66,7 @@ export function csvLines(rows: readonly (readonly string[])[]): string {
   );
 }
 
-/** Numbers may begin with a minus; everything else that begins as a formula does is text somebody said. */
+/** Numbers may begin with a minus; everything else that begins like a formula is spoken text. */
 function isFormula(cell: string): boolean {
   return /^[=+\-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}]/u.test(cell) && !/^-?\d+(?:\.\d+)?$/u.test(cell);
 }

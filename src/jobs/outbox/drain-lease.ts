@@ -21,7 +21,7 @@ export class DrainLease {
     this.#onProblem = onProblem;
   }
 
-  /** Whether this process has the lease; takes it where nobody has. */
+  /** Whether this process has the lease; takes a free one. */
   held(): Promise<boolean> {
     return this.#taking.run(async () => {
       try {

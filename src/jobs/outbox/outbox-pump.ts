@@ -24,7 +24,7 @@ const MOST_BYTES_TOGETHER = 4 * 1024 * 1024;
 const GIVE_UP_ROUND = 3;
 
 /**
- * An idle pump looks this often though nobody woke it: other gateways on the same folder append as well, and so do processes
+ * An idle pump looks this often without being woken: other gateways on the same folder append as well, and so do processes
  * whose front was killed. One that may not drain asks this often whether it may.
  */
 const LOOK_MS = 1_000;
@@ -70,14 +70,14 @@ export class OutboxPump implements AsyncDisposable {
     this.#wake?.();
   }
 
-  /** Resolves when a round has found the outbox empty that began after this call, whoever emptied it. */
+  /** Resolves when a round that began after this call has found the outbox empty. */
   drained(): Promise<void> {
     const drained = new Promise<void>((resolve) => this.#idle.push(resolve));
     this.wake();
     return drained;
   }
 
-  /** Ends after the entry in hand, or without it where that takes too long. What is left is delivered by the next run. */
+  /** Ends after the current entry, or without it where that takes too long. The next run delivers the rest. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error('the pump is stopping'));
     this.#wake?.();
@@ -109,7 +109,7 @@ export class OutboxPump implements AsyncDisposable {
     }
   }
 
-  /** @returns how many entries wait for whoever drains */
+  /** @returns how many entries wait for the process that drains */
   async #waiting(): Promise<number> {
     try {
       return (await this.#outbox.names()).length;

@@ -120,7 +120,7 @@ export class Outbox {
     return [...(await this.names()), ...rejected.map((name) => join(REJECTED, name))];
   }
 
-  /** Drops an entry that nobody is to have any more, wherever it is now; the pump may just have delivered it. */
+  /** Drops an entry for good, pending or rejected; the pump may just have delivered it. */
   async forget(name: string): Promise<void> {
     if (isEntryName(name)) return this.remove(name);
     const path = join(this.#folder, name);
@@ -146,7 +146,7 @@ export class Outbox {
     try {
       await unlink(join(this.#folder, name));
     } catch (error) {
-      // Erased meanwhile, it is gone already, and counted by whoever did it.
+      // Erased meanwhile: the eraser has counted it.
       if (!hasCode(error, 'ENOENT')) throw error;
       return;
     }

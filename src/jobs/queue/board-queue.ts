@@ -21,7 +21,7 @@ const MOST_REASON_CHARACTERS = 1000;
 
 export interface BoardQueueOptions {
   readonly description: string;
-  /** Whether the backend knows who works on its queues; PostgreSQL tells of no worker's address, the embedded store of none. */
+  /** Whether the backend lists the workers of its queues: Redis does. */
   readonly knowsWorkers: boolean;
 }
 
@@ -66,7 +66,7 @@ export class BoardQueue extends BullMQAdapter {
   }
 }
 
-/** @param job just read, so that nobody else holds it */
+/** @param job just read and not shared: it is changed in place */
 function withoutWords(job: Job): Job {
   // BullMQ declares both as always there, and leaves them out where nothing failed.
   const { failedReason, deferredFailure } = job as Partial<Job>;
@@ -81,9 +81,9 @@ const redactor = new Redactor({ keywords: [], personal: PERSONAL_KINDS });
 /** BullMQ's own reason; it quotes nothing. */
 const STALLED = 'job stalled more than allowable limit';
 const CODED = /^(OFFHOOK_[A-Z\d_]+): ([^]*)$/u;
-/** Errors that repeat behind a colon what somebody else's server said, which may be a caller's words. */
+/** Errors that quote another server behind a colon; the quote may hold a caller's words. */
 const QUOTES_OTHERS = /^OFFHOOK_(?:ANALYSIS_MODEL|SPEECH_[A-Z]+)$/u;
-/** An apostrophe inside a word is none. */
+/** An apostrophe inside a word is no quote. */
 const OPENING_QUOTE = /["`“”«»]|(?<![\p{L}\p{N}])'/u;
 const TO_THE_LAST_QUOTE = /^[^]*["`“”«»']/u;
 const SYSTEM_CODE =

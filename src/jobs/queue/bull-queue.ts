@@ -104,7 +104,7 @@ class BullJobQueue implements JobQueue {
         await Promise.race([closed, grace]);
         done.abort();
         stopping.abort(new DelayedError('the worker is stopping'));
-        // Without its server a worker never closes in peace; its jobs are then somebody else's once they count as stalled.
+        // Without its server a worker does not close; another worker takes its jobs once they count as stalled.
         if (!(await this.#inTime(closed))) await this.#inTime(worker.close(true));
         this.#work.delete(work);
       })();
@@ -206,7 +206,7 @@ class BullJobQueue implements JobQueue {
     return within(this.#options.clock, CLOSE_DEADLINE_MS, ending.then(alwaysTrue, alwaysTrue), false);
   }
 
-  /** Asks BullMQ something, under a deadline: its own calls wait for a lost server for ever. */
+  /** Calls BullMQ with a deadline: its own calls wait for a lost server without end. */
   async #ask<Answer>(name: string, ask: (queue: BullQueue) => Promise<Answer>): Promise<Answer> {
     if (this.#closed !== undefined) throw new QueueUnavailableError('the queue is closed');
     const done = new AbortController();

@@ -87,7 +87,7 @@ export interface JobQueue extends AsyncDisposable {
   /** Puts a failed job back with all its tries. @returns false when there is no such failed job */
   retry(name: string, id: string): Promise<boolean>;
   retryAll(name: string): Promise<void>;
-  /** For the dashboard: the queue for reading alone, without anybody's words or numbers. Closed together with this one. */
+  /** For the dashboard: a read-only view of the queue, without words and numbers of callers. Closed together with this one. */
   shown(name: string, description: string): Promise<ShownQueue>;
   /** Stops all work started here and lets go of all connections. */
   close(): Promise<void>;

@@ -58,7 +58,7 @@ export function parseRedisAddress(url: string): RedisAddress {
   return { kind: 'sentinel', sentinels: places, name: decodeURIComponent(name), db: Number(db), access };
 }
 
-/** A connection that connects again by itself; whoever asks for it disconnects it. */
+/** A connection that reconnects by itself. The caller disconnects it. */
 export function connectRedis(
   address: RedisAddress,
   patience: { readonly enableOfflineQueue: boolean; readonly maxRetriesPerRequest: number | null },

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 /** The file's name in the data folder. */
 export const AUDIT_FILE = 'audit.jsonl';
 
-/** One thing a person or a program had done, without anybody's words or numbers. */
+/** One action of a person or a program, without words or numbers of callers. */
 export interface AuditEvent {
   /** The id of an API key, or the name of a command. */
   readonly by: string;

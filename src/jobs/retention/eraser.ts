@@ -69,7 +69,7 @@ export class Eraser {
     return { erased, held, live, missing: [...erased, ...held, ...live].length === 0 ? [callId] : [] };
   }
 
-  /** Every call with this person, whoever called whom; the bot's own number erases nothing. */
+  /** Every call with this person, inbound or outbound; the bot's own number erases nothing. */
   async eraseNumber(tenantId: string, number: string): Promise<Erasure> {
     const wanted = plainNumber(number);
     if (wanted === '') return { erased: [], held: [], live: [], missing: [] };
@@ -149,7 +149,7 @@ export class Eraser {
     });
   }
 
-  /** Calls that are not over. @param setAside told of calls whose journal alone is left, as nobody could read it */
+  /** Calls that are not over. @param setAside called for each call of which only an unreadable journal remains */
   async #liveCalls(
     tenantId: string,
     isMeant: (found: { callId: string; party: string }) => boolean,
@@ -197,7 +197,7 @@ function ownerOf(body: unknown): Owner | undefined {
   return callId === undefined ? undefined : { tenantId, callId, party: (direction === 'outbound' ? to : from) ?? '' };
 }
 
-/** Over meanwhile, the call is in an outbox, which is looked through next; where no state is whole, the journal names nobody. */
+/** A call that has ended meanwhile is in an outbox, which is searched next; a journal without a whole state names no call. */
 function unlessGone(error: unknown): undefined {
   if (!(error instanceof SyntaxError)) unlessMissing(undefined)(error);
 }

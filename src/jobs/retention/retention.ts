@@ -8,7 +8,7 @@ import type { JobHandler } from '../queue/port.ts';
 import { removeLeftUploads, removeSubmission } from '../submissions/remove-uploads.ts';
 import type { Uploads } from '../../store/objects/uploads.ts';
 
-/** How long a bot's calls are kept, in days; 0 is for ever. */
+/** How long a bot's calls are kept, in days; 0 means without limit. */
 export interface KeptFor {
   readonly audioDays: number;
   readonly textDays: number;
@@ -18,7 +18,7 @@ export interface RetentionParts {
   readonly store: Pick<Store, 'privacy' | 'submissions' | 'idempotency'>;
   readonly uploads: Pick<Uploads, 'remove'>;
   readonly eraser: Eraser;
-  /** Whoever dies leaves temporary files in it. */
+  /** Temporary files of dead processes are removed from it. */
   readonly dataDir: string;
   /** Calls that were kept to be run again. */
   readonly fixturesFolder: string;

@@ -52,7 +52,7 @@ interface AnnounceParts {
 }
 
 /**
- * Tells endpoints that a submission has ended. What was cancelled is told to nobody: whoever did it knows.
+ * Tells endpoints that a submission has ended. A cancelled one is not announced: its client cancelled it.
  * @throws StoreUnavailableError, QueueUnavailableError (retryable): the sweep will tell it
  */
 export async function announceSubmission({ store, dispatcher, clock }: AnnounceParts, submission: Submission): Promise<void> {

@@ -29,7 +29,7 @@ export class WebhookDispatcher {
     this.#clock = parts.clock;
   }
 
-  /** Whether anybody wants to hear of these. */
+  /** Whether any endpoint wants these events. */
   isWanted(type: WebhookEventType, tenantId: string): boolean {
     return isWanted(this.#endpoints, type, tenantId);
   }
@@ -53,7 +53,7 @@ export class WebhookDispatcher {
     await this.#queue.enqueue(WEBHOOKS, `${tenantId}:${id}`, { tenantId, id });
   }
 
-  /** Sends a delivery once more, under the same `webhook-id`, whatever became of it. @returns false when there is none */
+  /** Sends a delivery once more, under the same `webhook-id`, delivered or not. @returns false when there is none */
   async replay(tenantId: string, id: string): Promise<boolean> {
     const atMs = this.#clock.wallMs();
     if (!(await this.#store.webhooks.replay(tenantId, id, atMs))) return false;

@@ -7,7 +7,7 @@ import type { JsonValue } from '../queue/port.ts';
 
 type JsonRecord = Readonly<Record<string, JsonValue>>;
 
-/** Something that happened to a call, as it is told to endpoints. */
+/** An event of a call, as endpoints get it. */
 export const webhookEvent = z.object({
   type: z.enum(WEBHOOK_EVENTS),
   tenantId: z.string().min(1),

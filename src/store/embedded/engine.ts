@@ -9,7 +9,7 @@ import type { Backend } from './session-gate.ts';
 
 const bytes = z.custom<Uint8Array>((value) => value instanceof Uint8Array);
 
-/** What the store's thread is told. */
+/** What the store's thread is started with. */
 export const engineOrder = z.discriminatedUnion('type', [
   z.object({ type: z.literal('exec'), id: z.number(), batch: bytes }),
   z.object({ type: z.literal('close') }),

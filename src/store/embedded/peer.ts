@@ -62,7 +62,7 @@ export class Peer implements EmbeddedDatabase {
     this.pool = openPool({ ...this.connection, max: options.maxSessions }, options.onProblem);
   }
 
-  /** @returns undefined when nobody answers at the socket */
+  /** @returns undefined when the socket does not answer */
   static async join(socketDir: string, options: PeerOptions): Promise<Peer | undefined> {
     const peer = new Peer(socketDir, options);
     try {

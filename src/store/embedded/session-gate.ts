@@ -5,7 +5,7 @@ import { queryMessage, type SplitReply, type Subscription, splitReply } from './
 /** What runs protocol bytes: one backend session, one batch at a time. */
 export interface Backend {
   exec(batch: Uint8Array): Promise<Uint8Array>;
-  /** It is of no use any more: what comes next begins with another one. */
+  /** The backend is broken; the next statement starts another one. */
   discard?(error: Error): void;
 }
 
@@ -160,7 +160,7 @@ export class SessionGate {
 
   /**
    * A full disk leaves PGlite (0.5.14) with a transaction that it cannot end: asked to, again and again, it would never be free.
-   * @throws when the backend is of no use any more
+   * @throws when the backend is broken
    */
   #check({ rollsBack }: Waiting, { panic, status }: SplitReply): void {
     const reason = panic ?? (rollsBack === true && status !== 'I' ? 'a transaction cannot be ended' : undefined);

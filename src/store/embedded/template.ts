@@ -10,7 +10,7 @@ export type BuildCluster = (dataDir: string) => Promise<void>;
 
 /**
  * A folder for prepared clusters that only this user can have written; undefined when there is none to trust.
- * Whoever could plant a cluster there would choose the SQL that we run.
+ * A user who could plant a cluster there would choose the SQL that we run.
  */
 export async function templateRoot(): Promise<string | undefined> {
   const uid = process.getuid?.();
@@ -84,7 +84,7 @@ async function copyCluster(from: string, to: string): Promise<void> {
   for (const folder of folders) await flushFolder(folder);
 }
 
-/** Fills a folder beside `path`, then renames it into place. If somebody else was faster, theirs is as good. */
+/** Fills a folder beside `path`, then renames it into place. If another process was faster, its folder is as good. */
 async function appear(path: string, wallMs: number, fill: (target: string) => Promise<void>): Promise<void> {
   await sweepTorn(path, wallMs);
   const target = `${path}.${process.pid}-${randomUUID().slice(0, 8)}`;

@@ -19,7 +19,7 @@ export function diskObjects(folder: string): ObjectStore {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         const file = await open(temporary, 'wx', 0o600);
         try {
-          // A plain write may take less than it is given, as when the disk is nearly full, and say so to nobody.
+          // A plain write may take less than it is given, as when the disk is nearly full, without an error.
           for await (const part of parts) await file.appendFile(part);
           await file.sync();
         } finally {

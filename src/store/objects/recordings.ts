@@ -59,7 +59,7 @@ export class Recordings {
     await removePlain(wavPath);
   }
 
-  /** @returns undefined when the call has no recording, or has none any more */
+  /** @returns undefined when the call has no recording */
   async open({ tenantId, id: callId, recordingPath, keeping }: StoredCall): Promise<OpenRecording | undefined> {
     const object = keeping.recordingObject;
     if (object !== undefined) return this.#sealed.open({ tenantId, callId }, object);
@@ -67,7 +67,7 @@ export class Recordings {
   }
 
   /**
-   * Writes the recording, in the format that it has, as a plain file for programs that want one; whoever asks for it removes it.
+   * Writes the recording, in the format that it has, as a plain file for programs that want one. The caller removes it.
    * @throws StoreRecordError when the call has no recording
    */
   async copyTo(call: StoredCall, path: string, signal?: AbortSignal): Promise<void> {
@@ -139,7 +139,7 @@ function sealedKey({ tenantId, callId }: CallRef, startedAtMs: number): string {
   return objectKey(tenantId, new Date(startedAtMs).toISOString().slice(0, 10), `${callId}.wav.sealed`);
 }
 
-/** Durable when it returns; nobody finds half of it, also where the folders lie on two disks. */
+/** Durable when it returns, and never seen half written, also across two disks. */
 async function moveFile(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);

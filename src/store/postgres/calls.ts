@@ -74,7 +74,7 @@ export class PostgresCalls implements CallRepository {
     const index = await inStoreErrors(this.#keys.index(tenantId));
     const firsts = new Map<string, CallRecord>();
     for (const record of given) if (!firsts.has(record.id)) firsts.set(record.id, record);
-    // In one order, so that two who write the same calls wait for each other and not for ever.
+    // In one order, so that two writers of the same calls wait for each other without a deadlock.
     const ids = [...firsts.keys()].sort();
     return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {

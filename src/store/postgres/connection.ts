@@ -34,7 +34,7 @@ type ClientClass = NonNullable<PoolConfig['Client']>;
  * The clients of a pool whose server can be lost without a word, as when its machine or the way to it is gone: one that waits
  * and hears nothing for so long loses its connection, and with it fails what waits. Otherwise that would last as long as the
  * system believes in the connection, which is hours, and a pool is empty after as many queries as it has connections. A pool
- * closes those that nobody uses long before.
+ * closes idle ones long before.
  * @param silenceMs longer than any query takes
  */
 export function impatientClient(silenceMs: number): ClientClass {

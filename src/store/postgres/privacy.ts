@@ -97,7 +97,7 @@ export class PostgresPrivacy implements PrivacyRepository {
   ): Promise<ErasedCall | 'held'> {
     return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
-        // Whoever writes this call now holds its key: wait for that, so that nothing is written after this.
+        // A process that writes this call now holds its key: wait for it, so that nothing is written after this.
         for (const kind of kinds) await this.#keys.obtain(tx, tenantId, callId, kind);
         const isThis = and(eq(calls.tenantId, tenantId), eq(calls.id, callId));
         const [found] = await tx

@@ -229,7 +229,7 @@ export const tenantKeys = offhook.table(
   () => [ofTenant()],
 );
 
-/** Calls that were erased: nothing of them is ever written again, whoever still holds a copy on its way here. */
+/** Erased calls: nothing of them is ever written again, also from copies that are still under way. */
 export const erasures = offhook.table(
   'erasures',
   { tenantId: tenant(), callId: callId(), erasedAtMs: wallMs('erased_at_ms').notNull() },

@@ -25,7 +25,7 @@ export async function sealOldRows(orm: NodePgDatabase, masters: MasterKeys): Pro
     const index = await keys.index(tenantId);
     await orm.transaction(async (tx) => {
       const isThis = and(eq(unsealed.tenantId, tenantId), eq(unsealed.callId, callId));
-      // Whoever comes second waits here, and finds nothing left to do.
+      // A second process waits here, and finds no rows to seal.
       const [row] = await tx.select().from(unsealed).where(isThis).for('update');
       if (row === undefined) return;
       const plain = plainCall.parse(row.plain);

@@ -53,7 +53,7 @@ export class Tenancy {
     run: (session: Session) => Promise<Answer>,
     config?: PgTransactionConfig,
   ): Promise<Answer> {
-    // Of a pool, drizzle (0.45.4) keeps a connection for ever whose BEGIN fails: as many of those as the pool has empty it.
+    // drizzle (0.45.4) never returns a connection to the pool whose BEGIN failed; enough of them empty the pool.
     const client = await this.#pool.connect();
     let failed = true;
     try {

@@ -3,7 +3,7 @@ import { MasterKeyError } from '../errors.ts';
 import { callKeyName, indexKeyName } from './call-keys.ts';
 import type { MasterKeys } from '../privacy/master-keys.ts';
 
-/** Whoever can be asked in plain SQL. */
+/** Runs plain SQL. */
 export type Database = Pick<Pool | ClientBase, 'query'>;
 
 interface TenantKey {
@@ -20,7 +20,7 @@ interface SampleKey extends TenantKey {
  * Unwraps the key of each tenant, which every store has from its first start on, so that a master key that is lost or another
  * one is found before anything is taken.
  * @param keys asked after the store: a process that makes both at this moment makes the key first; undefined where there is none yet
- * @param source where the master key is from, as whoever operates the gateway knows it
+ * @param source where the master key comes from, in the operator's words
  * @throws MasterKeyError
  */
 export async function openTenantKeys(database: Database, keys: () => MasterKeys | undefined, source: string): Promise<void> {
