@@ -104,3 +104,33 @@ export function decodeAlaw(bytes: Uint8Array): Int16Array {
   decodeAlawInto(bytes, out);
   return out;
 }
+
+/**
+ * The code of each sample that has one, by the upper 14 of its bits, which tell those apart; a sample has that code if it is the
+ * one that the code stands for. Small enough to stay where the processor is quick to read.
+ */
+const MULAW_CODES = new Uint8Array(16_384);
+for (const [code, sample] of MULAW_DECODE.entries()) MULAW_CODES[(sample & 0xffff) >> 2] = code;
+
+/** Of a sample of nothing. */
+export const MULAW_SILENCE = MULAW_CODES[0] ?? 0;
+
+/**
+ * Writes the mu-law codes of samples that came out of mu-law, from `place` on.
+ * @returns how many there are before the first that is no mu-law
+ */
+export function writeMulawCodes(pcm: Int16Array, codes: Uint8Array, place: number): number {
+  let at = 0;
+  for (; at < pcm.length; at += 1) {
+    const sample = pcm[at]!;
+    const code = MULAW_CODES[(sample & 0xffff) >> 2]!;
+    if (MULAW_DECODE[code] !== sample) break;
+    codes[place + at] = code;
+  }
+  return at;
+}
+
+/** Writes the samples of `count` codes from `place` on to `target`, from `to` on. */
+export function readMulawCodes(codes: Uint8Array, place: number, count: number, target: Int16Array, to = 0): void {
+  for (let at = 0; at < count; at += 1) target[to + at] = MULAW_DECODE[codes[place + at]!]!;
+}

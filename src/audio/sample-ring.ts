@@ -1,4 +1,4 @@
-import { readCodes, SILENCE_CODE, writeCodes } from './mulaw-codes.ts';
+import { readMulawCodes, MULAW_SILENCE, writeMulawCodes } from './g711.ts';
 
 /**
  * A ring buffer of samples, addressed by their position in the stream. Samples that are exact mu-law values, as those of a telephone
@@ -42,9 +42,9 @@ export class SampleRing {
   #set(place: number, pcm: Int16Array): void {
     const codes = this.#codes;
     if (codes !== undefined) {
-      if (writeCodes(pcm, codes, place) === pcm.length) return;
+      if (writeMulawCodes(pcm, codes, place) === pcm.length) return;
       this.#samples = new Int16Array(this.#capacity);
-      readCodes(codes, 0, codes.length, this.#samples);
+      readMulawCodes(codes, 0, codes.length, this.#samples);
       this.#codes = undefined;
     }
     this.#samples.set(pcm, place);
@@ -52,11 +52,11 @@ export class SampleRing {
 
   #fill(place: number, count: number): void {
     if (this.#codes === undefined) this.#samples.fill(0, place, place + count);
-    else this.#codes.fill(SILENCE_CODE, place, place + count);
+    else this.#codes.fill(MULAW_SILENCE, place, place + count);
   }
 
   #get(place: number, count: number, target: Int16Array): void {
     if (this.#codes === undefined) target.set(this.#samples.subarray(place, place + count));
-    else readCodes(this.#codes, place, count, target);
+    else readMulawCodes(this.#codes, place, count, target);
   }
 }

@@ -1,4 +1,4 @@
-import { readCodes, writeCodes } from './mulaw-codes.ts';
+import { readMulawCodes, writeMulawCodes } from './g711.ts';
 
 /** Half a second of a telephone line. */
 const BLOCK_SAMPLES = 4_000;
@@ -43,7 +43,7 @@ export class SampleTape {
       const length = Math.min(BLOCK_SAMPLES - place, count - at);
       const block = this.#blocks[Math.floor((from + at) / BLOCK_SAMPLES) - this.#first];
       if (block === undefined) throw new RangeError(`the tape has no sample ${from + at}`);
-      if (block instanceof Uint8Array) readCodes(block, place, length, pcm, at);
+      if (block instanceof Uint8Array) readMulawCodes(block, place, length, pcm, at);
       else pcm.set(block.subarray(place, place + length), at);
       at += length;
     }
@@ -71,10 +71,10 @@ export class SampleTape {
   #write(pcm: Int16Array, place: number): void {
     let block = this.#blocks.at(-1);
     if (block instanceof Uint8Array) {
-      if (writeCodes(pcm, block, place) === pcm.length) return;
+      if (writeMulawCodes(pcm, block, place) === pcm.length) return;
       const codes = block;
       block = new Int16Array(BLOCK_SAMPLES);
-      readCodes(codes, 0, place, block);
+      readMulawCodes(codes, 0, place, block);
       this.#blocks[this.#blocks.length - 1] = block;
       this.#isMulaw = false;
       giveBack(codes);

@@ -1,5 +1,5 @@
 import { type AudioFormat, bytesPerSample } from '../audio/format.ts';
-import { LentBytes, LentSamples } from '../audio/lent-samples.ts';
+import { LentBytes, LentSamples } from '../audio/codec.ts';
 import { Resampler } from '../audio/resample.ts';
 
 /** One message of whichever line at a time: what they give is used up before the next. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 // Not node:wasi: on Node 20 it ends the process with a segmentation fault about once in three hundred runs.
 import { ConsoleStdout, File, OpenFile, PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim';
-import type { VoiceAnswer, VoiceRequest } from './voice-protocol.ts';
+import type { VoiceAnswer, VoiceRequest } from './voice.ts';
 
 // The simulated caller's voice, in a process of its own: flite (BSD) for English; espeak-ng, which is GPL-3.0 and
 // optional, for everything else. Nothing of it is loaded by the process that asks.

@@ -10,7 +10,7 @@ import { soundReader } from '../../src/jobs/analysis/sound-reader.ts';
 import { apiRoutes } from '../../src/http/api/api.ts';
 import { API_SCOPES, ApiKeys } from '../../src/http/api/api-keys.ts';
 import type { JwtBearers } from '../../src/http/api/jwt-bearers.ts';
-import { answerBrokenRequest, BODY_TIME } from '../../src/http/broken-request.ts';
+import { answerBrokenRequest, BODY_TIME } from '../../src/http/problem.ts';
 import { useProblems } from '../../src/http/problem.ts';
 import { AnalysisProfiles } from '../../src/jobs/analysis/analysis-profiles.ts';
 import { WEBHOOKS, ANALYSES } from '../../src/jobs/queue/catalog.ts';

@@ -1,6 +1,5 @@
-import { encodeAudio } from '../../audio/codec.ts';
+import { encodeAudio, LentSamples } from '../../audio/codec.ts';
 import { FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
-import { LentSamples } from '../../audio/lent-samples.ts';
 import { amplify, energyOf, peakLevel, SILENCE_DB } from '../../audio/level.ts';
 import type { SynthesisRequest, Synthesizer } from '../../speech/port.ts';
 
