@@ -33,7 +33,7 @@ class VoiceLevel {
   hear(pcm: Int16Array): void {
     for (let at = 0; at + FRAME_SAMPLES_8K <= pcm.length; at += this.#step * FRAME_SAMPLES_8K) {
       const power = energyOf(pcm, at, at + FRAME_SAMPLES_8K) / FRAME_SAMPLES_8K;
-      if (power >= SPEECH_POWER) this.#add(power, peakLevel(pcm.subarray(at, at + FRAME_SAMPLES_8K)) ** 2);
+      if (power >= SPEECH_POWER) this.#add(power, peakLevel(pcm, at, at + FRAME_SAMPLES_8K) ** 2);
     }
   }
 

@@ -1,4 +1,4 @@
-import { decodeAudio } from '../../audio/codec.ts';
+import { LentSamples } from '../../audio/codec.ts';
 import { type AudioFormat, SAMPLES_PER_MS } from '../../audio/format.ts';
 import { sleep } from '../../kernel/waiting.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -58,6 +58,9 @@ const MOST_WAITING = 10;
 /** Speech that is made ahead of what is heard: nobody pays for the rest of a reply that is interrupted. */
 const MOST_AHEAD_MS = 20_000;
 const LOOK_EVERY_MS = 250;
+
+/** The chunk that is being pushed, of whichever reply: playout copies it. */
+const made = new LentSamples();
 
 interface Queued {
   readonly audible: Utterance | SoundToPlay;
@@ -280,7 +283,7 @@ export class Reply {
     const nowMs = this.#clock.nowMs();
     if (first) this.#timeline.add({ type: 'tts-first-byte', atMs: nowMs, turn: this.turnIndex, unitId });
     this.#firstAudioMs ??= nowMs;
-    const pcm = decodeAudio(this.#outbound.speechFormat.encoding, audio);
+    const pcm = made.decode(this.#outbound.speechFormat.encoding, audio);
     this.#madeMs += pcm.length / SAMPLES_PER_MS;
     this.#outbound.push(unitId, pcm, nowMs);
   }
