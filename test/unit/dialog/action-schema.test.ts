@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DialogAnswerError, parseAction } from '../../../src/dialog/action-schema.ts';
 
 describe('a sound', () => {
-  it('is taken as a dialog outside writes it', () => {
+  it('is accepted in the form of the documents', () => {
     const play = { type: 'play', source: 'a.wav', text: 'Ding.', loop: 3, preemptible: true, interruptible: 'keypad' };
     expect(parseAction(play)).toEqual(play);
     expect(parseAction({ type: 'play', source: 'https://example.org/a.wav' })).toEqual({
@@ -17,7 +17,7 @@ describe('a sound', () => {
 });
 
 describe('the contract of a gather', () => {
-  it('is taken as a dialog outside writes it', () => {
+  it('is accepted in the form of the documents', () => {
     const gather = { type: 'gather', contract: { kind: 'digits', length: 6, check: 'luhn', readBack: 'always' } };
     expect(parseAction(gather)).toEqual(gather);
     expect(parseAction({ type: 'gather', contract: { kind: 'otp' } })).toEqual({

@@ -12,7 +12,7 @@ async function* parts(clock: ManualClock, ...texts: readonly string[]): AsyncGen
   }
 }
 
-it('stands still while a caller listens to what the server said', async () => {
+it('is paused while an action is spoken', async () => {
   const clock = new ManualClock();
   using deadline = new AnswerDeadline(clock, 100, 'the server', 1_000);
   for await (const _ of deadline.deliver(parts(clock, 'one', 'two', 'three'))) {
@@ -21,7 +21,7 @@ it('stands still while a caller listens to what the server said', async () => {
   }
 });
 
-it('is not renewed by an action that says nothing', async () => {
+it('is not renewed by an empty action', async () => {
   const clock = new ManualClock();
   using deadline = new AnswerDeadline(clock, 100, 'the server');
   const reading = (async () => {

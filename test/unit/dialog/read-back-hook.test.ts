@@ -40,7 +40,7 @@ const spoken = (text: string, keys?: string): TurnInput => ({
 const said = (actions: readonly DialogAction[]): string =>
   actions.flatMap((action) => (action.type === 'say' ? [action.text] : [])).join(' ');
 
-describe('a value that is read back for a dialog', () => {
+describe('the read-back for a dialog', () => {
   it('reaches the dialog once the caller has agreed to it', async () => {
     const { ask, heard } = asking(PHONE);
     await ask(0, { kind: 'start' });
@@ -58,7 +58,7 @@ describe('a value that is read back for a dialog', () => {
     });
   });
 
-  it('asks for what is missing with a contract for that', async () => {
+  it('asks for the missing part with a contract for it', async () => {
     const { ask } = asking(PHONE);
     await ask(0, { kind: 'start' });
     expect((await ask(1, spoken('nine eight seven six five'))).at(-1)).toMatchObject({ contract: { kind: 'digits', length: 5 } });
@@ -70,7 +70,7 @@ describe('a value that is read back for a dialog', () => {
     expect(said(await ask(1, spoken('nine eight seven six five', '43210')))).toContain('Is that right?');
   });
 
-  it('answers a turn that is asked again as if for the first time', async () => {
+  it('answers a repeated turn as if for the first time', async () => {
     const { ask, heard } = asking(PHONE);
     await ask(0, { kind: 'start' });
     await ask(1, spoken('nine eight seven'));
@@ -79,7 +79,7 @@ describe('a value that is read back for a dialog', () => {
     expect(heard).toHaveLength(1);
   });
 
-  it('leaves what is no value to the dialog', async () => {
+  it('leaves an answer without a value to the dialog', async () => {
     const { ask, heard } = asking(PHONE);
     await ask(0, { kind: 'start' });
     await ask(1, spoken('why do you need it'));

@@ -43,7 +43,7 @@ async function answer(hook: ReturnType<typeof bots>['hook'], turn: DialogTurn): 
   return said;
 }
 
-it('has another bot greet behind the words of the first, and answer from then on', async () => {
+it('lets another bot greet after the first one, and answer from then on', async () => {
   const { hook, asked, gone } = bots(['desk', 'hindi']);
   expect(await answer(hook, turnOf(0, ''))).toEqual(['desk: start', 'anything else?']);
   expect(await answer(hook, turnOf(1, 'to hindi'))).toEqual([
@@ -65,7 +65,7 @@ it('has another bot greet behind the words of the first, and answer from then on
   expect(gone.sort()).toEqual(['desk', 'desk', 'hindi']);
 });
 
-it('asks whoever had the turn when it is asked again', async () => {
+it('asks the bot that had the turn when it is repeated', async () => {
   const { hook } = bots(['desk', 'hindi']);
   await answer(hook, turnOf(0, ''));
   await answer(hook, turnOf(1, 'to hindi'));
@@ -73,7 +73,7 @@ it('asks whoever had the turn when it is asked again', async () => {
   expect(await answer(hook, turnOf(2, 'hello'))).toEqual(['desk: hello', 'anything else?']);
 });
 
-it('refuses a bot that is not there, and bots that hand a caller round and round', async () => {
+it('refuses an unknown bot, and bots that hand a caller round in a loop', async () => {
   const { hook } = bots(['desk']);
   await expect(answer(hook, turnOf(1, 'to nobody'))).rejects.toMatchObject({ code: 'OFFHOOK_DIALOG_ANSWER' });
   expect(await answer(hook, turnOf(2, 'hello'))).toEqual(['desk: hello', 'anything else?']);

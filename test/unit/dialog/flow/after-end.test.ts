@@ -74,7 +74,7 @@ describe('a caller who talks over the last words of a flow', () => {
     });
   });
 
-  it('hears all of it again who asks for that', async () => {
+  it('repeats all of it on request', async () => {
     expect(await call('book', 3_600, 'sorry, what did you say?')).toMatchObject({
       heard: 'We will see you on Tuesday at half past ten. Thank you for calling. Goodbye.',
       endReason: 'booked',
@@ -90,6 +90,6 @@ describe('a caller who talks over the last words of a flow', () => {
   });
 });
 
-it('says nothing more to a caller who answers a goodbye that was heard', async () => {
+it('says nothing more to a caller who answers a goodbye they heard', async () => {
   expect(await call('book', 4_600, 'thank you too')).toMatchObject({ heard: '', endReason: 'booked' });
 });

@@ -154,7 +154,7 @@ describe('a flow', () => {
     },
   ])('is refused for $note', ({ flow, has }) => expect(problemsOf(flow)).toContainEqual(expect.stringContaining(has)));
 
-  it('is refused for all of its problems at once, an unknown key not hiding an unknown state', () => {
+  it('is refused with all of its problems at once, also behind an unknown key', () => {
     const problems = problemsOf({ ...withState('discount', { sya: 'x', next: 'bie' }), timeZone: 'Mars/Base' });
     expect(problems).toHaveLength(3);
     expect(problems.join('\n')).toMatch(/sya[\s\S]*bie|bye[\s\S]*/);

@@ -42,7 +42,7 @@ const ANSWERS = [
 ];
 
 describe('slots that are contracts', () => {
-  it('keep values in one form and say them as people do', () => {
+  it('keep values in one form and speak them as people do', () => {
     const { state, said } = talk(flow, ANSWERS);
     expect(state.slots).toEqual({
       phone: '+919876543210',
@@ -67,7 +67,7 @@ describe('slots that are contracts', () => {
     expect(said).toContain('एक हज़ार पाँच सौ रुपये, बी टी चार दो सात सात');
   });
 
-  it('tell the call what is expected, so that it waits for all of it', () => {
+  it('give the call their contract, so that it waits for the whole value', () => {
     expect(gatherIn(talk(flow, []).actions)).toMatchObject({
       contract: { kind: 'phone', region: 'IN', readBack: 'never' },
       maxDigits: 14,
@@ -84,7 +84,7 @@ describe('slots that are contracts', () => {
     ['a correction of one part', [...ANSWERS, 'no, the amount is two thousand rupees'], 'two thousand rupees'],
   ])('take %s as it is meant', (_note, lines, said) => expect(talk(flow, lines).said).toContain(said));
 
-  it('take keys that were pressed behind the words', () => {
+  it('accept keys pressed after the words', () => {
     const { state } = talk(flow, []);
     const input = { kind: 'spoken', text: 'nine eight seven six five', language: undefined, keys: '43210' } as const;
     expect(stepFlow(flow, state, input, { today: TODAY }).state.slots).toEqual({ phone: '+919876543210' });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fixedPrompts, sentencesOf } from '../../../../src/dialog/flow/fixed-prompts.ts';
 import { small } from './talk.ts';
 
-it('lists what is always said the same way, sentence by sentence, each once', () => {
+it('lists the sentences that never change, each once', () => {
   const sentences = fixedPrompts(small);
   expect(sentences).toContain('Repair or buy?');
   expect(sentences).toContain('Press one or two.');
@@ -11,7 +11,7 @@ it('lists what is always said the same way, sentence by sentence, each once', ()
   expect(new Set(sentences).size).toBe(sentences.length);
 });
 
-it('leaves out sentences with a placeholder, and texts that are only put into others', () => {
+it('leaves out sentences with a placeholder, and texts that are parts of others', () => {
   const sentences = fixedPrompts(small);
   expect(sentences.filter((sentence) => sentence.includes('{{'))).toEqual([]);
   expect(sentences).not.toContain('the bike shop');

@@ -37,7 +37,7 @@ const line = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme' }) },
 );
 
-it('never leaves the caller in silence, whatever is said, keyed or not said', () => {
+it('never leaves the caller in silence, whatever the input', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 25 }), (lines) => {
       let state = newFlowState('en');
@@ -55,7 +55,7 @@ it('never leaves the caller in silence, whatever is said, keyed or not said', ()
   );
 });
 
-it('ends with a caller who is silent or cannot be understood, from wherever they are', () => {
+it('ends with a caller who is silent or not understood, from any state', () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 12 }), fc.constantFrom('-', 'purple'), (lines, nothing) => {
       let state = newFlowState('en');
@@ -76,7 +76,7 @@ it('ends with a caller who is silent or cannot be understood, from wherever they
   );
 });
 
-it('ends politely in a round of states whose answers are all known', () => {
+it('ends with a goodbye in a loop of states whose slots are all filled', () => {
   const flow = parseFlow(
     {
       start: 'one',

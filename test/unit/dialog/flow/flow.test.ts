@@ -143,12 +143,12 @@ describe('trouble', () => {
     { note: 'both at once', lines: ['repair or buy'], said: 'Say repair or buy.' },
   ])('answers $note', ({ lines, said }) => expect(talk(small, lines).said).toBe(said));
 
-  it('notes why it gave up, and hangs up after its goodbye', () => {
+  it('notes why it gave up, and hangs up after a goodbye', () => {
     const { actions } = talk(small, ['-', '-', '-']);
     expect(actions.map(({ type }) => type)).toEqual(['note', 'note', 'say', 'hangup']);
   });
 
-  it('says a built-in goodbye where the flow has no way for this', () => {
+  it('speaks a built-in goodbye when the flow has no giveUp', () => {
     const { sorry: _sorry, ...states } = SMALL.states;
     const flow = parseFlow({ ...SMALL, giveUp: undefined, states }, { language: 'en' });
     const { said, hungUp } = talk(flow, ['-', '-', '-']);
@@ -211,7 +211,7 @@ describe('commands', () => {
     (line) => expect(talk(small, [line]).state.at).toBe('when'),
   );
 
-  it('take the last day of a caller who thinks again', () => {
+  it('take the corrected day', () => {
     expect(talk(small, ['repair', 'Tuesday, no wait, Wednesday']).state.slots['day']).toBe('2026-01-07');
   });
 
@@ -236,7 +236,7 @@ describe('commands', () => {
 });
 
 describe('actions', () => {
-  it('sets what changed first, and forgets what was cleared', () => {
+  it('sets changed slots first, and clears others', () => {
     expect(talk(small, ['repair on Tuesday']).actions[0]).toEqual({
       type: 'set',
       variables: { want: 'repair', day: '2026-01-06' },
@@ -255,7 +255,7 @@ describe('actions', () => {
     expect(gatherIn(talk(small, ['buy']).actions)).toEqual({ type: 'gather', maxDigits: 1 });
   });
 
-  it('carries whether a prompt may be interrupted', () => {
+  it('passes on whether a prompt may be interrupted', () => {
     expect(talk(small, ['repair on Tuesday at ten', 'yes']).actions).toContainEqual({
       type: 'say',
       text: 'Your last four digits?',
@@ -284,14 +284,14 @@ describe('actions', () => {
     expect(talk(small, [], 'en', { want: 'repair', day: '2026-01-06' }).said).toBe('What time?');
   });
 
-  it('leaves out a prompt that comes to nothing, and asks all the same', () => {
+  it('leaves out an empty prompt, and still asks', () => {
     const hello = { say: '{{ phone }}', ask: { slot: 'want', prompt: '{{ phone }}' }, next: { repair: 'when', buy: 'story' } };
     const flow = parseFlow({ ...SMALL, states: { ...SMALL.states, hello } }, { language: 'en' });
     const says = talk(flow, []).actions.filter(({ type }) => type === 'say');
     expect(says).toEqual([{ type: 'say', text: 'Sorry, I did not catch that.' }]);
   });
 
-  it('switches the language of what it says and hears', () => {
+  it('switches the language of its words and of recognition', () => {
     const flow = parseFlow(
       {
         start: 'pick',

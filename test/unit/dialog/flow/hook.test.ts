@@ -30,7 +30,7 @@ it('answers turn by turn, with a state of its own for each call', async () => {
   expect(saidIn(await ask(other, 1, spoken('buy')))).toBe('Tell me more.');
 });
 
-it('answers a turn that is asked again as if the earlier attempt had not been', async () => {
+it('answers a repeated turn as if for the first time', async () => {
   const hook = flowHooks(small, new ManualClock()).create(call);
   await ask(hook, 0, { kind: 'start' });
   await ask(hook, 1, spoken('repair on'));
@@ -39,7 +39,7 @@ it('answers a turn that is asked again as if the earlier attempt had not been', 
   expect(saidIn(again)).toBe('Tell me more.');
 });
 
-it('takes back what only the earlier attempt had set', async () => {
+it('resets what only the earlier attempt had set', async () => {
   const hook = flowHooks(small, new ManualClock()).create(call);
   await ask(hook, 0, { kind: 'start' });
   await ask(hook, 1, spoken('repair on Tuesday at ten'));
@@ -56,12 +56,12 @@ it('takes today from the clock, in the flow’s time zone', async () => {
   expect(actions[0]).toEqual({ type: 'set', variables: { want: 'repair', day: '2026-01-03' } });
 });
 
-it('starts with the details that were known before the call', async () => {
+it('starts with slots that are known before the call', async () => {
   const hook = flowHooks(small, new ManualClock()).create(call);
   expect(saidIn(await ask(hook, 0, { kind: 'start' }, { want: 'repair', other: 'x' }))).toBe('Which day?');
 });
 
-it('says nothing more once the answer is no longer wanted', async () => {
+it('says nothing more after an abort', async () => {
   const hook = flowHooks(small, new ManualClock()).create(call);
   expect(await ask(hook, 0, { kind: 'start' }, {}, AbortSignal.abort())).toEqual([]);
 });

@@ -26,7 +26,7 @@ it.each([
   expect(digits(first, heard, then)).toBe(whole);
 });
 
-it('keeps nothing of it after a silence, and begins anew with one who does', () => {
+it('drops it after a silence, and when the caller starts again', () => {
   const silent = talk(small, ['repair on Tuesday at half past ten', 'yes', 'four two', '-']);
   expect(silent.state.partial).toBeUndefined();
   expect(digits('four two', 'Sorry, I did—', 'four two seven')).toBeUndefined();
@@ -37,7 +37,7 @@ it('puts together more than two pieces', () => {
   expect(stepFlow(small, state, inputOf('one'), { today: TODAY, heard: 'Sorry,—' }).state.slots['phone']).toBe('4271');
 });
 
-it('keeps nothing of it for another question', () => {
+it('drops it at another question', () => {
   const { state } = talk(small, ['repair on Tuesday at half past ten', 'yes', 'four two', 'repeat']);
   expect(state.partial).toBeUndefined();
 });

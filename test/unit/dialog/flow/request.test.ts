@@ -37,7 +37,7 @@ function document(request: object, more: object = {}) {
 const flow = parseFlow(document(BOOK), { language: 'en', hasServer: true });
 
 describe('a request in a flow', () => {
-  it('stops the walk behind what is said, and sends the details that it names', () => {
+  it('stops after speaking, and sends the slots that it names', () => {
     const { state, actions } = talk(flow, ['Tuesday']);
     expect([state.stage, state.at, saidIn(actions)]).toEqual(['requesting', 'book', 'I am booking that.']);
     const turn = { call, index: 1, input: { kind: 'start' }, history: [], variables: {}, idempotencyKey: 'call_1.1' } as const;
@@ -64,7 +64,7 @@ describe('a request in a flow', () => {
     expect(gatherIn(actions) === undefined).toBe(outcome.ok || outcome.failure === 'timeout');
   });
 
-  it('goes to unset where the bot has no server, and asks nobody', () => {
+  it('goes to unset when the bot has no server', () => {
     const without = parseFlow(document({ ...BOOK, unset: 'booked' }), { language: 'en' });
     expect(talk(without, ['Tuesday']).state).toMatchObject({ stage: 'ended', at: 'booked' });
   });

@@ -19,7 +19,7 @@ it('gives up arguments that never end', () => {
   expect(() => stream.take(argumentsChunk('1'.repeat(1_000)))).toThrow('longer than 100000 characters');
 });
 
-it('takes calls of tools whose places a server does not number', () => {
+it('accepts tool calls without an index', () => {
   const stream = new ModelStream();
   for (const day of ['monday', 'friday'])
     stream.take(chunkOf({ id: day, function: { name: 'look_up', arguments: `{"day":"${day}"}` } }));

@@ -129,13 +129,13 @@ describe('collecting a value', () => {
     expect(done(date, english, ['5/3/2026', 'the second one', 'yes'])).toBe('2026-05-03 after 1');
   });
 
-  it('takes an ordinal alone for one of the days that it asked about', () => {
+  it('reads an ordinal alone as one of the days it asked about', () => {
     expect(done({ kind: 'date' }, english, ['Monday or Tuesday', 'the first', 'yes'])).toBe('2026-01-05 after 1');
     expect(done({ kind: 'date' }, english, ['Monday or Tuesday', 'the second', 'yes'])).toBe('2026-01-06 after 1');
     expect(done({ kind: 'date' }, english, ['Monday or Tuesday', 'the second of March', 'yes'])).toBe('2026-03-02 after 1');
   });
 
-  it('takes a choice and a yes at once, and a card without ever saying it', () => {
+  it('accepts a choice and a yes without a read-back, and never speaks a card', () => {
     expect(done({ kind: 'yes-no' }, english, ['yes'])).toBe('yes after 0');
     expect(done({ kind: 'choice', options: [{ name: 'a', phrases: ['apples'] }] }, english, ['apples'])).toBe('a after 0');
     expect(done({ kind: 'card' }, english, ['#4111111111111111'])).toBe('4111111111111111 after 0');
@@ -199,7 +199,7 @@ describe('a name that is read back', () => {
   );
 });
 
-describe('a caller who has a value read back', () => {
+describe('a read-back', () => {
   it.each(['hello?', 'sorry?', 'what?', 'can you say that again?', "I didn't catch that", 'pardon'])(
     'hears it again after %j',
     (line) =>
@@ -230,7 +230,7 @@ describe('a caller who has a value read back', () => {
     ),
   );
 
-  it('is asked what is right after a yes with a but', () => {
+  it('asks for the correction after a yes with a but', () => {
     const date: AnswerContract = { kind: 'date' };
     expect(done(date, english, ['the fifth of march', 'yes, but in april'])).toBe('says Please say yes or no.');
   });

@@ -110,7 +110,7 @@ describe('reading', () => {
     );
   });
 
-  it('counts every digit that is missing, however words and keys are cut', () => {
+  it('counts the missing digits, however words and keys are cut', () => {
     fc.assert(
       fc.property(
         digits(8),
@@ -156,7 +156,7 @@ describe('check digits', () => {
     ['mod11', '080442957X'],
   ] as const)('hold: %s %s', (kind, value) => expect(checkHolds(kind, value)).toBe(true));
 
-  it('tell of one wrong digit, and Verhoeff of two that changed places', () => {
+  it('detect one wrong digit, and Verhoeff detects two swapped digits', () => {
     fc.assert(
       fc.property(withLuhn, withVerhoeff, fc.nat(11), fc.integer({ min: 1, max: 9 }), (luhn, verhoeff, place, added) => {
         const wrong = (value: string): string =>
@@ -170,7 +170,7 @@ describe('check digits', () => {
   });
 });
 
-it('waits while something is missing and stops when nothing can follow', () => {
+it('waits while a part is missing and stops when nothing can follow', () => {
   const english = { language: 'en', today: TODAY } as const;
   const silence = (given: AnswerContract, heard: string): number => contractSilenceMs(readAnswer(given, english, heard), 640);
   const phone: AnswerContract = { kind: 'phone', region: 'IN' };
@@ -182,7 +182,7 @@ it('waits while something is missing and stops when nothing can follow', () => {
   expect(silence({ kind: 'money', currency: 'INR' }, 'five thousand rupees')).toBe(DEFAULT_PATIENCE.unlikelyMoreMs);
 });
 
-it('takes contracts as a dialog outside sends them, and refuses others', () => {
+it('accepts valid contracts of a dialog, and refuses others', () => {
   for (const given of contracts) expect(answerContract.parse(given)).toEqual(given);
   for (const given of [
     { kind: 'digits', least: 4, most: 2 },

@@ -73,7 +73,7 @@ describe('digits', () => {
     ['', '427#', 'incomplete 427 3'],
   ])('reads "%s" and the keys %s as %s', (heard, keys, reading) => expect(read(six, english, heard, keys)).toBe(reading));
 
-  it('reads spoken and typed digits in the order in which they came', () => {
+  it('reads spoken and typed digits in their order', () => {
     const parts = [
       { by: 'voice', text: 'four two' },
       { by: 'keys', keys: '71' },
@@ -82,7 +82,7 @@ describe('digits', () => {
     expect(readParts(six, english, parts)).toEqual({ status: 'complete', value: '427199', more: 'no' });
   });
 
-  it('goes on between the least and the most, until # says that this is all', () => {
+  it('waits between the least and the most digits, until # ends the answer', () => {
     const contract: AnswerContract = { kind: 'digits', least: 3, most: 5 };
     expect(read(contract, english, 'one two')).toBe('incomplete 12 1');
     expect(read(contract, english, 'one two three')).toBe('123 likely');
@@ -90,7 +90,7 @@ describe('digits', () => {
     expect(read(contract, english, 'one two three four five')).toBe('12345 no');
   });
 
-  it('takes no value whose check digit is wrong', () => {
+  it('refuses a value with a wrong check digit', () => {
     expect(read({ kind: 'digits', length: 16, check: 'luhn' }, english, '4111 1111 1111 1111')).toBe('4111111111111111 no');
     expect(read({ kind: 'digits', length: 16, check: 'luhn' }, english, '4111 1111 1111 1112')).toBe('impossible check-digit');
     expect(read({ kind: 'digits', length: 12, check: 'verhoeff' }, english, '2345 6789 0124')).toBe('234567890124 no');
@@ -116,7 +116,7 @@ describe('telephone numbers', () => {
     [american, 'four one five', 'incomplete 415 7'],
   ])('reads %j "%s" as %s', (contract, heard, reading) => expect(read(contract, english, heard)).toBe(reading));
 
-  it('reads Hindi with English digits in it', () => {
+  it('reads Hindi with English digits', () => {
     expect(read(indian, hindi, 'मेरा नंबर है नौ आठ डबल सात five चार तीन दो एक zero')).toBe('+919877543210 no');
     expect(read(indian, hindi, 'अट्ठानवे छिहत्तर चौवन बत्तीस दस')).toBe('+919876543210 no');
   });
@@ -144,7 +144,7 @@ describe('yes, no and choices', () => {
 });
 
 describe('secrets', () => {
-  it('takes cards and one-time codes from the keypad alone', () => {
+  it('accepts cards and one-time codes from the keypad only', () => {
     expect(isSecure({ kind: 'card' })).toBe(true);
     expect(read({ kind: 'card' }, english, 'four one one one')).toBe('impossible keypad-only');
     expect(read({ kind: 'card' }, english, '', '4111111111111111')).toBe('4111111111111111 no');
@@ -156,7 +156,7 @@ describe('secrets', () => {
   });
 });
 
-it('gives a recogniser ten hints at most, and knows how many keys an answer has', () => {
+it('gives at most ten hints, and the number of keys of an answer', () => {
   expect(contractHints(either, 'en')).toEqual(['sales', 'support', 'buy something', 'help with my order']);
   expect(contractHints(six, 'hi')).toHaveLength(10);
   expect([six, indian, either, { kind: 'yes-no' } as const].map(mostKeys)).toEqual([6, 14, 1, 1]);

@@ -24,7 +24,7 @@ describe.each(cases)('spoken values in $language', ({ language, rows }) => {
     expect(wrong.map((row) => `${row.value} → "${saidAs(row, context)}", not "${row.text}"`)).toEqual([]);
   });
 
-  it('come back as they were after being said', () => {
+  it('read back to the same value after being spoken', () => {
     const wrong = rows.filter((row) => understood({ ...row, text: saidAs(row, context) }, context) !== row.value);
     expect(wrong.map((row) => `${row.kind} ${row.value} → ${saidAs(row, context)}`)).toEqual([]);
   });

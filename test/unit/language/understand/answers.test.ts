@@ -36,7 +36,7 @@ describe('digits', () => {
     ['double', undefined],
   ])('reads "%s" as %s', (text, digits) => expect(findDigits(tokenise(text))?.value).toBe(digits));
 
-  it.each(['en', 'hi'] as const)('reads back all digits that it says in %s', (language) => {
+  it.each(['en', 'hi'] as const)('reads all digits that it speaks in %s', (language) => {
     fc.assert(
       fc.property(fc.stringMatching(/^[0-9]{1,16}$/), (digits) => {
         expect(findDigits(tokenise(sayDigits(language, digits)))?.value).toBe(digits);

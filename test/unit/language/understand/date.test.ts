@@ -26,7 +26,7 @@ describe('a date', () => {
     ['the 15th of last month', '2026-10-15'],
   ])('is counted from what "%s" names: %s', (text, day) => expect(read(text)).toBe(day));
 
-  it('lies on the side of today that the question tells', () => {
+  it('is before or after today as the question asks', () => {
     expect(read('the first Monday in November', { ...TUESDAY, tense: 'past' })).toBe('2026-11-02');
     expect(read('the last Friday of December', { ...TUESDAY, tense: 'past' })).toBe('2025-12-26');
     expect(read('the last Friday of December', { ...TUESDAY, year: true })).toBe('part');

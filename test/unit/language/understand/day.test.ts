@@ -84,7 +84,7 @@ describe('days', () => {
     ['this is my first visit, tomorrow please', '2026-01-02'],
   ])('finds the date "%s": %s', (text, day) => expect(findDay(tokenise(text), TODAY)?.value).toBe(day));
 
-  it('takes a date without its month for a day where one was asked for, the next such', () => {
+  it('reads a date without its month as the next such day when a day was asked for', () => {
     expect(findDay(tokenise('the fifth please'), TODAY, true)?.value).toBe('2026-01-05');
     expect(findDay(tokenise('पाँच तारीख को'), TODAY, true)?.value).toBe('2026-01-05');
     expect(findDay(tokenise('on the first would be good'), TODAY, true)?.value).toBe('2026-01-01');
@@ -96,12 +96,12 @@ describe('days', () => {
     (text) => expect(findDay(tokenise(text), TODAY, true)).toBeUndefined(),
   );
 
-  it('takes the day that is named beside an ordinal', () => {
+  it('reads a day beside an ordinal', () => {
     expect(findDay(tokenise('सबसे पहले कल'), TODAY, true)?.value).toBe('2026-01-02');
     expect(findDay(tokenise('first, on Monday'), TODAY, true)?.value).toBe('2026-01-05');
   });
 
-  it('counts no month to a day that it does not have', () => {
+  it('adds no month to a day that the month lacks', () => {
     expect(findDay(tokenise('a month from today'), '2026-01-31')).toBeUndefined();
   });
 
@@ -189,7 +189,7 @@ describe('days', () => {
     ['hi', '2026-01-26', 'सोमवार छब्बीस जनवरी'],
   ] as const)('says in %s %s as "%s"', (language, day, text) => expect(sayDay(language, day, TODAY)).toBe(text));
 
-  it('understands every coming day that it says, whatever day it is', () => {
+  it('understands every future day that it speaks, on any day', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 0, max: 4000 }),

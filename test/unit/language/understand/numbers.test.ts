@@ -3,7 +3,7 @@ import { HINDI_NUMBERS, numberAt, sayNumber } from '../../../../src/language/und
 import { tokenise } from '../../../../src/language/understand/tokens.ts';
 
 describe('number words', () => {
-  it('has a hundred Hindi numbers, none spelled like another', () => {
+  it('has a hundred Hindi numbers with different spellings', () => {
     expect(HINDI_NUMBERS).toHaveLength(100);
     const values = new Map<string, number>();
     for (const [value, spellings] of HINDI_NUMBERS.entries()) {
@@ -14,7 +14,7 @@ describe('number words', () => {
     }
   });
 
-  it.each(['en', 'hi'] as const)('reads back every number from 0 to 99 that it says in %s', (language) => {
+  it.each(['en', 'hi'] as const)('reads every number from 0 to 99 that it speaks in %s', (language) => {
     for (let value = 0; value < 100; value++) {
       const tokens = tokenise(sayNumber(language, value));
       expect(numberAt(tokens, 0)).toEqual({ value, from: 0, to: tokens.length });

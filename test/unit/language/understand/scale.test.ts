@@ -76,13 +76,13 @@ describe('reading twice as many words takes twice the work', () => {
   );
 });
 
-it('takes a number that is too large for money for none, and reads the amount behind it', () => {
+it('ignores a number that is too large for money, and reads the amount after it', () => {
   const read = (text: string) => findMoney(moneyWords(text), 'USD').minor;
   const digits = Array.from({ length: 20 }, () => 'nine').join(' ');
   expect([read(digits), read(`${digits} no five dollars`)]).toEqual([[], [500]]);
 });
 
-it('takes the commas out of long numbers, and not of a list without an end', () => {
+it('removes the commas of long numbers, but not of an endless list', () => {
   expect(plainText('1,25,000 and 12,34,56,78,901')).toBe('125000 and 12345678901');
   const list = `${'11,'.repeat(200_000)}11`;
   expect(plainText(list)).toBe(list);

@@ -93,7 +93,7 @@ describe('times', () => {
     expect(findTime(tokenise(text), { bare: true })).toBeUndefined();
   });
 
-  it('takes the hour that lies in the opening hours', () => {
+  it('chooses the hour within the opening hours', () => {
     const evening = { from: '17:00', to: '23:00' } as const;
     expect(findTime(tokenise('at half past nine'), { window: evening })?.value).toBe('21:30');
     expect(findTime(tokenise('at half past nine in the morning'), { window: evening })?.value).toBe('09:30');
@@ -125,7 +125,7 @@ describe('times', () => {
     ['hi', '10:20', 'सुबह दस बजकर बीस मिनट'],
   ] as const)('says in %s %s as "%s"', (language, time, text) => expect(sayTime(language, time)).toBe(text));
 
-  it.each(['en', 'hi'] as const)('reads back every minute of the day that it says in %s with its part of the day', (language) => {
+  it.each(['en', 'hi'] as const)('reads every minute of the day that it speaks in %s with its part of the day', (language) => {
     for (let minute = 0; minute < 1440; minute++) {
       const time = clockTime(minute);
       expect(findTime(tokenise(sayTime(language, time, true)))?.value).toBe(time);

@@ -93,7 +93,7 @@ describe('words over sockets that are cut', () => {
     );
   });
 
-  it('are told as lost where they are older than what is kept', () => {
+  it('are reported as lost when they are older than the kept audio', () => {
     const { heard, lostMs } = converse([{ words: 30, pauseMs: 800, commitAfterMs: 500 }], [14_000], profiles['plain']!);
     expect(heard.at(-1)).toBe('29');
     expect(new Set(heard).size).toBe(heard.length);

@@ -46,7 +46,7 @@ describe('events of the recogniser', () => {
     expect(read(wire)).toEqual(ours);
   });
 
-  it('takes the text of a whole connection for no segment, where that is what a final is [139]', () => {
+  it('does not read the text of a whole connection as a segment, when a final is that [139]', () => {
     const whole = JSON.stringify({ type: 'final', text: 'hi there', audio_duration_sec: 3 });
     expect(readRealtimeEvent(whole, true)).toEqual({ type: 'done' });
     expect(readRealtimeEvent(whole)).toMatchObject({ type: 'final', text: 'hi there' });
@@ -58,7 +58,7 @@ describe('events of the recogniser', () => {
     expect(read({ type: 'error', error: 7, message: 'why' })).toEqual({ type: 'error', error: 'why' });
   });
 
-  it('says something for an error without a word, and not too much for a long one', () => {
+  it('has a text for an error without one, and cuts a long one', () => {
     expect(read({ type: 'error' })).toMatchObject({ error: expect.stringMatching(/./u) });
     expect(read({ type: 'error', error: 'x'.repeat(9_000) })).toMatchObject({ error: 'x'.repeat(500) });
   });
@@ -67,7 +67,7 @@ describe('events of the recogniser', () => {
     expect(readRealtimeEvent(frame)).toBeUndefined();
   });
 
-  it('throws at nothing that is JSON, and never makes words up [136]', () => {
+  it('never throws for JSON, and never invents words [136]', () => {
     const event = fc.record({ type: fc.constantFrom('partial', 'final', 'final_refined', 'error', 'x'), text: fc.jsonValue() });
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), event), (value) => {

@@ -28,7 +28,7 @@ describe('recognition session: opening and audio', () => {
     expect(driver.events).toEqual([{ type: 'ready' }]);
   });
 
-  it('holds ten seconds at most and tells once how much it dropped [124]', () => {
+  it('holds ten seconds at most and reports once how much it dropped [124]', () => {
     const driver = new ProtocolDriver({ readyTimeoutMs: 60_000 });
     driver.open();
     for (let second = 0; second < 12; second += 1) driver.speak(voice(1_000, second * 1_000));
@@ -50,7 +50,7 @@ describe('recognition session: opening and audio', () => {
     expect(commands).toEqual([{ text: 'commit', afterSamples: 8_080 }]);
   });
 
-  it('puts commit and end behind the audio they were said after, as bare words [125]', () => {
+  it('puts commit and end after their audio, as bare words [125]', () => {
     const driver = new ProtocolDriver();
     driver.say(voice(30));
     driver.commit();
@@ -75,7 +75,7 @@ describe('recognition session: opening and audio', () => {
     expect(driver.socket.samples).toHaveLength(0);
   });
 
-  it('sends nothing while the socket is slow, and loses nothing that fits [137]', () => {
+  it('sends nothing while the socket is slow, and loses nothing within the limit [137]', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     driver.bufferedBytes = 1_000_000;
@@ -130,7 +130,7 @@ describe('recognition session: events', () => {
     expect(driver.unknown).toHaveLength(1);
   });
 
-  it('takes a final that is sent twice once, and a second text of one number as a second piece', () => {
+  it('accepts a repeated final once, and a second text of one number as another part', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     for (const text of ['one', 'one', 'and more']) driver.hear({ type: 'final', seg: 0, text });
@@ -404,7 +404,7 @@ describe('recognition session: a lost socket', () => {
     expect(driver.of('audio-lost')).toHaveLength(0);
   });
 
-  it('tells of speech that is in no final and no longer kept', () => {
+  it('reports speech that is in no final and no longer kept', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     for (let second = 0; second < 13; second += 1) driver.speak(voice(1_000, second * 1_000));
@@ -455,7 +455,7 @@ describe('recognition session: a lost socket', () => {
     expect(driver.of('closed')).toEqual([{ type: 'closed', error: undefined }]);
   });
 
-  it('knows that the end was answered by its mark, though nobody closes', () => {
+  it('accepts the end mark as the answer, without a close', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     driver.speak(voice(400));
@@ -497,7 +497,7 @@ describe('recognition session: a lost socket', () => {
     expect(driver.of('closed')).toHaveLength(0);
   });
 
-  it('waits longer and longer for a platform that cannot be reached, for ten seconds at most', () => {
+  it('waits with growing pauses for an unreachable platform, for ten seconds at most', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     driver.advance(10_000);
@@ -540,7 +540,7 @@ describe('recognition session: a lost socket', () => {
 describe('a final that says neither where it ends nor whether more follows', () => {
   const replayed = (driver: ProtocolDriver): number => driver.socket.samples.filter((sample) => sample !== 0).length;
 
-  it('is not heard a second time from the socket after it, though it holds two phrases', () => {
+  it('is not repeated by the next socket, though it holds two phrases', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     for (const index of [0, 1]) driver.speak(Int16Array.from([...wordSound(index), ...silence(600)]));
@@ -552,7 +552,7 @@ describe('a final that says neither where it ends nor whether more follows', () 
     expect(replayed(driver)).toBe(0);
   });
 
-  it('is not heard a second time where noise leaves no pause', () => {
+  it('is not repeated when noise leaves no pause', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     driver.speak(new Int16Array(16_000).fill(3_000));
@@ -564,7 +564,7 @@ describe('a final that says neither where it ends nor whether more follows', () 
     expect(replayed(driver)).toBe(1_600);
   });
 
-  it('leaves the phrase behind it to its own final', () => {
+  it('leaves the next phrase to its own final', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     for (const index of [0, 1]) driver.speak(Int16Array.from([...wordSound(index), ...silence(600)]));

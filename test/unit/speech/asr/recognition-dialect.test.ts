@@ -9,14 +9,14 @@ function ready(): ProtocolDriver {
 }
 
 describe('a realtime session of Variant B', () => {
-  it('has its key in the header, and neither key nor token in its handshake', () => {
+  it('sends its key in the header, and no key or token in its handshake', () => {
     const driver = new ProtocolDriver({ dialect: altDialect });
     driver.open('the-key');
     expect(altDialect.headers('the-key')).toEqual({ authorization: 'Bearer the-key' });
     expect(driver.socket.init).toEqual({ language: 'en', sample_rate: 8_000, dtype: 'int16', silence_threshold_sec: 0.7 });
   });
 
-  it('ends a turn with silence of its own, and the session with END', () => {
+  it('ends a turn with silence, and the session with END', () => {
     const driver = ready();
     driver.speak(voice(400));
     driver.commit();
@@ -34,7 +34,7 @@ describe('a realtime session of Variant B', () => {
     expect(driver.of('closed')).toEqual([{ type: 'closed', error: undefined }]);
   });
 
-  it('answers a commit after silence itself, and counts on behind that', () => {
+  it('answers a commit after silence itself, and keeps counting', () => {
     const driver = ready();
     driver.hear({ type: 'final_segment', segment_id: 0, text: 'alpha' });
     driver.speak(silence(300));

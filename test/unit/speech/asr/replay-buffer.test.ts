@@ -20,7 +20,7 @@ function quiet(ms: number): Int16Array {
 }
 
 describe('replay buffer', () => {
-  it('gives what was pushed once, in order, however it is cut', () => {
+  it('returns pushed audio once, in order, however it is cut', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 0, max: 400 }), { maxLength: 12 }),
@@ -85,7 +85,7 @@ describe('replay buffer', () => {
     }
   });
 
-  it('drops the oldest unsent samples and tells of them once', () => {
+  it('drops the oldest unsent samples and reports them once', () => {
     const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
     for (let times = 0; times < 150; times += 1) buffer.push(loud(10));
     expect(buffer.next).toBe(4_000);
@@ -113,7 +113,7 @@ describe('replay buffer', () => {
     expect(buffer.next).toBe(0.6 * RATE_HZ);
   });
 
-  it('has lost what is in no final when it is given up, and says where that begins', () => {
+  it('reports audio without a final as lost when it is given up, with its start', () => {
     const buffer = new ReplayBuffer(RATE_HZ, RATE_HZ);
     buffer.push(loud(500));
     buffer.take(2_400);

@@ -3,7 +3,7 @@ import { type TranscriptionOptions, transcriptionFields } from '../../../../src/
 import { SpeechRequestError } from '../../../../src/speech/client/errors.ts';
 
 describe('transcription options', () => {
-  it('go out under the names of the documents [86]', () => {
+  it('have the names of the documents [86]', () => {
     const all: Required<TranscriptionOptions> = {
       language: 'hi',
       verbose: true,

@@ -54,7 +54,7 @@ const documented = {
 };
 
 describe('transcription result', () => {
-  it('reads the documented answer into our words', () => {
+  it('reads the documented answer', () => {
     expect(read(documented)).toEqual({
       text: 'hello there',
       requestId: 'req-header',
@@ -102,7 +102,7 @@ describe('transcription result', () => {
     expect(readTranscription(answerOf('{"text":"x"}', undefined)).requestId).toBeUndefined();
   });
 
-  it('leaves out what is missing or null, and keeps what it does not know [90]', () => {
+  it('leaves out missing and null fields, and keeps unknown ones [90]', () => {
     const names = Object.keys(documented).filter((name) => name !== 'text');
     const nothing = read({ text: 'x' });
     expect(nothing).toEqual({
@@ -123,7 +123,7 @@ describe('transcription result', () => {
     expect(read({ text: 'x', new_feature: { a: [1] } }).raw).toEqual({ text: 'x', new_feature: { a: [1] } });
   });
 
-  it('keeps the transcript when a feature comes in a shape of its own [90]', () => {
+  it('keeps the transcript when a feature has an unknown shape [90]', () => {
     const names = Object.keys(documented).filter((name) => !['text', 'segments', 'words'].includes(name));
     for (const odd of [17, 'odd', [{}], { deep: { odd: true } }, [[1]], true]) {
       const answer = { ...documented, ...Object.fromEntries(names.map((name) => [name, odd])) };

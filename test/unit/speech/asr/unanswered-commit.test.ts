@@ -29,7 +29,7 @@ describe('a commit that is never answered on a socket that lives', () => {
     expect(driver.of('audio-lost')).toEqual([]);
   });
 
-  it('is given up after the second socket, its interval told once, and the session goes on', () => {
+  it('is given up after the second socket, with its interval reported once, and the session goes on', () => {
     const driver = committed();
     driver.advance(5_000);
     driver.ready();
@@ -106,7 +106,7 @@ describe('a turn with a pause in it', () => {
     expect(driver.connects).toHaveLength(1);
   });
 
-  it('excuses no commit after it from an answer', () => {
+  it('leaves the next commit its wait for an answer', () => {
     const driver = new ProtocolDriver();
     driver.ready();
     speakTurn(driver);

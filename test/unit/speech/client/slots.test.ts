@@ -67,7 +67,7 @@ describe('slots', () => {
     expect(slots.free).toBe(1);
   });
 
-  it('takes nothing for one who has gone already', async () => {
+  it('takes no slot for an aborted request', async () => {
     const slots = new Slots(1);
     await expect(slots.acquire('live', AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     expect(slots.free).toBe(1);
@@ -97,7 +97,7 @@ describe('slots', () => {
     expect(slots.tryReserve()?.lane).toBe(1);
   });
 
-  it('tells how many are held and waited for, by priority', async () => {
+  it('counts slots in use and waited for, by priority', async () => {
     const slots = new Slots(2);
     const held = [slots.tryReserve('live'), slots.tryReserve('batch')];
     const waiting = [slots.acquire('live', never), slots.acquire('batch', never), slots.acquire('batch', never)];

@@ -126,7 +126,7 @@ describe('token source', () => {
     expect(tokens.lifeLeftMs).toBe(86_400_000);
   });
 
-  it('says until when the token service wants to be left alone, where that is a day', async () => {
+  it('reports the Retry-After of the token service when it is a day', async () => {
     const fake = new FakeFetch(refusing(429, 'slow down', { 'retry-after': '86400' }));
     const { tokens } = tokensOn(fake);
     expect((await failureOf(tokens.get())).message).toMatch(/asks to wait 86400 s, until \d{4}-/u);
@@ -239,7 +239,7 @@ describe('token source', () => {
     expect(fake.asked).toHaveLength(2);
   });
 
-  it('lets one caller go without stopping the mint the others wait for', async () => {
+  it('lets one caller abort without stopping the mint of the others', async () => {
     let answer: (response: Response) => void = () => undefined;
     const fake = new FakeFetch(() => new Promise<Response>((resolve) => (answer = resolve)));
     const { tokens } = tokensOn(fake);
@@ -301,7 +301,7 @@ describe('token source', () => {
     expect(fake.asked).toHaveLength(2);
   });
 
-  it('mints by itself when whoever wanted to mint has died', async () => {
+  it('mints itself when the process with the claim has died', async () => {
     const clock = new ManualClock();
     const store: TokenStore = Object.assign(new MemoryTokenStore(clock), { claim: async () => false });
     const fake = new FakeFetch(minting());

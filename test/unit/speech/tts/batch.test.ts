@@ -127,7 +127,7 @@ describe('batch synthesis', () => {
     expect(slots.free).toBe(16);
   });
 
-  it('reads rate, type and request id from the headers, and assumes none of them [173]', async () => {
+  it('reads rate, type and request id from the headers, without a default [173]', async () => {
     const { speak } = speaking(({ body }) =>
       String(body).includes('bare') ? new Response(Uint8Array.of(1, 2)) : audio(MP3, 22_050),
     );

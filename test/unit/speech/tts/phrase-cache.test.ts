@@ -46,7 +46,7 @@ async function bytesOf(audio: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 const phrase = (length: number, letter = 'a'): SynthesisRequest => ({ ...hello, text: letter.repeat(length) });
 
 describe('phrase cache', () => {
-  it('keeps nothing of one person that takes longer than eight seconds, and speaks all of it', async () => {
+  it('caches no personal sentence over eight seconds, and speaks all of it', async () => {
     const synthesizer = new CountingSynthesizer();
     const cache = cacheOn(synthesizer);
     for (const length of [64_002, 64_000])
@@ -54,7 +54,7 @@ describe('phrase cache', () => {
     expect(synthesizer.spoken.map(({ length }) => length)).toEqual([64_002, 64_002, 64_000]);
   });
 
-  it('speaks what was prepared from memory, as it was spoken', async () => {
+  it('plays a prepared sentence from memory, unchanged', async () => {
     const synthesizer = new CountingSynthesizer();
     const cache = cacheOn(synthesizer);
     await cache.prepare([hello], signal);
@@ -72,7 +72,7 @@ describe('phrase cache', () => {
     },
   );
 
-  it('keeps nothing that is said to be no phrase of anybody', async () => {
+  it('caches no sentence that the request excludes', async () => {
     const synthesizer = new CountingSynthesizer();
     const cache = cacheOn(synthesizer);
     const weather = { ...hello, isPersonal: false };
@@ -97,7 +97,7 @@ describe('phrase cache', () => {
     expect(synthesizer.spoken).toHaveLength(1);
   });
 
-  it('lets the least recently used go first when it is full', async () => {
+  it('removes the least recently used first when it is full', async () => {
     const cache = cacheOn(new CountingSynthesizer(), { mostBytes: 10 });
     const [a, b, c] = [phrase(4, 'a'), phrase(4, 'b'), phrase(4, 'c')];
     await cache.prepare([a, b], signal);
@@ -124,7 +124,7 @@ describe('phrase cache', () => {
     expect([a, b, c].map((request) => cache.cached(request) !== undefined)).toEqual([true, false, false]);
   });
 
-  it('keeps neither nothing nor more than a minute', async () => {
+  it('caches neither empty audio nor more than a minute', async () => {
     const cache = cacheOn(new CountingSynthesizer());
     const [none, long] = [phrase(0), phrase(60 * 8_000 + 1)];
     await cache.prepare([none, long], signal);
@@ -159,7 +159,7 @@ describe('sentences that may be about a person', () => {
     expect(cache.cached(phrase(30, 'h'))).toBeDefined();
   });
 
-  it('are kept under no name and in no bytes that tell of them, and not on disk', async () => {
+  it('are kept under no readable name or bytes, and not on disk', async () => {
     const set = vi.spyOn(PhraseStore.prototype, 'set');
     onTestFinished(() => set.mockRestore());
     const folder = newFolder();
@@ -208,7 +208,7 @@ describe('phrase cache on disk', () => {
     expect(synthesizer.spoken).toEqual(['Hello.']);
   });
 
-  it('speaks anew what is older than a month', async () => {
+  it('synthesises a file older than a month again', async () => {
     const folder = newFolder();
     const clock = new ManualClock();
     await cacheIn(folder, clock).cache.prepare([hello], signal);
@@ -237,7 +237,7 @@ describe('phrase cache on disk', () => {
     expect(spoken).toEqual([b.text]);
   });
 
-  it('shows a sentence in no name, and keeps key and files to their owner', async () => {
+  it('has no sentence in a file name, and key and files only for their owner', async () => {
     const folder = newFolder();
     await cacheIn(folder).cache.prepare([hello], signal);
     const names = readdirSync(folder);
@@ -245,7 +245,7 @@ describe('phrase cache on disk', () => {
     for (const name of names) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('removes what a process left half written with the next that is written', async () => {
+  it('removes half-written files at the next write', async () => {
     const folder = newFolder();
     const clock = new ManualClock();
     writeFileSync(join(folder, 'left.phrase.tmp'), 'half');

@@ -17,7 +17,7 @@ describe('a synthesis on the socket', () => {
     expect(messages).toEqual([{ type: 'config', model: 'zero-indic', ...settings, response_format: 'pcm' }, start]);
   });
 
-  it('is asked for by settings in the address, where the text never stands', () => {
+  it('is requested with settings in the address, never with the text', () => {
     const pcm = wireRequest({ ...request, style: 'query' });
     const base = { model: 'zero-indic', voice: 'Sunita', language: 'hi', speed: '1.5', trim_silence: 'true' };
     expect(pcm.query).toEqual({ ...base, encoding: 'pcm' });

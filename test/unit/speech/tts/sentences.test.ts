@@ -175,7 +175,7 @@ describe('text cut for speech', () => {
     );
   });
 
-  it('gives a sentence out as soon as the next one begins', () => {
+  it('returns a sentence as soon as the next one begins', () => {
     const cutter = new SentenceCutter();
     expect(cutter.push('Good morn')).toEqual([]);
     expect(cutter.push('ing. ')).toEqual([]);

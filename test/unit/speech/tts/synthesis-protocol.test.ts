@@ -123,7 +123,7 @@ describe('synthesis protocol', () => {
     );
   });
 
-  it('tolerates what a later generation says besides, and takes done for the end [191]', () => {
+  it('tolerates fields of a later version, and reads done as the end [191]', () => {
     const protocol = new SynthesisProtocol();
     for (const type of ['ready', 'speaking', 'cancelled', 'anything'])
       expect(protocol.text(JSON.stringify({ type }))).toEqual({ done: false });

@@ -90,7 +90,7 @@ describe.each(SPEECH_FORMATS)('an answer to a request for %s', (format) => {
   });
 });
 
-it('speaks no JSON that comes over the socket where audio was due', () => {
+it('speaks no JSON that arrives in place of audio', () => {
   const protocol = new SynthesisProtocol();
   protocol.text('{"type":"chunk","chunk_index":0,"format":"mulaw","sample_rate":8000}');
   expect(() => protocol.binary(Buffer.from(JSON_BODY))).toThrow(/text where audio was due.*voice model is loading/u);
