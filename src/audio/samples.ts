@@ -9,10 +9,10 @@ export function joinSamples(parts: readonly Int16Array[]): Int16Array<ArrayBuffe
   return joined;
 }
 
-/** Averages channels of floats, -1 to 1, into 16-bit samples. */
-export function mixDown(channels: readonly Float32Array[], samples: number): Int16Array {
+/** Averages channels into 16-bit samples. @param fullScale 16-bit value of the input's 1.0: 32,767 for floats, 1 for 16-bit input */
+export function mixDown(channels: readonly (Float32Array | Int16Array)[], samples: number, fullScale = 32_767): Int16Array {
   const pcm = new Int16Array(samples);
-  const scale = 32_767 / Math.max(1, channels.length);
+  const scale = fullScale / Math.max(1, channels.length);
   for (let index = 0; index < samples; index += 1) {
     let sum = 0;
     for (const channel of channels) sum += channel[index] ?? 0;

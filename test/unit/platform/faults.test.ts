@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FaultDice, noFaults, type Faults } from '../../../src/platform/server/faults/faults.ts';
-import { FinalLine } from '../../../src/platform/server/asr/recognition-session.ts';
+import { FinalQueue } from '../../../src/platform/server/asr/recognition-session.ts';
 import { FaultSettingError, readFaults } from '../../../src/platform/server/faults/read-faults.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
@@ -109,7 +109,7 @@ describe('the line of finals', () => {
   it('keeps the order, whatever the delays, and sends nothing after its end', async () => {
     const clock = new ManualClock();
     const over = new AbortController();
-    const line = new FinalLine(clock, over.signal, 8);
+    const line = new FinalQueue(clock, over.signal, 8);
     const sent: number[] = [];
     for (const [index, delayMs] of [50, 0, 20].entries()) line.add(delayMs, () => sent.push(index));
     clock.advance(49);

@@ -38,7 +38,7 @@ function start(profile: ProfileName, knobs: Partial<Behaviour> = {}, fields: obj
   let closed = false;
   const init = initOf(fields);
   const session = new RecognitionSession<RealtimeEvent>({
-    hearing: { ...init, rateHz: init.sampleRateHz },
+    recognition: { ...init, rateHz: init.sampleRateHz },
     rules: realtimeRules(init, { compat: false, behaviour: behaviourOf(profile, knobs) }),
     faults: noFaults,
     clock,

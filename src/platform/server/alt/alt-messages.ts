@@ -3,10 +3,11 @@ import { encodeAudio } from '../../../audio/codec.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import { decodeWavSamples, readWavLayout, WavError, type WavSampleFormat, wavSampleBytes } from '../../../audio/wav.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
-import { downmix } from '../uploads/open-audio.ts';
+import { mixDownInterleaved } from '../../../audio/samples.ts';
+import { firstProblem, parseJson } from '../listener/fields.ts';
 import type { ClientMessage } from '../asr/recognition-socket.ts';
 
-/** How samples come in a Variant B socket's frames. */
+/** Sample formats of a Variant B socket. */
 export type AltSampleType = 'int16' | 'float32' | 'ulaw' | 'alaw';
 
 /** The first message of a Variant B socket (reference, fact 11). */
@@ -22,7 +23,7 @@ export interface AltHandshake {
 
 export type AltHandshakeResult =
   | { readonly type: 'handshake'; readonly handshake: AltHandshake }
-  /** Repeats no key. */
+  /** The reason contains no key. */
   | { readonly type: 'refused'; readonly reason: string };
 
 const defaultSilenceMs = 700;
@@ -39,17 +40,11 @@ export const altHandshakeSchema = z.object({
   session_id: z.string().max(200).nullish(),
 });
 
-/** @param text the first text frame, as received. `dtype` is int16 unless said otherwise (D) */
+/** @param text the first text frame, as received. `dtype` defaults to int16 (D) */
 export function readAltHandshake(text: string): AltHandshakeResult {
-  const raw = parseJson(text);
-  const result = altHandshakeSchema.safeParse(raw);
+  const result = altHandshakeSchema.safeParse(parseJson(text));
   if (!result.success) {
-    const issue = result.error.issues[0];
-    const field = issue?.path.join('.') ?? '';
-    return {
-      type: 'refused',
-      reason: field === '' ? 'The first message must be a JSON object' : `${field}: ${issue?.message ?? 'malformed'}`,
-    };
+    return { type: 'refused', reason: firstProblem(result.error, 'The first message must be a JSON object') };
   }
   const frame = result.data;
   const word = frame.language ?? frame.language_code ?? undefined;
@@ -80,7 +75,7 @@ const formats: Readonly<Record<AltSampleType, WavSampleFormat>> = {
   alaw: 'alaw',
 };
 
-/** Reads what follows the handshake on one socket. A WAV file's header says how to read the samples behind it. */
+/** Reads the messages after the handshake. A WAV header at the start overrides the sample format of the handshake. */
 export class AltReader {
   readonly #rateHz: number;
   #format: WavSampleFormat;
@@ -94,7 +89,7 @@ export class AltReader {
     this.#rateHz = sampleRateHz;
   }
 
-  /** Samples, split anywhere; nothing is the end. */
+  /** Samples, split anywhere; an empty message is the end. */
   readBytes(bytes: Uint8Array): ClientMessage {
     return bytes.length === 0 ? { type: 'end' } : this.#audio(bytes);
   }
@@ -114,7 +109,7 @@ export class AltReader {
     try {
       return { type: 'audio', bytes: encodeAudio('pcm16', this.#samples(bytes)) };
     } catch (error) {
-      // A header that begins like one of WAV and is none, or is not whole in the first bytes.
+      // An invalid WAV header, or one that is not complete in the first message.
       if (error instanceof WavError) return { type: 'refused', reason: error.message };
       throw error;
     }
@@ -123,7 +118,7 @@ export class AltReader {
   #samples(bytes: Uint8Array): Int16Array {
     let data = bytes;
     if (!this.#begun && bytes.length >= 12 && Buffer.from(bytes.subarray(0, 4)).toString('latin1') === 'RIFF') {
-      // Of the file only the start has come: its length is not known.
+      // Only the start of the file is here: its length is unknown.
       const layout = readWavLayout(bytes, Number.MAX_SAFE_INTEGER);
       this.#format = layout.format;
       this.#channels = layout.channels;
@@ -135,19 +130,11 @@ export class AltReader {
     const joined = Buffer.concat([this.#pending, data]);
     const whole = joined.length - (joined.length % width);
     this.#pending = joined.subarray(whole);
-    const pcm = downmix(decodeWavSamples(this.#format, joined.subarray(0, whole)), this.#channels);
+    const pcm = mixDownInterleaved(decodeWavSamples(this.#format, joined.subarray(0, whole)), this.#channels);
     return this.#resampler === undefined ? pcm : this.#resampler.process(pcm);
   }
 }
 
 function sampleTypeOf(word: z.infer<typeof sampleType>): AltSampleType {
   return word === 'mulaw' ? 'ulaw' : word;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -158,7 +158,7 @@ export function altProtocol({ keys, headerKey }: AltProtocolOptions): Recognitio
       const { handshake } = read;
       const reader = new AltReader(handshake);
       return {
-        hearing: { language: handshake.language, rateHz: handshake.sampleRateHz, boostPhrases: [], boostWeight: 0 },
+        recognition: { language: handshake.language, rateHz: handshake.sampleRateHz, boostPhrases: [], boostWeight: 0 },
         rules: () => altRules(handshake),
         owner: () => {
           const key = keys.find(headerKey ?? handshake.apiKey ?? '');

@@ -33,15 +33,15 @@ export interface AsrServiceOptions {
   readonly compat: boolean;
 }
 
-/** Our names: the documents show none. */
+/** Names of our own: the documents give none. */
 const features =
   `transcription streaming word_timestamps language_detection boost_phrases speaker_diarization speaker_identification
   emotion intent_detection sentiment_analysis summarization keyterm_normalization medical_correction profanity_masking
   keyword_redaction transliteration codeswitch`.split(/\s+/);
 
 /**
- * The language list with what else the service names (shape: reference, fact 7c), and how each is recognised: a supported
- * code is one that a request may name, not one that is understood.
+ * The language list (shape: reference, fact 7c), with how each language is recognised: a request may name any listed code, also one that
+ * is not recognised.
  */
 export function languagesBody(engine: RecognitionEngine): unknown {
   const listed = languages.map((language) => ({ ...language, recognition: recognitionOf(engine, language.code) }));

@@ -1,17 +1,17 @@
 /**
- * How a recognition socket behaves where the documents leave room. `plain` is the tidy reading of the documents;
- * `hosted-like` is what clients of a hosted platform must survive.
+ * Behaviour of a recognition socket where the documents leave it open. `plain` is the simplest reading of the documents; `hosted-like`
+ * is what clients of a hosted platform meet.
  */
 export interface Behaviour {
   /** Put `end_of_utterance` on finals; true on the last one of a commit. */
   readonly endOfUtterance: boolean;
   /** Audio between two partials while there is speech. */
   readonly partialEveryMs: number;
-  /** Delays between a final's making and its sending, taken in turn. */
+  /** Delays before finals are sent, used in turn. */
   readonly finalDelaysMs: readonly number[];
-  /** Silence after speech at which the platform makes a final by itself, racing the client's commit; undefined: never. */
+  /** Silence after speech at which the platform sends a final itself, racing the client's commit; undefined: never. */
   readonly endpointSilenceMs: number | undefined;
-  /** An empty final for each such stretch of silence in which nothing was said; undefined: never. */
+  /** Silence without speech after which an empty final is sent, repeatedly; undefined: never. */
   readonly emptyFinalEveryMs: number | undefined;
 }
 
@@ -34,12 +34,12 @@ const profiles: Readonly<Record<ProfileName, Behaviour>> = {
   },
 };
 
-/** The profile with single knobs turned. */
-export function behaviourOf(profile: ProfileName, knobs: Partial<Behaviour> = {}): Behaviour {
-  return { ...profiles[profile], ...knobs };
+/** A profile with single settings changed. */
+export function behaviourOf(profile: ProfileName, changes: Partial<Behaviour> = {}): Behaviour {
+  return { ...profiles[profile], ...changes };
 }
 
-/** The delay of final number `index`, counted from 0 over a session: the list is taken round and round. */
+/** The delay of final number `index` of a session, from 0; the list repeats. */
 export function finalDelayMs(behaviour: Behaviour, index: number): number {
   const delays = behaviour.finalDelaysMs;
   return delays[index % Math.max(1, delays.length)] ?? 0;

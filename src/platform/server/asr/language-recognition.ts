@@ -10,23 +10,22 @@ import { findLanguage, type Language, type LanguageChoice, indicLanguages } from
 import { refusalOf } from '../listener/http-app.ts';
 import { detailText } from '../listener/refusal.ts';
 
-export interface HearingOptions {
+export interface RecognitionStreamOptions {
   readonly language: LanguageChoice;
   readonly rateHz: number;
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
-  /** The caller's own names, which can be heard as boosted ones can and are no likelier than others. */
+  /** The client's own terms: recognised like boosted phrases, without being more likely. */
   readonly listedPhrases?: readonly string[];
   readonly learningWaitMs?: number;
 }
 
 /**
- * Opens a recognition stream. A language that is on the platform's list but has no vocabulary behind it is heard as
- * nothing: finals come, with empty text.
+ * Opens a recognition stream. A listed language without a vocabulary gets finals with empty text.
  */
-export function openHearing(
+export function openRecognition(
   engine: RecognitionEngine,
-  options: HearingOptions,
+  options: RecognitionStreamOptions,
   listener: (event: RecognitionEngineEvent) => void,
 ): RecognitionStream {
   const { language, boostWeight: weight, ...rest } = options;
@@ -35,15 +34,15 @@ export function openHearing(
   // ASR doc, boost_weight: bias strength for Indian-language audio, ignored for English and for auto.
   const boostWeight = code !== 'en' && indicLanguages.has(code) ? weight : undefined;
   if (engine.languages.includes(code)) return engine.open({ language: code, ...rest, boostWeight }, listener);
-  return deafStream(code, rest.rateHz);
+  return emptyStream(code, rest.rateHz);
 }
 
-/** What a client is told when the engine fails: none of the engine's own words, which belong in the log. */
+/** The client's text for a failed engine; the engine's own message is for the log. */
 export function recognitionFailure(error: unknown): string {
   return `Recognition failed: ${detailText(refusalOf(error).detail)}`;
 }
 
-function deafStream(language: string, rateHz: number): RecognitionStream {
+function emptyStream(language: string, rateHz: number): RecognitionStream {
   let samples = 0;
   let committed = 0;
   return {
@@ -68,15 +67,15 @@ function deafStream(language: string, rateHz: number): RecognitionStream {
 }
 
 /**
- * Splits terms at double vertical bars and at line ends; a single bar belongs to its term, blanks are dropped (ASR doc,
- * parameter boost_phrases). A list is taken as it is.
+ * Splits terms at double vertical bars and line ends; a single bar is part of a term, empty terms are dropped (ASR doc, parameter
+ * boost_phrases). A list is only trimmed.
  */
 export function splitBoostPhrases(given: string | readonly string[]): string[] {
   const terms = typeof given === 'string' ? given.split(/\|\||\r?\n/) : given;
   return terms.map((term) => term.trim()).filter((term) => term !== '');
 }
 
-/** How a language is recognised: by a closed vocabulary, by a model of the user's own, or not at all. */
+/** How a language is recognised: with a closed vocabulary, with the user's own model, or not at all. */
 export type LanguageRecognition = 'closed-vocabulary' | 'own-model' | 'none';
 
 export function recognitionOf(engine: RecognitionEngine, code: string): LanguageRecognition {
@@ -84,16 +83,16 @@ export function recognitionOf(engine: RecognitionEngine, code: string): Language
   return engine.languages.includes(code) ? 'closed-vocabulary' : 'none';
 }
 
-/** What of a request bears on the warnings. */
+/** The parts of a request that may cause warnings. */
 export interface WarnedRequest {
   readonly boostPhrases?: readonly string[];
-  /** The caller's own names. */
+  /** The client's own terms. */
   readonly glossary?: readonly string[];
   readonly medical?: boolean;
   readonly profanity?: boolean;
 }
 
-/** @returns what a request asks for and will not get, in English sentences for whoever sent it; empty when there is nothing */
+/** What a request asks for and will not get, as English sentences for the client. */
 export function recognitionWarnings(engine: RecognitionEngine, language: LanguageChoice, asked: WarnedRequest = {}): string[] {
   const recognition = language.type === 'auto' ? 'closed-vocabulary' : recognitionOf(engine, language.language.code);
   const phrases = new Set([...(asked.boostPhrases ?? []), ...(asked.glossary ?? [])]);
@@ -131,7 +130,7 @@ function closedVocabularyWarnings(language: LanguageChoice, phrases: ReadonlySet
   ];
 }
 
-/** Puts warnings into the header X-Warnings as a JSON array in ASCII: the short answer has no room for them (ASR doc, resources). */
+/** Sends warnings in the header X-Warnings as a JSON array in ASCII: the short answer has no field for them (ASR doc, resources). */
 export function sendWarnings(reply: FastifyReply, warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const escaped = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -1,20 +1,19 @@
-/** A stretch of a text, in UTF-16 units. */
+/** A span of a text, in UTF-16 units. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** Finds what must not be shown, and says what is shown in its place. */
+/** Finds the parts of a text to hide, and gives their replacements. */
 export interface Mask {
-  /** Looks at NFC text. Spans may overlap and come in any order. */
+  /** Spans of NFC text to hide; they may overlap and come in any order. */
   spans(text: string): Span[];
   cover(hidden: string): string;
 }
 
 /**
- * Masks texts that together are one: words, or the segments of a transcript. What runs across a border is found too, and
- * its part in each piece is covered.
- * @returns the pieces in NFC, each with its part of every hidden stretch covered
+ * Masks the pieces of one text, such as words or segments. A hidden span may cross pieces; its part in each is covered.
+ * @returns the pieces in NFC, masked
  */
 export function maskPieces(pieces: readonly string[], mask: Mask): string[] {
   const normal = pieces.map((piece) => piece.normalize('NFC'));
@@ -51,18 +50,17 @@ function merged(spans: readonly Span[]): Span[] {
 
 /** Letters, digits, and the marks and joiners that belong to a letter in the Indian scripts. */
 const inWord = String.raw`[\p{L}\p{M}\p{N}_\u200c\u200d]`;
-/** Signs that writers leave out: the nukta below a letter, and joiners. */
+/** Signs that writers often omit: the nukta below a letter, and joiners. */
 const optionalSigns = String.raw`\u093c\u09bc\u0a3c\u0abc\u0b3c\u200b-\u200d`;
 
 interface WordPatternOptions {
-  /** Whether blanks and hyphens may stand inside a word, as when a recogniser splits it. */
+  /** Whether a word may contain blanks and hyphens, as when a recogniser splits it. */
   readonly split: boolean;
 }
 
 /**
- * A pattern of a whole word or phrase in NFC text: case is ignored, blanks in it match any blanks and punctuation, and it
- * neither begins nor ends inside another word.
- * @returns undefined when there is nothing to look for
+ * A pattern for a whole word or phrase in NFC text. Case is ignored; blanks match any blanks and punctuation.
+ * @returns undefined for a phrase without words
  */
 function wordPattern(phrase: string, { split }: WordPatternOptions): RegExp | undefined {
   const words = phrase
@@ -86,14 +84,14 @@ function escaped(character: string): string {
   return character.replace(/[\\^$.*+?()[\]{}|/-]/, String.raw`\$&`);
 }
 
-/** Every place where one of the patterns matches, overlapping ones too. */
+/** All matches of the patterns, overlapping ones included. */
 function allSpans(text: string, patterns: readonly RegExp[]): Span[] {
   const spans: Span[] = [];
   for (const pattern of patterns) {
     pattern.lastIndex = 0;
     for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
       spans.push({ from: match.index, to: match.index + match[0].length });
-      // The next match may begin inside this one.
+      // The next match may overlap this one.
       pattern.lastIndex = match.index + 1;
     }
   }
@@ -101,8 +99,8 @@ function allSpans(text: string, patterns: readonly RegExp[]): Span[] {
 }
 
 /**
- * Redacts the caller's terms, each replaced with four asterisks: in any case, also when the recogniser split a word of
- * it, whole words only (ASR doc, parameter hash_keywords).
+ * Replaces the client's terms with four asterisks: whole words, case ignored, also when the recogniser split a word (ASR doc, parameter
+ * hash_keywords).
  */
 export function hashKeywords(keywords: readonly string[]): Mask {
   const terms = keywords.flatMap((keyword) => {
@@ -111,7 +109,7 @@ export function hashKeywords(keywords: readonly string[]): Mask {
   });
   return {
     spans: (text) => {
-      // A pattern costs much more than this, and most of a thousand terms are not said.
+      // A cheap test first: most of a thousand terms do not occur, and a pattern costs much more.
       const said = lettersOf(text);
       const likely = terms.filter(({ letters }) => said.includes(letters));
       return allSpans(
@@ -123,14 +121,14 @@ export function hashKeywords(keywords: readonly string[]): Mask {
   };
 }
 
-/** The text in one case without anything that a match may pass over. */
+/** The letters of a text in one case, without characters that a match may skip. */
 function lettersOf(text: string): string {
   const letters = text.normalize('NFC').replaceAll(/[\s\p{P}\p{M}\u200b-\u200d]/gu, '');
-  // Three times, so that every pair of letters that differ in case alone becomes one (ß and ẞ, σ and ς).
+  // Three conversions unify all letters that differ in case only (ß and ẞ, σ and ς).
   return letters.toLowerCase().toUpperCase().toLowerCase();
 }
 
-/** Words that nobody wants read out, with their usual endings. Mild ones and words with a decent second meaning are left. */
+/** Profane words with their usual endings, without mild ones and those with a harmless second meaning. */
 const english = `fuck fucks fucked fucker fuckers fucking motherfucker motherfuckers motherfucking shit shits shitty shitting
   bullshit asshole assholes arsehole arseholes dickhead dickheads bitch bitches bastard bastards cunt cunts whore whores slut
   sluts wanker wankers`;
@@ -142,7 +140,7 @@ const hindiInLatin = `chutiya chutiye chutiyapa madarchod maderchod behenchod bh
 const patterns = `${english} ${hindi} ${hindiInLatin}`.split(/\s+/).flatMap((word) => wordPattern(word, { split: false }) ?? []);
 const letters = new Intl.Segmenter();
 
-/** Hides profane words of English and Hindi, an asterisk for each letter (ASR doc, parameter profanity). */
+/** Masks profane words of English and Hindi, an asterisk for each letter (ASR doc, parameter profanity). */
 export const profanity: Mask = {
   spans: (text) => allSpans(text, patterns),
   cover: (hidden) => '*'.repeat([...letters.segment(hidden)].length),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
-import { flagRule } from '../listener/fields.ts';
+import { firstProblem, flagRule, parseJson } from '../listener/fields.ts';
 import { splitBoostPhrases } from './language-recognition.ts';
 import type { ClientMessage } from './recognition-socket.ts';
 
-/** What a recognition socket is told to do (ASR doc, streaming step 2). */
+/** The settings of a recognition socket (ASR doc, streaming step 2). */
 export interface InitFrame {
   readonly token: string | undefined;
   readonly language: LanguageChoice;
@@ -15,13 +15,13 @@ export interface InitFrame {
   /** At most ten. */
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
-  /** Silence after speech that ends a turn; only with `compat`, where the client asks for it. */
+  /** Silence after speech that ends a turn; only with `compat`, when the client asks for it. */
   readonly endpointSilenceMs: number | undefined;
 }
 
 export type InitResult =
   | { readonly type: 'init'; readonly init: InitFrame }
-  /** `reason` is fit for an error event; it repeats no token. */
+  /** `reason` is for the client; it contains no token. */
   | { readonly type: 'refused'; readonly reason: string };
 
 /** ASR doc, streaming: at most ten terms of boost_phrases are used. */
@@ -30,7 +30,7 @@ const defaultSampleRateHz = 16_000;
 
 const flag = z.union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')], flagRule);
 
-// Every other field is ignored, dtype and inactivity_timeout among them.
+// All other fields are ignored, dtype and inactivity_timeout included.
 export const initFrameSchema = z.object({
   token: z.string().nullish(),
   api_key: z.string().nullish(),
@@ -45,27 +45,20 @@ export const initFrameSchema = z.object({
   boost_weight: z.number().nullish(),
 });
 
-/** What a client may ask for and get nearest to; milliseconds (reference, further silent points). */
+/** Range that a client's endpoint silence is limited to, in ms (reference, further silent points). */
 const endpointSilence = { least: 200, most: 5000 };
 const tuningSchema = z.object({ endpoint_silence_ms: z.number().nullish() });
 
 /**
  * @param text the first text frame, as received
- * @param compat heeds `endpoint_silence_ms`, which the documents ignore
+ * @param compat reads `endpoint_silence_ms`, which the documents ignore
  */
 export function readInitFrame(text: string, compat = false): InitResult {
-  let raw: unknown;
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    return { type: 'refused', reason: 'The first frame must be JSON' };
-  }
+  const raw = parseJson(text);
+  if (raw === undefined) return { type: 'refused', reason: 'The first frame must be JSON' };
   const result = (compat ? initFrameSchema.extend(tuningSchema.shape) : initFrameSchema).safeParse(raw);
   if (!result.success) {
-    const issue = result.error.issues[0];
-    const field = issue?.path.join('.') ?? '';
-    const reason = field === '' ? 'The first frame must be a JSON object' : `${field}: ${issue?.message ?? 'malformed'}`;
-    return { type: 'refused', reason };
+    return { type: 'refused', reason: firstProblem(result.error, 'The first frame must be a JSON object') };
   }
   const frame = result.data;
   const word = frame.language_code ?? frame.language ?? undefined;
@@ -74,7 +67,7 @@ export function readInitFrame(text: string, compat = false): InitResult {
   return {
     type: 'init',
     init: {
-      // The alias carries a token all the same: an API key in it is refused like any other wrong token.
+      // `api_key` is an alias for the token: an API key in it is refused as an invalid token.
       token: frame.token ?? frame.api_key ?? undefined,
       language,
       sampleRateHz: frame.sample_rate ?? defaultSampleRateHz,
@@ -95,13 +88,13 @@ function endpointSilenceOf(raw: unknown): number | undefined {
 
 const typeSchema = z.object({ type: z.string() });
 
-/** A text frame after `ready`. @param compat also takes the commands in any case and as JSON */
+/** Reads a text frame after `ready`. @param compat accepts the commands also in any case and as JSON */
 export function readRealtimeCommand(text: string, compat: boolean): ClientMessage {
   const word = compat ? (jsonType(text) ?? text.trim().toLowerCase()) : text;
   return word === 'commit' || word === 'end' ? { type: word } : { type: 'refused', reason: unknownText(text) };
 }
 
-/** The refusal of a text frame that is no command; it repeats no more of the frame than its type. */
+/** The error for an unknown text frame; of the frame it shows the type only. */
 function unknownText(text: string): string {
   const type = jsonType(text);
   if (type === undefined) return 'Text frames after ready must be commit or end';
@@ -109,9 +102,5 @@ function unknownText(text: string): string {
 }
 
 function jsonType(text: string): string | undefined {
-  try {
-    return typeSchema.parse(JSON.parse(text)).type;
-  } catch {
-    return undefined;
-  }
+  return typeSchema.safeParse(parseJson(text)).data?.type;
 }

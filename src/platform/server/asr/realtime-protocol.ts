@@ -9,7 +9,7 @@ import type { RecognitionProtocol } from './recognition-socket.ts';
 import { refineText } from './rewrite-words.ts';
 import { speakerLabel } from './wire-voices.ts';
 
-/** What a recognition socket sends, as it goes onto the wire (ASR doc, events; payloads from reference, 1.2). */
+/** Events of a recognition socket, as sent (ASR doc, events; payloads from reference, 1.2). */
 export type RealtimeEvent =
   | {
       readonly type: 'ready';
@@ -20,9 +20,9 @@ export type RealtimeEvent =
       readonly diarize: boolean;
       readonly num_speakers?: number;
       readonly codeswitch: boolean;
-      /** As applied; only with `compat`, where the client asked for it. */
+      /** As applied; only with `compat`, when the client asked for it. */
       readonly endpoint_silence_ms?: number;
-      /** What the session was asked for and will not do; absent when there is nothing. */
+      /** What was asked for and will not be done; absent when empty. */
       readonly warnings?: readonly string[];
     }
   | {
@@ -30,7 +30,7 @@ export type RealtimeEvent =
       readonly seg: number;
       /** The whole segment so far. */
       readonly text: string;
-      /** What was added since the segment's last partial; the whole text when it was rewritten. */
+      /** The text added since the segment's last partial; all of it when it was rewritten. */
       readonly delta: string;
       readonly elapsed_ms: number;
       readonly language?: string;
@@ -48,33 +48,33 @@ export interface FinalEvent<Type extends 'final' | 'final_refined'> {
   readonly text: string;
   /** Since `ready`. */
   readonly elapsed_ms: number;
-  /** Absent where nothing was understood. */
+  /** Absent when nothing was recognised. */
   readonly language?: string;
   /** Seconds of the session's audio. */
   readonly start: number;
   readonly end: number;
-  /** Only when the session diarizes; null is unknown. */
+  /** Only in a session with diarization; null when unknown. */
   readonly speaker?: string | null;
-  /** True on the last final of a commit; absent where the profile does not say. */
+  /** True on the last final of a commit; absent in profiles without it. */
   readonly end_of_utterance?: boolean;
 }
 
-/** Speakers that are told apart when the client does not say how many there are. */
+/** Most speakers told apart when the client does not give a number. */
 const usualSpeakers = 4;
 
 export interface RealtimeRulesOptions {
   readonly behaviour: Behaviour;
-  /** Also takes and sends what the vendor's newer clients expect (docs/platform-clients.md). */
+  /** Also supports the vendor's newer clients (docs/platform-clients.md). */
   readonly compat: boolean;
 }
 
-/** Turns of the primary address: the client ends them, or the platform where its behaviour says so. */
+/** The turns of the primary address: ended by the client, or by the platform where the profile says so. */
 export function realtimeRules(init: InitFrame, { behaviour, compat }: RealtimeRulesOptions): TurnRules<RealtimeEvent> {
   const { language, sampleRateHz: rateHz } = init;
   const speakers = init.diarize ? new SpeakerTracker({ rateHz, most: init.numSpeakers ?? usualSpeakers }) : undefined;
   let seg = 0;
   let finals = 0;
-  /** Decided as soon as the result is there: the audio is kept for a while only. */
+  /** Called when the result is there, since audio is kept for a while only. */
   const speakerOf = ({ text, startS, endS }: RecognitionResult): Pick<FinalEvent<'final'>, 'speaker'> => {
     if (speakers === undefined) return {};
     const speaker = text === '' ? undefined : speakers.speakerOf(startS, endS);
@@ -87,7 +87,7 @@ export function realtimeRules(init: InitFrame, { behaviour, compat }: RealtimeRu
     repeatPartialMs: 400,
     crowded: { text: `More than ${maxWaitingTurns} finals are waiting to be sent`, countsUnsent: true },
     fault: { text: 'Injected fault: this commit fails', on: ['commit'] },
-    hear: (pcm) => speakers?.push(pcm),
+    onAudio: (pcm) => speakers?.push(pcm),
     partial: (text, before, times) => ({
       type: 'partial',
       seg,
@@ -129,7 +129,7 @@ export function realtimeRules(init: InitFrame, { behaviour, compat }: RealtimeRu
 
 export interface RealtimeProtocolOptions extends RealtimeRulesOptions {
   readonly tokens: Tokens;
-  /** Whose token came in the header of the upgrade; undefined when there was none. */
+  /** The holder of the token in the upgrade's header; undefined without one. */
   readonly holder: TokenClaims | undefined;
 }
 
@@ -146,7 +146,7 @@ export function realtimeProtocol(options: RealtimeProtocolOptions): RecognitionP
       const { init } = read;
       const { language, sampleRateHz: rateHz, boostPhrases, boostWeight } = init;
       return {
-        hearing: { language, rateHz, boostPhrases, boostWeight },
+        recognition: { language, rateHz, boostPhrases, boostWeight },
         rules: () => realtimeRules(init, options),
         owner: () => (holder !== undefined && init.token === undefined ? holder.keyId : ownerOf(init.token)),
         ready: (sessionId, warnings) => ({
@@ -172,7 +172,7 @@ export function realtimeProtocol(options: RealtimeProtocolOptions): RecognitionP
   };
 }
 
-/** What came after `before` in `text`; the whole text when it was rewritten. */
+/** The text added after `before`; all of it when it was rewritten. */
 export function deltaOf(before: string, text: string): string {
   return text.startsWith(before) ? text.slice(before.length).trimStart() : text;
 }

@@ -10,18 +10,18 @@ import {
   type RecognitionStream,
 } from '../../engines/recognise/port.ts';
 import type { FaultDice } from '../faults/faults.ts';
-import { type HearingOptions, openHearing, recognitionFailure } from './language-recognition.ts';
+import { type RecognitionStreamOptions, openRecognition, recognitionFailure } from './language-recognition.ts';
 import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
 
-/** Turns that may wait for their final; a client that asks for them faster is refused. */
+/** Turns that may wait for their final; a client that commits faster is refused. */
 export const maxWaitingTurns = 256;
 
-/** What ended a turn: the client, the end of the session, silence after speech, silence alone, or the engine's own endpoint. */
+/** What ended a turn: the client, the end of the session, silence after speech, silence without speech, or the engine's endpoint. */
 export type TurnEnd = 'commit' | 'end' | 'silence' | 'silence-alone' | 'engine';
 
-/** Times of a running session; they move on with it. */
+/** Current times of a session. */
 export interface SessionTimes {
-  /** Audio that came in. */
+  /** Audio received. */
   readonly audioMs: number;
   /** Audio since the last speech. */
   readonly silentMs: number;
@@ -30,59 +30,58 @@ export interface SessionTimes {
 }
 
 export interface Final<Event> {
-  /** Empty when nothing was understood. */
+  /** Empty when nothing was recognised. */
   readonly text: string;
-  /** Between its making and its sending. */
+  /** Delay before it is sent. */
   readonly delayMs: number;
-  /** Called when it is sent. @returns the final, which injected faults lose or repeat, and what follows it */
+  /** Called on sending. @returns the final, which injected faults may lose or repeat, and events that follow it */
   events(): readonly [Event, ...Event[]];
 }
 
-/** What differs between the addresses: which turns there are, and the events that tell of them. State of one session. */
+/** The turns and events of one of the two addresses. Has state: one for each session. */
 export interface TurnRules<Event> {
-  /** Silence after speech that ends a turn; undefined: the client alone ends it. */
+  /** Silence after speech that ends a turn; undefined: only the client ends it. */
   readonly endpointSilenceMs: number | undefined;
-  /** A final for each such stretch of silence in which nothing was said; undefined: never. */
+  /** Silence without speech after which an empty final is sent, repeatedly; undefined: never. */
   readonly emptyFinalEveryMs: number | undefined;
-  /** Audio between two partials. */
+  /** Least audio between two partials. */
   readonly partialEveryMs: number;
-  /** Silence after speech in which an unchanged partial is still repeated; undefined: partials are not repeated. */
+  /** Silence after speech during which an unchanged partial is repeated; undefined: never repeated. */
   readonly repeatPartialMs: number | undefined;
-  /** More than `maxWaitingTurns` wait; whether those that only wait to be sent count. */
+  /** The error when more than `maxWaitingTurns` wait; whether finals that wait to be sent count. */
   readonly crowded: { readonly text: string; readonly countsUnsent: boolean };
-  /** Turns that an injected fault fails. */
+  /** Turns that injected faults fail. */
   readonly fault: { readonly text: string; readonly on: readonly TurnEnd[] };
-  /** All audio, before it is recognised. */
-  hear?(pcm: Int16Array): void;
+  /** Receives all audio before it is recognised. */
+  onAudio?(pcm: Int16Array): void;
   speechStarted?(times: SessionTimes): Event;
   /** @param atMs of the session's audio */
   speechEnded?(atMs: number): Event;
   /** @param before the last partial of this turn, empty when there was none */
   partial(text: string, before: string, times: SessionTimes): Event;
-  /** A turn is over. @returns what makes finals of its utterances, once they are known */
+  /** Called at the end of a turn. @returns a function that makes finals of the utterances, once recognised */
   endTurn(by: TurnEnd, times: SessionTimes): (utterances: readonly RecognitionResult[]) => readonly Final<Event>[];
-  /** The last events of a session that the client ended. */
+  /** The last events, when the client ends the session. */
   end?(times: SessionTimes): readonly Event[];
 }
 
 export interface RecognitionSessionOptions<Event> {
-  readonly hearing: HearingOptions;
+  readonly recognition: RecognitionStreamOptions;
   readonly rules: TurnRules<Event>;
   readonly faults: FaultDice;
   readonly clock: Clock;
   readonly engine: RecognitionEngine;
   readonly emit: (event: Event) => void;
   /**
-   * The session cannot go on: to be told to the client as an error. Not called after `dispose`.
-   * @param cause what the engine threw, for the log alone
+   * Called when the session cannot go on; the reason is for the client. Not called after `dispose`.
+   * @param cause the engine's error, for the log only
    */
   readonly fail: (reason: string, cause?: unknown) => void;
 }
 
 /**
- * One recognition socket after `ready`, without the socket: audio, commits and the end go in, events come out through
- * `emit` (ASR doc, states and lifecycle). All its times but the delays of finals are audio times, so that a file sent at
- * once gives the same finals as the same audio sent in real time.
+ * One recognition socket after `ready`, without the socket: takes audio, commits and the end, and emits events (ASR doc, states and
+ * lifecycle). Times are audio times, except for delays of finals: a file sent at once gives the same finals as in real time.
  */
 export class RecognitionSession<Event> implements SessionTimes {
   readonly #options: RecognitionSessionOptions<Event>;
@@ -91,41 +90,41 @@ export class RecognitionSession<Event> implements SessionTimes {
   readonly #stream: RecognitionStream;
   readonly #activity = new SpeechActivity();
   readonly #abort = new AbortController();
-  readonly #line: FinalLine;
+  readonly #finals: FinalQueue;
   readonly #openedMs: number;
   /** Received bytes that do not fill a frame. */
   #bytes: Uint8Array = new Uint8Array(0);
   #samples = 0;
   #silentMs = 0;
-  /** Silence since the last speech or the last turn that was ended. */
+  /** Silence since the last speech or the end of the last turn. */
   #pauseMs = 0;
-  /** Speech has been heard in this turn. */
+  /** Whether this turn has speech. */
   #spoken = false;
-  /** Audio has come in since the last turn was ended. */
-  #heard = false;
-  #guess = '';
-  #sentGuess = '';
+  /** Whether audio was received since the end of the last turn. */
+  #hasAudio = false;
+  #partialText = '';
+  #sentText = '';
   #sincePartialMs = Number.POSITIVE_INFINITY;
-  /** Results asked for that have not come. */
+  /** Commits whose results have not come. */
   #awaited = 0;
-  /** Finals made that were not sent. */
+  /** Finals made but not sent. */
   #unsent = 0;
-  /** Settles when every result asked for so far has come; results are taken in the order they were asked for. */
+  /** Settles when the results of all commits have come; they are used in the order of the commits. */
   #asked: Promise<void> = Promise.resolve();
 
   /** @throws the engine's error when no stream can be opened */
   constructor(options: RecognitionSessionOptions<Event>) {
     this.#options = options;
     this.#rules = options.rules;
-    this.#line = new FinalLine(options.clock, this.#abort.signal, maxWaitingTurns);
-    this.#frameBytes = 2 * Math.round((options.hearing.rateHz * activityFrameMs) / 1000);
+    this.#finals = new FinalQueue(options.clock, this.#abort.signal, maxWaitingTurns);
+    this.#frameBytes = 2 * Math.round((options.recognition.rateHz * activityFrameMs) / 1000);
     this.#openedMs = options.clock.nowMs();
-    this.#stream = openHearing(options.engine, options.hearing, (event) => {
+    this.#stream = openRecognition(options.engine, options.recognition, (event) => {
       switch (event.type) {
         case 'partial':
-          // While a result is on its way it is not sure which turn a guess is of; the next one will tell.
+          // While a result is pending, a partial may belong to either turn: skip it.
           if (this.#awaited > 0) return;
-          this.#guess = event.text;
+          this.#partialText = event.text;
           this.#sendPartial();
           return;
         case 'segment':
@@ -136,7 +135,7 @@ export class RecognitionSession<Event> implements SessionTimes {
   }
 
   get audioMs(): number {
-    return Math.round((this.#samples * 1000) / this.#options.hearing.rateHz);
+    return Math.round((this.#samples * 1000) / this.#options.recognition.rateHz);
   }
 
   get silentMs(): number {
@@ -161,13 +160,13 @@ export class RecognitionSession<Event> implements SessionTimes {
     this.#endTurn('commit');
   }
 
-  /** Ends the last turn when there is one; resolves when everything was sent. */
+  /** Ends the last turn, if any; resolves when everything was sent. */
   async end(): Promise<void> {
     this.#flush();
     if (this.#spoken) this.#emit(this.#rules.speechEnded?.(this.audioMs));
-    if (this.#heard) this.#endTurn('end');
+    if (this.#hasAudio) this.#endTurn('end');
     await this.#asked;
-    await this.#line.sent;
+    await this.#finals.sent;
     for (const event of this.#rules.end?.(this) ?? []) this.#emit(event);
   }
 
@@ -198,13 +197,13 @@ export class RecognitionSession<Event> implements SessionTimes {
   }
 
   #push(pcm: Int16Array): void {
-    this.#heard = true;
+    this.#hasAudio = true;
     this.#samples += pcm.length;
-    this.#rules.hear?.(pcm);
+    this.#rules.onAudio?.(pcm);
     this.#stream.push(pcm);
   }
 
-  /** The samples that do not fill a frame belong to the turn too; half a sample waits for its other half. */
+  /** Adds samples that do not fill a frame to the turn; half a sample waits for its other half. */
   #flush(): void {
     const rest = decodeAudio('pcm16', this.#bytes);
     this.#bytes = this.#bytes.slice(2 * rest.length);
@@ -220,7 +219,7 @@ export class RecognitionSession<Event> implements SessionTimes {
     if (this.#isCrowded()) return;
     const finalsOf = this.#rules.endTurn(by, this);
     this.#spoken = false;
-    this.#heard = false;
+    this.#hasAudio = false;
     this.#pauseMs = 0;
     this.#awaited += 1;
     this.#asked = Promise.all([this.#stream.commit(), this.#asked]).then(
@@ -240,14 +239,14 @@ export class RecognitionSession<Event> implements SessionTimes {
   }
 
   #addFinals(finals: readonly Final<Event>[]): void {
-    this.#guess = '';
-    this.#sentGuess = '';
+    this.#partialText = '';
+    this.#sentText = '';
     this.#sincePartialMs = Number.POSITIVE_INFINITY;
     const { faults } = this.#options;
     for (const final of finals) {
       if (this.#rules.crowded.countsUnsent && this.#isCrowded()) return;
       this.#unsent += 1;
-      this.#line.add(final.delayMs + (final.text === '' ? 0 : faults.finalDelayMs()), () => this.#sendFinal(final));
+      this.#finals.add(final.delayMs + (final.text === '' ? 0 : faults.finalDelayMs()), () => this.#sendFinal(final));
     }
   }
 
@@ -260,17 +259,17 @@ export class RecognitionSession<Event> implements SessionTimes {
     for (const follower of rest) this.#emit(follower);
   }
 
-  /** At most one a message or guess, so that a file sent at once does not raise a storm. */
+  /** Sends at most one partial for each message or engine partial, so that a file sent at once causes no flood. */
   #sendPartial(): void {
     const { partialEveryMs, repeatPartialMs } = this.#rules;
-    // A frame early: the next one would already be late.
-    if (this.#guess === '' || this.#sincePartialMs < partialEveryMs - activityFrameMs) return;
+    // One frame early, since the next frame would be late.
+    if (this.#partialText === '' || this.#sincePartialMs < partialEveryMs - activityFrameMs) return;
     const repeats = repeatPartialMs !== undefined && this.#pauseMs <= repeatPartialMs;
-    if (this.#guess === this.#sentGuess && !repeats) return;
-    const before = this.#sentGuess;
-    this.#sentGuess = this.#guess;
+    if (this.#partialText === this.#sentText && !repeats) return;
+    const before = this.#sentText;
+    this.#sentText = this.#partialText;
     this.#sincePartialMs = 0;
-    this.#emit(this.#rules.partial(this.#guess, before, this));
+    this.#emit(this.#rules.partial(this.#partialText, before, this));
   }
 
   #emit(event: Event | undefined): void {
@@ -282,15 +281,15 @@ export class RecognitionSession<Event> implements SessionTimes {
   }
 }
 
-/** Finals on their way out: each at its time or later, in the order they were made. */
-export class FinalLine {
+/** Sends finals after their delays, in the order they were made. */
+export class FinalQueue {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   #sent: Promise<void> = Promise.resolve();
 
   /**
-   * @param signal ends all waiting, and nothing more is sent
-   * @param most   finals that may wait at once; each listens to the signal
+   * @param signal ends all waiting; nothing more is sent
+   * @param most   most finals waiting at once; each listens to the signal
    */
   constructor(clock: Clock, signal: AbortSignal, most: number) {
     this.#clock = clock;
@@ -298,14 +297,14 @@ export class FinalLine {
     setMaxListeners(most, signal);
   }
 
-  /** Settles when every final added so far was sent, or will not be. */
+  /** Settles when every final added so far was sent or dropped. */
   get sent(): Promise<void> {
     return this.#sent;
   }
 
   add(delayMs: number, send: () => void): void {
     const due = delayMs === 0 ? Promise.resolve() : sleep(this.#clock, delayMs, this.#signal);
-    // Only the signal stops the wait.
+    // Rejects only when the signal aborts.
     this.#sent = Promise.all([due, this.#sent]).then(send, () => undefined);
   }
 }

@@ -9,45 +9,45 @@ import { refusalOf } from '../listener/http-app.ts';
 import type { PlatformLimits } from '../listener/limits.ts';
 import { detailText } from '../listener/refusal.ts';
 import type { Slots } from '../listener/request-slots.ts';
-import { type HearingOptions, recognitionFailure, recognitionWarnings } from './language-recognition.ts';
+import { type RecognitionStreamOptions, recognitionFailure, recognitionWarnings } from './language-recognition.ts';
 import { RecognitionSession, type TurnRules } from './recognition-session.ts';
 
-/** Why a socket is closed with an error. */
+/** A problem that closes a socket with an error. */
 export interface SocketProblem {
   readonly type: 'protocol' | 'key-refused' | 'no-balance' | 'capacity' | 'timeout' | 'internal';
-  /** For the client; repeats no credential. */
+  /** For the client; contains no credential. */
   readonly text: string;
-  /** For the log alone. */
+  /** For the log only. */
   readonly cause?: unknown;
 }
 
-/** What a message after `ready` asks for. Audio is 16-bit little-endian mono at the rate of the opening, split anywhere. */
+/** A message after `ready`. Audio is 16-bit little-endian mono at the rate of the opening, split anywhere. */
 export type ClientMessage =
   | { readonly type: 'audio'; readonly bytes: Uint8Array }
   | { readonly type: 'commit' | 'end' }
   | { readonly type: 'refused'; readonly reason: string };
 
-/** A first message that was understood. */
+/** A valid first message. */
 export interface SocketOpening<Event> {
-  readonly hearing: HearingOptions;
-  /** Called once, when the credential is found good. */
+  readonly recognition: RecognitionStreamOptions;
+  /** Called once, after the credential was accepted. */
   rules(): TurnRules<Event>;
   /**
-   * Checks the credential; further messages are refused while a promise is awaited.
-   * @returns whose slot the session takes: the id of an API key
+   * Checks the credential; messages are refused while a promise is pending.
+   * @returns the id of the API key, whose slot the session takes
    * @throws Refusal for a credential that is refused
    */
   owner(): string | SocketProblem | Promise<string>;
-  /** @param warnings what the session was asked for and will not do */
+  /** @param warnings what was asked for and will not be done */
   ready(sessionId: string, warnings: readonly string[]): Event;
   /** A binary message after `ready`. */
   readBytes(bytes: Buffer): ClientMessage;
   readText(text: string): ClientMessage;
 }
 
-/** What differs between the addresses of the recognition service. One for each socket. */
+/** The wire protocol of one of the two addresses. One for each socket. */
 export interface RecognitionProtocol<Event> {
-  /** Its names of a message and of the first one, for errors. */
+  /** Its names for a message and for the first message, used in errors. */
   readonly words: { readonly message: string; readonly opening: string };
   /** @param text the first message, as received */
   open(text: string): SocketOpening<Event> | SocketProblem;
@@ -74,15 +74,15 @@ interface Streaming<Event> {
 
 type State<Event> =
   | { readonly name: 'waiting' }
-  /** The credential is being checked: nothing may be sent until `ready`. */
+  /** The credential is being checked; the client must wait for `ready`. */
   | { readonly name: 'opening' }
   | Streaming<Event>
   | { readonly name: 'closed' };
 
-/** Bytes of events that a client may leave unread before it is cut off. */
+/** Unread bytes of events at which a client is disconnected. */
 const maxUnreadBytes = 1024 * 1024;
 
-/** Runs streaming recognition on a fresh socket: opening, time limits, slots, the session, errors and the close. */
+/** Serves streaming recognition on a new socket: first message, time limits, slots, session, errors and close. */
 export function serveRecognitionSocket<Event extends object>(options: RecognitionSocketOptions<Event>): void {
   const { socket, protocol, clock, limits, engine, faults } = options;
   const id = randomUUID();
@@ -94,7 +94,7 @@ export function serveRecognitionSocket<Event extends object>(options: Recognitio
     if (socket.readyState !== socket.OPEN) return;
     socket.send(JSON.stringify(event));
     if (socket.bufferedAmount > maxUnreadBytes) {
-      logger.warn({ unreadBytes: socket.bufferedAmount }, 'client does not read its events, socket cut');
+      logger.warn({ unreadBytes: socket.bufferedAmount }, 'client does not read its events, socket closed');
       socket.terminate();
     }
   };
@@ -114,7 +114,7 @@ export function serveRecognitionSocket<Event extends object>(options: Recognitio
     const reason = closeReason(text);
     if (cause === undefined) logger.debug({ problem: type, reason }, 'realtime session refused');
     else logger.warn({ problem: type, error: cause }, 'realtime session failed');
-    // The close frame holds 123 bytes; the event has the whole text, and goes first (ASR doc, events).
+    // The event has the whole text; a close frame holds 123 bytes (ASR doc, events).
     const { event, closeCode } = protocol.error(problem);
     send(event);
     void closeSocket(socket, closeCode, reason, clock);
@@ -127,7 +127,7 @@ export function serveRecognitionSocket<Event extends object>(options: Recognitio
     );
 
   const open = async (opening: SocketOpening<Event>): Promise<void> => {
-    // Only a promise is awaited: a client whose credential is known at once may send audio right behind its first message.
+    // A credential known at once is not awaited: such a client may send audio right after its first message.
     const checked = opening.owner();
     const owner = checked instanceof Promise ? await checked : checked;
     if (state.name !== 'opening') return;
@@ -140,11 +140,11 @@ export function serveRecognitionSocket<Event extends object>(options: Recognitio
       fail({ type: 'capacity', text: `Rate limit: ${limits.concurrentPerKey} requests at once are allowed` });
       return;
     }
-    const { hearing } = opening;
+    const { recognition } = opening;
     try {
       const failed = (text: string, cause?: unknown): void => fail({ type: 'internal', text, cause });
       const session = new RecognitionSession({
-        hearing,
+        recognition,
         rules: opening.rules(),
         faults,
         clock,
@@ -162,8 +162,8 @@ export function serveRecognitionSocket<Event extends object>(options: Recognitio
     timers.push(
       clock.after(limits.sessionMs, () => failTimeout(`The connection reached its maximum of ${limits.sessionMs / 1000} s`)),
     );
-    send(opening.ready(id, recognitionWarnings(engine, hearing.language, hearing)));
-    logger.debug({ keyId: owner, sampleRateHz: hearing.rateHz }, 'realtime session ready');
+    send(opening.ready(id, recognitionWarnings(engine, recognition.language, recognition)));
+    logger.debug({ keyId: owner, sampleRateHz: recognition.rateHz }, 'realtime session ready');
   };
   const begin = (text: string): void => {
     const opening = protocol.open(text);
@@ -226,7 +226,7 @@ export function serveRecognitionSocket<Event extends object>(options: Recognitio
         take(state, isBinary ? state.opening.readBytes(bytes) : state.opening.readText(bytes.toString('utf8')));
         return;
       case 'ending':
-        // Late audio of a client that has said `end` changes nothing.
+        // Ignores audio after `end`.
         return;
     }
   });

@@ -2,10 +2,10 @@ import type { Replacement } from '../../engines/analyse/glossary.ts';
 import type { RecognisedWord, RecognitionResult } from '../../engines/recognise/port.ts';
 import { codeswitch } from '../../engines/script/codeswitch.ts';
 
-/** Says which words in a row become another text; left to right, none overlapping. */
+/** Finds consecutive words to replace; from left to right, without overlap. */
 export type Rewriter = (words: readonly string[]) => readonly Replacement[];
 
-/** Rewrites all of what was understood: the text, its words with their times, and the other readings. */
+/** Rewrites a result: its text, its words with their times, and its alternatives. */
 export function rewriteResult(result: RecognitionResult, rewriter: Rewriter): RecognitionResult {
   return {
     ...result,
@@ -20,20 +20,20 @@ export function rewriteText(text: string, rewriter: Rewriter): string {
   return spliced(words, rewriter(words), (_, replaced) => [replaced]).join(' ');
 }
 
-/** The code-switch pass over a final (ASR doc, codeswitch), with a capital at the start of a text in Latin script. */
+/** The code-switch pass over a final (ASR doc, codeswitch); text in Latin script starts with a capital. */
 export function refineText(text: string): string {
   const tidy = rewriteText(text.normalize('NFC'), codeswitch);
   return tidy.replace(/^[a-z]/, (first) => first.toUpperCase());
 }
 
-/** The words of a replacement share the time of those they replace by their lengths, and the least confidence. */
+/** The words of a replacement share the time of the replaced words by length, and have their lowest confidence. */
 function rewriteWords(words: readonly RecognisedWord[], rewriter: Rewriter): RecognisedWord[] {
   const replacements = rewriter(words.map(({ word }) => word));
   return spliced(words, replacements, (replaced, text) => {
     const parts = text.split(' ').filter((part) => part !== '');
     const letters = parts.reduce((sum, part) => sum + part.length, 0);
-    const startS = replaced[0]!.startS;
-    const lengthS = replaced.at(-1)!.endS - startS;
+    const startS = replaced[0]?.startS ?? 0;
+    const lengthS = (replaced.at(-1)?.endS ?? startS) - startS;
     const confidence = Math.min(...replaced.map((word) => word.confidence));
     let before = 0;
     return parts.map((word) => {

@@ -22,11 +22,11 @@ export interface ServeTranscriptionOptions {
   readonly clock: Clock;
   readonly requestId: string;
   readonly signal: AbortSignal;
-  /** Also serves the features of the vendor's newer clients as these ask for them. */
+  /** Also supports the forms of the vendor's newer clients. */
   readonly compat?: boolean;
 }
 
-/** One batch transcription from the form that was read to the answer's body. The form is disposed of. */
+/** Serves a batch transcription, from the form to the body of the answer. Disposes of the form. */
 export async function serveTranscription(
   form: TranscriptionForm,
   options: ServeTranscriptionOptions,
@@ -42,12 +42,12 @@ export async function serveTranscription(
   return newer ? { ...answered, body: newerAnswer(answered.body) } : answered;
 }
 
-/** Flags of the vendor's newer clients that the documents call otherwise. */
+/** Flags of the vendor's newer clients, with their documented names. */
 const renamed: Readonly<Record<string, string>> = {
   enable_emotion_diarization: 'emotion',
   enable_profanity_hashing: 'profanity',
 };
-/** Any of them asks for more than the short answer holds. */
+/** Flags whose results the short answer does not hold. */
 const features = [
   'word_timestamps',
   'enable_diarization',
@@ -58,12 +58,12 @@ const features = [
   'enable_keyterm_normalization',
   ...Object.keys(renamed),
 ];
-/** Newer clients do not say how many speakers there are. */
+/** Newer clients do not give the number of speakers. */
 const usualSpeakers = '2';
 
 /**
- * Whether a form is one of the vendor's newer clients that asks for features: they never say `response_format`, and expect the
- * long answer (docs/platform-clients.md).
+ * Whether a form comes from one of the vendor's newer clients and asks for features. Those clients never send `response_format`, and
+ * expect the long answer (docs/platform-clients.md).
  * @throws Refusal 422 for a flag that is neither true nor false
  */
 function isNewerForm(form: FormFields): boolean {
@@ -76,7 +76,7 @@ function isNewerForm(form: FormFields): boolean {
   return !form.has('response_format') && asked.includes(true);
 }
 
-/** The same request in the documents' words. */
+/** The same request with the documented fields. */
 function documentedFields(form: FormFields): FormFields {
   const fields = new Map([['response_format', 'verbose_json'], ...form]);
   for (const [theirs, ours] of Object.entries(renamed)) {
@@ -88,7 +88,7 @@ function documentedFields(form: FormFields): FormFields {
   return fields;
 }
 
-/** The answer as newer clients read it: intent and sentiment are objects with a label. */
+/** The answer for newer clients: intent and sentiment are objects with a label. */
 function newerAnswer(body: VerboseTranscription | MinimalTranscription): object {
   if (!('nlp_analysis' in body) || body.nlp_analysis === undefined) return body;
   const { intent, sentiment, ...rest } = body.nlp_analysis;
@@ -102,17 +102,16 @@ function newerAnswer(body: VerboseTranscription | MinimalTranscription): object 
   };
 }
 
-/** Whoever got it disposes of it. */
+/** The receiver disposes of it. */
 export interface TranscriptionForm extends AsyncDisposable {
   readonly fields: FormFields;
   readonly audio: AudioBytes;
 }
 
 /**
- * Reads a multipart body with exactly one of `file`, `audio_base64` and `url` (ASR doc, batch transcription); the last is
- * fetched.
- * @throws Refusal 400 for no audio or two, for base64 that is none, for a body of another type and for an address that
- * may not or cannot be fetched, 413 for too much
+ * Reads a multipart body with exactly one of `file`, `audio_base64` and `url` (ASR doc, batch transcription), and fetches the `url`.
+ * @throws Refusal 400 for no audio or several, for invalid base64, for a body of another type, and for a `url` that must not or cannot be
+ * fetched; 413 for audio that is too large
  */
 export async function readTranscriptionForm(
   request: FastifyRequest,
@@ -122,11 +121,12 @@ export async function readTranscriptionForm(
   const form = await readUploadForm(request, intake.limits.audioBytes, intake.uploadFolder);
   try {
     const url = form.fields.get('url');
-    const given = [form.file, form.base64, url].filter((source) => source !== undefined);
-    if (given.length !== 1) throw new Refusal(400, 'Exactly one of file, audio_base64 and url is required');
-    if (url === undefined)
-      return { fields: form.fields, audio: form.file ?? form.base64!, [Symbol.asyncDispose]: form[Symbol.asyncDispose] };
-    const audio = await intake.remote.fetch(url, signal);
+    const [uploaded, ...others] = [form.file, form.base64].filter((source) => source !== undefined);
+    if (others.length > 0 || (uploaded === undefined) === (url === undefined)) {
+      throw new Refusal(400, 'Exactly one of file, audio_base64 and url is required');
+    }
+    if (uploaded !== undefined) return { fields: form.fields, audio: uploaded, [Symbol.asyncDispose]: form[Symbol.asyncDispose] };
+    const audio = await intake.remote.fetch(url ?? '', signal);
     return { fields: form.fields, audio, [Symbol.asyncDispose]: () => audio[Symbol.asyncDispose]() };
   } catch (error) {
     await form[Symbol.asyncDispose]();
@@ -137,8 +137,7 @@ export async function readTranscriptionForm(
 const bodySchema = z.record(z.string(), z.unknown());
 
 /**
- * Reads the JSON body of Variant B: `model` and `url` (ASR doc, batch transcription), or `audio_base64` (D), and every field
- * of the form by its name.
+ * Reads the JSON body of Variant B: `model` and `url` (ASR doc, batch transcription), or `audio_base64` (D), and all fields of the form.
  * @throws Refusal as `readTranscriptionForm` does
  */
 export async function readTranscriptionJson(
@@ -162,7 +161,7 @@ export async function readTranscriptionJson(
   return { fields, audio, [Symbol.asyncDispose]: () => audio[Symbol.asyncDispose]() };
 }
 
-/** As a form would carry it: text as it is, null as nothing, lists and the rest as JSON. */
+/** A JSON field as a form field: text unchanged, null left out, anything else as JSON. */
 function fieldOf(name: string, value: unknown): [string, string][] {
   if (value === null || value === undefined) return [];
   return [[name, typeof value === 'string' ? value : JSON.stringify(value)]];

@@ -1,26 +1,26 @@
 import { rmsLevelDb } from '../../../audio/level.ts';
 
-/** Length of the frames that activity is decided on. */
+/** Length of a frame of the detector. */
 export const activityFrameMs = 20;
 
 const floorStartDb = -60;
-/** Digital silence would otherwise pull the floor down without end. */
+/** Lower bound of the floor, reached in digital silence. */
 const floorLeastDb = -70;
-/** How fast the floor follows a line that got louder: slow beside a syllable, quick beside a call. */
+/** Rise of the floor on a line that got louder: slow compared with a syllable, fast compared with a call. */
 const floorRiseDbPerFrame = 0.04;
 const aboveFloorDb = 9;
-/** Nothing quieter is taken for speech, whatever the floor. */
+/** Quieter frames are no speech, whatever the floor. */
 const quietestSpeechDb = -52;
-/** Loud frames of the last five that make speech: 60 ms, longer than a click. */
+/** Loud frames of the last five needed for speech: 60 ms, longer than a click. */
 const loudOfFive = 3;
 
-/** Tells speech from silence by energy over a floor that follows the line's noise. State of one audio stream. */
+/** Detects speech by energy above an adaptive noise floor. State of one audio stream. */
 export class SpeechActivity {
   #floorDb = floorStartDb;
-  /** One bit a frame, the latest lowest. */
+  /** One bit per frame, the latest lowest. */
   #recent = 0;
 
-  /** @param frame 20 ms of samples; @returns whether speech is going on at its end */
+  /** @param pcm 20 ms of samples. @returns whether there is speech at its end */
   frame(pcm: Int16Array): boolean {
     const levelDb = rmsLevelDb(pcm);
     this.#floorDb =

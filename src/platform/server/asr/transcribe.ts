@@ -2,14 +2,14 @@ import { joinSamples } from '../../../audio/samples.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import type { RecognitionEngine, RecognitionResult } from '../../engines/recognise/port.ts';
 import type { LanguageChoice } from '../../languages.ts';
-import { openHearing } from './language-recognition.ts';
+import { openRecognition } from './language-recognition.ts';
 import type { DecodedAudio } from '../uploads/open-audio.ts';
 import { activityFrameMs, SpeechActivity } from './speech-activity.ts';
 
 /** Audio is converted to 16 kHz mono (ASR doc, batch transcription). */
 export const recognitionRateHz = 16_000;
 
-/** Nobody is on the line: a recording waits until its phrases are learnt. */
+/** A recording can wait longer than a call until its phrases are learnt. */
 const learningWaitMs = 90_000;
 
 export interface TranscribeOptions {
@@ -19,31 +19,31 @@ export interface TranscribeOptions {
   readonly boostWeight: number;
   readonly listedPhrases?: readonly string[];
   readonly signal: AbortSignal;
-  /** Is given every stretch of speech too, at 16 kHz. */
-  readonly hearSpeech?: ((segment: SpeechSegment) => void) | undefined;
+  /** Called with every segment of speech, at 16 kHz. */
+  readonly onSpeech?: ((segment: SpeechSegment) => void) | undefined;
 }
 
-/** Recognises a whole recording. @returns what was understood, oldest first, times in seconds of the recording */
+/** Recognises a recording. @returns recognised utterances, oldest first, times in seconds of the recording */
 export async function transcribe(audio: DecodedAudio, options: TranscribeOptions): Promise<RecognitionResult[]> {
   const { signal } = options;
-  const heard: RecognitionResult[] = [];
+  const recognised: RecognitionResult[] = [];
   const places = new Places();
   const keep = (result: RecognitionResult): void => {
-    if (result.text !== '') heard.push(places.inRecording(result));
+    if (result.text !== '') recognised.push(places.inRecording(result));
   };
   const { language, boostPhrases, boostWeight, listedPhrases = [] } = options;
   const asked = { language, rateHz: recognitionRateHz, boostPhrases, boostWeight, listedPhrases, learningWaitMs };
-  const stream = openHearing(options.engine, asked, (event) => {
+  const stream = openRecognition(options.engine, asked, (event) => {
     if (event.type === 'segment') keep(event.result);
   });
   const recognise = async (segment: SpeechSegment): Promise<void> => {
     signal.throwIfAborted();
-    options.hearSpeech?.(segment);
+    options.onSpeech?.(segment);
     places.add(segment);
     stream.push(segment.pcm);
     for (const result of await stream.commit()) keep(result);
   };
-  // A recogniser that hangs must not outlive the request: closing the stream rejects its commit.
+  // Closing the stream rejects its commit, so that a hanging recogniser does not outlive the request.
   const onAbort = (): void => stream.close();
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -54,7 +54,7 @@ export async function transcribe(audio: DecodedAudio, options: TranscribeOptions
     }
     const last = segmenter.flush();
     if (last !== undefined) await recognise(last);
-    return heard;
+    return recognised;
   } finally {
     signal.removeEventListener('abort', onAbort);
     stream.close();
@@ -71,7 +71,7 @@ async function* resampled(audio: DecodedAudio): AsyncIterable<Int16Array> {
   yield resampler.flush();
 }
 
-/** The stream hears the segments only, without the silences between: this tells where each stood in the recording. */
+/** Maps times of the stream, which gets the segments without silences, to times of the recording. */
 class Places {
   readonly #segments: { readonly streamS: number; readonly shiftS: number }[] = [];
   #pushedS = 0;
@@ -82,7 +82,7 @@ class Places {
   }
 
   inRecording(result: RecognitionResult): RecognitionResult {
-    // A result that seems to begin a hair before its segment belongs to it all the same.
+    // Tolerates results that start slightly before their segment.
     const shiftS = this.#segments.findLast((segment) => segment.streamS <= result.startS + 0.05)?.shiftS ?? 0;
     return {
       ...result,
@@ -94,21 +94,21 @@ class Places {
 }
 
 export interface SpeechSegment {
-  /** Where the segment's first sample stands in the whole audio. */
+  /** Position of the segment's first sample in the audio. */
   readonly startSample: number;
   readonly pcm: Int16Array;
 }
 
 const preRollFrames = 300 / activityFrameMs;
-/** Silence that ends a segment; half of it stays at its end. */
+/** Silence that ends a segment; half of it is kept at its end. */
 const endSilenceMs = 600;
 const keptSilenceMs = 300;
-/** A segment this long is cut at its next pause of `pauseMs`, and at the longest length anywhere. */
+/** A segment of `longMs` is cut at its next pause of `pauseMs`, one of `longestMs` anywhere. */
 const longMs = 12_000;
 const pauseMs = 160;
 const longestMs = 30_000;
 
-/** Cuts long audio at its silences, so that the recogniser sees one utterance at a time. Silence itself is dropped. */
+/** Cuts audio at its silences, so that the recogniser gets one utterance at a time; drops the silence. */
 export class Segmenter {
   readonly #frameSamples: number;
   readonly #activity = new SpeechActivity();
@@ -136,7 +136,7 @@ export class Segmenter {
     return segments;
   }
 
-  /** The segment that the end of the audio cuts off. */
+  /** The last segment, cut off by the end of the audio. */
   flush(): SpeechSegment | undefined {
     if (this.#inSpeech) this.#frames.push(this.#pending);
     this.#position += this.#pending.length;
@@ -162,7 +162,7 @@ export class Segmenter {
     return undefined;
   }
 
-  /** @param leave frames of silence at the end that become the next segment's lead */
+  /** @param leave frames at the end that become the start of the next segment */
   #take(leave: number): SpeechSegment {
     const kept = this.#frames.slice(0, this.#frames.length - leave);
     const left = this.#frames.slice(this.#frames.length - leave);

@@ -22,7 +22,7 @@ export interface TranscriptionEngines {
   readonly recognition: RecognitionEngine;
   readonly analyser: Analyser;
   readonly speakers: SpeakerEngine;
-  /** Nobody is known when absent. */
+  /** No voices are known when absent. */
   readonly profiles?: SpeakerProfiles | undefined;
 }
 
@@ -41,12 +41,12 @@ export interface MinimalTranscription {
 
 export interface AnsweredTranscription {
   readonly body: VerboseTranscription | MinimalTranscription;
-  /** What was asked for and could not be done; the verbose body has it too. */
+  /** What was asked for and could not be done; also in the verbose body. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Transcribes a recording and does everything else that was asked for, in the order in which one step needs the other.
+ * Transcribes a recording and runs all features asked for, in the order of their dependencies.
  */
 export async function answerTranscription(
   audio: DecodedAudio,
@@ -58,27 +58,27 @@ export async function answerTranscription(
   const { durationSeconds } = audio;
   const startedMs = clock.nowMs();
   const warnings = recognitionWarnings(engines.recognition, language, asked);
-  // The short answer has no room for features, but emotion (ASR doc, parameters response_format and emotion).
+  // Of the features, the short answer holds emotion only (ASR doc, parameters response_format and emotion).
   const speakers = asked.verbose ? asked.numSpeakers : undefined;
   const track = speakers !== undefined || asked.emotion ? new VoiceTrack() : undefined;
   const tape = new SpeechTape(speakers === undefined ? 0 : engines.speakers.tapeSeconds);
-  const heard = await transcribe(audio, {
+  const recognised = await transcribe(audio, {
     engine: engines.recognition,
     language,
     boostPhrases,
     boostWeight,
     listedPhrases: asked.glossary,
     signal,
-    hearSpeech:
+    onSpeech:
       track &&
       (({ pcm, startSample }) => {
         track.add(pcm, startSample / recognitionRateHz);
         tape.add(pcm, startSample / recognitionRateHz);
       }),
   });
-  const results = heard.map((result) => corrected(result, asked));
-  const parted = track !== undefined && speakers !== undefined;
-  const diarization = parted ? await engines.speakers.diarise({ windows: track.windows, tape }, speakers) : undefined;
+  const results = recognised.map((result) => corrected(result, asked));
+  const diarizes = track !== undefined && speakers !== undefined;
+  const diarization = diarizes ? await engines.speakers.diarise({ windows: track.windows, tape }, speakers) : undefined;
   const facts = { requestId, language, durationSeconds, inferenceMs: 0 };
   const spoken = diarization && bySpeaker(results, diarization.turns);
   const transcribed = verboseTranscription(results, facts, spoken);
@@ -98,7 +98,7 @@ export async function answerTranscription(
   return { body: { ...shown(answer, asked), inference_time_ms: Math.round(clock.nowMs() - startedMs), ...told }, warnings };
 }
 
-/** The recogniser's words, put right before anything else looks at them. */
+/** Corrects the recogniser's words, before any other step uses them. */
 function corrected(result: RecognitionResult, asked: TranscriptionRequest): RecognitionResult {
   const switched = asked.codeswitch ? rewriteResult(result, codeswitch) : result;
   return asked.medical ? rewriteResult(switched, medicalCorrections) : switched;
@@ -106,19 +106,20 @@ function corrected(result: RecognitionResult, asked: TranscriptionRequest): Reco
 
 function withEmotion(body: VerboseTranscription, track: VoiceTrack): VerboseTranscription {
   const usual = prosodyOf(track.windows);
-  const moods = body.segments.map((segment) => ({
+  const emotions = body.segments.map((segment) => ({
+    segment,
     ...segmentEmotion(track.windows, usual, segment),
     seconds: segment.end - segment.start,
   }));
-  const segments = body.segments.map((segment, index) => ({
+  const segments = emotions.map(({ segment, label, confidence }) => ({
     ...segment,
-    emotion: moods[index]!.label,
-    emotion_confidence: moods[index]!.confidence,
+    emotion: label,
+    emotion_confidence: confidence,
   }));
-  return { ...body, segments, ...wireEmotion(moods) };
+  return { ...body, segments, ...wireEmotion(emotions) };
 }
 
-/** The analyser never sees a redacted term, so that none can come back in other words. */
+/** Redacts terms before the analyser sees the transcript, so that it cannot paraphrase them. */
 async function analyse(
   body: VerboseTranscription,
   asked: TranscriptionRequest,
@@ -134,7 +135,7 @@ async function analyse(
   return { ...rest, ...(normalizedText === undefined ? {} : { normalized_text: normalizedText }) };
 }
 
-/** Every text as it may be shown: masked, in the script asked for, and masked again for terms given in that script. */
+/** Masks all texts, transliterates them, and masks them again for terms given in the output script. */
 function shown(body: VerboseTranscription, asked: TranscriptionRequest): VerboseTranscription {
   const masks = [
     ...(asked.hashKeywords.length > 0 ? [hashKeywords(asked.hashKeywords)] : []),

@@ -6,16 +6,16 @@ import { flagRule, readFlag } from '../listener/fields.ts';
 import { type FieldProblem, Refusal } from '../listener/refusal.ts';
 import { splitBoostPhrases } from './language-recognition.ts';
 
-/** What a batch transcription is asked for, checked (ASR doc, parameters). */
+/** The checked parameters of a batch transcription (ASR doc, parameters). */
 export interface TranscriptionRequest {
   readonly language: LanguageChoice;
   readonly verbose: boolean;
   readonly boostPhrases: readonly string[];
   readonly boostWeight: number;
-  /** Undefined when nobody asked who speaks. */
+  /** Undefined without diarization. */
   readonly numSpeakers: number | undefined;
   readonly identifySpeakers: boolean;
-  /** Whose profiles are compared; empty for those of no project. */
+  /** The project whose profiles are compared; may be empty. */
   readonly project: string;
   readonly emotion: boolean;
   readonly script: OutputScript;
@@ -23,7 +23,7 @@ export interface TranscriptionRequest {
   readonly codeswitch: boolean;
   /** The parts of the analysis; empty for none. */
   readonly analysis: ReadonlySet<AnalysisPart>;
-  /** Empty leaves the labels to the analyser. */
+  /** Empty: the analyser's own labels. */
   readonly intentChoices: readonly string[];
   readonly summaryMaxWords: number;
   readonly glossary: readonly string[];
@@ -31,7 +31,7 @@ export interface TranscriptionRequest {
   readonly hashKeywords: readonly string[];
 }
 
-/** Form fields as text. Of a field sent twice the first counts. */
+/** Form fields as text; of a field sent twice, the first one. */
 export type FormFields = ReadonlyMap<string, string>;
 
 const flag = z.string().transform(readFlag).pipe(z.boolean(flagRule)).default(false);
@@ -54,14 +54,14 @@ const words = z
   .pipe(z.array(z.string(), 'must be a JSON array of strings'))
   .optional();
 
-/** Each term is sought in the whole transcript. */
+/** Most terms in a list: each is searched for in the whole transcript. */
 const maxKeywords = 1_000;
-/** What clients of this interface send when they are not told otherwise (reference, fact 10a). */
+/** The default of existing clients (reference, fact 10a). */
 const defaultSummaryWords = 150;
 
 const fewWords = words.refine((list) => (list?.length ?? 0) <= maxKeywords, `must have at most ${maxKeywords} terms`);
 
-/** Every field but the audio, `model` and the language. */
+/** All fields except for the audio, `model` and the language. */
 export const transcriptionFieldsSchema = z.object({
   response_format: z.enum(['json', 'verbose_json'], 'must be json or verbose_json').default('json'),
   num_speakers: numberText(z.int('must be a whole number').min(1, 'must be at least 1').max(64, 'must be at most 64')),
@@ -105,7 +105,7 @@ export function readTranscriptionFields(form: FormFields): TranscriptionRequest 
   const word = form.get('language_code') ?? form.get('language');
   const language = chooseLanguage(word);
   if (language === undefined) throw new Refusal(400, unsupportedLanguage(word ?? ''));
-  // Variant B's name for the flag is taken at both addresses.
+  // Both addresses accept Variant B's name for the flag.
   const identify = fields.speaker_id || fields.enable_speaker_identification;
   if (identify && (fields.num_speakers ?? 0) < 2) {
     throw new Refusal(400, 'speaker_id is sent together with num_speakers of at least 2');
@@ -143,7 +143,7 @@ function analysisParts(fields: Fields): ReadonlySet<AnalysisPart> {
   return parts;
 }
 
-/** Lists that came as parts named `name[]`, as many clients send them, count as `name` does. */
+/** Lists sent as parts named `name[]`, as many clients do, under `name`. */
 function repeatedParts(form: FormFields): Record<string, string> {
   const lists = [...form].filter(([name]) => name.endsWith('[]'));
   return Object.fromEntries(lists.map(([name, value]) => [name.slice(0, -2), value]));

@@ -13,7 +13,7 @@ import {
 
 const maxAlternatives = 5;
 
-/** The verbose transcription result, as it goes onto the wire (ASR doc, resources). */
+/** The verbose transcription result, as sent (ASR doc, resources). */
 export interface VerboseTranscription extends Partial<WireSpeakers>, Partial<WireEmotion> {
   readonly success: true;
   readonly request_id: string;
@@ -28,7 +28,7 @@ export interface VerboseTranscription extends Partial<WireSpeakers>, Partial<Wir
   readonly speakers_identified?: readonly WireIdentified[];
   readonly audio_duration: number;
   readonly inference_time_ms: number;
-  /** What was asked for and could not be done; absent when there is nothing. */
+  /** What was asked for and could not be done; absent when empty. */
   readonly warnings?: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface WireSegment {
   readonly emotion_confidence?: number;
 }
 
-/** Only the parts that were asked for. */
+/** The parts of the analysis asked for. */
 export interface WireAnalysis {
   readonly intent?: string;
   readonly sentiment?: string;
@@ -63,8 +63,8 @@ export function fullText(results: readonly RecognitionResult[]): string {
 }
 
 /**
- * Times are clamped into the recording, sorted, and rounded to the millisecond; confidences are 0 to 1.
- * @param spoken the results cut where the speaker changes, when that is known
+ * Builds the verbose result. Times are clamped to the recording, sorted, and rounded to milliseconds; confidences are 0 to 1.
+ * @param spoken the results cut at changes of speaker, with diarization
  */
 export function verboseTranscription(
   results: readonly RecognitionResult[],
@@ -103,10 +103,10 @@ export function verboseTranscription(
   };
 }
 
-/** ISO 639-2: the field is not optional, and a language is not claimed where nothing was recognised. */
+/** ISO 639-2 `und`, for the mandatory language field when nothing was recognised. */
 const undetermined = { code: 'und', name: 'Undetermined' };
 
-/** The language asked for, or the one that most of the text is in. */
+/** The language asked for, or the one of most of the text. */
 function languageOf(results: readonly RecognitionResult[], asked: LanguageChoice): { code: string; name: string } {
   if (results.length === 0) return undetermined;
   if (asked.type === 'language') return asked.language;
@@ -116,7 +116,7 @@ function languageOf(results: readonly RecognitionResult[], asked: LanguageChoice
   return (code === undefined ? undefined : findLanguage(code)) ?? undetermined;
 }
 
-/** The k-th reading takes each segment's k-th alternative, or its best where it has fewer. */
+/** The k-th reading joins each segment's k-th alternative, or its best one if it has fewer. */
 function nbestOf(results: readonly RecognitionResult[]): { text: string; confidence: number }[] {
   const readings = new Map<string, number>();
   for (let rank = 0; rank < maxAlternatives; rank += 1) {
@@ -128,7 +128,7 @@ function nbestOf(results: readonly RecognitionResult[]): { text: string; confide
   return [...readings].map(([text, confidence]) => ({ text, confidence }));
 }
 
-/** Changes every text of an answer; each group of pieces is given as a whole, since what is sought may run across them. */
+/** Changes every text of an answer. The pieces of one text are changed together, since a match may cross pieces. */
 export function changeTexts(
   body: VerboseTranscription,
   change: (pieces: readonly string[]) => readonly string[],
@@ -139,14 +139,14 @@ export function changeTexts(
   return {
     ...body,
     text: one(body.text),
-    segments: body.segments.map((segment, index) => ({ ...segment, text: segments[index]! })),
-    words: body.words.map((word, index) => ({ ...word, word: words[index]! })),
+    segments: body.segments.map((segment, index) => ({ ...segment, text: segments[index] ?? '' })),
+    words: body.words.map((word, index) => ({ ...word, word: words[index] ?? '' })),
     nbest: body.nbest.map((reading) => ({ ...reading, text: one(reading.text) })),
     ...(body.nlp_analysis === undefined ? {} : { nlp_analysis: changeAnalysis(body.nlp_analysis, one) }),
   };
 }
 
-/** Labels are no text of the transcript: they stay. */
+/** Changes the texts of an analysis; labels are kept. */
 function changeAnalysis(analysis: WireAnalysis, change: (text: string) => string): WireAnalysis {
   const { summary, keyterms, normalized_text: normalized } = analysis;
   return {

@@ -32,7 +32,7 @@ export function wireSpeakers({ turns, embeddings }: Diarization, durationS: numb
   };
 }
 
-/** One of `speakers_identified`; the name is `unknown` when no profile is like it (reference, fact 7b). */
+/** An entry of `speakers_identified`; the name is `unknown` when no profile is similar (reference, fact 7b). */
 export interface WireIdentified {
   readonly speaker: string;
   readonly name: string;
@@ -50,12 +50,12 @@ export function wireIdentified(
   });
 }
 
-/** What emotion=true adds at the top of an answer. */
+/** What emotion=true adds to the top level of an answer. */
 export interface WireEmotion {
   readonly emotion: { readonly label: Emotion; readonly score: number };
   readonly emotion_summary: {
     readonly dominant_emotion: Emotion;
-    /** Percentages of the time spoken, together 100. */
+    /** Percentages of the speaking time; they add up to 100. */
     readonly emotion_distribution: Readonly<Partial<Record<Emotion, number>>>;
     readonly avg_confidence: number;
   };
@@ -66,24 +66,25 @@ export interface SegmentEmotion {
   readonly confidence: number;
 }
 
-/** The mood between two times of a recording, against what is usual in it. */
+/** The emotion between two times of a recording, relative to its usual prosody. */
 export function segmentEmotion(
   windows: readonly VoiceWindow[],
   usual: UsualProsody,
   { start, end }: { readonly start: number; readonly end: number },
 ): SegmentEmotion {
   const part = windows.filter((window) => window.startS < end && window.endS > start);
-  const [label, confidence] = [...emotionOf(part, usual)].sort((a, b) => b[1] - a[1])[0]!;
+  const [best = ['neutral', 0] as const] = [...emotionOf(part, usual)].sort((a, b) => b[1] - a[1]);
+  const [label, confidence] = best;
   return { label, confidence: share(confidence) };
 }
 
-/** @param segments each with the time it lasted */
+/** @param segments each with its length */
 export function wireEmotion(segments: readonly (SegmentEmotion & { readonly seconds: number })[]): WireEmotion {
   const times = new Map<Emotion, number>();
   for (const { label, seconds } of segments) times.set(label, (times.get(label) ?? 0) + Math.max(0.001, seconds));
-  if (times.size === 0) times.set('neutral', 1);
-  const ranked = [...times].sort((a, b) => b[1] - a[1]);
-  const [dominant] = ranked[0]!;
+  const longest = [...times].sort((a, b) => b[1] - a[1]);
+  const ranked: typeof longest = longest.length === 0 ? [['neutral', 1]] : longest;
+  const dominant = ranked[0]?.[0] ?? 'neutral';
   const of = (list: readonly SegmentEmotion[]): number =>
     share(list.reduce((sum, { confidence }) => sum + confidence, 0) / Math.max(1, list.length));
   return {
@@ -96,7 +97,7 @@ export function wireEmotion(segments: readonly (SegmentEmotion & { readonly seco
   };
 }
 
-/** To two places; what rounding leaves goes to the first, so that they are 100 together. */
+/** Rounds to two places; the first one takes the rounding error, so that they add up to 100. */
 function percentages(ranked: readonly (readonly [Emotion, number])[]): Partial<Record<Emotion, number>> {
   const total = ranked.reduce((sum, [, seconds]) => sum + seconds, 0);
   const hundredths = ranked.map(([label, seconds]) => [label, Math.round((10_000 * seconds) / total)] as const);
@@ -114,14 +115,14 @@ export function share(confidence: number): number {
   return Math.round(Math.min(1, Math.max(0, confidence)) * 1000) / 1000;
 }
 
-/** A piece of the transcript that one person said, as far as that is known. */
+/** A piece of the transcript, by one speaker if known. */
 export interface SpokenSegment extends RecognitionResult {
-  /** From 0; undefined when nobody asked. */
+  /** From 0; undefined without diarization. */
   readonly speaker?: number;
 }
 
 /**
- * Cuts results where the speaker changes. A word belongs to whoever speaks in its middle, or nearest to it.
+ * Cuts results at changes of speaker. A word belongs to the speaker at its middle, or nearest to it.
  * @param turns in order of time, at least one
  */
 export function bySpeaker(results: readonly RecognitionResult[], turns: readonly SpokenTurn[]): SpokenSegment[] {
@@ -133,7 +134,7 @@ export function bySpeaker(results: readonly RecognitionResult[], turns: readonly
       if (last?.speaker === speaker) last.words.push(word);
       else runs.push({ speaker, words: [word] });
     }
-    // A text that is not its words joined cannot be cut: it goes to whoever said most of it.
+    // A text that differs from its joined words cannot be cut: it belongs to the speaker of most words.
     const cuttable = result.words.map(({ word }) => word).join(' ') === result.text;
     if (runs.length < 2 || !cuttable) {
       const middle = speakerAt(turns, (result.startS + result.endS) / 2);
@@ -145,8 +146,8 @@ export function bySpeaker(results: readonly RecognitionResult[], turns: readonly
       speaker,
       words,
       text: words.map(({ word }) => word).join(' '),
-      startS: index === 0 ? result.startS : words[0]!.startS,
-      endS: index === runs.length - 1 ? result.endS : words.at(-1)!.endS,
+      startS: index === 0 ? result.startS : (words[0]?.startS ?? result.startS),
+      endS: index === runs.length - 1 ? result.endS : (words.at(-1)?.endS ?? result.endS),
     }));
   });
 }

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 const flags: ReadonlyMap<string, boolean> = new Map([
   ['true', true],
   ['1', true],
@@ -5,10 +7,26 @@ const flags: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** A boolean that travels as text, in any case. @returns undefined for any other text, which is to be refused */
+/** Reads a flag that is sent as text, case ignored. @returns undefined for any other text */
 export function readFlag(text: string): boolean | undefined {
   return flags.get(text.trim().toLowerCase());
 }
 
-/** What a refused flag is told. */
+/** The error text for a flag. */
 export const flagRule = 'must be true or false';
+
+/** @returns undefined for text that is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first problem of a message as text for the client. @param whole the text when the message is no object at all */
+export function firstProblem(error: z.ZodError, whole: string): string {
+  const [issue] = error.issues;
+  const field = issue?.path.join('.') ?? '';
+  return field === '' ? whole : `${field}: ${issue?.message ?? 'malformed'}`;
+}

@@ -1,11 +1,11 @@
-/** How synthesised audio can be answered (TTS doc, response_format). */
+/** Formats of synthesised audio (TTS doc, response_format). */
 export interface SpeechFormat {
   readonly name: 'pcm' | 'wav' | 'mp3' | 'ogg_opus' | 'flac' | 'mulaw' | 'alaw';
   readonly mimeType: string;
   readonly rateHz: number;
 }
 
-/** 24 kHz as OpenAI clients assume for `pcm` (reference, 1.5); G.711 is 8 kHz by its nature. */
+/** 24 kHz, as OpenAI clients assume for `pcm` (reference, 1.5); G.711 is always 8 kHz. */
 export const speechFormats: Readonly<Record<SpeechFormat['name'], SpeechFormat>> = {
   pcm: { name: 'pcm', mimeType: 'audio/pcm', rateHz: 24_000 },
   wav: { name: 'wav', mimeType: 'audio/wav', rateHz: 24_000 },
@@ -22,16 +22,16 @@ export function isSpeechFormat(name: string): name is SpeechFormat['name'] {
 
 export const qualities = ['low', 'medium', 'high'] as const;
 
-/** How much work goes into a synthesis (TTS doc, quality): higher is more faithful and slower. */
+/** Quality of a synthesis (TTS doc, quality): higher is better and slower. */
 export type Quality = (typeof qualities)[number];
 
 export interface QualityFacts {
-  /** Of formats that lose something, in kbit/s. */
+  /** Bitrates of the lossy formats. */
   readonly mp3Kbps: 48 | 80 | 128;
   readonly opusKbps: number;
-  /** The stretcher looks at every n-th place for the one that fits. */
+  /** The time stretch tries every n-th position. */
   readonly searchStep: number;
-  /** All sentences are made before the first is sent, and levelled as one. */
+  /** All sentences are made before the first is sent, and levelled together. */
   readonly levelWhole: boolean;
 }
 

@@ -7,10 +7,10 @@ import { bytesInMemory } from '../../../audio/byte-source.ts';
 import { oggHead } from '../../../audio/ogg/ogg-reader.ts';
 import { isOpusHead } from '../../../audio/opus/ogg-opus.ts';
 import { setImmediate } from 'node:timers/promises';
-import { joinSamples } from '../../../audio/samples.ts';
+import { joinSamples, mixDown } from '../../../audio/samples.ts';
 import { decodeOggOpus } from './opus.ts';
 
-/** Bytes of a clip that hold no audio we can read. */
+/** A clip that cannot be decoded. */
 export class ClipError extends OffhookError {
   readonly code = 'OFFHOOK_CLIP_INVALID';
   readonly retryable = false;
@@ -24,14 +24,14 @@ export interface Clip {
 
 export type ClipFormat = 'wav' | 'flac' | 'ogg' | 'mp3';
 
-/** A file of a few megabytes may hold hours; nobody's clip or background is longer than this. */
+/** Longest clip: a file of a few megabytes may hold hours. */
 const MAX_SECONDS = 120;
 const PIECE_BYTES = 1024;
-/** Pieces decoded before others have a turn. */
+/** Pieces decoded before the event loop gets a turn. */
 const TURN_EVERY = 32;
 const SENSIBLE_RATES = { min: 4000, max: 192_000 };
 
-/** What the first bytes say; undefined for anything else. */
+/** The format, told by the first bytes; undefined for any other. */
 export function clipFormat(bytes: Uint8Array): ClipFormat | undefined {
   const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
   if (start.startsWith('RIFF') && start.endsWith('WAVE')) return 'wav';
@@ -43,9 +43,9 @@ export function clipFormat(bytes: Uint8Array): ClipFormat | undefined {
 }
 
 /**
- * Decodes a short file that a request brought along (TTS doc, reference_wav and background_audio).
- * @param accepted formats that this field takes
- * @throws ClipError for another format, a broken file, silence of no length, or more than two minutes
+ * Decodes a short file of a request (TTS doc, reference_wav and background_audio).
+ * @param accepted formats that the field accepts
+ * @throws ClipError for another format, a damaged file, no samples, or more than two minutes
  */
 export async function decodeClip(bytes: Uint8Array, accepted: readonly ClipFormat[]): Promise<Clip> {
   const format = clipFormat(bytes);
@@ -55,7 +55,7 @@ export async function decodeClip(bytes: Uint8Array, accepted: readonly ClipForma
   try {
     clip = await decoded(bytes, format);
   } catch (error) {
-    // A decoder's own words are for the log.
+    // A decoder's own message is for the log only.
     const why = error instanceof OffhookError ? `: ${error.message}` : '';
     throw new ClipError(`cannot be read as ${format.toUpperCase()}${why}`, { cause: error });
   }
@@ -69,7 +69,7 @@ export async function decodeClip(bytes: Uint8Array, accepted: readonly ClipForma
 async function decoded(bytes: Uint8Array, format: ClipFormat): Promise<Clip> {
   if (format === 'wav') {
     const { samples, rateHz } = parseWav(bytes);
-    return { pcm: mixed(samples, 1), rateHz };
+    return { pcm: mixDown(samples, samples[0]?.length ?? 0, 1), rateHz };
   }
   if (format === 'ogg' && isOpusHead(oggHead(bytesInMemory(bytes)))) {
     return { pcm: await decodeOggOpus(bytes, (MAX_SECONDS + 1) * 24_000), rateHz: 24_000 };
@@ -80,31 +80,22 @@ async function decoded(bytes: Uint8Array, format: ClipFormat): Promise<Clip> {
     const parts: Int16Array[] = [];
     let rateHz = 0;
     let samples = 0;
-    // In small pieces, so that a few bytes that unfold to hours are noticed before they fill memory.
+    // In small pieces, so that a small file with hours of audio is stopped before it fills memory.
     for (let at = 0; at < bytes.length && samples <= MAX_SECONDS * (rateHz || 1); at += PIECE_BYTES) {
       if (at % (TURN_EVERY * PIECE_BYTES) === 0) await setImmediate();
       const { channelData, sampleRate } = await decoder.decode(bytes.subarray(at, at + PIECE_BYTES));
       rateHz = sampleRate || rateHz;
-      parts.push(mixed(channelData, 32_767));
-      samples += parts.at(-1)!.length;
+      const pcm = mixDown(channelData, channelData[0]?.length ?? 0);
+      parts.push(pcm);
+      samples += pcm.length;
     }
     if ('flush' in decoder) {
       const { channelData, sampleRate } = await decoder.flush();
       rateHz ||= sampleRate;
-      parts.push(mixed(channelData, 32_767));
+      parts.push(mixDown(channelData, channelData[0]?.length ?? 0));
     }
     return { pcm: joinSamples(parts), rateHz };
   } finally {
     decoder.free();
   }
-}
-
-function mixed(channels: readonly (Float32Array | Int16Array)[], scale: number): Int16Array {
-  const [first] = channels;
-  if (first === undefined) return new Int16Array(0);
-  return Int16Array.from({ length: first.length }, (_, at) => {
-    let sum = 0;
-    for (const channel of channels) sum += channel[at] ?? 0;
-    return Math.max(-32_768, Math.min(32_767, Math.round((sum * scale) / channels.length)));
-  });
 }

@@ -7,7 +7,7 @@ import { joinSamples } from '../../../audio/samples.ts';
 import { type SpeechFormat, type Quality, qualityFacts } from './audio-formats.ts';
 import { encodeOggOpus } from './opus.ts';
 
-/** The samples of a whole answer in its format. */
+/** Encodes a whole answer. */
 export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat, quality: Quality): Promise<Uint8Array> {
   switch (format.name) {
     case 'wav':
@@ -27,12 +27,12 @@ export async function encodeSpeech(pcm: Int16Array, format: SpeechFormat, qualit
 }
 
 /**
- * Encodes one chunk of a stream. Its answers, one after another, are the whole file; an empty one is not sent.
- * @param isFinal nothing comes after this chunk
+ * Encodes one chunk of a stream. The results, concatenated, are the whole file; an empty result is not sent.
+ * @param isFinal whether this is the last chunk
  */
 export type ChunkEncoder = (pcm: Int16Array, isFinal: boolean) => Uint8Array | Promise<Uint8Array>;
 
-/** The encoder of one stream. FLAC and Ogg Opus come whole with the last chunk; the others as they are made. */
+/** The encoder of one stream. FLAC and Ogg Opus are sent whole with the last chunk, other formats chunk by chunk. */
 export async function chunkEncoder(format: SpeechFormat, quality: Quality): Promise<ChunkEncoder> {
   switch (format.name) {
     case 'pcm':
@@ -43,7 +43,7 @@ export async function chunkEncoder(format: SpeechFormat, quality: Quality): Prom
       return (pcm) => encodeAudio(name, pcm);
     }
     case 'wav': {
-      // Of no known length yet, which the largest number stands for.
+      // The length is unknown: the largest number stands for that.
       let header: Uint8Array = wavHeader({ rateHz: format.rateHz, channels: 1, dataBytes: 0xffff_ffff, encoding: 'pcm16' });
       return (pcm) => {
         const bytes = Buffer.concat([header, encodeAudio('pcm16', pcm)]);
@@ -66,10 +66,10 @@ export async function chunkEncoder(format: SpeechFormat, quality: Quality): Prom
   }
 }
 
-/** Blocks encoded before others have a turn: some milliseconds. */
+/** Blocks encoded, in some milliseconds, before the event loop gets a turn. */
 const BLOCKS_AT_ONCE = 8;
 
-/** A whole FLAC file, mono, 16 bits. */
+/** Encodes a FLAC file, mono, 16 bits. */
 export async function encodeFlac(pcm: Int16Array, rateHz: number): Promise<Uint8Array> {
   const encoder = new FlacEncoder(rateHz, 1);
   const frames: Uint8Array[] = [];
@@ -80,10 +80,10 @@ export async function encodeFlac(pcm: Int16Array, rateHz: number): Promise<Uint8
   return Buffer.concat([encoder.head(), ...frames]);
 }
 
-/** Samples given to the encoder at once, which blocks the loop for about 3 ms a second of audio. */
+/** Samples encoded at once; one second of audio blocks the event loop for about 3 ms. */
 const blockSamples = 24_000;
 
-/** MPEG-2 layer III, mono, as it is made. What it gives, one after another, is the file; it may give nothing at first. */
+/** Encodes MP3 (MPEG-2 layer III, mono) as a stream: the results, concatenated, are the file. The first ones may be empty. */
 export class Mp3Stream {
   readonly #encoder: Awaited<ReturnType<typeof createMp3Encoder>>;
 
@@ -99,7 +99,7 @@ export class Mp3Stream {
 
   push(pcm: Int16Array): Uint8Array {
     const block = Float32Array.from(pcm, (sample) => sample / 32_768);
-    // The encoder's memory is used again by the next call.
+    // A copy, since the encoder reuses its memory.
     return this.#encoder.encode([block]).slice();
   }
 
@@ -108,7 +108,7 @@ export class Mp3Stream {
   }
 }
 
-/** MPEG-2 layer III, mono. */
+/** Encodes an MP3 file (MPEG-2 layer III, mono). */
 export async function encodeMp3(
   pcm: Int16Array,
   rateHz: 16_000 | 22_050 | 24_000,

@@ -21,9 +21,9 @@ export interface SpeakOptions {
 }
 
 /**
- * Synthesises a request as samples at its format's rate, as they are made.
- * @throws Refusal 400 for a clip that cannot be used, 422 when the text cannot be spoken, 504 when a chunk takes too long; the engine's error when it is down;
- * the signal's reason when it aborts
+ * Synthesises a request as a stream of samples at the rate of its format.
+ * @throws Refusal 400 for an unusable clip, 422 for text that cannot be spoken, 504 when a chunk takes too long; the engine's error when
+ * it is down; the signal's reason
  */
 export async function* speak(request: SpeechRequest, options: SpeakOptions): AsyncIterable<Int16Array> {
   const { voice, language } = request;
@@ -37,26 +37,26 @@ export async function* speak(request: SpeechRequest, options: SpeakOptions): Asy
     const { levelWhole } = qualityFacts[request.quality];
     const asked = { text, voice: voice.name, language: language?.code, speed: pace, likeness, levelWhole };
     const chunks = options.engine.synthesize(asked, signal);
-    const line = new Line(request, factor, backdrop);
+    const pipeline = new SpeechPipeline(request, factor, backdrop);
     for await (const chunk of inTime(chunks, options, stop)) {
-      yield line.push(chunk);
-      // The engine is far ahead, so that its chunks follow each other without a pause: others must get in between.
+      yield pipeline.push(chunk);
+      // The engine's chunks are ready without a wait: give the event loop a turn.
       await setImmediate();
     }
-    yield line.flush();
+    yield pipeline.flush();
   } catch (error) {
-    // Their messages are written for clients; those of any other error are for the log.
+    // The messages of these two are written for clients; those of other errors are for the log.
     if (error instanceof SynthesisRefusedError || error instanceof LatexError) {
       throw new Refusal(422, error.message, { cause: error });
     }
     throw error;
   } finally {
-    // The consumer may have left early: the engine must not go on for nobody.
+    // Stops the engine when the consumer left early.
     stop.abort(new Error('the synthesis is over'));
   }
 }
 
-/** Ends the wait for a chunk that does not come. */
+/** Fails when a chunk takes too long. */
 async function* inTime(
   chunks: AsyncIterable<SynthesisChunk>,
   { clock, chunkMs }: SpeakOptions,
@@ -82,8 +82,8 @@ async function* inTime(
   }
 }
 
-/** From the engine's samples to the format's rate: stretch, resample, trim, and lay the background under. */
-class Line {
+/** Processes the engine's samples: time stretch, resampling, trimming, background. */
+class SpeechPipeline {
   readonly #request: SpeechRequest;
   readonly #stretchFactor: number;
   readonly #trim: SilenceTrim | undefined;
@@ -110,10 +110,7 @@ class Line {
     const stretched = this.#stretch?.flush();
     const head = stretched === undefined ? new Int16Array(0) : this.#end(this.#resampler.process(stretched));
     const tail = this.#end(this.#resampler.flush());
-    const whole = new Int16Array(head.length + tail.length);
-    whole.set(head);
-    whole.set(tail, head.length);
-    return whole;
+    return joinSamples([head, tail]);
   }
 
   #end(pcm: Int16Array): Int16Array {
@@ -125,13 +122,13 @@ class Line {
 /** −40 dB of full scale (TTS doc, trim_silence). */
 const threshold = Math.round(32_768 * 10 ** (-40 / 20));
 
-/** Drops what is quieter than −40 dB at the start and at the end of a stream; pauses inside stay. */
+/** Drops silence, below −40 dB, at the start and the end of a stream; pauses inside are kept. */
 export class SilenceTrim {
   #started = false;
-  /** Quiet samples that are dropped unless something louder follows. */
+  /** Quiet samples, dropped unless louder ones follow. */
   #quiet: Int16Array[] = [];
 
-  /** @returns what is sure to stay, in memory of its own */
+  /** @returns the samples sure to be kept, in a new array */
   push(pcm: Int16Array): Int16Array {
     const first = pcm.findIndex(isLoud);
     if (first === -1) {

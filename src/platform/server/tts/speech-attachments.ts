@@ -7,7 +7,7 @@ import { SPEECH_LEVEL_DB } from '../../engines/synth/speak-sentences.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { type ClipFormat, ClipError, decodeClip, type Clip } from './clip-audio.ts';
 
-/** What lies under the speech: a preset, or a file's bytes (TTS doc, background_audio). */
+/** The background of speech: a preset, or the bytes of a file (TTS doc, background_audio). */
 export interface Background {
   readonly source: SceneName | Uint8Array;
   /** Above 0, at most 1. */
@@ -17,7 +17,7 @@ export interface Background {
 const DEFAULT_VOLUME = 0.1;
 
 /**
- * @param source a preset's name, which comes first (`cafe` and `rain` are valid base64 too), or base64
+ * @param source the name of a preset, checked first since `cafe` and `rain` are also valid base64; or base64
  * @throws Refusal 400 for anything else
  */
 export function backgroundOf(source: string | null | undefined, volume: number | null | undefined): Background | undefined {
@@ -46,7 +46,7 @@ export async function attachedClip(bytes: Uint8Array, field: string, formats: re
   }
 }
 
-/** @throws Refusal 400 naming the field; Node would skip what is not base64 */
+/** Strict, since Node skips invalid characters. @throws Refusal 400 naming the field */
 export function base64Bytes(text: string, field: string, wanted: string): Uint8Array {
   const bare = text.replaceAll(/\s/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(bare) || bare.replace(/=+$/, '').length % 4 === 1) {
@@ -55,7 +55,7 @@ export function base64Bytes(text: string, field: string, wanted: string): Uint8A
   return Buffer.from(bare, 'base64');
 }
 
-/** Bounds of a reference clip (TTS doc, limits); a file's own rounding may be a millisecond. */
+/** Length of a reference clip (TTS doc, limits); a file may round by a millisecond. */
 const CLIP_S = { min: 1, max: 6, rounding: 0.001 };
 const MAX_REFERENCE_TEXT = 500;
 
@@ -64,7 +64,7 @@ const MAX_REFERENCE_TEXT = 500;
  * @throws Refusal 400 for no base64, or a transcript of more than 500 characters
  */
 export function referenceOf(clip: string | null | undefined, transcript: string | null | undefined): Uint8Array | undefined {
-  // The transcript helps methods that learn from a clip; ours takes no more than its length seriously.
+  // The transcript is for methods that train on the clip; here only its length is checked.
   if (transcript && Array.from(transcript).length > MAX_REFERENCE_TEXT) {
     throw new Refusal(400, `reference_text: must hold at most ${MAX_REFERENCE_TEXT} characters`);
   }

@@ -10,7 +10,7 @@ import { chunkEncoder } from './encode-speech.ts';
 import { speak } from './speak.ts';
 import type { SpeechRequest } from './speech-request.ts';
 
-/** Audio of a chunk: the first one short, so that playing can start. */
+/** Length of a chunk; the first one is short, so that playing can start. */
 const firstChunkMs = 60;
 const chunkMs = 160;
 
@@ -31,8 +31,8 @@ export interface SpeechChunk {
 }
 
 /**
- * One synthesis for a socket, in chunks as they are made; the last one is marked. It holds a slot of the key meanwhile.
- * @returns samples of the whole, at the format's rate
+ * One synthesis for a socket, in chunks; the last one is marked. Takes a slot of the key while it runs.
+ * @returns the number of samples, at the format's rate
  * @throws Refusal 429 when all slots are taken, what `speak` throws, or the signal's reason
  */
 export async function* speechChunks(
@@ -57,7 +57,7 @@ export async function* speechChunks(
       signal.throwIfAborted();
       return bytes.length === 0 ? [] : [{ bytes, isFinal }];
     };
-    // The last chunk is marked, so each waits until it is known whether another follows.
+    // A chunk is sent when the next one is known, since the last one is marked.
     let held: Int16Array | undefined;
     for await (const pcm of speak(request, { engine, latex, clock, signal, chunkMs: limits.chunkMs })) {
       for (const chunk of chunker.push(pcm)) {
@@ -78,8 +78,7 @@ export async function* speechChunks(
 }
 
 /**
- * Gathers samples into chunks for the socket: a short first one so that playing can start, then longer ones (TTS doc,
- * events). Holds at most one chunk.
+ * Collects samples into chunks for the socket: a short first one, then longer ones (TTS doc, events). Holds at most one chunk.
  */
 export class Chunker {
   #wanted: number;

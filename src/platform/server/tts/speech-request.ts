@@ -4,7 +4,7 @@ import { inReadableScript } from '../../engines/synth/readable.ts';
 import { sentences } from '../../engines/synth/sentences.ts';
 import { spokenLanguage } from '../../engines/synth/spoken-language.ts';
 import { findLanguage, type Language, languageName, indicLanguages } from '../../languages.ts';
-import { flagRule, readFlag } from '../listener/fields.ts';
+import { firstProblem, flagRule, readFlag } from '../listener/fields.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { isSpeechFormat, type SpeechFormat, speechFormats, qualities, type Quality } from './audio-formats.ts';
 import { type Background, backgroundOf, referenceOf } from './speech-attachments.ts';
@@ -13,24 +13,24 @@ import { type Background, backgroundOf, referenceOf } from './speech-attachments
 export interface SpeechRequest {
   readonly text: string;
   readonly voice: EngineVoice;
-  /** As asked; undefined: to be told from the script. */
+  /** As requested; undefined: told from the script of the text. */
   readonly language: Language | undefined;
   readonly format: SpeechFormat;
   /** 0.25 to 4. */
   readonly speed: number;
   readonly trimSilence: boolean;
   readonly background: Background | undefined;
-  /** A file with a voice to take pitch and range from. */
+  /** An audio file with the voice to clone. */
   readonly reference: Uint8Array | undefined;
   readonly quality: Quality;
-  /** Formulas in the text are put in words first. */
+  /** Formulas in the text are replaced with words. */
   readonly latex: boolean;
 }
 
 export interface SpeechSurface {
-  /** The socket has its own default format and serves the Indic languages only (TTS doc, WebSocket). */
+  /** The stream has its own default format, and the Indic languages only (TTS doc, WebSocket). */
   readonly kind: 'batch' | 'stream';
-  /** Takes `tts-1` and its like as the model. */
+  /** Accepts `tts-1` and similar models. */
   readonly compat: boolean;
   readonly voices: readonly EngineVoice[];
 }
@@ -59,25 +59,23 @@ export const speechFieldsSchema = z.object({
   reference_text: z.string().nullish(),
   latex: flag.nullish(),
   quality: z.enum(qualities).nullish(),
-  /** A client that asks for events would find none in the answer. */
+  /** Server-sent events are not supported. */
   stream_format: z.literal('audio', 'must be audio: the answer is the sound itself').nullish(),
 });
 
-/** Fields as a client gave them; unknown ones are ignored. */
+/** Fields as the client sent them; unknown ones are ignored. */
 export type SpeechFields = z.infer<typeof speechFieldsSchema>;
 
 /** @throws Refusal 400 naming the first field of a wrong type or out of its range */
 export function readSpeechFields(raw: unknown): SpeechFields {
   const result = speechFieldsSchema.safeParse(raw);
   if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const field = issue?.path.join('.') ?? '';
-  throw new Refusal(400, field === '' ? 'The body must be a JSON object' : `${field}: ${issue?.message ?? 'malformed'}`);
+  throw new Refusal(400, firstProblem(result.error, 'The body must be a JSON object'));
 }
 
 /**
  * Checks the fields together.
- * @throws Refusal 400 for what is missing, out of range or not served yet, 422 for what cannot be spoken
+ * @throws Refusal 400 for a missing field or a value out of range, 422 for text that cannot be spoken
  */
 export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): SpeechRequest {
   checkModel(fields.model ?? required('model'), surface);
@@ -101,8 +99,8 @@ export function speechRequestOf(fields: SpeechFields, surface: SpeechSurface): S
 }
 
 /**
- * Checks settings that come before their text, so that a wrong one is refused where it was sent.
- * @throws Refusal as `speechRequestOf` does; a field that is missing may still come
+ * Checks settings that come before their text, so that a wrong setting is refused at once.
+ * @throws Refusal as `speechRequestOf` does, except for missing fields
  */
 export function checkSpeechSettings(fields: SpeechFields, surface: SpeechSurface): void {
   if (fields.model !== undefined) checkModel(fields.model, surface);
@@ -129,7 +127,7 @@ function voiceOf(fields: SpeechFields, { voices }: SpeechSurface): EngineVoice |
   return voice;
 }
 
-/** `target_text` and `speaker_id` are other names of the same fields (TTS doc, POST /v1/audio/speech). */
+/** `target_text` and `speaker_id` are aliases (TTS doc, POST /v1/audio/speech). */
 function eitherOf(value: string | undefined, alias: string | undefined, name: string, aliasName: string): string | undefined {
   if (value !== undefined && alias !== undefined && value !== alias) {
     throw new Refusal(400, `${name} and ${aliasName} are the same field and were given different values`);
@@ -137,9 +135,9 @@ function eitherOf(value: string | undefined, alias: string | undefined, name: st
   return value ?? alias;
 }
 
-/** Characters are code points: one of four bytes counts once. */
+/** Characters are counted as code points. */
 function checkText(text: string): void {
-  // The length in UTF-16 units is at least the number of code points, and at most twice it.
+  // A code point has one or two UTF-16 units.
   const characters = text.length > 2 * maxTextCharacters ? text.length : Array.from(text).length;
   if (characters === 0) throw new Refusal(400, 'input: must hold at least one character');
   if (characters > maxTextCharacters) throw new Refusal(400, `input: must hold at most ${maxTextCharacters} characters`);
@@ -168,7 +166,7 @@ function languageOf(word: string | null | undefined, surface: SpeechSurface): La
 
 const streamedLanguages = `streaming serves the Indic languages and English only (${[...indicLanguages].join(', ')})`;
 
-/** A sentence in another script is read in another language, whatever language was asked for. */
+/** Each sentence is checked: one in another script is read in another language, whatever the request says. */
 function checkStreamedText(text: string, voice: EngineVoice, language: Language | undefined): void {
   for (const sentence of sentences(text)) {
     const spoken = spokenLanguage(inReadableScript(sentence), language?.code, voice.language);
@@ -181,7 +179,7 @@ function unprocessable(field: string, msg: string): Refusal {
   return new Refusal(422, [{ loc: ['body', field], msg, type: 'value_error' }]);
 }
 
-/** The same fields from the query of a socket's address, where numbers and flags are text. */
+/** The fields of a socket's query, with numbers and flags converted from text. */
 export function speechFieldsOfQuery(query: URLSearchParams): unknown {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of query) {

@@ -1,3 +1,4 @@
+import { parseJson } from '../listener/fields.ts';
 import type { WebSocket } from 'ws';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -23,21 +24,21 @@ import { TextStream } from './text-stream.ts';
 export interface SpeechSocketOptions extends SpeechChunksOptions {
   readonly socket: WebSocket;
   readonly logger: Logger;
-  /** Also speaks the vendor's newer protocol, to a client that begins with settings and no text. */
+  /** Also supports the vendor's newer protocol, for clients whose first message has settings and no text. */
   readonly compat: boolean;
-  /** Fields of the address's query. */
+  /** Fields of the query. */
   readonly initial: unknown;
 }
 
-/** Syntheses that may wait for the one that is running. */
+/** Syntheses that may wait behind the running one. */
 const maxWaiting = 16;
 
 const typeSchema = z.object({ type: z.unknown().optional() });
 
 /**
- * Speaks the synthesis protocol on an admitted socket (TTS doc, WebSocket): settings may come in the query, in `config`
- * messages and with the text itself, later ones over earlier ones; any message with text starts a synthesis. One after
- * another; a failure of any kind is told and closes the socket. With `compat` the first message chooses the protocol.
+ * Serves the synthesis protocol on an admitted socket (TTS doc, WebSocket). Settings come in the query, in `config` messages and with
+ * the text; later ones override earlier ones. Any message with text starts a synthesis, one after another. Any failure is sent as an
+ * error event and closes the socket. With `compat` the first message chooses the protocol.
  */
 export function serveSpeechSocket(options: SpeechSocketOptions): void {
   const { socket, clock, limits } = options;
@@ -79,14 +80,14 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
         waiting -= 1;
       });
   };
-  /** Stores settings; text that comes along is a request as well. */
+  /** Stores settings; a message with text is also a request. */
   const configure = (given: SpeechFields): void => {
     const { input: _input, target_text: _text, ...kept } = withDefaults(given, settings);
     checkSpeechSettings(kept, surface);
     if (hasText(given)) enqueue(withDefaults(given, settings));
     settings = kept;
   };
-  /** The newer protocol: settings, `ready`, then text in pieces. */
+  /** Starts the newer protocol: settings, `ready`, then text in pieces. */
   const beginTextStream = (given: SpeechFields): TextStream => {
     configure(given);
     const request = (text: string): SpeechRequest => speechRequestOf({ model: speechModel, ...settings, input: text }, surface);
@@ -94,7 +95,7 @@ export function serveSpeechSocket(options: SpeechSocketOptions): void {
     const send = (event: object): void => socket.send(JSON.stringify(event));
     send({ type: 'ready', sample_rate: format.rateHz });
     return new TextStream({
-      speak: (text, signal) => speakStretch(request(text), options, AbortSignal.any([signal, gone.signal])),
+      speak: (text, signal) => speakPiece(request(text), options, AbortSignal.any([signal, gone.signal])),
       send,
       close: () => {
         gone.abort(new Error('the client ended the session'));
@@ -155,7 +156,7 @@ function unknownType(type: unknown): Refusal {
   return new Refusal(400, `unknown message type${named}: a message is of type config, or has a text in input`);
 }
 
-/** Fields of the message over those set before; an alias counts as its field. */
+/** The message's fields over earlier settings; an alias overrides its field. */
 function withDefaults(given: SpeechFields, settings: SpeechFields): SpeechFields {
   const { voice, speaker_id, response_format, encoding, ...rest } = settings;
   return {
@@ -197,8 +198,8 @@ async function synthesise(
   );
 }
 
-/** Audio alone, behind a mark: what the newer protocol sends in place of chunk messages. */
-async function speakStretch(request: SpeechRequest, options: SpeechSocketOptions, signal: AbortSignal): Promise<void> {
+/** Sends a `speaking` event, then audio frames only, as the newer protocol does. */
+async function speakPiece(request: SpeechRequest, options: SpeechSocketOptions, signal: AbortSignal): Promise<void> {
   const { socket, clock, limits } = options;
   let begun = false;
   for await (const { bytes } of speechChunks(request, options, signal)) {
@@ -209,12 +210,11 @@ async function speakStretch(request: SpeechRequest, options: SpeechSocketOptions
   }
 }
 
+/** @throws Refusal 400 */
 function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal(400, 'Messages must be JSON');
-  }
+  const message = parseJson(text);
+  if (message === undefined) throw new Refusal(400, 'Messages must be JSON');
+  return message;
 }
 
 /** About five seconds of 24 kHz audio. */
@@ -222,8 +222,8 @@ const maxUnreadBytes = 256 * 1024;
 const pollMs = 20;
 
 /**
- * Waits until the client has read enough of what was sent, so that a slow one does not fill memory.
- * @throws Refusal 408 when it does not read for `limitMs`, the signal's reason when it aborts
+ * Waits until the client has read most of what was sent, so that a slow client does not fill memory.
+ * @throws Refusal 408 when it does not read for `limitMs`; the signal's reason
  */
 async function drained(socket: WebSocket, clock: Clock, limitMs: number, signal: AbortSignal): Promise<void> {
   const untilMs = clock.nowMs() + limitMs;

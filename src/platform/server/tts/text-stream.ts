@@ -1,3 +1,4 @@
+import { parseJson } from '../listener/fields.ts';
 import { z } from 'zod';
 import { sentences } from '../../engines/synth/sentences.ts';
 import { Refusal } from '../listener/refusal.ts';
@@ -5,12 +6,12 @@ import { maxTextCharacters } from './speech-request.ts';
 
 export interface TextStreamOptions {
   /**
-   * Speaks a stretch of text and sends its audio.
+   * Speaks a piece of text and sends its audio.
    * @throws Refusal for text that is refused, the signal's reason when it aborts
    */
   readonly speak: (text: string, signal: AbortSignal) => Promise<void>;
   readonly send: (event: { readonly type: 'done' | 'cancelled' }) => void;
-  /** After the audio of everything that came before `end`. */
+  /** Called after the audio of everything before `end` was sent. */
   readonly close: () => void;
   readonly fail: (error: unknown) => void;
 }
@@ -22,14 +23,13 @@ const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('end') }),
 ]);
 
-/** Sentences and flushes that may wait for the one that is spoken. */
+/** Sentences and flushes that may wait. */
 const maxWaiting = 64;
 
 /**
- * The vendor's newer synthesis protocol after `ready` (reference, 1.2, generation 2), without the socket: text comes in
- * pieces, each sentence is spoken when it is complete, what is left is spoken on `flush`, which is answered with `done`.
- * `cancel` drops what is waiting and being spoken, and is answered with `cancelled`; `end` is a flush after which the socket
- * closes.
+ * The vendor's newer synthesis protocol after `ready` (reference, 1.2, generation 2), without the socket. Text comes in pieces, and each
+ * sentence is spoken when it is complete. `flush` speaks the rest and is answered with `done`. `cancel` drops everything waiting and being
+ * spoken, and is answered with `cancelled`. `end` flushes and closes the socket.
  */
 export class TextStream {
   readonly #options: TextStreamOptions;
@@ -43,14 +43,14 @@ export class TextStream {
     this.#options = options;
   }
 
-  /** Something is waiting to be spoken. */
+  /** Whether something is being spoken or waits. */
   get busy(): boolean {
     return this.#waiting > 0;
   }
 
   /** @throws Refusal 400 for a message of another kind */
   receive(text: string): void {
-    // After the end the socket is closing.
+    // The socket closes after `end`.
     if (this.#ended) return;
     const message = readMessage(text);
     switch (message.type) {
@@ -82,7 +82,7 @@ export class TextStream {
     if (this.#pending.length > maxTextCharacters) {
       throw new Refusal(400, `text: at most ${maxTextCharacters} characters may wait for a flush`);
     }
-    // A mark at the end shows whether the last sentence is complete, and keeps the white space before what comes next.
+    // A letter appended shows whether the last sentence is complete, and keeps the white space after it.
     const begun = (sentences(`${this.#pending}x`).at(-1) ?? 'x').slice(0, -1);
     this.#speak(this.#pending.slice(0, this.#pending.length - begun.length));
     this.#pending = begun;
@@ -107,7 +107,7 @@ export class TextStream {
     this.#then(() => this.#options.speak(text, signal));
   }
 
-  /** Does it after everything before it, unless that was cancelled. */
+  /** Runs a task after all earlier ones, unless it was cancelled. */
   #then(task: () => Promise<void>): void {
     if (this.#waiting >= maxWaiting) throw new Refusal(429, `More than ${maxWaiting} sentences are waiting on this socket`);
     const { signal } = this.#turn;
@@ -127,13 +127,7 @@ export class TextStream {
 
 function readMessage(text: string): z.infer<typeof messageSchema> {
   if (text.trim().toLowerCase() === 'end') return { type: 'end' };
-  let raw: unknown;
-  try {
-    raw = JSON.parse(text);
-  } catch {
-    raw = undefined;
-  }
-  const message = messageSchema.safeParse(raw);
+  const message = messageSchema.safeParse(parseJson(text));
   if (!message.success) throw new Refusal(400, 'After ready, messages are end, or JSON of type text, flush or cancel');
   return message.data;
 }

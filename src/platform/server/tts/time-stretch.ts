@@ -1,11 +1,13 @@
+import { joinSamples } from '../../../audio/samples.ts';
+
 /**
- * How far the engine's own pace is used. Further out its length strays from the speed by up to 8 % (its pauses do not
- * scale, measured with espeak-ng in English); within this range by 3 %.
+ * Range in which the engine's own speed is used. Inside it the length of speech is within 3 % of the speed, outside within 8 %: pauses do
+ * not scale (measured with espeak-ng in English).
  */
 const slowestEngine = 0.8;
 const fastestEngine = 1.25;
 
-/** Splits a speed of 0.25 to 4 into the engine's pace and what has to be stretched afterwards: `stretch` 2 doubles the length. */
+/** Splits a speed of 0.25 to 4 into the engine's speed and a time stretch; `stretch` 2 doubles the length. */
 export function engineSpeed(speed: number): { engine: number; stretch: number } {
   const engine = Math.min(fastestEngine, Math.max(slowestEngine, speed));
   return { engine, stretch: engine / speed };
@@ -15,26 +17,26 @@ const windowMs = 30;
 const searchMs = 8;
 
 /**
- * Makes speech longer or shorter without changing its pitch: overlap-add of half-overlapping windows, each taken where it
- * fits the last one best (WSOLA, Verhelst and Roelands 1993). Streaming; holds less than 100 ms.
+ * Changes the length of speech without changing its pitch: overlap-add of half-overlapping windows, each taken where it fits the last one
+ * best (WSOLA, Verhelst and Roelands 1993). Streaming, with less than 100 ms of delay.
  */
 export class TimeStretch {
   readonly #factor: number;
   readonly #step: number;
   readonly #half: number;
   readonly #search: number;
-  /** Input that is still needed; its first sample stands at `#inputStart` of the stream. */
+  /** Input still needed; its first sample is number `#inputStart` of the stream. */
   #input: Float32Array = new Float32Array(0);
   #inputStart = 0;
   #received = 0;
   /** Windows made so far. */
   #windows = 0;
-  /** Where the last window was taken from; its natural follower begins half a window later. */
+  /** Position of the last window; its natural continuation starts half a window later. */
   #lastFrom = 0;
-  /** Second half of the last window, faded out, to be added to the next one. */
+  /** Second half of the last window, faded out, to be added to the next window. */
   #tail: Float32Array;
   #emitted = 0;
-  /** Made, and not given out yet. */
+  /** Output not returned yet. */
   #held: Int16Array = new Int16Array(0);
 
   /**
@@ -49,25 +51,23 @@ export class TimeStretch {
     this.#tail = new Float32Array(this.#half);
   }
 
-  /** @returns what these samples complete, in memory of their own */
+  /** @returns the output completed by these samples, in a new array */
   push(pcm: Int16Array): Int16Array {
     this.#append(Float32Array.from(pcm));
     this.#received += pcm.length;
     return this.#release(this.#run());
   }
 
-  /** @returns the rest: in all, round(inputs × factor) samples */
+  /** @returns the rest, so that the total is round(inputs × factor) samples */
   flush(): Int16Array {
-    // Silence behind the end lets the last windows be taken.
+    // Silence after the end completes the last windows.
     this.#append(new Float32Array(4 * (this.#half + this.#search) + Math.ceil((2 * this.#half) / this.#factor)));
     return this.#release(this.#run());
   }
 
-  /** Gives out no more than the input so far is worth: a window may reach beyond it, and the end may come there. */
+  /** Returns no more than the length of the input so far times the factor: a window may reach beyond the end. */
   #release(made: Int16Array): Int16Array {
-    const all = new Int16Array(this.#held.length + made.length);
-    all.set(this.#held);
-    all.set(made, this.#held.length);
+    const all = joinSamples([this.#held, made]);
     const due = Math.max(0, Math.round(this.#received * this.#factor) - this.#emitted);
     const given = all.slice(0, due);
     this.#held = all.slice(due);
@@ -98,7 +98,7 @@ export class TimeStretch {
     return Int16Array.from(parts, (sample) => Math.max(-32_768, Math.min(32_767, Math.round(sample))));
   }
 
-  /** The place near `ideal` whose audio goes on most like what would naturally have followed. */
+  /** The position near `ideal` whose audio is most like the natural continuation. */
   #bestNear(ideal: number, follower: number): number {
     let best = ideal;
     let bestScore = Number.NEGATIVE_INFINITY;

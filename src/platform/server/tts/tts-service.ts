@@ -41,7 +41,7 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     default_voice: engine.defaultVoice,
   }));
 
-  // Any other type would be a 415 of the framework's, which names no way out; `curl -d` sends one.
+  // Replaces the framework's 415 for other content types, which does not say what to do; `curl -d` sends one.
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser('*', (_request, _body, done) =>
     done(new Refusal(400, 'The body must be JSON: Content-Type: application/json')),
@@ -68,7 +68,7 @@ export function addTtsRoutes(app: FastifyInstance, options: TtsServiceOptions): 
     paths: ['/v1/realtime', '/ws'],
     maxFrameBytes: limits.ttsFrameBytes,
     maxSockets: limits.sockets,
-    // A browser cannot set the header; then the token comes in the query (platform doc, authentication rule 3).
+    // Browsers cannot set the header: they send the token in the query (platform doc, authentication rule 3).
     admit: async ({ request, query }) => {
       const token = bearerOf(request.headers) ?? query.get('token') ?? undefined;
       const { keyId } = await admit(tokens, 'tts', token);

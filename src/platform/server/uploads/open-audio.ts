@@ -1,3 +1,4 @@
+import { mixDownInterleaved } from '../../../audio/samples.ts';
 import { decodeAudio } from '../../../audio/codec.ts';
 import { containerOf } from '../../../audio/media/container.ts';
 import { decodedRateHz } from '../../../audio/media/decode-file.ts';
@@ -113,7 +114,7 @@ async function openWav(bytes: AudioBytes): Promise<DecodedAudio> {
       for (let frame = 0; frame < frames; frame += blockFrames) {
         const count = Math.min(blockFrames, frames - frame);
         const block = await bytes.read(layout.dataOffset + frame * frameBytes, count * frameBytes);
-        yield downmix(decodeWavSamples(layout.format, block), layout.channels);
+        yield mixDownInterleaved(decodeWavSamples(layout.format, block), layout.channels);
       }
     },
   };
@@ -134,16 +135,4 @@ function refuseTruncated(head: Uint8Array, sizeBytes: number): void {
   if (said > sizeBytes + 1 && said < 0x7fff_0000) {
     throw new Refusal(415, `The audio could not be decoded: the file ends after ${sizeBytes} of ${said} bytes`);
   }
-}
-
-/** Averages interleaved channels. */
-export function downmix(interleaved: Int16Array, channels: number): Int16Array {
-  if (channels === 1) return interleaved;
-  const mono = new Int16Array(Math.floor(interleaved.length / channels));
-  for (let frame = 0; frame < mono.length; frame += 1) {
-    let sum = 0;
-    for (let channel = 0; channel < channels; channel += 1) sum += interleaved[frame * channels + channel] ?? 0;
-    mono[frame] = Math.round(sum / channels);
-  }
-  return mono;
 }
