@@ -1,7 +1,7 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
 import { steadyClock, type Timer } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
-import { isQuestion } from './turn/backchannel.ts';
+import { isQuestion } from './turn/spoken-cues.ts';
 import { CallLog, type CallStanding } from './log/call-log.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import type { CallerInput, CallIdentity, CallRecord } from './log/call-record.ts';
@@ -12,11 +12,11 @@ import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './control/secret-input.ts';
 import { type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
-import { keysSecret } from './turn/expectation.ts';
-import { isLeaving } from './turn/farewell.ts';
+import { keysSecret } from './turn/asking.ts';
+
 import { callerFloor } from './turn/floor.ts';
-import { TurnLoop } from './turn/turn-loop.ts';
-import type { TimerName, TurnEffect, TurnState } from './turn/turn-state.ts';
+import { TurnLoop } from './turn/turn.ts';
+import { isLeaving, type TimerName, type TurnEffect, type TurnState } from './turn/turn-state.ts';
 import type { ExpectedValue } from './turn/value-reader.ts';
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */

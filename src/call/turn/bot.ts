@@ -1,11 +1,11 @@
-import { waitingWords } from './backchannel.ts';
-import { dropBackchannel } from './dropped-speech.ts';
-import { withQuestion } from './expectation.ts';
-import { goodbyeHeard, stayed } from './farewell.ts';
+import { withQuestion } from './asking.ts';
+import { dropBackchannel } from './endpointing.ts';
+import { goodbyeHeard, lastWordsBroke, stayed } from './farewell.ts';
 import { keyed, withPendingDigits } from './keying.ts';
+import { waitingWords } from './spoken-cues.ts';
 import { hasWords, provisionalText } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type In, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+import { isLeaving, type BotSound, type In, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 
 type BotStarted = TurnEvent & { readonly type: 'bot-started' };
 type SentenceStarted = TurnEvent & { readonly type: 'sentence-started' };
@@ -96,4 +96,32 @@ function unmuted(state: TurnState, atMs: number): TurnState {
   const waiting = phase.name === 'listening' ? { ...phase, sinceMs: atMs } : phase;
   const bot = { ...state.bot, muted: false, mutedForMs: Number.POSITIVE_INFINITY, mutedUntilMs: Number.POSITIVE_INFINITY };
   return { ...state, bot, caller: { ...caller, noInputs: 0 }, phase: waiting };
+}
+
+/** Notices a caller who waits in silence for sound that was announced: nobody but us can end that. */
+export function botSounds(
+  settings: TurnSettings,
+  state: TurnState,
+  { sound, atMs }: TurnEvent & { readonly type: 'bot-sound' },
+): Step {
+  const { bot } = state;
+  if (!owesSound(state, sound)) return quietly(bot.owesSinceMs === undefined ? state : withOwed(state, undefined));
+  const isMade = isLeaving(state) || sound === 'synthesizing';
+  const sinceMs = bot.owesSinceMs ?? atMs;
+  if (atMs - sinceMs < (isMade ? settings.stalledMs : settings.thinkingLimitMs))
+    return quietly(bot.owesSinceMs === undefined ? withOwed(state, sinceMs) : state);
+  const stalled = withOwed(state, undefined);
+  if (sound === 'synthesizing') return { state: stalled, effects: [{ type: 'stalled', in: 'synthesis' }] };
+  return isLeaving(state) ? lastWordsBroke(stalled) : { state: stalled, effects: [{ type: 'stalled', in: 'dialog' }] };
+}
+
+function owesSound({ phase, farewell }: TurnState, sound: BotSound): boolean {
+  if (sound === 'audible' || sound === 'none') return false;
+  if (farewell.stage === 'last-words') return true;
+  if (phase.name === 'thinking') return sound === 'synthesizing';
+  return phase.name === 'bot-speaking' && phase.contest === undefined;
+}
+
+function withOwed(state: TurnState, owesSinceMs: number | undefined): TurnState {
+  return { ...state, bot: { ...state.bot, owesSinceMs } };
 }

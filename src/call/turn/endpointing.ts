@@ -1,10 +1,9 @@
-import { withCommit, withEarlyAsk } from './asking.ts';
-import { dropBackchannel, isDoubtful, nothingSaid, onlyListens, speakOn } from './dropped-speech.ts';
-import { afterCommit, percentile } from './settling.ts';
-import { provisionalText } from './transcript.ts';
-import type { EndpointingSettings, TurnSettings } from './turn-settings.ts';
-import { type In, quietly, type Step, type TurnState } from './turn-state.ts';
-import { isSentence, isUnfinished } from './unfinished.ts';
+import { ask, withCommit, withEarlyAsk } from './asking.ts';
+import { isBackchannel, isHesitation, isSentence, isUnfinished } from './spoken-cues.ts';
+import { NO_WORDS, finalText, provisionalText } from './transcript.ts';
+import type { EndpointingSettings, InterruptionSettings, TurnSettings } from './turn-settings.ts';
+import { type In, type Step, type TurnState, quietly } from './turn-state.ts';
+import { quietMs, withoutBurst } from './voice.ts';
 
 /**
  * Whether the turn of a caller who speaks is over, or was none.
@@ -116,4 +115,129 @@ function silenceThatEnds(settings: EndpointingSettings, endpointingMs: number, s
   if (isUnfinished(text)) return Math.max(learned, endpointingMs + patienceMs);
   const still = nowMs - spoken.wordsChangedMs >= stillMs;
   return still && isSentence(text) && learned === endpointingMs ? endpointingMs * sentenceShare : learned;
+}
+
+/** Commit-to-final times that are remembered. */
+const MOST_SETTLINGS = 20;
+
+/**
+ * Whether the committed turn is complete, by the rules of the design in their order.
+ * @param atMs when what has been heard so far was said
+ * @param nowMs when it came: what is sent now is answered after that
+ */
+export function turnMayBeComplete(settings: TurnSettings, state: In<'settling'>, atMs: number, nowMs = atMs): Step {
+  return withEarlyAsk(settings, afterCommit(settings, state, atMs, nowMs), atMs);
+}
+
+export function afterCommit(settings: TurnSettings, state: In<'settling'>, atMs: number, nowMs: number): Step {
+  const { endpointing } = settings;
+  const { phase, caller, recogniser } = state;
+  const waitedMs = nowMs - phase.sentAtMs;
+  const silentMs = atMs - (state.voice.lastVoicedMs ?? phase.committedAtMs);
+  const covered = finalText(caller.words) !== '' && caller.words.partial === undefined && silentMs >= endpointing.coveredMs;
+  if (covered && !recogniser.marksEndOfUtterance) return completeTurn(settings, state, finalText(caller.words), false, atMs);
+  const text = provisionalText(caller.words);
+  if (text !== '' && waitedMs >= settleLimitMs(endpointing, percentile(recogniser.settlings, endpointing.settlePercentile)))
+    return completeTurn(settings, state, text, true, atMs);
+  if (waitedMs >= endpointing.settleAbandonMs) return completeTurn(settings, state, text, true, atMs);
+  // What an interruption cut may go on yet: nothing is said into it.
+  const silent = phase.fillerSaid || phase.interrupted || state.bot.muted;
+  if (silent || waitedMs < settings.settlingFillerMs || phase.voicedMs < settings.voice.unclearMs) return quietly(state);
+  return { state: { ...state, phase: { ...phase, fillerSaid: true } }, effects: [{ type: 'filler', waitingFor: 'words' }] };
+}
+
+/** Ends the caller's turn with these words, which may be none. */
+export function completeTurn(
+  settings: TurnSettings,
+  state: In<'settling'>,
+  text: string,
+  provisional: boolean,
+  atMs: number,
+): Step {
+  const { phase, caller, dialog } = state;
+  if (isHesitation(text)) {
+    // A partial may yet become more than that.
+    const heard =
+      caller.words.partial === undefined ? withoutWords(state) : { ...state, dialog: { ...dialog, early: undefined } };
+    return nothingSaid(heard, phase.interrupted, atMs);
+  }
+  const enoughMs = phase.interrupted ? settings.interruption.meantMs : settings.voice.unclearMs;
+  if (text === '' && phase.voicedMs < enoughMs) return nothingSaid(state, phase.interrupted, atMs);
+  return ask(state, { kind: 'spoken', text }, atMs, provisional);
+}
+
+/** The answer to a commit came so long after it. */
+export function withSettling(state: In<'settling'>, settledMs: number): In<'settling'> {
+  const { recogniser } = state;
+  return { ...state, recogniser: { ...recogniser, settlings: [...recogniser.settlings, settledMs].slice(-MOST_SETTLINGS) } };
+}
+
+/**
+ * How long to wait for a final after a commit, within the bounds.
+ * @param usualMs what most of this session's finals took; undefined before the first one
+ */
+export function settleLimitMs(settings: EndpointingSettings, usualMs: number | undefined): number {
+  const wanted = usualMs === undefined ? settings.settleCapMs : settings.settleMargin * usualMs;
+  return Math.min(settings.settleCapMs, Math.max(settings.settleFloorMs, wanted));
+}
+
+/** A percentile of a short list (nearest rank), or undefined when it is empty. @param share 0 to 1 */
+export function percentile(values: readonly number[], share: number): number | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
+}
+
+/** Speech that is nobody's turn: a cough, a "mm-hm", an "um". */
+
+/** What sounded like the caller was nothing: the bot speaks on, or waits on. */
+export function nothingSaid(state: TurnState, interrupted: boolean, atMs: number): Step {
+  const quiet: TurnState = { ...state, caller: { ...state.caller, words: NO_WORDS, wordsChangedMs: undefined } };
+  if (!interrupted) return quietly({ ...quiet, phase: { name: 'listening', sinceMs: atMs } });
+  return {
+    state: { ...quiet, phase: { name: 'bot-speaking', policy: 'always', contest: undefined } },
+    effects: [{ type: 'restore' }],
+  };
+}
+
+/** These words are nobody's turn, however late their final comes. */
+export function withoutWords(state: TurnState): TurnState {
+  const { caller, recogniser, dialog } = state;
+  const dropped = Math.max(recogniser.askedSeg, caller.words.lastSeg);
+  return {
+    ...state,
+    caller: { ...caller, words: NO_WORDS, wordsChangedMs: undefined },
+    recogniser: { ...recogniser, askedSeg: dropped, droppedSeg: dropped },
+    dialog: { ...dialog, early: undefined },
+  };
+}
+
+/** Whether the caller said nothing but a "mm-hm", and has fallen silent. */
+export function onlyListens({ backchannelOverMs }: InterruptionSettings, state: TurnState, atMs: number): boolean {
+  if (quietMs(state.voice, atMs) < backchannelOverMs) return false;
+  return isBackchannel(provisionalText(state.caller.words), state.dialog.expectation.asked === true);
+}
+
+/** The sound of listening, or of waiting: committed, so that no later words join its segment. */
+export function dropBackchannel(state: TurnState, atMs: number, nowMs: number): Step {
+  const dropped = withoutWords(state);
+  return {
+    state: { ...dropped, recogniser: withCommit(dropped.recogniser, nowMs) },
+    effects: [{ type: 'commit', reason: 'backchannel', lastVoicedMs: state.voice.lastVoicedMs ?? atMs }],
+  };
+}
+
+/** Whether an interruption without a word may have been a cough or a "mm-hm", and is over. */
+export function isDoubtful({ interruption }: TurnSettings, { voice, phase }: In<'caller-speaking'>, atMs: number): boolean {
+  const { doubtfulEvidenceMs, doubtfulOverMs, tonelessMs } = interruption;
+  if (!phase.interrupted || phase.evidenceMs >= doubtfulEvidenceMs) return false;
+  const since = (lastMs: number | undefined): number => atMs - (lastMs ?? phase.sinceMs);
+  return since(voice.lastVoicedMs) >= doubtfulOverMs || since(voice.lastPitchedMs) >= tonelessMs;
+}
+
+/** What was taken for an interruption is committed all the same: a recogniser may tell of a word on a commit alone. */
+export function speakOn(state: TurnState, lastVoicedMs: number, atMs: number, nowMs: number): Step {
+  const committed = { ...state, voice: withoutBurst(state.voice), recogniser: withCommit(state.recogniser, nowMs) };
+  const next = nothingSaid(committed, true, atMs);
+  return { state: next.state, effects: [{ type: 'commit', reason: 'doubtful', lastVoicedMs }, ...next.effects] };
 }

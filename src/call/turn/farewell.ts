@@ -1,15 +1,10 @@
 import { callerMustBeHeard } from './floor.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type Farewell, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+import { type Farewell, type Line, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 
 /** How a call ends from our side: after what is being said, or after last words that nothing can interrupt. */
 
 type EventOf<Type extends TurnEvent['type']> = TurnEvent & { readonly type: Type };
-
-/** Whether nothing counts that comes from the caller: last words are said, or what follows them is being done. */
-export function isLeaving({ farewell: { stage } }: TurnState): boolean {
-  return stage === 'last-words' || stage === 'transferring';
-}
 
 /** Why the call ends if its line goes now; undefined where that would be the caller's doing. */
 export function reasonToEnd({ farewell }: TurnState): string | undefined {
@@ -106,4 +101,38 @@ function leave(state: TurnState, { reason, transferTo }: Farewell & { readonly s
 export function connecting(_settings: TurnSettings, state: TurnState, { on }: EventOf<'connecting'>): Step {
   if (on) return quietly({ ...state, farewell: { stage: 'connecting' } });
   return quietly(state.farewell.stage === 'connecting' ? { ...state, farewell: { stage: 'none' } } : state);
+}
+
+/** The carrier's socket is gone; another one may come, as after a redirect or a broken connection. */
+export function lineLost(_settings: TurnSettings, state: TurnState, event: TurnEvent & { readonly type: 'line-lost' }): Step {
+  const { reason, graceMs, awayMs } = event;
+  const ours = reasonToEnd(state);
+  if (ours !== undefined && awayMs === 0) return { state, effects: [{ type: 'end-call', reason: ours, atCarrier: false }] };
+  const lost = { reason: ours ?? reason, atCarrier: reason === 'carrier-lost' };
+  return waitForLine(state, lost, Math.max(graceMs, awayMs));
+}
+
+/** The carrier has connected the caller to somebody else: only its stop is still to come, and nothing is ended there. */
+export function callerTransferred(
+  _settings: TurnSettings,
+  state: TurnState,
+  { graceMs }: TurnEvent & { readonly type: 'transferred' },
+): Step {
+  return waitForLine(state, { reason: 'transferred', atCarrier: false }, graceMs);
+}
+
+function waitForLine(state: TurnState, lost: NonNullable<Line['lost']>, afterMs: number): Step {
+  return {
+    state: { ...state, line: { ...state.line, lost } },
+    effects: [{ type: 'start-timer', timer: 'line-wait-over', afterMs }],
+  };
+}
+
+export function lineBack(_settings: TurnSettings, state: TurnState): Step {
+  return quietly(state.line.lost === undefined ? state : { ...state, line: { ...state.line, lost: undefined } });
+}
+
+export function lineWaitOver(_settings: TurnSettings, state: TurnState): Step {
+  const { lost } = state.line;
+  return lost === undefined ? quietly(state) : { state, effects: [{ type: 'end-call', ...lost }] };
 }

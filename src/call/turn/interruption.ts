@@ -1,11 +1,11 @@
 import { spokeSinceAsked } from './asking.ts';
-import { containsPhrase, isBackchannel } from './backchannel.ts';
-import { dropBackchannel, onlyListens } from './dropped-speech.ts';
-import { FRAME_MS, mayInterrupt, openContest, stepContest, type VoiceFrame } from './evidence.ts';
+import { dropBackchannel, onlyListens } from './endpointing.ts';
+import { FRAME_MS, type VoiceFrame, mayInterrupt, openContest, stepContest } from './evidence.ts';
 import { keyed, trails, withPending, withPendingDigits } from './keying.ts';
+import { containsPhrase, isBackchannel } from './spoken-cues.ts';
 import { provisionalText } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type In, quietly, type Step, type TurnEvent } from './turn-state.ts';
+import { type In, type Step, type TurnEvent, quietly } from './turn-state.ts';
 import { callerSpeaks, voicedLately, withoutBurst } from './voice.ts';
 
 /** A sound while the bot speaks: holds it, and then clears it or has it go on. */

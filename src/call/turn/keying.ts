@@ -1,7 +1,7 @@
 import { ask } from './asking.ts';
 import { provisionalText } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type AskedInput, type In, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+import { type AskedInput, type In, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 
 type Digit = TurnEvent & { readonly type: 'digit' };
 

@@ -1,9 +1,8 @@
 import { ask } from './asking.ts';
-import { turnMayEnd } from './endpointing.ts';
-import { lineBack } from './line.ts';
-import { turnMayBeComplete } from './settling.ts';
+import { turnMayBeComplete, turnMayEnd } from './endpointing.ts';
+import { lineBack } from './farewell.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type In, NO_EFFECTS, type Phase, quietly, type Step, type TurnEvent } from './turn-state.ts';
+import { type In, NO_EFFECTS, type Phase, type Step, type TurnEvent, quietly } from './turn-state.ts';
 import { callerSpeaks, isOnset, withPauseLearned } from './voice.ts';
 
 type Frame = TurnEvent & { readonly type: 'frame' };

@@ -1,5 +1,4 @@
-import type { Contest, Evidence, Interruptible, VoiceFrame } from './evidence.ts';
-import { NO_EVIDENCE } from './evidence.ts';
+import { type Contest, type Evidence, type Interruptible, NO_EVIDENCE, type VoiceFrame } from './evidence.ts';
 import { NO_WORDS, type TurnWords } from './transcript.ts';
 import type { ExpectedValue } from './value-reader.ts';
 
@@ -310,6 +309,11 @@ export const NO_EFFECTS: readonly TurnEffect[] = [];
 /** The event changes the state at most. */
 export function quietly(state: TurnState): Step {
   return { state, effects: NO_EFFECTS };
+}
+
+/** Whether nothing counts that comes from the caller: last words are said, or what follows them is being done. */
+export function isLeaving({ farewell: { stage } }: TurnState): boolean {
+  return stage === 'last-words' || stage === 'transferring';
 }
 
 /** Before the call has started: nothing heard, nothing asked. */

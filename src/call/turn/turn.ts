@@ -1,28 +1,37 @@
-import { ask } from './asking.ts';
-import { botFinished, botSpeaks, muted, muteMayBeOver, replyPlayed, replyStarts, sentenceStarts } from './bot.ts';
-import { turnMayEnd } from './endpointing.ts';
-import { expect, questionIsOpen, withSecrecy } from './expectation.ts';
+import { ask, expect, questionIsOpen, withSecrecy } from './asking.ts';
+import { botFinished, botSounds, botSpeaks, muteMayBeOver, muted, replyPlayed, replyStarts, sentenceStarts } from './bot.ts';
+import { turnMayBeComplete, turnMayEnd } from './endpointing.ts';
 import {
   apologise,
+  callerTransferred,
   connecting,
   goodbyeHeard,
   hangUpDue,
   heardOut,
-  isLeaving,
   lastWords,
   leaveAfterReply,
+  lineBack,
+  lineLost,
+  lineWaitOver,
   timeIsOver,
 } from './farewell.ts';
 import { keyOverBot, voiceOverBot, whileBotSpeaks, wordsOverBot } from './interruption.ts';
 import { keyPressed, keysMayBeComplete, nextKey } from './keying.ts';
-import { callerTransferred, dated, isLate, lineBack, lineLost, lineWaitOver, withDecision } from './line.ts';
 import { callerBegins, callerGoesOn, callerSpeaksOn, noInputDue, waitAnew } from './listening.ts';
-import { turnMayBeComplete } from './settling.ts';
-import { botSounds } from './stall.ts';
 import { type BotTurnTaking, type TurnSettings, turnSettingsOf } from './turn-settings.ts';
-import { type In, type PhaseName, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+import {
+  isLeaving,
+  type In,
+  type PhaseName,
+  type Step,
+  type TurnEffect,
+  type TurnEvent,
+  type TurnState,
+  initialTurn,
+  quietly,
+} from './turn-state.ts';
 import type { ValueReader } from './value-reader.ts';
-import { withFrame } from './voice.ts';
+import { dated, isLate, withDecision, withFrame } from './voice.ts';
 import { keyWhileThinking, voiceWhileThinking, whileThinking } from './waiting.ts';
 import {
   finalNoted,
@@ -173,4 +182,47 @@ export interface TurnMachine {
 /** @param reader understands the values that the calls' dialogs ask for */
 export function turnMachine(reader: ValueReader): TurnMachine {
   return { settingsOf: (bot) => turnSettingsOf(bot, reader), step: stepTurn };
+}
+
+/** Runs the turn machine: has its effects carried out in order, and lets events that they give rise to wait their turn. */
+export class TurnLoop {
+  readonly settings: TurnSettings;
+  readonly #machine: TurnMachine;
+  readonly #carryOut: (effect: TurnEffect) => void;
+  #state: TurnState = initialTurn();
+  readonly #pending: TurnEvent[] = [];
+  #stepping = false;
+  #stopped = false;
+
+  constructor(machine: TurnMachine, settings: TurnSettings, carryOut: (effect: TurnEffect) => void) {
+    this.#machine = machine;
+    this.settings = settings;
+    this.#carryOut = carryOut;
+  }
+
+  get state(): TurnState {
+    return this.#state;
+  }
+
+  feed(event: TurnEvent): void {
+    if (this.#stepping) {
+      this.#pending.push(event);
+      return;
+    }
+    this.#stepping = true;
+    try {
+      for (let next: TurnEvent | undefined = event; next !== undefined && !this.#stopped; next = this.#pending.shift()) {
+        const { state, effects } = this.#machine.step(this.settings, this.#state, next);
+        this.#state = state;
+        for (const effect of effects) this.#carryOut(effect);
+      }
+    } finally {
+      this.#stepping = false;
+    }
+  }
+
+  /** The call is over: nothing is fed any more. */
+  stop(): void {
+    this.#stopped = true;
+  }
 }

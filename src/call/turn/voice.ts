@@ -1,6 +1,15 @@
-import { addEvidence, FRAME_MS, isPitched, NO_EVIDENCE, type VoiceFrame } from './evidence.ts';
-import type { VoiceSettings, TurnSettings } from './turn-settings.ts';
-import { type Phase, quietly, type Step, type TurnState, type Voice } from './turn-state.ts';
+import { FRAME_MS, NO_EVIDENCE, type VoiceFrame, addEvidence, isPitched } from './evidence.ts';
+import type { LineSettings, TurnSettings, VoiceSettings } from './turn-settings.ts';
+import {
+  type Line,
+  type Phase,
+  type Step,
+  type TurnEvent,
+  type TurnState,
+  type Voice,
+  isDecision,
+  quietly,
+} from './turn-state.ts';
 
 /** Pauses of a caller that are remembered. */
 const MOST_PAUSES = 20;
@@ -95,4 +104,34 @@ export function callerSpeaks(before: TurnState, atMs: number, interrupted: boole
   const voicedMs = Math.max(FRAME_MS, atMs - sinceMs);
   const { evidenceMs } = state.voice.burst;
   return quietly({ ...state, phase: { name: 'caller-speaking', sinceMs, voicedMs, evidenceMs, interrupted } });
+}
+
+/**
+ * Whether nothing has come of the line for a little while. Time alone tells nothing then: after a stall of the network, or of
+ * this process, a tick comes before the frames that have waited, and would take what nobody has heard yet for silence.
+ */
+export function isLate(settings: LineSettings, { frame }: Line, nowMs: number): boolean {
+  if (frame === undefined) return false;
+  const { atMs, cameMs = atMs } = frame;
+  return nowMs - atMs > settings.lateAfterMs && nowMs - cameMs < settings.lateUntilMs;
+}
+
+/** Frames that come late are dated back, to when they were said, but never to before something that was decided meanwhile. */
+export function dated(line: Line, event: TurnEvent): TurnEvent {
+  if (event.type !== 'frame' || event.frame.atMs >= line.decidedMs) return event;
+  return { type: 'frame', frame: { ...event.frame, atMs: line.decidedMs } };
+}
+
+/** When an event was; undefined for one that has no time. */
+export function timeOf(event: TurnEvent): number | undefined {
+  if (event.type === 'frame') return event.frame.atMs;
+  return 'atMs' in event ? event.atMs : undefined;
+}
+
+/** A step that decided something has the frames to come dated behind it. */
+export function withDecision(step: Step, event: TurnEvent): Step {
+  const atMs = timeOf(event);
+  const { state, effects } = step;
+  if (!effects.some(isDecision) || atMs === undefined || atMs <= state.line.decidedMs) return step;
+  return { state: { ...state, line: { ...state.line, decidedMs: atMs } }, effects };
 }

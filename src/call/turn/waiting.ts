@@ -1,11 +1,11 @@
 import { askedInWords, rollBackTurn, spokeSinceAsked, withCommit } from './asking.ts';
-import { waitingWords } from './backchannel.ts';
-import { dropBackchannel } from './dropped-speech.ts';
+import { dropBackchannel } from './endpointing.ts';
 import type { VoiceFrame } from './evidence.ts';
 import { keyed, trails, withPending, withPendingDigits } from './keying.ts';
+import { waitingWords } from './spoken-cues.ts';
 import { hasWords, plainWords, provisionalText } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type In, quietly, type Step, type TurnEvent } from './turn-state.ts';
+import { type In, type Step, type TurnEvent, quietly } from './turn-state.ts';
 import { callerSpeaks, quietMs, withPauseLearned } from './voice.ts';
 
 /** While the dialog thinks. */

@@ -1,9 +1,9 @@
 import { spokeSinceAsked } from './asking.ts';
+import { completeTurn, turnMayBeComplete, withSettling } from './endpointing.ts';
 import { stayed } from './farewell.ts';
-import { completeTurn, turnMayBeComplete, withSettling } from './settling.ts';
-import { addFinal, addPartial, finalText, hasWords, NO_WORDS, provisionalText, sameWords, type TurnWords } from './transcript.ts';
+import { NO_WORDS, type TurnWords, addFinal, addPartial, finalText, hasWords, provisionalText, sameWords } from './transcript.ts';
 import type { TurnSettings } from './turn-settings.ts';
-import { type In, NO_EFFECTS, type PhaseName, quietly, type Step, type TurnEvent, type TurnState } from './turn-state.ts';
+import { type In, NO_EFFECTS, type PhaseName, type Step, type TurnEvent, type TurnState, quietly } from './turn-state.ts';
 
 type Partial = TurnEvent & { readonly type: 'partial' };
 type Final = TurnEvent & { readonly type: 'final' };

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { isSentence, isUnfinished } from '../../../src/call/turn/unfinished.ts';
+import { isSentence, isUnfinished } from '../../../src/call/turn/spoken-cues.ts';
 import { TurnDriver } from './turn-driver.ts';
 
 /** A caller who says something with pauses of this length in it. */

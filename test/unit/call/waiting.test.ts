@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { waitingWords } from '../../../src/call/turn/backchannel.ts';
+import { waitingWords } from '../../../src/call/turn/spoken-cues.ts';
 import { sleep } from '../../../src/kernel/waiting.ts';
 import { CallBench } from './call-bench.ts';
 import { TurnDriver } from './turn-driver.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { dated, isLate, timeOf, withDecision } from '../../../../src/call/turn/line.ts';
+import { dated, isLate, timeOf, withDecision } from '../../../../src/call/turn/voice.ts';
 import { DEFAULT_LINE } from '../../../../src/call/turn/turn-settings.ts';
 import { initialTurn, type TurnEvent } from '../../../../src/call/turn/turn-state.ts';
 
