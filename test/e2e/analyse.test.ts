@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { resample } from '../../src/audio/resample.ts';
 import { parseWav, wavFile } from '../../src/audio/wav.ts';
 import { recordingAnalysis } from '../../src/jobs/analysis/document.ts';
@@ -73,63 +73,79 @@ const documents = (): string[] => readdirSync(out).filter((name) => name.startsW
 const manifest = (): string[] => readFileSync(join(out, 'manifest.jsonl'), 'utf8').trim().split('\n');
 const args = ['analyse', recordings, '--profile', profile, '--out', out, '--json'];
 
-it('continues after a killed run, repeats no recording, and names those that cannot be analysed', async () => {
-  const bin = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
-  const killed = spawn(process.execPath, [bin, ...args, '--concurrency', '1'], {
-    env: { ...process.env, ...env },
-    stdio: 'ignore',
-  });
-  const exited = once(killed, 'exit');
-  await until('two recordings to be done', () => existsSync(join(out, 'manifest.jsonl')) && manifest().length >= 2, 60_000);
-  killed.kill('SIGKILL');
-  await exited;
-  const before = new Map(documents().map((name) => [name, statSync(join(out, name)).mtimeMs]));
-  expect(before.size).toBeLessThan(COUNT);
-  const begun = manifest().length;
+describe('a run that follows a killed one', () => {
+  interface Told {
+    readonly done: number;
+    readonly skipped: number;
+    readonly failed: readonly { readonly name: string; readonly reason: string }[];
+    readonly results: readonly string[];
+  }
+  /** When the killed run wrote its documents, by name. */
+  let before: ReadonlyMap<string, number>;
+  /** How many recordings the killed run had finished. */
+  let begun: number;
+  let code: number | null;
+  let told: Told;
 
-  const finished = await runCommand([...args, '--export', 'csv', 'vtt'], env);
-  const told = lastJson(finished) as {
-    done: number;
-    skipped: number;
-    failed: { name: string; reason: string }[];
-    results: string[];
-  };
-  expect(finished.code).toBe(1);
-  expect(told.skipped).toBe(begun);
-  expect(told.done + told.skipped).toBe(COUNT);
-  const names = ['cut.wav', 'empty.wav', 'notes.wav', 'silence.wav'];
-  expect(new Set(told.failed.map(({ name }) => name))).toEqual(new Set(names.map((name) => join(recordings, name))));
-  expect(told.failed.every(({ reason }) => reason !== '')).toBe(true);
-  expect(told.results).toHaveLength(COUNT);
-  // What the killed run had told of is untouched; a document it had not is made again under the same name.
-  expect(documents()).toHaveLength(COUNT);
-  const kept = manifest()
-    .slice(0, begun)
-    .map((line) => (JSON.parse(line) as { result: string }).result);
-  for (const name of kept) expect(statSync(join(out, name)).mtimeMs).toBe(before.get(name));
+  beforeAll(async () => {
+    const bin = fileURLToPath(new URL('../../bin/offhook.js', import.meta.url));
+    const killed = spawn(process.execPath, [bin, ...args, '--concurrency', '1'], {
+      env: { ...process.env, ...env },
+      stdio: 'ignore',
+    });
+    const exited = once(killed, 'exit');
+    await until('two recordings to be done', () => existsSync(join(out, 'manifest.jsonl')) && manifest().length >= 2, 60_000);
+    killed.kill('SIGKILL');
+    await exited;
+    before = new Map(documents().map((name) => [name, statSync(join(out, name)).mtimeMs]));
+    begun = manifest().length;
+    const finished = await runCommand([...args, '--export', 'csv', 'vtt'], env);
+    code = finished.code;
+    told = lastJson(finished) as Told;
+  }, 90_000);
 
-  const document = recordingAnalysis.parse(JSON.parse(readFileSync(told.results[0]!, 'utf8')));
-  expect(document.channels.map(({ role, text }) => [role, text])).toEqual([
-    ['customer', CUSTOMER],
-    ['agent', AGENT],
-  ]);
-  expect(document.measures.roles[0]!.speechS).toBeGreaterThan(1);
-  expect(document.measures.interruptions).toEqual([]);
-  expect(document.quality).toMatchObject({
-    score: 100,
-    items: [{ result: 'pass', grounds: [{ kind: 'words', text: 'opening hours', role: 'agent' }] }],
+  it('analyses what the killed run had not finished', () => {
+    expect(before.size).toBeLessThan(COUNT);
+    expect([told.skipped, told.done + told.skipped]).toEqual([begun, COUNT]);
+    expect(told.results).toHaveLength(COUNT);
+    expect(documents()).toHaveLength(COUNT);
   });
-  expect(document.fields).toMatchObject([{ name: 'day', evidence: [{ text: 'Tuesday', channel: 0, segment: 0 }] }]);
-  expect([document.disposition?.value, document.insights.intent]).toEqual(['booked', 'book appointment']);
-  const table = readFileSync(
-    join(
-      out,
-      readdirSync(out).find((name) => name.endsWith('.csv'))!,
-    ),
-    'utf8',
-  );
-  expect(table.split('\r\n')).toHaveLength(COUNT + 2);
-  expect(readdirSync(out).filter((name) => name.startsWith('.'))).toEqual([]);
+
+  it('leaves the documents of the killed run untouched', () => {
+    const kept = manifest()
+      .slice(0, begun)
+      .map((line) => (JSON.parse(line) as { result: string }).result);
+    for (const name of kept) expect(statSync(join(out, name)).mtimeMs).toBe(before.get(name));
+    expect(readdirSync(out).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  it('names every recording that cannot be analysed, with a reason, and exits with 1', () => {
+    expect(code).toBe(1);
+    const names = ['cut.wav', 'empty.wav', 'notes.wav', 'silence.wav'];
+    expect(new Set(told.failed.map(({ name }) => name))).toEqual(new Set(names.map((name) => join(recordings, name))));
+    expect(told.failed.filter(({ reason }) => reason === '')).toEqual([]);
+  });
+
+  it('writes channels, measures, quality, fields and outcome into each document', () => {
+    const document = recordingAnalysis.parse(JSON.parse(readFileSync(told.results[0] ?? '', 'utf8')));
+    expect(document.channels.map(({ role, text }) => [role, text])).toEqual([
+      ['customer', CUSTOMER],
+      ['agent', AGENT],
+    ]);
+    expect(document.measures.roles[0]?.speechS).toBeGreaterThan(1);
+    expect(document.measures.interruptions).toEqual([]);
+    expect(document.quality).toMatchObject({
+      score: 100,
+      items: [{ result: 'pass', grounds: [{ kind: 'words', text: 'opening hours', role: 'agent' }] }],
+    });
+    expect(document.fields).toMatchObject([{ name: 'day', evidence: [{ text: 'Tuesday', channel: 0, segment: 0 }] }]);
+    expect([document.disposition?.value, document.insights.intent]).toEqual(['booked', 'book appointment']);
+  });
+
+  it('exports one table row for each document', () => {
+    const table = readdirSync(out).find((name) => name.endsWith('.csv')) ?? '';
+    expect(readFileSync(join(out, table), 'utf8').split('\r\n')).toHaveLength(COUNT + 2);
+  });
 });
 
 it('skips finished recordings on a second run, and keeps the first result when another profile runs', async () => {
