@@ -306,6 +306,17 @@ describe('the API', () => {
       get: { parameters: [{ name: 'callId', in: 'path', required: true }] },
       post: { requestBody: {}, responses: { 202: {}, default: {} } },
     });
+    expect(paths['/analyses']).toMatchObject({
+      post: {
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': { schema: { anyOf: [{ required: ['url'] }, { required: ['items'] }] } },
+            'multipart/form-data': { schema: { required: ['file'], properties: { file: { type: 'string' } } } },
+          },
+        },
+      },
+    });
     expect(await new Validator().validate(description.json<Record<string, unknown>>())).toMatchObject({ valid: true });
     const page = await app.inject({ url: '/api' });
     expect(page.headers['content-security-policy']).toContain("default-src 'none'");

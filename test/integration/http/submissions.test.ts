@@ -67,6 +67,21 @@ describe('recordings from elsewhere', () => {
   };
   const told = (id: string) => api.receiver.received.filter(({ body }) => body.data['analysisId'] === id);
 
+  it('removes an upload whose fields are refused', async () => {
+    const answer = await upload(recording(1), { metadata: 'no JSON' });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
+      400,
+      expect.stringContaining('metadata'),
+    ]);
+    expect(await readdir(api.uploadFolder)).toEqual([]);
+  });
+
+  it('takes no file of this disk that a JSON body names', async () => {
+    const file = { path: '/etc/hostname', sha256: 'x', bytes: 1, name: 'x.wav' };
+    const answer = await post('/analyses', { profile: 'default', file });
+    expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([400, expect.stringContaining('file')]);
+  });
+
   it('analyses an uploaded file, tells of it, and leaves no plain copy and no upload behind', async () => {
     const answer = await upload(recording(1), { metadata: '{"agent":"7"}', recordedAt: '2026-01-02T03:04:05Z' });
     expect(answer.status).toBe(202);
