@@ -25,7 +25,7 @@ async function check(dialog: object): Promise<CheckResult[]> {
   return results;
 }
 
-it('reaches an http bot without a turn, and says how long it took', async () => {
+it('reaches an http bot without a turn, and reports the time', async () => {
   await using server = new BotServer((response) => void response.writeHead(405).end());
   const url = `${await server.listen()}/desk?key=hidden`;
   const [result] = await check({ kind: 'http', url });
@@ -52,7 +52,7 @@ it.each([
   });
 });
 
-it('opens the signed socket of a relay bot and says nothing on it', async () => {
+it('opens the signed socket of a relay bot and sends nothing', async () => {
   const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   const heard: string[] = [];
   const closed = new Promise<number>((resolve) => {
@@ -71,7 +71,7 @@ it('opens the signed socket of a relay bot and says nothing on it', async () => 
   sockets.close();
 });
 
-it('tells what a relay server says that refuses the socket', async () => {
+it('reports the text of a relay server that refuses the socket', async () => {
   const server = createServer();
   server.on('upgrade', (_request, socket) => {
     const said = 'the signature is wrong';
@@ -84,7 +84,7 @@ it('tells what a relay server says that refuses the socket', async () => {
   server.close();
 });
 
-it('has a model begin an answer with what calls send, drops it, and leaves the tools of the bot alone', async () => {
+it("lets a model begin an answer as in a call, drops it, and leaves the bot's tools out", async () => {
   await using server = new BotServer((response, { path }) => {
     if (path === '/tool') return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -113,7 +113,7 @@ it('has a model begin an answer with what calls send, drops it, and leaves the t
   expect(server.asked[0]?.body).not.toContain('"book"');
 });
 
-it('says that a model refuses the key', async () => {
+it('reports that a model refuses the key', async () => {
   await using server = new BotServer((response) => {
     response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":{"message":"Incorrect API key provided"}}');
   });

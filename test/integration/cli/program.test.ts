@@ -5,7 +5,7 @@ const namesOf = async (...asked: string[]): Promise<string[]> =>
   (await buildProgram(asked)).commands.map((command) => command.name());
 
 describe('the command line', () => {
-  it('knows every command where no known command is named', async () => {
+  it('loads every command when no known one is named', async () => {
     const all = await namesOf();
     expect(all).toEqual(expect.arrayContaining(['start', 'demo', 'call', 'config', 'say', 'api-keys']));
     expect(new Set(all).size).toBe(all.length);

@@ -53,8 +53,8 @@ async function opened(): Promise<{ readonly client: WebSocket; readonly gateway:
   return { client, gateway: accepted.at(-1)! };
 }
 
-describe('a carrier’s socket that is read into lent memory', () => {
-  it('tells whole messages out of that memory and everything else as its events, in order', async () => {
+describe('a carrier’s socket read into shared memory', () => {
+  it('takes whole messages from that memory and everything else as events, in order', async () => {
     const { client, gateway } = await opened();
     client.send('one');
     client.send(Buffer.from('two'), { binary: true });
@@ -76,7 +76,7 @@ describe('a carrier’s socket that is read into lent memory', () => {
     expect(memory.size).toBe(1);
   });
 
-  it('tells messages that are larger than a read', async () => {
+  it('takes messages that are larger than a read', async () => {
     const { client, gateway } = await opened();
     const large = 'x'.repeat(65_000);
     for (const text of ['before', large, large, 'behind']) client.send(text);
@@ -84,7 +84,7 @@ describe('a carrier’s socket that is read into lent memory', () => {
     expect(gateway.told.map((one) => one.replace(/^(?:lent|text) /u, ''))).toEqual(['before', large, large, 'behind']);
   });
 
-  it('reads nothing while it is paused, and all of it in order afterwards', async () => {
+  it('reads nothing while paused, and everything in order afterwards', async () => {
     const { client, gateway } = await opened();
     client.send('before');
     await vi.waitFor(() => expect(gateway.told).toEqual(['lent before']));
@@ -122,7 +122,7 @@ describe('a carrier’s socket that is read into lent memory', () => {
 /** TLS for which no certificate has to be made. */
 const UNSIGNED = { ciphers: 'aNULL:@SECLEVEL=0', maxVersion: 'TLSv1.2', rejectUnauthorized: false } as const;
 
-describe.each(['ws', 'wss'])('a socket to the platform, by %s, that is read into lent memory', (scheme) => {
+describe.each(['ws', 'wss'])('a socket to the platform, by %s, read into shared memory', (scheme) => {
   interface Client {
     readonly socket: WebSocket;
     readonly told: string[];
@@ -169,7 +169,7 @@ describe.each(['ws', 'wss'])('a socket to the platform, by %s, that is read into
     return { client, service };
   }
 
-  it('tells whole messages out of that memory and everything else as its events, in order', async () => {
+  it('takes whole messages from that memory and everything else as events, in order', async () => {
     const { client, service } = await connected();
     service.send('one');
     service.send(Buffer.alloc(2_000), { binary: true });
@@ -193,7 +193,7 @@ describe.each(['ws', 'wss'])('a socket to the platform, by %s, that is read into
     client.socket.terminate();
   });
 
-  it('tells nothing more while its listener has paused it, even of what was read with it', async () => {
+  it('emits nothing while its listener has paused it, even from the same read', async () => {
     const { client, service } = await connected();
     client.onTold = () => {
       if (client.told.length === 4) client.socket.pause();
@@ -214,7 +214,7 @@ describe.each(['ws', 'wss'])('a socket to the platform, by %s, that is read into
 });
 
 describe('a socket that cannot be', () => {
-  it('is left to `ws` when bytes came before the upgrade: they may end within a frame', async () => {
+  it('is left to `ws` when bytes came before the upgrade, since they may end within a frame', async () => {
     const raw = connect(port(), '127.0.0.1');
     // All of one frame, and the first half of the next.
     raw.write(
@@ -228,7 +228,7 @@ describe('a socket that cannot be', () => {
     raw.destroy();
   });
 
-  it('is left to `ws` where Node keeps its sockets otherwise', () => {
+  it('is left to `ws` when Node has other socket internals', () => {
     expect(takeMessages({ readyState: WebSocket.OPEN } as WebSocket, new Socket(), true, () => undefined)).toBe(false);
   });
 });

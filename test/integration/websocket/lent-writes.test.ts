@@ -63,8 +63,8 @@ function bytesOf(length: number, seed: number): Buffer {
 /** Around every length at which a frame's head changes, and beyond what is lent. */
 const LENGTHS = [0, 1, 2, 3, 4, 5, 125, 126, 127, 1_000, 65_000, 65_520, 65_535, 65_536, 65_537, 200_000];
 
-describe('messages out of lent memory', () => {
-  it.each(['client', 'gateway'] as const)('arrive as they were given, whatever their length, from the %s', async (from) => {
+describe('messages sent from shared memory', () => {
+  it.each(['client', 'gateway'] as const)('arrive unchanged, whatever their length, from the %s', async (from) => {
     const both = await connected();
     const to = from === 'client' ? both.gateway : both.client;
     for (const [seed, length] of LENGTHS.entries()) {
@@ -79,7 +79,7 @@ describe('messages out of lent memory', () => {
     }
   });
 
-  it('keep what a socket has not taken yet while others send out of the same memory', async () => {
+  it('keep unsent bytes of a socket while others send from the same memory', async () => {
     const [slow, quick] = [await connected(), await connected()];
     slow.client.stream.pause();
     // More than two sockets' buffers hold.
@@ -96,7 +96,7 @@ describe('messages out of lent memory', () => {
     expect(quick.client.told.every(({ data }, seed) => data.equals(bytesOf(60_000, seed + 1)))).toBe(true);
   });
 
-  it('arrive over TLS, which takes them later', async () => {
+  it('arrive over TLS, which takes the bytes later', async () => {
     server.close();
     server = createTlsServer(UNSIGNED);
     server.listen(0, '127.0.0.1');
@@ -110,7 +110,7 @@ describe('messages out of lent memory', () => {
     }
   });
 
-  it('keep their place among those that go the WebSocket’s own way', async () => {
+  it('keep their order with messages sent by the WebSocket itself', async () => {
     const { client, gateway } = await connected();
     const order: string[] = [];
     client.socket.on('ping', (data) => void order.push(`ping ${data.toString()}`));
@@ -126,7 +126,7 @@ describe('messages out of lent memory', () => {
     expect(code).toBe(1000);
   });
 
-  it('are masked with keys that differ, as a client’s have to be', async () => {
+  it('are masked with different keys, as a client’s must be', async () => {
     const { client } = await connected();
     const frames: Buffer[] = [];
     vi.spyOn(client.stream, 'write').mockImplementation((bytes) => frames.push(Buffer.from(bytes as Buffer)) > 0);
@@ -135,7 +135,7 @@ describe('messages out of lent memory', () => {
     expect(new Set(frames.map((frame) => frame.readInt32BE(2))).size).toBeGreaterThan(2_990);
   });
 
-  it('go the WebSocket’s own way where its stream is not at hand', () => {
+  it('are sent by the WebSocket itself without its stream', () => {
     const sent: unknown[] = [];
     const writes = new LentWrites({ send: (message) => void sent.push(message) }, undefined, false);
     writes.sendText('{"ok":"ü"}');

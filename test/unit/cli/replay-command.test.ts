@@ -11,7 +11,7 @@ function changed(...pairs: string[]) {
   return change(bot);
 }
 
-it('changes what is named and nothing else', () => {
+it('changes only the named settings', () => {
   const expected = { ...bot, endpointingMs: 900, interruption: { ...bot.interruption, clearAfterMs: 200 } };
   expect(changed('endpointingMs=900', 'interruption.clearAfterMs=200')).toEqual(expected);
 });

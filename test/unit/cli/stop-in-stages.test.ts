@@ -37,7 +37,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
 }
 
-it('lets live calls end after the first signal, and closes when they have', async () => {
+it('lets live calls end after the first signal, and then closes', async () => {
   const { did, signal, calls } = staged();
   await signal();
   expect(did).toEqual(['drain']);
@@ -46,7 +46,7 @@ it('lets live calls end after the first signal, and closes when they have', asyn
   expect(did).toEqual(['drain', 'close']);
 });
 
-it('closes when live calls take longer than they may', async () => {
+it('closes when live calls exceed the drain time', async () => {
   const { clock, did, signal } = staged();
   await signal();
   clock.advance(59_999);
@@ -68,14 +68,14 @@ it('says goodbye at once after a second signal, and exits at a third', async () 
   expect(did).toEqual(['drain', 'close', 'exit 1']);
 });
 
-it('takes one Ctrl+C that comes from the terminal and from npm for one', async () => {
+it('counts one Ctrl+C from the terminal and from npm once', async () => {
   const { did, signal } = staged();
   await signal('SIGINT');
   await signal('SIGINT', 3);
   expect(did).toEqual(['drain']);
 });
 
-it('begins to end when the shell is gone that npm started it in, and looks for no parent without npm', () => {
+it("stops when npm's shell is gone, and ignores its parent without npm", () => {
   const clock = new ManualClock();
   let parent = 4711;
   let left = 0;

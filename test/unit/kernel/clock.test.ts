@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { steadyClock } from '../../../src/kernel/clock.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
-it('carries on the wall time of its first moment, however the system clock is set', () => {
+it('continues the wall time of its start, however the system clock is set', () => {
   const system = new ManualClock(500, Date.UTC(2026, 2, 1));
   const clock = steadyClock(system);
   system.advance(1_000);

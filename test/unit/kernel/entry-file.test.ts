@@ -22,7 +22,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 const twin = (path = 'src/audio/thread.ts'): string | undefined => compiledTwin(root, join(root, path));
 
-it('is what a source file was compiled to', () => {
+it('is the compiled file of a source file', () => {
   expect(twin()).toBe(join(root, 'dist/audio/thread.js'));
 });
 
@@ -36,6 +36,6 @@ it.each([
   expect(twin()).toBeUndefined();
 });
 
-it('is not there for a file of the tests', () => {
+it('does not exist for a file of the tests', () => {
   expect(twin('test/support/thread.ts')).toBeUndefined();
 });

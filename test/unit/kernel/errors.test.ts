@@ -26,7 +26,7 @@ describe('errorTextWithCause', () => {
   });
 });
 
-it('finds an end of causes that go round', () => {
+it('ends at circular causes', () => {
   const first = new Error('first');
   first.cause = because('second', first);
   expect(rootCause(first)).toBeInstanceOf(Error);

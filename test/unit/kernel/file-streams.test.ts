@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import { pourIntoFile } from '../../../src/kernel/file-streams.ts';
 
-describe('what is poured into a file', () => {
+describe('pourIntoFile', () => {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-pour-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   let files = 0;
@@ -19,7 +19,7 @@ describe('what is poured into a file', () => {
     }
   }
 
-  it('is there whole, for its owner alone', async () => {
+  it('writes the whole file, for its owner only', async () => {
     const path = newPath();
     expect(await pourIntoFile(parts('one ', 'two'), path)).toBe(7);
     expect(readFileSync(path, 'utf8')).toBe('one two');
@@ -40,14 +40,14 @@ describe('what is poured into a file', () => {
     await Promise.all(busy);
   });
 
-  it('fails where the file may not exist and does, and leaves that file alone', async () => {
+  it('fails when the file must not exist and does, and leaves that file unchanged', async () => {
     const path = newPath();
     writeFileSync(path, 'before');
     await expect(pourIntoFile(parts('after'), path, { flags: 'wx' })).rejects.toThrow('EEXIST');
     expect(readFileSync(path, 'utf8')).toBe('before');
   });
 
-  it('fails where there is no folder for it', async () => {
+  it('fails without its folder', async () => {
     await expect(pourIntoFile(parts('one'), join(folder, 'none', 'file'))).rejects.toThrow('ENOENT');
   });
 });

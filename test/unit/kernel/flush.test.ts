@@ -11,7 +11,7 @@ function flushes() {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('SharedFlush', () => {
-  it('begins at once, and once more for all who asked meanwhile', async () => {
+  it('starts at once, and once more for all requests meanwhile', async () => {
     const { begun, flush } = flushes();
     const asked = [flush.ask(), flush.ask(), flush.ask()];
     expect(begun).toHaveLength(1);
@@ -25,7 +25,7 @@ describe('SharedFlush', () => {
     expect(begun).toHaveLength(2);
   });
 
-  it('fails for those who share what failed, and for nobody else', async () => {
+  it('fails only for those who share the failed flush', async () => {
     const { begun, flush } = flushes();
     const first = flush.ask();
     const [second, third] = [flush.ask(), flush.ask()];
@@ -36,7 +36,7 @@ describe('SharedFlush', () => {
     await expect(Promise.all([second, third])).resolves.toBeDefined();
   });
 
-  it('gives nobody a flush that had begun before they asked', async () => {
+  it('gives nobody a flush that began before the request', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('ask', 'end'), { maxLength: 30 }), async (acts) => {
         const { begun, flush } = flushes();

@@ -24,7 +24,7 @@ describe('masking', () => {
     expect(mask(`no token ${SECRET.slice(0, 20)}...`)).toBe('no token [token]...');
   });
 
-  it('leaves every other text as it is', () => {
+  it('leaves every other text unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.stringMatching(/^[\x21\x23-\x5b\x5d-\x7e]{20,60}$/), (text, secret) => {
         fc.pre(!text.includes(secret.slice(0, 4)));

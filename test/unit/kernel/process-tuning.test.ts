@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { lowMemoryEnvironment } from '../../../src/kernel/process-tuning.ts';
 
-it('tells the C library to hold little memory, and leaves what somebody has told it', () => {
+it('sets malloc for little memory, and keeps variables that are set already', () => {
   expect(lowMemoryEnvironment({ PATH: '/bin' })).toEqual({
     PATH: '/bin',
     MALLOC_ARENA_MAX: '1',

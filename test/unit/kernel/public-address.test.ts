@@ -42,12 +42,12 @@ describe('public addresses', () => {
   const open = { address: '93.184.216.34', family: 4 };
   const inner = { address: '127.0.0.1', family: 4 };
 
-  it('a connection gets the very address that was checked', async () => {
+  it('a connection gets the address that was checked', async () => {
     expect(await look([open], false)).toBe('93.184.216.34');
     expect(await look([open], true)).toEqual([open]);
   });
 
-  it('a name with one inner address is refused whole, and so is one with none', async () => {
+  it('a name with one private address is refused, and so is one without addresses', async () => {
     expect(await look([open, inner], true)).toMatchObject({ message: 'this address is not public' });
     expect(await look([inner], false)).toMatchObject({ message: 'this address is not public' });
     expect(await look([], false)).toMatchObject({ message: 'this address is not public' });

@@ -3,7 +3,7 @@ import { within } from '../../../src/kernel/waiting.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 
 describe('within', () => {
-  it('gives the value in time and the stand-in after it, and leaves no timer', async () => {
+  it('returns the value in time and the fallback after it, and leaves no timer', async () => {
     const clock = new ManualClock();
     expect(await within(clock, 100, Promise.resolve(1), 'late')).toBe(1);
     await expect(within(clock, 100, Promise.reject(new Error('no')), 'late')).rejects.toThrow('no');

@@ -36,7 +36,7 @@ describe.each([
   ['a client', true],
   ['a server', false],
 ])('messages that come whole from %s', (_who, masked) => {
-  it('are told, and with what a whole reader makes of the rest are everything in its order, however it is cut up', () => {
+  it('are found, and make the whole stream in order with a full reader of the rest, however it is cut', () => {
     fc.assert(
       fc.property(
         fc.array(message, { maxLength: 12 }),
@@ -53,7 +53,7 @@ describe.each([
     );
   });
 
-  it('need no other reader when a read holds nothing else', () => {
+  it('need no other reader when a read has nothing else', () => {
     const messages: Message[] = ['one', 'two', 'x'.repeat(3000)].map((text, at) => ({
       kind: at === 1 ? 'binary' : 'text',
       data: Buffer.from(text),
@@ -64,7 +64,7 @@ describe.each([
     expect(restBytes).toBe(0);
   });
 
-  it('are handed on as they came when they are refused', () => {
+  it('are passed on unchanged when they are refused', () => {
     const texts: Message[] = ['one', 'two'].map((text) => ({ kind: 'text', data: Buffer.from(text), fragments: 1 }));
     const bytes = framed(texts, masked);
     const rest: Buffer[] = [];
@@ -74,7 +74,7 @@ describe.each([
     expect(Buffer.concat(rest)).toEqual(bytes);
   });
 
-  it('are not told out of the middle of a fragmented message, nor with a mask that may not be or without one that must', () => {
+  it('are not found inside a fragmented message, nor with a wrong mask bit', () => {
     // A first fragment, then a text where only its continuation may come.
     const fragmented = masked ? [0x01, 0x80, 1, 2, 3, 4, 0x81, 0x80, 1, 2, 3, 4] : [0x01, 0x00, 0x81, 0x02, 0x61, 0x61];
     const otherwise = framed([{ kind: 'text', data: Buffer.from('a text'), fragments: 1 }], !masked);

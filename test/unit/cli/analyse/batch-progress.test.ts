@@ -20,7 +20,7 @@ describe('progressLine', () => {
     expect(progressLine(counts, perMinute)).toBe(line);
   });
 
-  it('is written every ten seconds where nobody watches, with the rate of the last two minutes', () => {
+  it('is written every ten seconds without a terminal, with the rate of the last two minutes', () => {
     const clock = new ManualClock();
     const lines: string[] = [];
     let done = 0;

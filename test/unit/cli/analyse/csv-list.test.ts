@@ -11,7 +11,7 @@ async function rows(text: string | Buffer, column?: string) {
 }
 
 describe('readList', () => {
-  it('takes the recording from its column and carries the others along', async () => {
+  it('reads the recording from its column and the others as metadata', async () => {
     const text = '\uFEFFcampaign,Path,recorded_at,empty\r\nspring,"a, b.wav",2026-03-01T10:00:00Z,\r\n';
     expect(await rows(text)).toEqual([
       {
@@ -27,7 +27,7 @@ describe('readList', () => {
     expect(await rows('id,where\n7,x.wav\n', 'where')).toMatchObject([{ path: 'x.wav' }]);
   });
 
-  it('tells of broken rows by their lines and goes on', async () => {
+  it('reports broken rows by line and goes on', async () => {
     const text = ['path,agent', 'a.wav,1', 'b.wav,2,3', ',4', 'c.wav,5', 'd.wav', '', 'e.wav,"x"'].join('\n');
     const found = await rows(text);
     const told = found.map((row) => [row.line, 'path' in row ? row.path : 'broken'] as const);
@@ -41,14 +41,14 @@ describe('readList', () => {
     ]);
   });
 
-  it('says so for each row when no column names a recording, or a time is none', async () => {
+  it('reports each row when no column names a recording, or a time is invalid', async () => {
     expect(await rows('agent,x\n1,2\n')).toMatchObject([{ line: 2, reason: expect.stringContaining('path, file') as string }]);
     expect(await rows('path,recorded_at\na.wav,soon\n')).toMatchObject([
       { line: 2, reason: expect.stringContaining('soon') as string },
     ]);
   });
 
-  it('reads back every cell that was written, formulas made harmless', async () => {
+  it('reads every written cell back, with formulas made harmless', async () => {
     const cell = fc
       .string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r\n', ';', '=', '+', '-', '@', 'ह', ' ', '1') })
       .map((text) => text.trim());

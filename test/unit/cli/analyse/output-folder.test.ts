@@ -24,13 +24,13 @@ async function inFolder(task: (folder: string) => Promise<void>): Promise<void> 
 }
 
 describe('Manifest', () => {
-  it('is refused where it cannot be read: else everything would be done once more', () =>
+  it('is refused when unreadable, since everything would be done again', () =>
     inFolder(async (folder) => {
       await mkdir(join(folder, MANIFEST));
       await expect(Manifest.open(folder)).rejects.toMatchObject({ code: 'EISDIR', syscall: 'read' });
     }));
 
-  it('knows what was done by content, and by place while its version is the same, for one profile', () =>
+  it('finds finished recordings by content, and by place and version, for one profile', () =>
     inFolder(async (folder) => {
       {
         await using manifest = await Manifest.open(folder);
@@ -44,7 +44,7 @@ describe('Manifest', () => {
       expect(again.entries('sales-1')).toHaveLength(1);
     }));
 
-  it('survives being cut anywhere: whole lines count, and later ones are not lost', async () => {
+  it('survives truncation anywhere: whole lines count, and later ones are kept', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(400), async (cut) =>
         inFolder(async (folder) => {
@@ -75,7 +75,7 @@ describe('Manifest', () => {
     );
   });
 
-  it('passes over lines that are none of its own', () =>
+  it('ignores foreign lines', () =>
     inFolder(async (folder) => {
       await appendFile(join(folder, MANIFEST), '\0\0\0\n{"sha256":1}\nnull\n');
       await using manifest = await Manifest.open(folder);
@@ -84,7 +84,7 @@ describe('Manifest', () => {
 });
 
 describe('OutputFolder', () => {
-  it('is held by one run, and taken over from a dead one with its leavings cleared', () =>
+  it('is locked by one run, and taken over from a dead one with its leftovers removed', () =>
     inFolder(async (folder) => {
       const out = join(folder, 'out');
       {

@@ -30,13 +30,13 @@ const steps = (...names: readonly Kind[]): BenchStep[] =>
   names.map((name, at) => ({ ...fine, ...kinds[name], calls: 100 * (at + 1) }));
 
 describe('recommend', () => {
-  it('recommends the most calls that were borne', () => {
+  it('recommends the largest number of calls that was carried', () => {
     expect(recommend(steps('fine', 'fine', 'busy'))).toEqual({ maximum: 200, limitFound: true });
     expect(recommend(steps('fine', 'fine'))).toEqual({ maximum: 200, limitFound: false });
     expect(recommend(steps('torn'))).toEqual({ maximum: null, limitFound: true });
   });
 
-  it('sets the limit of all processes together, each of which bears what one did', () => {
+  it('sets the limit of all processes together, each like the measured one', () => {
     expect(settingFor(120, 1)).toEqual({ key: 'call.maximum', environment: 'OFFHOOK_CALL__MAXIMUM=120', value: 120 });
     expect(settingFor(120, 4)?.value).toBe(480);
     expect(settingFor(null, 4)).toBeNull();
@@ -50,7 +50,7 @@ describe('recommend', () => {
     });
   });
 
-  it('never recommends a number that was not borne, nor one beyond a step that was not', () => {
+  it('never recommends a failed number, nor one above a failed step', () => {
     const names = fc.array(fc.constantFrom(...(Object.keys(kinds) as Kind[])), { maxLength: 8 });
     fc.assert(
       fc.property(names, (order) => {

@@ -48,7 +48,7 @@ const heardAs = (...texts: readonly string[]): readonly TurnRecord[] =>
   turns.map((each) => ({ ...each, callerText: texts[each.index - 1] ?? each.callerText }));
 
 describe('the report of the demo', () => {
-  it('finds nothing wrong with a call that went as scripted', () => {
+  it('finds no problem in a call that followed the script', () => {
     const { ok, problems } = problemsOf({});
     expect([ok, problems]).toEqual([true, []]);
   });
@@ -89,7 +89,7 @@ describe('the report of the demo', () => {
     expect(problemsOf({}, [{ ...interruption, botSilentMs }]).problems).toEqual([problem]);
   });
 
-  it('fails where no analysis came', () => {
+  it('fails without an analysis', () => {
     const { problems } = judge(scenario, [interruption], whole, { ...files, analysis: undefined }, []);
     expect(problems).toEqual(['no analysis came in time']);
   });

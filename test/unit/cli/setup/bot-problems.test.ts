@@ -86,11 +86,15 @@ test.each([
   expect(await problemsOf({ 'a.yaml': file })).toEqual([text]);
 });
 
-it('warns of a transfer that no account of the carrier can carry out', async () => {
+it('warns of a transfer without an account of the carrier', async () => {
   const file = `name: a\nvoice: Nisha\nnoInputTransfer: '+15550100001'\n${http}`;
   expect(await problemsOf({ 'a.yaml': file })).toEqual([]);
   const problems = await problemsOf({ 'a.yaml': file }, { hasControl: false });
-  expect(problems).toEqual([expect.stringMatching(/^warning: noInputTransfer \(a\.yaml:3\): .*OFFHOOK_TWILIO_ACCOUNT_SID\.$/u)]);
+  expect(problems).toEqual([
+    expect.stringMatching(
+      /^warning: noInputTransfer \(a\.yaml:3\): .*OFFHOOK_TWILIO_ACCOUNT_SID or OFFHOOK_VONAGE_APPLICATION_ID\.$/u,
+    ),
+  ]);
 });
 
 it('names the line of a syntax error in a module, without running it', async () => {
@@ -111,7 +115,7 @@ test.each([
   ]);
 });
 
-it('warns of what a reasoning model may refuse or spend on its thoughts', async () => {
+it('warns of settings that a reasoning model may refuse or use up', async () => {
   const bot = (model: string, more = ''): string =>
     `name: a\nvoice: Nisha\ndialog:\n  kind: llm\n  baseUrl: https://api.openai.com/v1\n  model: ${model}\n  instructions: Help.\n${more}`;
   expect(await problemsOf({ 'a.yaml': bot('gpt-5-mini', '  temperature: 0.2\n') })).toEqual([

@@ -10,7 +10,7 @@ const problemsWith = async (env: Record<string, string>): Promise<string[]> =>
   (await readWholeConfiguration(env)).problems.map(problemText);
 
 describe('readConfiguration', () => {
-  it('has a settings file that cannot be read among the problems, and finds one in the working folder', () => {
+  it('reports an unreadable settings file, and finds one in the working folder', () => {
     const messages = (named: string) => readConfiguration({ OFFHOOK_CONFIG: named }).problems.map(problemText);
     expect(messages(folder)).toEqual([expect.stringContaining('OFFHOOK_CONFIG')]);
     const own = join(folder, 'own.settings');
@@ -18,7 +18,7 @@ describe('readConfiguration', () => {
     expect(messages(relative(process.cwd(), own))).toEqual([expect.stringContaining('"eighty"')]);
   });
 
-  it('takes a relative folder from the working folder, and the shipped one where that has none', () => {
+  it('resolves a relative folder in the working folder, or else in the package', () => {
     const own = mkdtempSync(join(tmpdir(), 'offhook-own-'));
     const before = process.cwd();
     mkdirSync(join(own, 'bots'));
@@ -35,7 +35,7 @@ describe('readConfiguration', () => {
     }
   });
 
-  it('lets a value of a command win over every name that its setting has in the environment', () => {
+  it("lets a command's value replace every name of its setting in the environment", () => {
     vi.stubEnv('OFFHOOK_PLATFORM__PORT', '7200');
     vi.stubEnv('OFFHOOK_PORT', '8081');
     try {
@@ -74,7 +74,7 @@ describe('readWholeConfiguration', () => {
   });
 });
 
-it('warns of bots that settings and profiles name and that there are not', async () => {
+it('warns of unknown bots in settings and profiles', async () => {
   const profiles = join(folder, 'profiles');
   mkdirSync(profiles);
   writeFileSync(join(profiles, 'own.yaml'), 'name: own\nbots: [clinik]\nchannels: { roles: [caller, bot] }\n');
@@ -92,7 +92,7 @@ describe('readGatewayConfiguration', () => {
   writeFileSync(join(bots, 'b.yaml'), 'name: b\nvoice: v\ndialog: { kind: flow, file: b.flow }\n');
   writeFileSync(join(bots, 'b.flow'), 'start: nowhere\nstates:\n  welcome: { say: Hello., hangup: done }\n');
 
-  it('reports flows that are none and modules that are not there, which a worker does not need', async () => {
+  it('reports invalid flows and missing modules, which a worker does not need', async () => {
     const env = { OFFHOOK_BOTS__FOLDER: bots };
     const problems = (await readGatewayConfiguration(env)).botProblems.map(problemText);
     expect(problems).toContainEqual(expect.stringMatching(/^dialog\.file \(.*a\.yaml:3\): cannot be read: .*away\.js/u));

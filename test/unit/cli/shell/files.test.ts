@@ -29,7 +29,7 @@ it('fails when the disk is full, and leaves nothing behind', async () => {
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('leaves nothing behind when what is to be written breaks off', async () => {
+it('leaves no file when its source breaks off', async () => {
   async function* breaking(): AsyncIterable<Uint8Array> {
     yield Buffer.from('one');
     throw new Error('the line broke');

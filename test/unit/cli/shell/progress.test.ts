@@ -7,13 +7,13 @@ function screen(isTTY: boolean) {
 }
 
 describe('progress', () => {
-  it('draws a share of 0 to 1, and nothing while none is known', () => {
+  it('draws a share of 0 to 1, and nothing while it is unknown', () => {
     expect(bar(0.25)).toBe('[######..................]  25 % ');
     expect(bar(7)).toContain('100 %');
     expect(bar(undefined)).toBe('');
   });
 
-  it('writes to a terminal alone, and leaves an empty line behind', () => {
+  it('writes only to a terminal, and clears its line', () => {
     const [terminal, file] = [screen(true), screen(false)];
     for (const { stream } of [terminal, file]) {
       using progress = new Progress('speaking', stream);

@@ -16,7 +16,7 @@ describe('subtitles', () => {
     );
   });
 
-  it('writes WebVTT with voices, and escapes what would be markup', () => {
+  it('writes WebVTT with voices, and escapes markup', () => {
     const cues: Cue[] = [{ startS: 0, endS: 1, text: 'a < b & c > d', speaker: 'SPEAKER_00' }];
     expect(vttOf(cues)).toBe('WEBVTT\n\n00:00:00.000 --> 00:00:01.000\n<v SPEAKER_00>a &lt; b &amp; c &gt; d\n\n');
   });
@@ -26,7 +26,7 @@ describe('subtitles', () => {
     expect(srtOf([{ startS: 0, endS: 3, text, speaker: undefined }]).split('\n')[2]).toBe('one two three four five six');
   });
 
-  it('cuts at the times of the words, when they are those of the segment', () => {
+  it("cuts at word times when the words are the segment's", () => {
     const words = ['good', 'morning'].map((word, index) => ({ word, startS: index * 8, endS: index * 8 + 1, confidence: 1 }));
     const cues = cuesOf({ text: 'good morning', segments: [segment(0, 9, 'good morning')], words, durationS: 9 });
     expect(cues.map(({ startS, endS, text }) => [startS, endS, text])).toEqual([
