@@ -60,7 +60,7 @@ try {
     process,
   });
 } catch (error) {
-  // A parent says it in its own words; for an operator a line is enough.
+  // A parent reports the problem itself; otherwise one log line.
   if (flags['exit-with-parent']) process.stdout.write(`${JSON.stringify({ problem: errorText(error) })}\n`);
   else logger.error({ error }, 'speech platform could not start');
   process.exitCode = 1;

@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { OffhookError } from '../kernel/errors.ts';
 import { listenerNames, type ListenerPorts } from './server/listener/listen.ts';
 
-/** What a parent process hands to the platform over its standard input: never arguments, which every user can list. */
+/** What a parent process sends to the platform over stdin; arguments would be visible to every user. */
 export interface Handover {
-  /** Used in place of a new development key, so that a restarted platform knows its clients. */
+  /** Used instead of a new development key, so that clients survive a restart of the platform. */
   readonly apiKey?: string | undefined;
   readonly ports?: ListenerPorts | undefined;
 }
 
-/** The parent did not hand over what it promised. */
+/** The parent sent no valid first line. */
 export class HandoverError extends OffhookError {
   readonly code = 'OFFHOOK_PLATFORM_HANDOVER';
   readonly retryable = false;
@@ -29,10 +29,10 @@ export function handoverLine(handover: Handover): string {
   return `${JSON.stringify(handover)}\n`;
 }
 
-/** Reads the first line; what follows it is left in the stream. @throws HandoverError */
+/** Reads the first line and leaves the rest in the stream. @throws HandoverError */
 export async function readHandover(input: Readable): Promise<Handover> {
   let line = '';
-  // Leaving a plain iteration would destroy the stream, whose end is still to be watched.
+  // A plain iteration would destroy the stream, whose end is watched later.
   for await (const chunk of input.iterator({ destroyOnReturn: false })) {
     line += String(chunk);
     if (line.includes('\n') || line.length > maxLineBytes) break;
@@ -42,7 +42,7 @@ export async function readHandover(input: Readable): Promise<Handover> {
   try {
     return handoverSchema.parse(JSON.parse(line.slice(0, end)));
   } catch (error) {
-    // The line may hold a key: it is not repeated.
+    // The line is not quoted: it may contain a key.
     throw new HandoverError(`the first line from the parent is not JSON with apiKey and ports (${listenerNames.join(', ')})`, {
       cause: error instanceof z.ZodError ? error : undefined,
     });

@@ -1,7 +1,6 @@
 /**
- * The languages that the platform names: 145 codes (ASR doc, GET /languages). ISO 639-1 where a two-letter code exists,
- * else ISO 639-3. The documents give the number and not the list, so the choice is ours. Naming a language is not the
- * same as understanding it: what is recognised depends on the engine.
+ * The 145 languages listed by the platform (ASR doc, GET /languages): ISO 639-1 codes where they exist, else ISO 639-3. The documents
+ * give the number only, so the choice is ours. Which languages are recognised depends on the engine.
  */
 const names = {
   af: 'Afrikaans',
@@ -169,38 +168,36 @@ for (const language of languages) {
 }
 
 /**
- * Finds a language by its code or its full English name, in any case (ASR doc, parameter language_code). A region is
- * dropped: `en-IN` is `en`.
+ * Finds a language by its code or English name, case ignored (ASR doc, parameter language_code). A region is dropped: `en-IN` is `en`.
  */
 export function findLanguage(word: string): Language | undefined {
   const wanted = word.trim().toLowerCase();
   return byWord.get(wanted) ?? byWord.get(wanted.split(/[-_]/)[0] ?? '');
 }
 
-/** The English name with its code; the code alone where it is none of ours. */
+/** The English name with the code; the code alone for an unknown one. */
 export function languageName(code: string): string {
   const language = byWord.get(code);
   return language === undefined ? code : `${language.name} (${code})`;
 }
 
-/** `auto` asks for detection. */
+/** `auto`: the language is detected. */
 export type LanguageChoice = { readonly type: 'auto' } | { readonly type: 'language'; readonly language: Language };
 
-/** @returns undefined when the word names nothing on the list */
+/** @returns undefined for an unknown language */
 export function chooseLanguage(word: string | undefined): LanguageChoice | undefined {
   if (word === undefined || word.trim().toLowerCase() === 'auto') return { type: 'auto' };
   const language = findLanguage(word);
   return language === undefined ? undefined : { type: 'language', language };
 }
 
-/** The refusal of an unsupported code; the documents want every supported one in it. */
+/** The error for an unsupported code; the documents want all supported codes in it. */
 export function unsupportedLanguage(word: string): string {
   return `Unsupported language_code ${JSON.stringify(word.slice(0, 40))}. Supported: auto, ${languages.map((language) => language.code).join(', ')}`;
 }
 
 /**
- * The languages of streaming synthesis and of LaTeX, as the TTS document counts them: 23, English among them (the
- * vendor's public list of voices, reference, fact 18).
+ * The 23 languages of streaming synthesis and LaTeX (TTS doc), English included (the vendor's list of voices, reference, fact 18).
  */
 export const indicLanguages: ReadonlySet<string> = new Set(
   'as bn brx doi en gu hi kn ks kok mai ml mni mr ne or pa sa sat sd ta te ur'.split(' '),

@@ -13,18 +13,18 @@ export interface RunPlatformOptions {
   /** First of five ports; 0 for free ones. */
   readonly port: number;
   readonly profile: ProfileName;
-  /** Print one JSON document, as the last line of stdout, in place of the text for people. */
+  /** Print one JSON document as the last line of stdout, instead of text. */
   readonly json: boolean;
-  /** Root of everything that is kept; the platform's own part is `platform/` below it. */
+  /** Data folder; the platform uses `platform/` below it. */
   readonly dataDir: string;
   /** Read a first line from stdin (a `Handover`), and stop when stdin ends. */
   readonly exitWithParent?: boolean;
   readonly compat?: boolean;
-  /** Hosts that a transcription may fetch from although they are not public, with commas between. */
+  /** Private hosts that a transcription may fetch from, separated by commas. */
   readonly audioHosts?: string | undefined;
-  /** Faults for testing, as people write them (`server/faults/read-faults.ts`); none when absent or empty. */
+  /** Injected faults (`server/faults/read-faults.ts`); none when absent or empty. */
   readonly faults?: string | undefined;
-  /** Starts the engines, which may keep what they learn in the folder; both are disposed of at the end. */
+  /** Starts the engines, which may cache models in the folder; they are disposed of at the end. */
   readonly createEngines: (cacheFolder: string) => Promise<PlatformEngines>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -39,12 +39,12 @@ export interface PlatformAddresses {
   readonly medUrl: string;
   readonly ttsUrl: string;
   readonly apiKey: string;
-  /** The faults that are on, as they can be given again, seed and all; absent when there are none. */
+  /** The injected faults with their seed, in the format of the setting; absent without any. */
   readonly faults?: string;
 }
 
 /**
- * Runs the platform until it is told to stop: what `offhook platform` does. Resolves when everything is closed.
+ * Runs the platform until it is told to stop, as `offhook platform` does. Resolves when everything is closed.
  * @throws PlatformPortError, HandoverError, FaultSettingError, or an engine's error when it cannot start
  */
 export async function runPlatform(options: RunPlatformOptions): Promise<void> {
@@ -124,7 +124,7 @@ function announce(platform: RunningPlatform, out: Writable, { faults, json, comp
   out.write(`${lines.join('\n')}\n`);
 }
 
-/** The environment of the vendor's own clients (docs/platform-clients.md). */
+/** Environment variables of the vendor's clients (docs/platform-clients.md). */
 function vendorSettings({ authUrl, asrUrl, ttsUrl, apiKey }: RunningPlatform): string[] {
   const socket = (url: string): string => `${url.replace('http', 'ws')}/v1/realtime`;
   const settings = {
@@ -142,14 +142,14 @@ export interface StopSources {
   /** The process: the end of its message channel when it has one, and SIGTERM and SIGINT where no parent decides. */
   readonly process: NodeJS.Process;
   /**
-   * When given, its end stops in place of signals, since a parent that dies in any way lets go of the pipe. A terminal and a
-   * service manager tell all processes of a group at once, and the parent has calls that say goodbye.
+   * When given, its end is the stop signal, since it ends however the parent dies. SIGTERM and SIGINT are ignored then: terminals and
+   * service managers signal the whole process group, while the parent still has calls to finish.
    */
   readonly parentPipe?: Readable;
 }
 
 /**
- * Resolves with the reason to stop, once. Listeners stay, so that a second SIGINT does not kill half-way through.
+ * Resolves once, with the reason to stop. The listeners stay, so that a second SIGINT does not interrupt the shutdown.
  */
 export function stopRequested({ process, parentPipe }: StopSources): Promise<string> {
   return new Promise((resolve) => {
@@ -162,7 +162,7 @@ export function stopRequested({ process, parentPipe }: StopSources): Promise<str
     for (const event of ['end', 'close', 'error'] as const) {
       parentPipe.on(event, () => resolve('the parent closed its pipe'));
     }
-    // Nothing more is expected; without reading, the end would not be seen.
+    // Without reading, the end of the stream is not reported.
     parentPipe.resume();
   });
 }

@@ -5,13 +5,13 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
 
-/** Where the platform's keys are kept, below the root of everything that is kept. */
+/** Paths of the platform's key files below the data folder. */
 export function keyPaths(dataDir: string): { readonly apiKeys: string; readonly signingKey: string } {
   const folder = join(dataDir, 'platform');
   return { apiKeys: join(folder, 'api-keys.jsonl'), signingKey: join(folder, 'signing-key.pem') };
 }
 
-/** The file of API keys cannot be used, or does not hold the key that was named. */
+/** The file of API keys is damaged, or does not contain a key. */
 export class ApiKeyFileError extends OffhookError {
   readonly code = 'OFFHOOK_PLATFORM_KEYS';
   readonly retryable = false;
@@ -19,39 +19,39 @@ export class ApiKeyFileError extends OffhookError {
 
 const recordSchema = z.object({
   id: z.string().min(1),
-  /** The secret's first letters, for people to tell keys apart. */
+  /** The secret's first characters, to tell keys apart. */
   prefix: z.string(),
-  /** SHA-256 of the secret in hex: a secret of 256 random bits needs no slow hash. */
+  /** SHA-256 of the secret in hex; 256 random bits need no slow hash. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
   /** ISO 8601. */
   createdAt: z.string(),
   /** ISO 8601; null while the key is in force. */
   revokedAt: z.string().nullable(),
-  /** False makes the token service answer 403, as for an account without balance. */
+  /** False: the token service answers 403, as for an account without balance. */
   hasBalance: z.boolean(),
 });
 
 export type ApiKeyRecord = z.infer<typeof recordSchema>;
 
-/** A new secret, 256 random bits; `ofk_` tells it from a token at sight. */
+/** A new secret of 256 random bits; the prefix `ofk_` distinguishes it from a token. */
 export function newApiKey(): string {
   return `ofk_${randomBytes(32).toString('base64url')}`;
 }
 
-/** What is kept of a secret. */
+/** The stored hash of a secret. */
 export function apiKeyHash(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** Names a key in logs and tokens, and says nothing of its secret. */
+/** The id of a key in logs and tokens; reveals nothing of the secret. */
 export function apiKeyId(hash: string): string {
   return `key_${hash.slice(0, 16)}`;
 }
 
 /**
- * API keys in a file that the command line writes and a running platform reads: each look at `records` sees what the
- * file holds by then. A missing file holds no keys. A line a change, the key as it is from then on; lines are only ever
- * added, each in one write, so that commands that run at once lose nothing of each other's.
+ * API keys in a file that the command line writes and a running platform reads; `records` always returns the current content. A missing
+ * file has no keys. The file is a log: each change appends a line with the key's new state in one write, so that concurrent commands do
+ * not lose changes.
  */
 export class ApiKeyFile {
   readonly #path: string;
@@ -65,7 +65,7 @@ export class ApiKeyFile {
   /** @returns all keys, oldest first; @throws ApiKeyFileError when the file is damaged */
   records(): readonly ApiKeyRecord[] {
     const stat = statSync(this.#path, { bigint: true, throwIfNoEntry: false });
-    // Each change makes the file longer, so that it shows even within one tick of the file system's clock.
+    // The size shows a change even within one tick of the file system's clock.
     const stamp = stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`;
     if (stamp === this.#stamp) return this.#records;
     this.#records = stat === undefined ? [] : this.#read();
@@ -73,7 +73,7 @@ export class ApiKeyFile {
     return this.#records;
   }
 
-  /** @returns the record, and the secret, which is kept nowhere; @throws ApiKeyFileError */
+  /** @returns the record, and the secret, which is not stored. @throws ApiKeyFileError */
   async create(options: { nowMs: number; hasBalance: boolean }): Promise<{ record: ApiKeyRecord; secret: string }> {
     const secret = newApiKey();
     const hash = apiKeyHash(secret);
@@ -89,7 +89,7 @@ export class ApiKeyFile {
     return { record, secret };
   }
 
-  /** Revokes for good; a key revoked before keeps its time. @throws ApiKeyFileError when there is no such key */
+  /** Revokes a key; one already revoked keeps its time. @throws ApiKeyFileError when there is no such key */
   async revoke(id: string, nowMs: number): Promise<ApiKeyRecord> {
     const found = this.find(id);
     const revoked = { ...found, revokedAt: found.revokedAt ?? new Date(nowMs).toISOString() };
@@ -107,12 +107,12 @@ export class ApiKeyFile {
   #read(): readonly ApiKeyRecord[] {
     const text = readFileSync(this.#path, 'utf8');
     const keys = new Map<string, ApiKeyRecord>();
-    // What has no line end yet is still being written.
+    // A last line without line end is still being written.
     const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n');
     for (const [index, line] of lines.entries()) {
       if (line === '') continue;
       const record = readRecord(line, index + 1);
-      // Of two revocations the first one counts.
+      // The first of two revocations counts.
       keys.set(record.id, { ...record, revokedAt: keys.get(record.id)?.revokedAt ?? record.revokedAt });
     }
     return [...keys.values()];
@@ -120,7 +120,7 @@ export class ApiKeyFile {
 
   async #add(record: ApiKeyRecord): Promise<void> {
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    // The line end before it keeps it apart from a line that a full disk cut off.
+    // The leading line end separates it from a line that a full disk cut off.
     await appendFile(this.#path, `\n${JSON.stringify(record)}\n`, { mode: 0o600, flush: true });
   }
 }
@@ -141,17 +141,17 @@ export interface ApiKeyEntry {
 }
 
 export interface ApiKey {
-  /** Safe to log and to put into a token: says nothing of the secret. */
+  /** Safe for logs and tokens: reveals nothing of the secret. */
   readonly id: string;
   readonly status: KeyStatus;
 }
 
-/** The keys that this platform knows, by hash: the secrets themselves are not kept. */
+/** The platform's API keys, by hash; secrets are not stored. */
 export class ApiKeys {
   readonly #byHash = new Map<string, ApiKey>();
   readonly #file: ApiKeyFile | undefined;
 
-  /** @param file more keys, which come and go while the platform runs */
+  /** @param file more keys, which may change while the platform runs */
   constructor(entries: readonly ApiKeyEntry[], file?: ApiKeyFile) {
     this.#file = file;
     for (const { secret, status } of entries) {
@@ -161,7 +161,7 @@ export class ApiKeys {
   }
 
   /**
-   * Looks up by hash, so the time taken tells nothing of a near miss.
+   * Looks up by hash, so that the time reveals nothing about a similar secret.
    * @throws ApiKeyFileError when the file of keys is damaged
    */
   find(secret: string): ApiKey | undefined {

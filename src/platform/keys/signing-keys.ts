@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 import { hasCode } from '../../kernel/errors.ts';
 
 /**
- * The RS256 key pair kept in a file (PKCS #8, PEM, for its owner alone); made the first time. Tokens stay good over restarts.
- * @throws the system's error when the file cannot be read or written, jose's when it holds no such key
+ * The RS256 key pair in a file (PKCS #8, PEM, readable by its owner only), created when missing. Tokens stay valid over restarts.
+ * @throws the file system's error, or jose's for an invalid key
  */
 export async function signingKeysIn(path: string): Promise<SigningKeys> {
   const pem = (await readIfThere(path)) ?? (await make(path));
@@ -20,7 +20,7 @@ async function make(path: string): Promise<string> {
   const fresh = `${path}.${randomBytes(6).toString('hex')}`;
   await writeFile(fresh, await exportPKCS8(privateKey), { mode: 0o600, flag: 'wx' });
   try {
-    // Unlike a rename, this never replaces the key of a process that was faster.
+    // Unlike a rename, a link never replaces the key of a faster process.
     await link(fresh, path);
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
@@ -44,7 +44,7 @@ export interface SigningKeys {
   readonly publicKey: CryptoKey;
 }
 
-/** A new RS256 key pair; takes some hundred milliseconds of CPU. */
+/** Generates an RS256 key pair, in some hundred milliseconds of CPU. */
 export async function newSigningKeys(): Promise<SigningKeys> {
   return generateKeyPair('RS256');
 }

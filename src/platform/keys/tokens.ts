@@ -5,28 +5,28 @@ import type { Clock } from '../../kernel/clock.ts';
 import { ApiKeyFile, ApiKeyFileError, keyPaths } from './api-keys.ts';
 import { signingKeysIn, type SigningKeys, newSigningKeys } from './signing-keys.ts';
 
-/** The services that a token can be for: its audiences. */
+/** The services a token can be for: its audiences. */
 export type TokenService = 'asr' | 'tts';
 
 export const tokenIssuer = 'offhook-platform';
 
-/** Most often an API key is sent in its place. */
+/** The usual mistake is an API key instead of a token. */
 const noToken = 'This is no access token: POST /api/auth/token of the token service gives one for an API key';
 
 export interface TokenClaims {
-  /** Id of the API key that minted it; slots are counted by it. */
+  /** Id of the API key it was minted with; slots are counted by it. */
   readonly keyId: string;
   readonly scopes: readonly string[];
 }
 
 export type TokenCheck =
   | { readonly type: 'valid'; readonly claims: TokenClaims }
-  /** `reason` is fit to show: it never repeats the token. */
+  /** `reason` is for the client: it never contains the token. */
   | { readonly type: 'refused'; readonly reason: string };
 
 const payloadSchema = z.object({ sub: z.string().min(1), scope: z.string().default('') });
 
-/** All but the life is for tests, which need tokens that the token service never gives out. */
+/** All options except for the life are for tests, which need tokens the service never issues. */
 export interface MintOptions {
   readonly lifeSeconds: number;
   readonly scopes?: readonly TokenService[];
@@ -50,11 +50,11 @@ export class Tokens {
     this.#clock = clock;
   }
 
-  /** With the key pair given, or one made here and kept in memory only. */
+  /** Uses the given key pair, or a new one in memory. */
   static async create(clock: Clock, given?: SigningKeys): Promise<Tokens> {
     const keys = given ?? (await newSigningKeys());
     const publicJwk = await exportJWK(keys.publicKey);
-    // The same key pair has the same id after a restart (RFC 7638).
+    // The key id follows from the key, so that it stays the same after a restart (RFC 7638).
     return new Tokens(keys, publicJwk, await calculateJwkThumbprint(publicJwk), clock);
   }
 
@@ -101,7 +101,7 @@ export class Tokens {
 }
 
 /**
- * Mints a token for a kept key without its secret, as the console's action next to each key does (platform doc, overview).
+ * Mints a token for a stored key without its secret, as the vendor's console does (platform doc, overview).
  * @throws ApiKeyFileError when there is no such key, or it may not mint
  */
 export async function consoleToken(

@@ -36,40 +36,40 @@ export interface PlatformEngines {
   readonly recognition: RecognitionEngine;
   /** The built-in one when absent. */
   readonly analyser?: Analyser;
-  /** Describes voices and tells them apart; the built-in way when absent. */
+  /** The built-in one when absent. */
   readonly speakers?: SpeakerEngine;
-  /** Whose voices are known; those registered with this platform when absent. */
+  /** The voices registered with this platform when absent. */
   readonly profiles?: SpeakerProfiles;
 }
 
 export interface PlatformOptions {
-  /** 127.0.0.1 when absent: the platform is for this machine. */
+  /** 127.0.0.1 when absent. */
   readonly host?: string;
   /** First of five ports; 0 for free ones; 7100 when absent. */
   readonly basePort?: number;
-  /** The ports one by one, in place of `basePort`. */
+  /** The single ports, instead of `basePort`. */
   readonly ports?: ListenerPorts;
-  /** A new development key when absent or empty. The first active one is given back as `apiKey`. */
+  /** A new development key when absent or empty. The first active one is returned as `apiKey`. */
   readonly apiKeys?: readonly ApiKeyEntry[];
-  /** Further keys, looked at anew for each request, so that a revocation counts at once. */
+  /** Further keys, read for each request, so that a revocation takes effect at once. */
   readonly keyFile?: ApiKeyFile;
   /** Keys that tokens are signed with; a new pair when absent. */
   readonly signingKeys?: SigningKeys;
-  /** Owned by the caller: not disposed of here. */
+  /** Disposed of by the caller. */
   readonly engines: PlatformEngines;
   readonly clock: Clock;
   readonly logger?: Logger;
   readonly profile?: ProfileName;
-  /** Single knobs over the profile. */
+  /** Single settings over the profile. */
   readonly behaviour?: Partial<Behaviour>;
   /** None when absent. */
   readonly faults?: Faults;
   readonly limits?: Partial<PlatformLimits>;
-  /** Uploads are kept here while they are worked on. */
+  /** Folder for uploads and speaker profiles. */
   readonly dataDir: string;
-  /** Also takes the forms that clients of other generations of this interface use; off is the documents alone. */
+  /** Also supports the vendor's newer clients; off: the documents only. */
   readonly compat?: boolean;
-  /** Hosts (`host` or `host:port`) that `url` may name although they are not public or speak plain HTTP. */
+  /** Hosts (`host` or `host:port`) that `url` may name although they are private or use plain HTTP. */
   readonly audioHosts?: readonly string[];
   readonly media?: MediaDecoderOptions;
 }
@@ -81,9 +81,9 @@ export interface RunningPlatform extends AsyncDisposable {
   readonly medUrl: string;
   readonly ttsUrl: string;
   readonly apiKey: string;
-  /** What faults are drawn from. */
+  /** The seed of injected faults. */
   readonly faultSeed: number;
-  /** Mints as the token service does, for tests that need odd tokens. */
+  /** For tests that need special tokens. */
   readonly tokens: Tokens;
   /** Stops listening, closes sockets with 1001. May be called more than once. */
   close(): Promise<void>;
@@ -108,7 +108,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const tokens = await Tokens.create(clock, options.signingKeys);
   const app = (service: ListenerName, extra: Partial<HttpAppOptions> = {}): FastifyInstance => {
     const bodyLimitBytes = limits.jsonBytes;
-    // Room for the slowest answer, so that its 504 is ours.
+    // Longer than the slowest answer, so that its 504 comes from this platform.
     const requestTimeoutMs = limits.batchMs + 60_000;
     const { bodyMs: bodyTimeoutMs } = limits;
     return createHttpApp({ service, clock, logger, bodyLimitBytes, requestTimeoutMs, bodyTimeoutMs, ...extra });
@@ -130,7 +130,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     profiles: engines.profiles ?? speakers,
   };
   const uploadFolder = join(options.dataDir, 'uploads');
-  // What a platform that was killed left behind is somebody's voice.
+  // Uploads left by a killed platform are personal data.
   await rm(uploadFolder, { recursive: true, force: true });
   const intake = {
     limits,
@@ -154,7 +154,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   const ports = options.ports ?? portsFrom(options.basePort ?? defaultBasePort);
   const urls = new Map<ListenerName, string>();
   try {
-    // One after another: the error names the first port that is taken.
+    // One by one, so that the error names the first port taken.
     for (const name of listenerNames) urls.set(name, await listenOn(apps[name], name, options.host ?? '127.0.0.1', ports[name]));
   } catch (error) {
     await close();

@@ -4,13 +4,13 @@ import type { RecognitionProtocol, SocketProblem } from '../asr/recognition-sock
 import type { ApiKeys } from '../../keys/api-keys.ts';
 import { type AltHandshake, AltReader, readAltHandshake } from './alt-messages.ts';
 
-/** What a Variant B socket sends (reference, 1.2, generation 1). Seconds and milliseconds are of the session's audio. */
+/** Events of a Variant B socket (reference, 1.2, generation 1). Times are of the session's audio. */
 export type AltEvent =
   | { readonly type: 'ready'; readonly session_id: string; readonly warnings?: readonly string[] }
   | { readonly type: 'speech_start' | 'speech_end'; readonly segment_id: number; readonly offset_ms: number }
   | (AltText & { readonly type: 'partial'; readonly is_final: false })
   | (AltText & { readonly type: 'final_segment'; readonly is_final: true; readonly silence_duration_ms: number })
-  /** The whole connection's text, once. */
+  /** The text of the whole connection, sent once. */
   | {
       readonly type: 'final';
       readonly text: string;
@@ -41,7 +41,7 @@ interface AltText {
 
 type AltErrorCode = 'CAPACITY_FULL' | 'PROTOCOL_ERROR' | 'AUTH_FAILED' | 'TIMEOUT' | 'INTERNAL_ERROR';
 
-/** The platform ends every turn, a segment, at a silence; the session's whole text follows at its end. */
+/** Turns are segments, which the platform ends at silences; the session ends with its whole text. */
 function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
   const texts: string[] = [];
   let language = handshake.language.type === 'language' ? handshake.language.language.code : 'en';
@@ -53,7 +53,7 @@ function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
     segment_id: segment,
     offset_ms: atMs,
   });
-  /** A segment's utterances are sent as one. */
+  /** Joins the utterances of a segment. */
   const joined = (utterances: readonly RecognitionResult[]) => {
     const [first, last] = [utterances[0], utterances.at(-1)];
     if (first === undefined || last === undefined || last.text === '') return undefined;
@@ -88,10 +88,10 @@ function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
       return (utterances) => {
         const latencyMs = times.elapsedMs - askedMs;
         inferenceMs += latencyMs;
-        const understood = joined(utterances);
-        if (understood === undefined) return [];
-        const { text, durationMs } = understood;
-        language = understood.language;
+        const segmentText = joined(utterances);
+        if (segmentText === undefined) return [];
+        const { text, durationMs } = segmentText;
+        language = segmentText.language;
         texts.push(text);
         const event: AltEvent = {
           type: 'final_segment',
@@ -132,7 +132,7 @@ function altRules(handshake: AltHandshake): TurnRules<AltEvent> {
   };
 }
 
-/** What a problem is called here, and the close code (reference, fact 15: codes of their own for a key). */
+/** The error code and close code of each problem (reference, fact 15: keys have close codes of their own). */
 const errors: Readonly<Record<SocketProblem['type'], { readonly code: AltErrorCode; readonly closeCode: number }>> = {
   protocol: { code: 'PROTOCOL_ERROR', closeCode: 1008 },
   'key-refused': { code: 'AUTH_FAILED', closeCode: 4001 },

@@ -29,8 +29,8 @@ export interface AltServiceOptions {
 }
 
 /**
- * The recognition service's alternate address (ASR doc, Variant B). It takes an API key, never a token (platform doc,
- * authentication rule 9); every answer that succeeds says `success: true`.
+ * The recognition service's alternate address (ASR doc, Variant B). It accepts an API key, never a token (platform doc, authentication
+ * rule 9); every successful answer has `success: true`.
  */
 export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): void {
   const { keys, engines, intake, clock, speakers, logger, faults } = options;
@@ -62,7 +62,7 @@ export function addAltRoutes(app: FastifyInstance, options: AltServiceOptions): 
     paths: ['/ws'],
     maxFrameBytes: limits.asrFrameBytes,
     maxSockets: limits.sockets,
-    // The key may come in the handshake frame as well.
+    // The key may also come in the handshake.
     admit: async ({ request }) => {
       const headerKey = bearerOf(request.headers);
       return (socket) => {
@@ -80,7 +80,7 @@ const errorCodes: Readonly<Record<number, string>> = {
   429: 'rate_limited',
 };
 
-/** How Variant B says no (ASR doc, errors: success false and an error object of code and message). */
+/** Variant B's error body (ASR doc, errors: success false and an error object with code and message). */
 export function altErrorBody(refusal: Refusal): unknown {
   const code = errorCodes[refusal.status] ?? (refusal.status >= 500 ? 'internal_error' : 'invalid_request');
   return { success: false, error: { code, message: detailText(refusal.detail) } };

@@ -8,16 +8,16 @@ interface KeyOwner {
   readonly keyId: string;
 }
 
-/** The credential of `Authorization: Bearer …`; undefined when absent or of another shape. */
+/** The credential of `Authorization: Bearer …`; undefined without one. */
 export function bearerOf(headers: IncomingHttpHeaders): string | undefined {
   // RFC 6750, section 2.1; the scheme is case-insensitive (RFC 9110, section 11.1).
   return /^bearer +([\x21-\x7e]+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
 /**
- * Checks a presented token for a service.
- * @param how where else than in the header a token may stand; for the refusal
- * @throws Refusal 401 when missing or bad, 403 when it is sound but not for this service's endpoints
+ * Checks a token for a service.
+ * @param how where else the token may be sent; for the error
+ * @throws Refusal 401 for a missing or invalid token, 403 for one without this service's scope
  */
 export async function admit(tokens: Tokens, service: TokenService, token: string | undefined, how = ''): Promise<TokenClaims> {
   if (token === undefined) throw unauthorised(`An access token is required: Authorization: Bearer <ACCESS_TOKEN>${how}`);
@@ -33,12 +33,12 @@ function unauthorised(detail: string): Refusal {
   return new Refusal(401, detail, { headers: { 'www-authenticate': 'Bearer' } });
 }
 
-/** Lets requests in before their body is read, so that a refused upload is not read, and remembers whose they are. */
+/** Checks credentials before the body is read, so that a refused upload is not read, and keeps the owner of each request. */
 export class Gate {
   readonly #check: (headers: IncomingHttpHeaders) => Promise<KeyOwner>;
   readonly #owners = new WeakMap<FastifyRequest, KeyOwner>();
 
-  /** @param check throws a Refusal for a credential that is refused */
+  /** @param check throws a Refusal for a refused credential */
   constructor(check: (headers: IncomingHttpHeaders) => Promise<KeyOwner>) {
     this.#check = check;
   }
@@ -56,14 +56,14 @@ export class Gate {
   }
 }
 
-/** Takes access tokens for a service. */
+/** A gate for access tokens of a service. */
 export function tokenGate(tokens: Tokens, service: TokenService): Gate {
   return new Gate((headers) => admit(tokens, service, bearerOf(headers)));
 }
 
 /**
- * Takes API keys.
- * @param header how the key is sent, for the refusal
+ * A gate for API keys.
+ * @param header how to send the key, for the error
  */
 export function keyGate(keys: ApiKeys, header: string, secretOf: (headers: IncomingHttpHeaders) => string | undefined): Gate {
   return new Gate(async (headers) => {

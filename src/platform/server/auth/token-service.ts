@@ -15,7 +15,7 @@ export interface MintServiceOptions {
   readonly tokens: Tokens;
   readonly clock: Clock;
   readonly mintsPerMinute: number;
-  /** Also takes the key from `Authorization: Bearer`, as clients of another generation of this interface send it. */
+  /** Also accepts the key in `Authorization: Bearer`, as newer clients send it. */
   readonly compat: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface MintServiceOptions {
 export function addMintRoutes(app: FastifyInstance, options: MintServiceOptions): void {
   const { keys, tokens, clock } = options;
   const rate = new MintRate(options.mintsPerMinute);
-  // There is no request body (platform doc, token endpoint): one that is sent all the same, whatever its type, is dropped.
+  // A body is dropped, whatever its type: the endpoint takes none (platform doc, token endpoint).
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null));
 
@@ -51,7 +51,7 @@ export function addMintRoutes(app: FastifyInstance, options: MintServiceOptions)
   app.get('/health', () => ({ ok: true }));
 }
 
-/** @throws Refusal 400 when the header is missing, sent twice, blank, or holds anything but printable ASCII */
+/** @throws Refusal 400 when the header is missing, repeated, blank, or not printable ASCII */
 function apiKeyOf(request: FastifyRequest, compat: boolean): string {
   const sent = request.raw.headersDistinct['api-key'] ?? [];
   if (sent.length > 1) throw new Refusal(400, 'The api-key header was sent more than once');
@@ -64,7 +64,7 @@ function apiKeyOf(request: FastifyRequest, compat: boolean): string {
 
 const querySchema = z.object({ expires_in: z.union([z.string(), z.array(z.string())]).optional() });
 
-/** @throws Refusal 400 for anything but a whole number of at least 1 (D); larger than a day is clamped */
+/** Limited to a day. @throws Refusal 400 for anything but a whole number of at least 1 (D) */
 function lifeOf(query: unknown): number {
   const asked = querySchema.parse(query).expires_in;
   if (asked === undefined) return defaultLifeSeconds;
@@ -76,10 +76,10 @@ function lifeOf(query: unknown): number {
 
 const windowMs = 60_000;
 
-/** Counts mints for each key over a sliding minute (platform doc, token endpoint, rule 3). Refused ones do not count. */
+/** Limits mints per key over a sliding minute (platform doc, token endpoint, rule 3); refused mints do not count. */
 export class MintRate {
   readonly #perMinute: number;
-  /** Times of the mints inside the window, oldest first; at most `perMinute` a key. */
+  /** Times of the mints inside the window, oldest first; at most `perMinute` per key. */
   readonly #times = new Map<string, number[]>();
 
   constructor(perMinute: number) {
@@ -88,7 +88,7 @@ export class MintRate {
 
   /**
    * @param nowMs monotonic
-   * @returns 0 when the mint may go ahead and was counted, else whole seconds until one may, at least 1
+   * @returns 0 when the mint is allowed, which counts it; else whole seconds to wait, at least 1
    */
   waitSeconds(keyId: string, nowMs: number): number {
     const times = (this.#times.get(keyId) ?? []).filter((atMs) => atMs > nowMs - windowMs);

@@ -5,8 +5,8 @@ import type { VerboseTranscription, WireAnalysis, WireSegment } from '../asr/tra
 import type { MedicalAnswer } from '../medical/medical-service.ts';
 import type { FieldProblem } from '../listener/refusal.ts';
 
-// What the services answer. The types of the code that answers are held against these by the compiler, and real answers
-// by the tests: strict objects, so that a field that is not described shows.
+// Schemas of the services' answers. The compiler checks the code's types against them, and tests check real answers; objects are strict,
+// so that an undescribed field fails.
 
 const seconds = z.number().min(0);
 const share = z.number().min(0).max(1);
@@ -90,7 +90,7 @@ export const verbose = z.strictObject({
 
 export const transcription = z.union([minimal, verbose]);
 
-/** Variant B: every successful answer says so (ASR doc). */
+/** Variant B: every successful answer has `success` (ASR doc). */
 export const altTranscription = z.union([minimal.extend({ success: z.literal(true) }), verbose]);
 
 export const registered = z.strictObject({ success: z.literal(true), speaker: z.string(), message: z.string() });

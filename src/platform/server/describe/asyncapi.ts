@@ -11,11 +11,11 @@ export type Frame =
 export interface SocketInterface {
   readonly title: string;
   readonly description: string;
-  /** All are the same interface. */
+  /** All paths are the same interface. */
   readonly paths: readonly string[];
-  /** How a credential comes with the upgrade; absent when it comes in a frame. */
+  /** The credential of the upgrade; absent when it is sent in a frame. */
   readonly credential?: JsonSchema;
-  /** Fields of the address's query. */
+  /** Fields of the query. */
   readonly query?: JsonSchema;
   readonly fromClient: Readonly<Record<string, Frame>>;
   readonly fromServer: Readonly<Record<string, Frame>>;
@@ -23,7 +23,7 @@ export interface SocketInterface {
 
 /**
  * The description of a WebSocket interface in AsyncAPI 3.0.
- * @param host address it was asked for at, `host:port`
+ * @param host the address of the request, `host:port`
  */
 export function asyncApi(about: SocketInterface, host: string): JsonSchema {
   const { title, description, credential, query } = about;
@@ -56,7 +56,7 @@ export function asyncApi(about: SocketInterface, host: string): JsonSchema {
         },
       ]),
     ),
-    // Said from the side of the platform, as AsyncAPI 3 has it.
+    // From the platform's point of view, as in AsyncAPI 3.
     operations: Object.fromEntries(
       channels.flatMap(([name]) => [
         [`receive-${name}`, operation('receive', name, Object.keys(about.fromClient))],

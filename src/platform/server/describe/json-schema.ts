@@ -3,15 +3,15 @@ import { z } from 'zod';
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * What a zod schema takes or gives, as JSON Schema in the one dialect that OpenAPI 3.1 and AsyncAPI 3.0 both read.
- * @param side `input` for what is parsed as it comes, `output` for what a parse makes of it
+ * A zod schema as JSON Schema, in the dialect of OpenAPI 3.1 and AsyncAPI 3.0.
+ * @param side `input` for data before parsing, `output` for parsed data
  */
 export function schemaOf(schema: z.ZodType, side: 'input' | 'output' = 'input'): JsonSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: side, unrepresentable: 'any' });
   return rest;
 }
 
-/** An object's schema with some of its fields described anew or added. */
+/** An object's schema with some fields replaced or added. */
 export function withFields(
   schema: JsonSchema,
   fields: Readonly<Record<string, JsonSchema>>,

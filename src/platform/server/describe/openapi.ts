@@ -3,19 +3,19 @@ import type { z } from 'zod';
 import { asyncApi, type SocketInterface } from './asyncapi.ts';
 import { type JsonSchema, schemaOf } from './json-schema.ts';
 
-/** One request of a service, as much as its description needs. */
+/** A request of a service, for its description. */
 export interface Operation {
   readonly method: 'get' | 'post' | 'delete';
   readonly path: string;
   readonly summary: string;
-  /** Open to everybody. */
+  /** Needs no credential. */
   readonly open?: boolean;
   readonly query?: Readonly<Record<string, JsonSchema>>;
   /** One schema for each content type; absent when there is no body. */
   readonly body?: Readonly<Record<string, JsonSchema>>;
   /** One schema for each content type of the answer 200; undefined is audio. */
   readonly answer: Readonly<Record<string, z.ZodType | undefined>>;
-  /** Headers of the answer 200 beside X-Request-Id, with what they mean. */
+  /** Headers of the answer 200 besides X-Request-Id, with their meaning. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors: readonly (keyof typeof errorMeanings)[];
 }
@@ -23,7 +23,7 @@ export interface Operation {
 export interface Service {
   readonly title: string;
   readonly description: string;
-  /** How a credential is sent; absent when every request carries it otherwise. */
+  /** How a credential is sent. */
   readonly credential?: JsonSchema;
   readonly error: z.ZodType;
   readonly operations: readonly Operation[];
@@ -43,7 +43,7 @@ const errorMeanings = {
   504: 'The request took longer than its window',
 } as const;
 
-/** The description of a service in OpenAPI 3.1; its address is the one it was read from. */
+/** The description of a service in OpenAPI 3.1; its server is the one it is read from. */
 export function openApi(service: Service): JsonSchema {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const operation of service.operations) {
@@ -92,14 +92,14 @@ function described(operation: Operation, { credential }: Service): JsonSchema {
   };
 }
 
-/** Audio has no schema in OpenAPI 3.1: its type says it all. */
+/** Audio has no schema in OpenAPI 3.1, only its content type. */
 function contentOf(entries: readonly (readonly [string, JsonSchema | undefined])[]): JsonSchema {
   return Object.fromEntries(entries.map(([type, schema]) => [type, schema === undefined ? {} : { schema }]));
 }
 
-/** Serves what a service is: `GET /openapi.json` and, where it has sockets, `GET /asyncapi.json`, to everybody. */
+/** Serves a service's description, without credential: `GET /openapi.json` and, with sockets, `GET /asyncapi.json`. */
 export function addDescriptionRoutes(app: FastifyInstance, service: () => Service, sockets?: () => SocketInterface): void {
-  // Made when asked for: most platforms never are.
+  // Built at the first request.
   let document: unknown;
   app.get('/openapi.json', () => (document ??= openApi(service())));
   if (sockets !== undefined) app.get('/asyncapi.json', (request) => asyncApi(sockets(), request.host));

@@ -160,7 +160,7 @@ export function medService(): Service {
   };
 }
 
-/** A synthesis as the batch and the streaming interface take it, aliases and all. */
+/** A synthesis request of the batch and streaming interfaces, with its aliases. */
 export function speechSchema(defaultFormat: string): JsonSchema {
   const spoken: JsonSchema = { ...text, minLength: 1, maxLength: maxTextCharacters };
   const fields = withFields(schemaOf(speechFieldsSchema), {
@@ -206,7 +206,7 @@ export function ttsService(): Service {
   };
 }
 
-/** A form's fields travel as text; a list is JSON in its field. */
+/** Form fields are text; a list is JSON in its field. */
 function asField(schema: JsonSchema): JsonSchema {
   return schema['type'] === 'array' ? { type: 'string', contentMediaType: 'application/json', contentSchema: schema } : schema;
 }
@@ -215,7 +215,7 @@ function isSchema(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null;
 }
 
-/** What a parse of the parameter table's fields gives, which is what they mean. */
+/** The fields of the parameter table, with their parsed types. */
 function parameterFields(): Readonly<Record<string, JsonSchema>> {
   const properties = schemaOf(transcriptionFieldsSchema, 'output')['properties'];
   const fields = isSchema(properties) ? Object.entries(properties) : [];

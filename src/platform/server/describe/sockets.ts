@@ -22,7 +22,7 @@ const finalFields = {
   end_of_utterance: z.boolean().exactOptional(),
 };
 
-/** What a recognition socket sends; the compiler holds the code's events against it. */
+/** Events of a recognition socket; the compiler checks the code's events against them. */
 const realtimeEvents = {
   ready: z.strictObject({
     type: z.literal('ready'),
@@ -146,7 +146,7 @@ const speechEvents = {
   error: z.strictObject({ type: z.literal('error'), request_id: z.string(), error: z.string() }),
 };
 
-/** Fields that stand for themselves: settings may come before the text does. */
+/** The fields without their requirements: settings may come before the text. */
 function settingsSchema(): JsonSchema {
   const { required: _required, allOf: _allOf, ...rest } = speechSchema('pcm');
   return rest;

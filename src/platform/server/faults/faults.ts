@@ -1,30 +1,30 @@
 import { seededRandom } from '../../../audio/tone.ts';
 
-/** A stretch of milliseconds that a time is drawn from, both ends included. */
+/** A range of milliseconds that times are drawn from, both ends included. */
 export interface Span {
   readonly leastMs: number;
   readonly mostMs: number;
 }
 
-/** Something that happens to a share of cases, and the time it takes. */
+/** A fault that hits a share of cases, with a random time. */
 export interface TimedShare extends Span {
   /** 0 (never) to 1 (always). */
   readonly share: number;
 }
 
-/** A bad day of the platform, for testing clients. Each knob is drawn for by itself; shares are 0 to 1. */
+/** Injected faults, for testing clients. Each is drawn independently; shares are 0 to 1. */
 export interface Faults {
-  /** Chance starts from here: the same seed and the same order of requests give the same faults. Drawn when absent. */
+  /** Seed: the same seed and order of requests give the same faults. Random when absent. */
   readonly seed?: number;
-  /** Wait before a request or the opening of a socket is looked at. */
+  /** Delay before a request or the opening of a socket is processed. */
   readonly latency?: Span;
-  /** Share of requests and of openings of sockets that are answered with `status`. */
+  /** Share of requests and socket openings that are answered with `status`. */
   readonly errors?: { readonly share: number; readonly status: number };
   /** Share of commits, segments and syntheses on sockets that end in an error event and a close. */
   readonly failedTurns?: number;
-  /** Sockets that are cut without a close frame, and how long after they were opened. */
+  /** Sockets that are cut without a close frame, and their life. */
   readonly droppedSockets?: TimedShare;
-  /** Finals with text that come later than they were made; those behind them wait too. */
+  /** Finals with text that are delayed, with all finals behind them. */
   readonly lateFinals?: TimedShare;
   /** Share of finals with text that are sent twice. */
   readonly repeatedFinals?: number;
@@ -35,8 +35,7 @@ export interface Faults {
 type Knob = Exclude<keyof Faults, 'seed'>;
 
 /**
- * Decides which case a fault hits. Each knob has a source of chance of its own, so that turning one does not change what
- * another hits; a knob that is off never draws.
+ * Draws injected faults. Each fault has a random source of its own, so that changing one does not change the others.
  */
 export class FaultDice {
   readonly #faults: Faults;
@@ -56,13 +55,13 @@ export class FaultDice {
     };
   }
 
-  /** Wait before the next request or opening is looked at; 0 for none. */
+  /** Delay of the next request or opening; 0 for none. */
   latencyMs(): number {
     const span = this.#faults.latency;
     return span === undefined ? 0 : drawn(span, this.#random.latency);
   }
 
-  /** Status that the next request or opening fails with; undefined when it goes on. */
+  /** Status that the next request or opening fails with; undefined when it does not fail. */
   errorStatus(): number | undefined {
     const { errors } = this.#faults;
     return errors !== undefined && this.#random.errors() < errors.share ? errors.status : undefined;
@@ -78,7 +77,7 @@ export class FaultDice {
     return timed(this.#faults.droppedSockets, this.#random.droppedSockets);
   }
 
-  /** How late the next final with text is; 0 when it is not. */
+  /** Delay of the next final with text; 0 for none. */
   finalDelayMs(): number {
     return timed(this.#faults.lateFinals, this.#random.lateFinals) ?? 0;
   }
@@ -90,7 +89,7 @@ export class FaultDice {
   }
 }
 
-/** For a platform on a good day. */
+/** No injected faults. */
 export const noFaults = new FaultDice({}, 0);
 
 function hits(share: number | undefined, random: () => number): boolean {

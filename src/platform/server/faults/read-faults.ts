@@ -2,7 +2,7 @@ import { nearest } from '../../../config/nearest.ts';
 import { OffhookError } from '../../../kernel/errors.ts';
 import type { Faults, Span } from './faults.ts';
 
-/** A fault of the embedded platform is not written as it must be; the message says which and how. */
+/** An invalid fault setting; the message says which one and what is accepted. */
 export class FaultSettingError extends OffhookError {
   readonly code = 'OFFHOOK_PLATFORM_FAULT';
   readonly retryable = false;
@@ -14,8 +14,8 @@ const statuses = [429, 500, 502, 503, 504];
 const usualLateness: Span = { leastMs: 3000, mostMs: 3000 };
 const usualLife: Span = { leastMs: 200, mostMs: 5000 };
 
-/** How each knob is written, and what it adds. A reader gives back undefined for a value that is not one. */
-const knobs: Readonly<Record<string, { readonly form: string; readonly read: (value: string) => Faults | undefined }>> = {
+/** The syntax of each fault. `read` returns undefined for an invalid value. */
+const settings: Readonly<Record<string, { readonly form: string; readonly read: (value: string) => Faults | undefined }>> = {
   seed: {
     form: 'a whole number below 4294967296',
     read: (value) => (/^\d{1,10}$/.test(value) && Number(value) < 2 ** 32 ? { seed: Number(value) } : undefined),
@@ -36,15 +36,15 @@ const knobs: Readonly<Record<string, { readonly form: string; readonly read: (va
       return { errors: { share: errors.share, status: errors.status } };
     },
   },
-  'failed-turns': shareKnob((failedTurns) => ({ failedTurns })),
-  'dropped-sockets': timedKnob(usualLife, (droppedSockets) => ({ droppedSockets })),
-  'late-finals': timedKnob(usualLateness, (lateFinals) => ({ lateFinals })),
-  'repeated-finals': shareKnob((repeatedFinals) => ({ repeatedFinals })),
-  'lost-finals': shareKnob((lostFinals) => ({ lostFinals })),
+  'failed-turns': shareSetting((failedTurns) => ({ failedTurns })),
+  'dropped-sockets': timedSetting(usualLife, (droppedSockets) => ({ droppedSockets })),
+  'late-finals': timedSetting(usualLateness, (lateFinals) => ({ lateFinals })),
+  'repeated-finals': shareSetting((repeatedFinals) => ({ repeatedFinals })),
+  'lost-finals': shareSetting((lostFinals) => ({ lostFinals })),
 };
 
 /**
- * Reads faults as people write them.
+ * Parses fault settings.
  * @param text `name=value` pairs with commas between, as in `latency=100-800,errors=0.1:503,seed=7`; empty: no faults
  * @throws FaultSettingError for an unknown name, a value out of its form, or a name given twice
  */
@@ -54,21 +54,21 @@ export function readFaults(text: string): Faults {
   for (const pair of text.split(',').map((part) => part.trim())) {
     if (pair === '') continue;
     const [name = '', value] = pair.split(/=(.*)/s, 2);
-    const knob = Object.hasOwn(knobs, name) ? knobs[name] : undefined;
-    if (knob === undefined) throw new FaultSettingError(unknownName(name));
+    const setting = Object.hasOwn(settings, name) ? settings[name] : undefined;
+    if (setting === undefined) throw new FaultSettingError(unknownName(name));
     if (seen.has(name)) throw new FaultSettingError(`The fault ${name} is given twice`);
     seen.add(name);
-    const read = value === undefined ? undefined : knob.read(value.trim());
+    const read = value === undefined ? undefined : setting.read(value.trim());
     if (read === undefined)
-      throw new FaultSettingError(`The fault ${name} must be ${knob.form}, as ${name}=…; got ${shown(pair)}`);
+      throw new FaultSettingError(`The fault ${name} must be ${setting.form}, as ${name}=…; got ${shown(pair)}`);
     faults = { ...faults, ...read };
   }
   return faults;
 }
 
 function unknownName(name: string): string {
-  const meant = nearest(name, Object.keys(knobs));
-  const hint = meant === undefined ? `there are ${Object.keys(knobs).join(', ')}` : `did you mean ${meant}?`;
+  const meant = nearest(name, Object.keys(settings));
+  const hint = meant === undefined ? `there are ${Object.keys(settings).join(', ')}` : `did you mean ${meant}?`;
   return `There is no fault named ${shown(name)}: ${hint}`;
 }
 
@@ -76,7 +76,7 @@ function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }
 
-function shareKnob(add: (share: number) => Faults): (typeof knobs)[string] {
+function shareSetting(add: (share: number) => Faults): (typeof settings)[string] {
   return {
     form: 'a share from 0 to 1',
     read: (value) => {
@@ -86,7 +86,7 @@ function shareKnob(add: (share: number) => Faults): (typeof knobs)[string] {
   };
 }
 
-function timedKnob(usual: Span, add: (timed: Span & { share: number }) => Faults): (typeof knobs)[string] {
+function timedSetting(usual: Span, add: (timed: Span & { share: number }) => Faults): (typeof settings)[string] {
   return {
     form: `a share from 0 to 1, then milliseconds if not ${usual.leastMs}-${usual.mostMs}: 0.1 or 0.1:500-3000`,
     read: (value) => {

@@ -10,25 +10,25 @@ import { OffhookError } from '../../../kernel/errors.ts';
 import type { Logger } from '../../../observability/logger.ts';
 
 export interface HttpAppOptions {
-  /** Names the listener in logs. */
+  /** The listener's name in logs. */
   readonly service: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Largest body that is not multipart. */
+  /** Largest body other than multipart. */
   readonly bodyLimitBytes: number;
-  /** Time one request may take to arrive in full. */
+  /** Time a whole request may take to arrive. */
   readonly requestTimeoutMs: number;
-  /** The same for a body that is not multipart, and for what is left of any body once the request was answered. */
+  /** The same for a body other than multipart, and for the rest of any body after the answer. */
   readonly bodyTimeoutMs: number;
-  /** How an error looks on this listener; `{detail}` when absent (ASR doc, errors). */
+  /** The body of an error; `{detail}` when absent (ASR doc, errors). */
   readonly errorBody?: (refusal: Refusal) => unknown;
 }
 
 const methods: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * A Fastify application as every listener of the platform needs it: a request id on each answer, errors as documented,
- * 404 and 405, one log line a request without credentials. Nothing is listening yet.
+ * Creates the Fastify application of a listener: request ids, documented errors, 404 and 405, one log line per request without
+ * credentials. It does not listen yet.
  */
 export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const { clock, logger } = options;
@@ -40,10 +40,10 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     requestTimeout: options.requestTimeoutMs,
     keepAliveTimeout: 65_000,
     connectionTimeout: 0,
-    // Bodies go unread when a request is refused early; the connection is closed instead of drained.
+    // A request refused early leaves its body unread: the connection is closed instead of drained.
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 200 },
-    // The address of a request that never reaches a route may hold a token.
+    // The target of a request that reaches no route may contain a token, so it is not shown.
     frameworkErrors: (error, request, reply) => {
       const text = JSON.stringify(errorBody(new Refusal(400, 'The request target is malformed', { cause: error })));
       reply.raw.writeHead(400, { 'content-type': 'application/json', 'x-request-id': request.id }).end(text);
@@ -89,7 +89,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
       logger.error({ service: options.service, requestId: request.id, status: refusal.status, error }, 'request failed');
     } else if (refusal.cause !== undefined) {
       const { status, cause } = refusal;
-      // Not above debug: what a parser says may quote the body.
+      // At debug level only: a parser's message may quote the body.
       logger.debug({ service: options.service, requestId: request.id, status, error: cause }, 'request refused');
     }
     await reply.code(refusal.status).headers(refusal.headers).send(errorBody(refusal));
@@ -98,8 +98,8 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
 }
 
 /**
- * What was thrown as an answer: our own refusals as they are, the framework's with their status, an engine that is down
- * as 503, all else a bare 500.
+ * Maps an error to an answer: refusals unchanged, the framework's errors with their status, an unavailable engine as 503, anything else
+ * as a plain 500.
  */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
@@ -107,7 +107,7 @@ export function refusalOf(error: unknown): Refusal {
     return new Refusal(503, 'An internal dependency is temporarily unavailable', { cause: error });
   }
   if (isFrameworkError(error) && error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
-    // @fastify/multipart counts a part too large as 413 like the body limit; a wrong content type is 415 there.
+    // @fastify/multipart answers a wrong content type with 415; the documents want 400.
     const status = error.code === 'FST_INVALID_MULTIPART_CONTENT_TYPE' ? 400 : error.statusCode;
     return new Refusal(status, error.message, { cause: error });
   }
@@ -121,9 +121,9 @@ function isFrameworkError(error: unknown): error is FastifyError {
 const hidden = '[removed]';
 
 /**
- * A request target fit for a log: the value of every query parameter that can carry a credential is removed (platform
- * doc, authentication rule 3: URLs are logged in plaintext), and so is text to speak, which is the caller's.
- * @param target path and query as received, any bytes
+ * A request target for the log, with the values of most query parameters removed: they may be credentials (platform doc, authentication
+ * rule 3) or the client's text.
+ * @param target path and query as received
  */
 export function redactTarget(target: string): string {
   const at = target.indexOf('?');
@@ -142,7 +142,7 @@ export function redactTarget(target: string): string {
 const harmless = new Set(['expires_in', 'model', 'voice', 'encoding', 'response_format', 'speed', 'language', 'sm-sdk']);
 
 /**
- * Keeps a request or the opening of a socket waiting, and refuses it, as the faults say.
+ * Delays and refuses a request or the opening of a socket, as the injected faults say.
  * @throws Refusal with the status drawn, or the signal's reason
  */
 export async function passFaults(faults: FaultDice, clock: Clock, signal: AbortSignal): Promise<void> {
@@ -154,7 +154,7 @@ export async function passFaults(faults: FaultDice, clock: Clock, signal: AbortS
   throw new Refusal(status, 'Injected fault: this request fails', { headers });
 }
 
-/** Lets every request of a service pass the faults; GET is left whole, so that what watches the platform's health can. */
+/** Applies injected faults to all requests except for GET, so that health checks work. */
 export function addRequestFaults(app: FastifyInstance, faults: FaultDice, clock: Clock): void {
   app.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'GET') await passFaults(faults, clock, clientSignal(reply));

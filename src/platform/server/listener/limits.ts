@@ -1,8 +1,8 @@
-/** Every bound of the platform. The documents' numbers where they give one; the rest is ours (D). */
+/** All limits of the platform: the documents' numbers where they give one, otherwise ours (D). */
 export interface PlatformLimits {
-  /** Requests at once for each API key and service (ASR and TTS docs, limits). */
+  /** Concurrent requests per API key and service (ASR and TTS docs, limits). */
   readonly concurrentPerKey: number;
-  /** Mints for one API key in any minute (platform doc, limits). */
+  /** Tokens minted per API key in any minute (platform doc, limits). */
   readonly mintsPerMinute: number;
   /** Largest audio of a batch transcription (ASR doc: 500 MB, read as 500 MiB inclusive). */
   readonly audioBytes: number;
@@ -16,13 +16,13 @@ export interface PlatformLimits {
   readonly ttsFrameBytes: number;
   /** Time between the upgrade and a valid init frame. */
   readonly initMs: number;
-  /** A recognition socket that sends nothing for this long is closed. */
+  /** Inactivity after which a socket is closed. */
   readonly inactivityMs: number;
   /** Longest life of a recognition socket. */
   readonly sessionMs: number;
   /** Sockets open at once on one listener, with or without an init frame. */
   readonly sockets: number;
-  /** Time a body that is no upload may take to arrive. */
+  /** Time a body other than an upload may take to arrive. */
   readonly bodyMs: number;
   /** Batch synthesis or transcription that takes longer is answered 504 (TTS doc, errors). */
   readonly batchMs: number;

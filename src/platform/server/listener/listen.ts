@@ -2,13 +2,13 @@ import type { FastifyInstance } from 'fastify';
 import { errorText, OffhookError } from '../../../kernel/errors.ts';
 import { portOwner } from '../../../kernel/port-owner.ts';
 
-/** A port of the platform cannot be had; the message names it. */
+/** The platform cannot listen on a port; the message names it. */
 export class PlatformPortError extends OffhookError {
   readonly code = 'OFFHOOK_PLATFORM_PORT';
   readonly retryable = false;
 }
 
-/** The five listeners, in the order of their ports from the base port on. */
+/** The five listeners, in the order of their ports from the base port. */
 export const listenerNames = ['auth', 'asr', 'asrAlt', 'med', 'tts'] as const;
 export type ListenerName = (typeof listenerNames)[number];
 /** 0 is a free port. */

@@ -1,6 +1,6 @@
 import { OffhookError } from '../../../kernel/errors.ts';
 
-/** One wrong field, as the documents show it for status 422 (ASR doc, errors). */
+/** An invalid field, as documented for status 422 (ASR doc, errors). */
 export interface FieldProblem {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
@@ -14,7 +14,7 @@ export interface RefusalExtras {
 
 const statusesWorthRetrying = new Set([429, 500, 502, 503, 504]);
 
-/** A request that is answered with an error: the status, and the `detail` of its body. The detail is shown to clients. */
+/** An error answer: the status, and the `detail` for the client. */
 export class Refusal extends OffhookError {
   readonly code = 'OFFHOOK_PLATFORM_REFUSAL';
   readonly retryable: boolean;
@@ -31,14 +31,14 @@ export class Refusal extends OffhookError {
   }
 }
 
-/** With `compat`: the documents' `detail`, and beside it what clients of OpenAI's shape show to their users. */
+/** With `compat`: the documented `detail`, and the error object of OpenAI clients. */
 export function compatErrorBody(refusal: Refusal): unknown {
   const { detail, status } = refusal;
   const type = status >= 500 ? 'server_error' : 'invalid_request_error';
   return { detail, error: { message: detailText(detail), type, param: null, code: null } };
 }
 
-/** The detail as one line; fields stand without the `body` before them. */
+/** The detail as one line; fields without their leading `body`. */
 export function detailText(detail: string | readonly FieldProblem[]): string {
   if (typeof detail === 'string') return detail;
   return detail.map((problem) => `${problem.loc.slice(problem.loc[0] === 'body' ? 1 : 0).join('.')}: ${problem.msg}`).join('; ');

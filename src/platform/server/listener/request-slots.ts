@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../kernel/clock.ts';
 import { Refusal } from './refusal.ts';
 
-/** Knows whose key a request came with. */
+/** Knows the API key of a request. */
 export interface OwnerGate {
   claimsOf(request: FastifyRequest): { readonly keyId: string };
 }
 
-/** For `onRequest`, after the gate: holds one of the key's slots until the answer is out or the client is gone. */
+/** For `onRequest`, after the gate: takes one of the key's slots until the answer is sent or the client is gone. */
 export function occupySlot(gate: OwnerGate, slots: Slots, limit: number) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    // The gate takes its time, and who left meanwhile is told of no more: the slot would be held for good.
+    // A client that left during the gate causes no further event: its slot would never be freed.
     if (isGone(reply)) throw clientGone();
     const free = slots.take(gate.claimsOf(request).keyId);
     if (free === undefined) {
@@ -20,7 +20,7 @@ export function occupySlot(gate: OwnerGate, slots: Slots, limit: number) {
   };
 }
 
-/** Aborts when the client goes away before the answer is out; at once when it is gone already. */
+/** A signal that aborts when the client goes away before the answer is sent. */
 export function clientSignal(reply: FastifyReply): AbortSignal {
   if (isGone(reply)) return AbortSignal.abort(clientGone());
   const gone = new AbortController();
@@ -30,7 +30,7 @@ export function clientSignal(reply: FastifyReply): AbortSignal {
   return gone.signal;
 }
 
-/** An answer hears of its connection's end only when it is its turn: one that waits behind another is told here too. */
+/** Listens to the socket too: a pipelined answer that waits behind another gets no event of its own. */
 function whenOver({ raw, request }: FastifyReply, task: () => void): void {
   const { socket } = request.raw;
   const over = (): void => {
@@ -51,8 +51,7 @@ function clientGone(): Refusal {
 }
 
 /**
- * Requests running at once for each owner (an API key's id). One book a service (ASR and TTS docs, limits: 16 in the
- * default tier).
+ * Limits concurrent requests per owner (the id of an API key); one for each service (ASR and TTS docs, limits: 16 in the default tier).
  */
 export class Slots {
   readonly #limit: number;
@@ -62,7 +61,7 @@ export class Slots {
     this.#limit = limit;
   }
 
-  /** @returns a function that gives the slot back, once; undefined when the owner holds as many as allowed */
+  /** @returns a function that frees the slot, once; undefined when the owner has no free slot */
   take(owner: string): (() => void) | undefined {
     const held = this.#held.get(owner) ?? 0;
     if (held >= this.#limit) return undefined;
@@ -83,8 +82,8 @@ export class Slots {
 }
 
 /**
- * Runs a task with a signal that aborts at the deadline or with the given one. The task must heed its signal.
- * @throws Refusal 504 when the deadline was what stopped it
+ * Runs a task with a signal that aborts at the deadline or with `outer`. The task must stop when its signal aborts.
+ * @throws Refusal 504 when the deadline stopped it
  */
 export async function withDeadline<Value>(
   clock: Clock,

@@ -9,7 +9,7 @@ import type { FaultDice } from '../faults/faults.ts';
 import { passFaults, redactTarget } from './http-app.ts';
 import { Refusal } from './refusal.ts';
 
-/** Time a peer gets to answer our close frame before its connection is cut. */
+/** Time for the client to answer a close frame before its connection is cut. */
 const closeGraceMs = 2000;
 
 export interface Upgrade {
@@ -28,28 +28,28 @@ export interface SocketRoutesOptions {
   /** Sockets open at once; further upgrades are answered 503. */
   readonly maxSockets: number;
   /**
-   * Decides on an upgrade, then gives back what shall happen with the socket.
-   * @throws Refusal to answer the upgrade with that status instead
+   * Admits an upgrade. @returns the handler of the new socket
+   * @throws Refusal to answer the upgrade with that status
    */
   readonly admit: (upgrade: Upgrade) => Promise<(socket: WebSocket) => void>;
 }
 
 /**
- * Serves WebSockets on a listener. `ws` takes the upgrades itself, so that a refusal is an ordinary HTTP answer. Frames
- * above the limit close the socket with 1009; open sockets are closed with 1001 when the application closes.
+ * Serves WebSockets on a listener. Upgrades go to `ws` directly, so that a refusal is a plain HTTP answer. Frames above the limit close
+ * the socket with 1009; the application's close closes open sockets with 1001.
  */
 export function addSocketRoutes(app: FastifyInstance, options: SocketRoutesOptions): void {
   const { clock, faults, logger, service } = options;
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxFrameBytes,
-    // Compression would hold 300 kB a socket for audio that does not compress.
+    // Compression would take 300 kB a socket, and audio does not compress.
     perMessageDeflate: false,
   });
   const closing = new AbortController();
 
   const admit = async (request: IncomingMessage): Promise<(socket: WebSocket) => void> => {
-    // Not as a URL: a request target can be something that is none.
+    // Not parsed as a URL: a request target may be invalid.
     const [path = '', query = ''] = (request.url ?? '').split(/\?(.*)/s, 2);
     if (!options.paths.includes(path)) throw new Refusal(404, 'There is no WebSocket at this path');
     if (closing.signal.aborted) throw new Refusal(503, 'The platform is stopping');
@@ -57,7 +57,7 @@ export function addSocketRoutes(app: FastifyInstance, options: SocketRoutesOptio
     return options.admit({ request, query: new URLSearchParams(query) });
   };
   const upgrade = async (request: IncomingMessage, connection: Duplex, head: Buffer): Promise<void> => {
-    // Node detaches its own handlers on an upgrade; without one here a reset would end the process.
+    // Node removes its error handlers on an upgrade: without this one a reset would end the process.
     const onEarlyError = (): void => void connection.destroy();
     connection.on('error', onEarlyError);
     const requestId = randomUUID();
@@ -103,7 +103,7 @@ function dropByFault(socket: WebSocket, faults: FaultDice, clock: Clock): void {
   socket.once('close', () => cut.cancel());
 }
 
-/** Closes a socket, and cuts it when the peer does not answer. Resolves when it is closed. */
+/** Closes a socket; cuts it when the client does not answer. Resolves when it is closed. */
 export function closeSocket(socket: WebSocket, code: number, reason: string, clock: Clock): Promise<void> {
   if (socket.readyState === socket.CLOSED) return Promise.resolve();
   return new Promise((resolve) => {
@@ -128,7 +128,7 @@ function refuse(connection: Duplex, refusal: Refusal, requestId: string): void {
   };
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const text = `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`;
-  // A client that does not close its side would keep the connection for ever.
+  // Destroyed, since a client that does not close its side would keep the connection open.
   connection.end(text, () => connection.destroy());
 }
 

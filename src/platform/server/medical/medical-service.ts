@@ -18,7 +18,7 @@ import { Refusal } from '../listener/refusal.ts';
 /** ASR doc, POST /transcribe: 30 MB, read as 30 MiB inclusive (D). */
 const maxFileBytes = 30 * 1024 * 1024;
 const formats = ['wav', 'mp3', 'm4a', 'flac', 'ogg', 'aac', 'wma', 'mp4', 'mkv', 'mov', 'avi', 'webm'];
-/** Speakers that are looked for when nobody says how many there are. */
+/** Number of speakers for diarization: the request has no field for it. */
 const medicalSpeakers = '2';
 
 export interface MedServiceOptions {
@@ -68,14 +68,14 @@ export function addMedRoutes(app: FastifyInstance, options: MedServiceOptions): 
   });
 }
 
-/** `med-en` is the medical model's name for English, and what is meant when nothing is sent (D). */
+/** `med-en`, the medical model's name for English, is the default (D). */
 function medicalLanguage(word = 'med-en'): LanguageChoice {
   const language = findLanguage(word.trim().toLowerCase().replace(/^med-/, ''));
   if (language === undefined) throw new Refusal(400, 'language_code must be med-en');
   return { type: 'language', language };
 }
 
-/** The medical batch result, as it goes onto the wire (ASR doc, resources). */
+/** The medical batch result, as sent (ASR doc, resources). */
 export interface MedicalAnswer {
   readonly success: true;
   readonly text: string;
@@ -93,7 +93,7 @@ interface MedicalSegment {
   readonly speaker: string;
 }
 
-/** Without diarization there are no segments to count, and no speakers (D). */
+/** Without diarization there are no segments and no speakers (D). */
 export function medicalAnswer(
   body: VerboseTranscription | MinimalTranscription,
   fileName: string,

@@ -11,13 +11,13 @@ import { joinSamples } from '../../../audio/samples.ts';
 import { Refusal } from '../listener/refusal.ts';
 import type { SpeakerStore } from './speaker-store.ts';
 
-/** A voice is known after that much; the documents advise 5 to 15 seconds. */
+/** Seconds of a clip that are used; the documents advise 5 to 15. */
 const maxClipSeconds = 30;
 const maxNameCharacters = 200;
-/** What identification answers when it knows nobody (ASR doc, POST /v1/speakers/identify), so no name. */
+/** The answer when no voice matches (ASR doc, POST /v1/speakers/identify); reserved as a name. */
 const nobody = 'unknown';
 
-/** Of a parameter sent twice neither counts. */
+/** A parameter sent twice counts as absent. */
 const listQuery = z.object({ project: z.string().catch('') });
 
 type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
@@ -27,11 +27,11 @@ export interface SpeakerRoutesOptions {
   readonly engine: SpeakerEngine;
   readonly intake: AudioIntake;
   readonly clock: Clock;
-  /** Lets requests in, and counts them. */
+  /** Checks credentials and slots. */
   readonly onRequest: Hook[];
 }
 
-/** Registering and deleting speaker profiles, as both addresses serve them (ASR doc, /v1/speakers). */
+/** Routes to register and delete speaker profiles, on both addresses (ASR doc, /v1/speakers). */
 export function addSpeakerRoutes(app: FastifyInstance, options: SpeakerRoutesOptions): void {
   const { speakers, onRequest } = options;
 
@@ -58,7 +58,7 @@ export function addSpeakerRoutes(app: FastifyInstance, options: SpeakerRoutesOpt
   });
 }
 
-/** Listing and identifying, which Variant B alone has. */
+/** Routes to list and identify speakers, on Variant B only. */
 export function addSpeakerQueries(app: FastifyInstance, options: SpeakerRoutesOptions): void {
   const { speakers, onRequest } = options;
 
@@ -90,7 +90,7 @@ function nameOf(form: UploadForm): string {
   return name;
 }
 
-/** May be left out, which is a project of its own (D). */
+/** The project; an empty one is a project of its own (D). */
 function projectOf(form: UploadForm): string {
   const project = form.fields.get('project')?.trim() ?? '';
   if (project.length > maxNameCharacters) throw new Refusal(400, `project: longer than ${maxNameCharacters} characters`);

@@ -7,7 +7,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { SpeakerProfile, SpeakerProfiles } from '../../engines/speakers/port.ts';
 import { Refusal } from '../listener/refusal.ts';
 
-/** The file is read and written as a whole. */
+/** Most profiles: the file is read and written as a whole. */
 const maxProfiles = 10_000;
 
 export interface StoredProfile extends SpeakerProfile {
@@ -21,19 +21,19 @@ const fileSchema = z.object({
       name: z.string(),
       project: z.string(),
       registered_at: z.string(),
-      // Files of before there were others have none.
+      // Older files lack the kind.
       kind: z.string().default('built-in'),
       embedding: z.array(z.number()),
     }),
   ),
 });
 
-/** The registered voices, in one JSON file of the platform's data folder. */
+/** Stores the registered voices in a JSON file of the platform's data folder. */
 export class SpeakerStore implements SpeakerProfiles {
   readonly #path: string;
   readonly #clock: Clock;
   #loaded: Promise<Map<string, StoredProfile>> | undefined;
-  /** Changes wait for one another. */
+  /** Changes run one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(path: string, clock: Clock) {
@@ -47,8 +47,8 @@ export class SpeakerStore implements SpeakerProfiles {
   }
 
   /**
-   * Keeps a voice; one of the same name and project is replaced.
-   * @throws Refusal 400 when there are too many, or the file system's error
+   * Stores a voice; replaces one of the same name and project.
+   * @throws Refusal 400 when the store is full, or the file system's error
    */
   async register(profile: SpeakerProfile): Promise<void> {
     const registeredAt = new Date(this.#clock.wallMs()).toISOString().slice(0, -1);
@@ -73,7 +73,7 @@ export class SpeakerStore implements SpeakerProfiles {
     return (this.#loaded ??= load(this.#path));
   }
 
-  /** What is in memory changes only after the disk has. */
+  /** Changes the memory only after the file was written. */
   #change(edit: (profiles: Map<string, StoredProfile>) => void): Promise<void> {
     const change = this.#last.then(async () => {
       const profiles = new Map(await this.#profiles());
@@ -107,7 +107,7 @@ async function load(path: string): Promise<Map<string, StoredProfile>> {
   );
 }
 
-/** In place of the old file at once, so that a crash leaves one of the two. */
+/** Replaces the file atomically, so that a crash leaves the old or the new one. */
 async function save(path: string, profiles: readonly StoredProfile[]): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const fresh = `${path}.${randomUUID()}`;

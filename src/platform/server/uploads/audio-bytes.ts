@@ -5,7 +5,7 @@ import { pourIntoFile } from '../../../kernel/file-streams.ts';
 import { temporaryPath } from '../../../kernel/temporary.ts';
 import { Refusal } from '../listener/refusal.ts';
 
-/** Uploaded bytes, in a file of their own that disposal deletes. Whoever got them disposes of them. */
+/** Uploaded bytes in a temporary file. The receiver disposes of them, which deletes the file. */
 export interface AudioBytes extends AsyncDisposable {
   readonly path: string;
   readonly sizeBytes: number;
@@ -15,7 +15,7 @@ export interface AudioBytes extends AsyncDisposable {
 
 /**
  * Writes an upload to disk, so that memory does not grow with it.
- * @throws Refusal 413 when it is longer than `maxBytes`, or what the upload throws; nothing is left behind then
+ * @throws Refusal 413 when it is longer than `maxBytes`, or the upload's error; the file is deleted then
  */
 export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: string, maxBytes: number): Promise<AudioBytes> {
   const path = await spoolPath(folder);
@@ -31,13 +31,13 @@ export async function spoolToDisk(upload: AsyncIterable<Uint8Array>, folder: str
   }
 }
 
-/** A name in the folder, which is made, that nobody else has. */
+/** A unique path in the folder, which is created. */
 export async function spoolPath(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   return temporaryPath(join(folder, 'upload'));
 }
 
-/** @param path a file that is from now on the result's to delete */
+/** @param path a file that the result owns, and deletes on disposal */
 export async function fileBytes(path: string): Promise<AudioBytes> {
   const file = await open(path, 'r');
   const { size: sizeBytes } = await file.stat();

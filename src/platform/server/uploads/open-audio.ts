@@ -10,10 +10,10 @@ import { Refusal } from '../listener/refusal.ts';
 import { type AudioBytes, fileBytes, spoolPath } from './audio-bytes.ts';
 import type { RemoteAudio } from './remote-audio.ts';
 
-/** What every service that takes audio needs for it. */
+/** What services need to accept audio. */
 export interface AudioIntake {
   readonly limits: PlatformLimits;
-  /** Where uploads are kept while they are worked on. */
+  /** Folder for uploads while they are processed. */
   readonly uploadFolder: string;
   readonly media: MediaDecoder;
   readonly remote: RemoteAudio;
@@ -26,13 +26,13 @@ export interface DecodedAudio {
   blocks(): AsyncIterable<Int16Array>;
 }
 
-/** Whoever got it disposes of it, before the bytes it was made from. */
+/** The receiver disposes of it, before the bytes it was opened from. */
 export interface OpenAudio extends DecodedAudio, AsyncDisposable {}
 
 /**
- * Opens uploaded audio of any container, told by its content. WAV is read as it stands, the rest is decoded to disk.
- * @throws Refusal 415 when it cannot be decoded, with what was found, 413 when it is compressed audio too long to be decoded
- * without ffmpeg, 400 when it lasts longer than the limit; or the signal's reason
+ * Opens uploaded audio of any container, told by its content. WAV is read directly, other formats are decoded to disk.
+ * @throws Refusal 415 for audio that cannot be decoded, 413 for compressed audio too long to be decoded without ffmpeg, 400 for audio
+ * longer than the limit; or the signal's reason
  */
 export async function openAudio(bytes: AudioBytes, intake: AudioIntake, signal: AbortSignal): Promise<OpenAudio> {
   const { audioSeconds } = intake.limits;
@@ -74,7 +74,7 @@ function tooLong(seconds: number): Refusal {
   return new Refusal(400, `The audio is longer than ${seconds} s`);
 }
 
-/** Decoded with nothing but what is installed with the platform. */
+/** Formats decoded without ffmpeg. */
 const plainFormats = 'WAV, MP3, FLAC, Ogg, or WebM with Opus or Vorbis';
 
 function refusalOf(error: unknown, maxSeconds: number): unknown {
@@ -91,7 +91,7 @@ function refusalOf(error: unknown, maxSeconds: number): unknown {
   return error;
 }
 
-/** Enough for every chunk that writers put before the samples. */
+/** Enough for all chunks before the samples. */
 const headBytes = 256 * 1024;
 /** Frames (one sample of each channel) decoded at once. */
 const blockFrames = 32_768;
@@ -129,7 +129,7 @@ function layoutOf(head: Uint8Array, sizeBytes: number): WavLayout {
   }
 }
 
-/** A file that says it is longer than it is lost its end on the way; 0 and the largest numbers mean "not known". */
+/** Refuses a file that is shorter than its header says; 0 and the largest numbers mean "unknown". */
 function refuseTruncated(head: Uint8Array, sizeBytes: number): void {
   const said = new DataView(head.buffer, head.byteOffset, head.byteLength).getUint32(4, true) + 8;
   if (said > sizeBytes + 1 && said < 0x7fff_0000) {

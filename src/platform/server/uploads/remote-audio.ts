@@ -6,7 +6,7 @@ export interface RemoteAudioOptions extends RemoteFileOptions {
   readonly uploadFolder: string;
 }
 
-/** Fetches the audio that a client names by its address, and nothing from inside our own network. */
+/** Fetches audio from a URL of the client; private addresses are refused (SSRF). */
 export class RemoteAudio {
   readonly #options: RemoteAudioOptions;
 
@@ -15,9 +15,9 @@ export class RemoteAudio {
   }
 
   /**
-   * @returns what was fetched, on disk; the caller's to dispose of
-   * @throws Refusal 400 for an address that is no public https one, itself or by way of a redirect, and for one that gives no
-   * file within a minute; 413 when the file is larger than allowed; or the signal's reason
+   * @returns the file on disk; the caller disposes of it
+   * @throws Refusal 400 for a URL that is not public https, also after a redirect, and for one that gives no file within a minute; 413
+   * when the file is too large; or the signal's reason
    */
   async fetch(address: string, signal: AbortSignal): Promise<AudioBytes> {
     const path = await spoolPath(this.#options.uploadFolder);

@@ -3,25 +3,25 @@ import { OffhookError } from '../../../kernel/errors.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { type AudioBytes, spoolToDisk, tooLarge } from './audio-bytes.ts';
 
-/** A multipart body, its audio on disk. Whoever got it disposes of it. */
+/** A multipart body, with its audio on disk. The receiver disposes of it. */
 export interface UploadForm extends AsyncDisposable {
-  /** Of a field sent twice the first counts; all parts of one `name[]` are a JSON array. */
+  /** Of a field sent twice, the first one; all parts of one `name[]` as a JSON array. */
   readonly fields: ReadonlyMap<string, string>;
   readonly file: AudioBytes | undefined;
-  /** As the client named it; empty when it did not. */
+  /** The client's file name; may be empty. */
   readonly fileName: string;
   /** The decoded field `audio_base64`. */
   readonly base64: AudioBytes | undefined;
 }
 
-/** Largest field that is not audio: a long list of phrases. */
+/** Largest field other than audio: a long list of phrases. */
 const maxFieldBytes = 256 * 1024;
 const maxFields = 100;
 
 /**
  * Reads a multipart body; `file` and `audio_base64` go to disk as they arrive.
- * @param audioBytes the most that a file may have
- * @throws Refusal 400 for a body of another type or a malformed one and for base64 that is none, 413 for too much
+ * @param audioBytes largest size of a file
+ * @throws Refusal 400 for a body of another type, a malformed one and invalid base64; 413 for a body that is too large
  */
 export async function readUploadForm(request: FastifyRequest, audioBytes: number, uploadFolder: string): Promise<UploadForm> {
   if (!request.isMultipart()) throw new Refusal(400, 'The body must be multipart/form-data');
@@ -45,7 +45,7 @@ export async function readUploadForm(request: FastifyRequest, audioBytes: number
         files: 4,
         parts: maxFields + 4,
       },
-      // As a stream, so that memory does not hold it.
+      // `audio_base64` is read as a file, so that it is streamed to disk.
       isPartAFile: (name, _type, givenName) => name === 'audio_base64' || name === 'file' || givenName !== undefined,
     });
     for await (const part of parts) {
@@ -72,13 +72,13 @@ export async function readUploadForm(request: FastifyRequest, audioBytes: number
     for (const [name, list] of lists) fields.set(name, JSON.stringify(list));
   } catch (error) {
     await dispose();
-    throw isOurs(error) ? error : new Refusal(400, 'The multipart body is malformed', { cause: error });
+    throw isNoParserError(error) ? error : new Refusal(400, 'The multipart body is malformed', { cause: error });
   }
   return { fields, file: audio.get('file'), fileName, base64: audio.get('audio_base64'), [Symbol.asyncDispose]: dispose };
 }
 
-/** Refusals, the framework's coded errors, and the disk's; what is left are the multipart parser's complaints. */
-function isOurs(error: unknown): boolean {
+/** Refusals, errors of the framework and of the disk; all other errors come from the multipart parser. */
+function isNoParserError(error: unknown): boolean {
   return error instanceof OffhookError || (error instanceof Error && ('syscall' in error || isCoded(error)));
 }
 
@@ -86,12 +86,12 @@ function isCoded(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('FST_');
 }
 
-/** A `data:` prefix is tolerated (D); none is near this long. */
+/** Longest `data:` prefix, which is accepted (D). */
 const maxPrefixCharacters = 200;
 
 /**
- * Decodes base64 as it arrives, of either alphabet, with or without padding and line ends.
- * @throws Refusal 400 for anything else, and for nothing at all
+ * Decodes base64 as a stream: either alphabet, with or without padding and line ends.
+ * @throws Refusal 400 for invalid or empty base64
  */
 export async function* decodeBase64(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   let pending = '';
@@ -106,7 +106,7 @@ export async function* decodeBase64(chunks: AsyncIterable<Uint8Array>): AsyncIte
     return Buffer.from(text, 'base64');
   };
   for await (const chunk of chunks) {
-    // Any character outside ASCII becomes one that is no base64 either.
+    // Latin-1 keeps characters outside ASCII invalid.
     pending += Buffer.from(chunk).toString('latin1').replaceAll(/\s+/g, '');
     if (!begun) {
       const comma = pending.indexOf(',');
