@@ -1,4 +1,4 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { systemClock } from '../../../src/kernel/clock.ts';
@@ -54,8 +54,10 @@ it('backs off between failing engine starts', async () => {
   await using host = await EngineHost.start(store, clock, (error) => tries.push(error));
   const broken: unknown = 'not bytes';
   await expect(host.exec(broken as Uint8Array)).rejects.toThrow();
-  await rename(store, `${store}.away`);
-  await writeFile(store, 'no folder');
+  // Of a version that this Postgres refuses at once.
+  const versionFile = join(store, 'PG_VERSION');
+  const version = await readFile(versionFile);
+  await writeFile(versionFile, '1\n');
   for (const [waitMs, tried] of [
     [0, 1],
     [999, 1],
@@ -66,8 +68,7 @@ it('backs off between failing engine starts', async () => {
     await expect(host.exec(queryMessage('SELECT 1'))).rejects.toThrow();
     expect(tries).toHaveLength(tried);
   }
-  await rm(store);
-  await rename(`${store}.away`, store);
+  await writeFile(versionFile, version);
   clock.advance(1);
   await host.exec(queryMessage('SELECT 1'));
 });
