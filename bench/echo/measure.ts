@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { seededRandom } from '../../src/audio/tone.ts';
 import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import type { VoiceDetector } from '../../src/call/inbound/inbound-audio.ts';
-import { detectorOf } from '../../src/call/inbound/neural/detector-of.ts';
+import { detectorOf } from '../../src/call/inbound/neural/fused-detector.ts';
 import { inlineJudge } from '../../src/call/inbound/neural/inline-judge.ts';
 import { loadRnnoise } from '../../src/call/inbound/neural/rnnoise-model.ts';
 import { rateOf, summarise } from '../conversation/statistics.ts';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
 import { loadVoiceActivity } from '../../src/audio/voice-activity/voice-activity.ts';
 import { EvenLoudness } from '../../src/call/outbound/loudness.ts';
-import { DEFAULT_LEAD } from '../../src/call/outbound/playout-lead.ts';
+import { DEFAULT_LEAD } from '../../src/call/outbound/playout-pace.ts';
 import { ANSWER_READER } from '../../src/call/control/answer-reader.ts';
 import { turnMachine } from '../../src/call/turn/turn.ts';
 import { SecretVault } from '../../src/call/control/secret-vault.ts';

@@ -2,8 +2,7 @@ import { FRAME_MS, FRAME_SAMPLES_8K } from '../../audio/format.ts';
 import { SampleBatch } from '../../audio/sample-batch.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
 import type { EchoGuard } from './echo/echo-guard.ts';
-import { FrameTime } from './frame-time.ts';
-import { LineGaps } from './line-gaps.ts';
+import { FrameTime, LineGaps } from './timestamps.ts';
 import type { Recording } from '../recording/recording.ts';
 import type { TurnEvent } from '../turn/turn-state.ts';
 

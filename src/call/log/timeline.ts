@@ -1,4 +1,4 @@
-import { TurnIndex } from '../outbound/turn-index.ts';
+import { TurnIndex } from '../outbound/heard-ledger.ts';
 
 /** What happened in a call, on the gateway's monotonic clock. Every latency that is reported is derived from it. */
 export type TimelineEvent =

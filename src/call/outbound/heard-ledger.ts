@@ -1,5 +1,3 @@
-import { TurnIndex } from './turn-index.ts';
-
 /** How far into a sentence the caller can have heard, in milliseconds of its audio. */
 export interface HeardInterval {
   /** Proven by a mark that came back. */
@@ -205,4 +203,20 @@ export function cutWords(
     at = end;
   }
   return { heardText: words.join(' '), halfHeardWord: undefined, unheardText: '' };
+}
+
+/** Things of a call by the turn they belong to: a call of many turns asks about each of them again and again. */
+export class TurnIndex<Thing> {
+  readonly #turns = new Map<number, Thing[]>();
+
+  add(turn: number, thing: Thing): void {
+    const same = this.#turns.get(turn);
+    if (same === undefined) this.#turns.set(turn, [thing]);
+    else same.push(thing);
+  }
+
+  /** Those of one turn, oldest first. */
+  of(turn: number): readonly Thing[] {
+    return this.#turns.get(turn) ?? [];
+  }
 }

@@ -3,7 +3,7 @@ import type { Attachment } from '../../carriers/port.ts';
 import type { EchoGuard } from '../inbound/echo/echo-guard.ts';
 import { Ambience } from './ambience/ambience.ts';
 import { Playout } from './playout.ts';
-import { leadFor, type PlayoutLead } from './playout-lead.ts';
+import { leadFor, type PlayoutLead } from './playout-pace.ts';
 import { HeardLedger, type Sentence } from './heard-ledger.ts';
 import type { Recording } from '../recording/recording.ts';
 

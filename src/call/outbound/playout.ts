@@ -1,10 +1,17 @@
-import { fadedIn, fadedOut } from './fades.ts';
-import type { HeardPosition, PlayoutCommand, UnitPlayed } from './playout-commands.ts';
-import type { PlayoutLead } from './playout-lead.ts';
+import { PlayoutUnit, fadedIn, fadedOut } from './playout-unit.ts';
+import {
+  type HeardPosition,
+  type OutstandingMark,
+  type PendingCut,
+  type Place,
+  PlayingClock,
+  type PlayoutCommand,
+  type Sent,
+  type UnitPlayed,
+  placesAt,
+} from './sent-audio.ts';
+import { type PlayoutLead, PlayoutPace } from './playout-pace.ts';
 import { type PlayoutCounters, PlayoutMeasures } from './playout-measures.ts';
-import { PlayoutPace } from './playout-pace.ts';
-import { PlayoutUnit } from './playout-unit.ts';
-import { type OutstandingMark, type PendingCut, type Place, placesAt, PlayingClock, type Sent } from './sent-audio.ts';
 
 export interface PlayoutSettings extends PlayoutLead {
   /** Of the samples that are pushed and sent. */

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import { startWorker } from '../../kernel/entry-file.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { BYTES_PER_SECOND, type RecordingFile, type RecordingFiles, TOO_SLOW } from './recording-file.ts';
-import type { RecordingBlock, RecordingCommand, RecordingReport } from './recording-messages.ts';
+import type { RecordingBlock, RecordingCommand, RecordingReport } from './recording-worker.ts';
 
 /** Blocks of all calls go to the thread together, this often; it adds to what dies with the process. */
 const SEND_EVERY_MS = 50;

@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { errorText } from '../../kernel/errors.ts';
 import { HEADER_BYTES, recordingHeader } from './recording-file.ts';
-import type { RecordingCommand, RecordingReport } from './recording-messages.ts';
 
 const open = new Map<number, number>();
 
@@ -57,3 +56,31 @@ function report(message: RecordingReport, transfer: readonly ArrayBuffer[] = [])
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
   parentPort?.postMessage(message, transfer);
 }
+
+/** One block of a recording, by where it stands in the bytes that come with it and in the audio of its file. */
+export interface RecordingBlock {
+  readonly id: number;
+  /** With the first block of a file. */
+  readonly path: string | undefined;
+  readonly atByte: number;
+  readonly length: number;
+}
+
+/**
+ * What the thread that writes recordings is told. Blocks lie one behind the other in `memory`, which changes hands, and comes back
+ * when they are written: the same few pieces go to and fro.
+ */
+export type RecordingCommand =
+  | { readonly type: 'write'; readonly blocks: readonly RecordingBlock[]; readonly memory: ArrayBuffer }
+  | { readonly type: 'finish'; readonly id: number };
+
+/** What it tells. */
+export type RecordingReport =
+  /** These blocks are written, or were refused. */
+  | {
+      readonly type: 'done';
+      readonly bytes: number;
+      readonly memory: ArrayBuffer;
+      readonly failures: readonly { readonly id: number; readonly error: string }[];
+    }
+  | { readonly type: 'finished'; readonly id: number; readonly exists: boolean; readonly error: string | undefined };

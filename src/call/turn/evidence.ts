@@ -19,7 +19,7 @@ export interface Contest extends Evidence {
 }
 
 export interface VoiceFrame {
-  /** When it was over, as far as one can tell; see `frame-time.ts`. */
+  /** When it was over, as far as one can tell; see `inbound/timestamps.ts`. */
   readonly atMs: number;
   /** When it came: later than that, where the line was late. */
   readonly cameMs?: number;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.ts';
 import { sine } from '../../../src/audio/tone.ts';
 import { wavFile } from '../../../src/audio/wav.ts';
-import { SoundError } from '../../../src/call/outbound/sounds/errors.ts';
+import { SoundError } from '../../../src/call/outbound/sounds/port.ts';
 import { SoundLibrary } from '../../../src/call/outbound/sounds/sound-library.ts';
 import { ManualClock } from '../../../src/sim/manual-clock.ts';
 

@@ -11,7 +11,7 @@ import type { Sounds } from '../../../src/call/outbound/sounds/port.ts';
 import { CallSession } from '../../../src/call/session.ts';
 import type { CallNews } from '../../../src/call/log/live-news.ts';
 import type { CallServices } from '../../../src/call/services.ts';
-import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-lead.ts';
+import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
 import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
 import { turnMachine } from '../../../src/call/turn/turn.ts';

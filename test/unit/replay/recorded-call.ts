@@ -1,5 +1,5 @@
 import { MULAW_8K } from '../../../src/audio/format.ts';
-import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-lead.ts';
+import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
 import { CallRecorder } from '../../../src/replay/call-recorder.ts';
 import type { CallOrder } from '../../../src/call/control/supervision.ts';
 import type { CallFixture } from '../../../src/replay/fixture.ts';
@@ -10,7 +10,7 @@ import { SecretVault } from '../../../src/call/control/secret-vault.ts';
 import type { CallIdentity } from '../../../src/call/log/call-record.ts';
 import { type CallServices, DEFAULT_CALL_TIMING } from '../../../src/call/services.ts';
 import { CallSession } from '../../../src/call/session.ts';
-import { SoundError } from '../../../src/call/outbound/sounds/errors.ts';
+import { SoundError } from '../../../src/call/outbound/sounds/port.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
 import type { Attachment, MediaEvent, StreamStarted } from '../../../src/carriers/port.ts';
 import { type BotSettings, botSettings } from '../../../src/config/bots.ts';

@@ -1,6 +1,7 @@
 import { FRAME_SAMPLES_8K } from '../../../audio/format.ts';
 import type { VoiceDetector } from '../inbound-audio.ts';
 import type { FrameWriter } from './shared-frames.ts';
+import type { Bot } from '../../../config/bots.ts';
 
 export interface FusionRules {
   /** Below this likelihood of speech a frame is denied, from the other on it is confirmed; between them nothing changes. */
@@ -139,4 +140,17 @@ export class FusedDetector implements VoiceDetector {
   #at(frame: number): Int16Array {
     return this.#recent[frame % this.#recent.length]!;
   }
+}
+
+export interface DetectorParts {
+  readonly createDetector: () => VoiceDetector;
+  /** Tells speech from other sound, for bots that ask for it; a line is undefined where none is to be had. */
+  readonly speechJudge?: { open(): FrameWriter | undefined } | undefined;
+}
+
+/** The voice detector of one call. */
+export function detectorOf({ detector }: Pick<Bot, 'detector'>, { createDetector, speechJudge }: DetectorParts): VoiceDetector {
+  const builtIn = createDetector();
+  const line = detector === 'neural' ? speechJudge?.open() : undefined;
+  return line === undefined ? builtIn : new FusedDetector(builtIn, line);
 }

@@ -1,5 +1,5 @@
 import type { FrameWriter } from './shared-frames.ts';
-import type { SpeechModel } from './speech-model.ts';
+import type { SpeechModel } from './rnnoise-model.ts';
 
 /** A thread that keeps up has its answer ready when the next frame comes. */
 const LATE_FRAMES = 1;

@@ -2,9 +2,8 @@
 // messages: one frame of each line in turn, and nobody waits for a line that has many.
 import { parentPort, workerData } from 'node:worker_threads';
 import { z } from 'zod';
-import { loadRnnoise } from './rnnoise-model.ts';
+import { type ModelLine, loadRnnoise } from './rnnoise-model.ts';
 import { SharedFrames } from './shared-frames.ts';
-import type { ModelLine } from './speech-model.ts';
 
 const { lines, memory } = z.object({ lines: z.int(), memory: z.instanceof(SharedArrayBuffer) }).parse(workerData);
 const model = await loadRnnoise();

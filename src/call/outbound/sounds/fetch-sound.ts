@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import { atMost } from '../../../kernel/bounded-reading.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { isPublicAddress, publicLookup, type ResolveName, resolveName } from '../../../kernel/public-address.ts';
-import { SoundError } from './errors.ts';
+import { SoundError } from './port.ts';
 import { MOST_FILE_BYTES } from './sound-place.ts';
 
 /** A caller waits for it in silence, and is told that something broke when that lasts 5 s. */

@@ -1,4 +1,5 @@
 import type { AudioFormat } from '../../../audio/format.ts';
+import { OffhookError } from '../../../kernel/errors.ts';
 
 /** Audio files that bots play in their calls. */
 export interface Sounds {
@@ -10,4 +11,10 @@ export interface Sounds {
    * @throws SoundError, or the signal's reason
    */
   play(folder: string, source: string, format: AudioFormat, signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** Audio that a bot wants to be played and that cannot be: not there, not allowed, too large, or nothing that can be decoded. */
+export class SoundError extends OffhookError {
+  readonly code = 'OFFHOOK_SOUND';
+  readonly retryable = false;
 }

@@ -3,8 +3,7 @@ import { type AudioFormat, CALL_RATE_HZ } from '../../../audio/format.ts';
 import { MediaDecoder } from '../../../audio/media/media-decoder.ts';
 import { abortable } from '../../../kernel/waiting.ts';
 import { fetchSound, type SoundFetching } from './fetch-sound.ts';
-import { SoundError } from './errors.ts';
-import type { Sounds } from './port.ts';
+import { SoundError, type Sounds } from './port.ts';
 import { soundAudio } from './sound-audio.ts';
 import { findSound, readSound } from './sound-place.ts';
 

@@ -1,6 +1,6 @@
 import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { SoundError } from './errors.ts';
+import { SoundError } from './port.ts';
 
 /** A sound may not be larger than this, as it lies on disk or comes from a server. */
 export const MOST_FILE_BYTES = 20 * 1024 * 1024;

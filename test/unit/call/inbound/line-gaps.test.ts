@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { InboundAudio } from '../../../../src/call/inbound/inbound-audio.ts';
 import { EchoGuard } from '../../../../src/call/inbound/echo/echo-guard.ts';
-import { LineGaps } from '../../../../src/call/inbound/line-gaps.ts';
+import { LineGaps } from '../../../../src/call/inbound/timestamps.ts';
 
 /** What is missing before each of these, which are 20 ms long. */
 function missing(...timestampsMs: (number | undefined)[]): number[] {

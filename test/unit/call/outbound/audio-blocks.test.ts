@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { joinSamples } from '../../../../src/audio/samples.ts';
-import { AudioBlocks } from '../../../../src/call/outbound/audio-blocks.ts';
+import { AudioBlocks } from '../../../../src/call/outbound/playout-unit.ts';
 
 const part = fc.integer({ min: 0, max: 9_500 }).map((length) => Int16Array.from({ length }, (_, at) => (at * 31 + length) % 251));
 /** Buffers are compared many times faster than arrays. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Playout } from '../../../../src/call/outbound/playout.ts';
-import { DEFAULT_LEAD, leadFor } from '../../../../src/call/outbound/playout-lead.ts';
+import { DEFAULT_LEAD, leadFor } from '../../../../src/call/outbound/playout-pace.ts';
 import type { CarrierCapabilities } from '../../../../src/carriers/port.ts';
 
 const eager: CarrierCapabilities = {

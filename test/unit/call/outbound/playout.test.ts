@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeMulaw } from '../../../../src/audio/g711.ts';
 import { Playout } from '../../../../src/call/outbound/playout.ts';
-import type { PlayoutCommand } from '../../../../src/call/outbound/playout-commands.ts';
-import { DEFAULT_LEAD } from '../../../../src/call/outbound/playout-lead.ts';
+import type { PlayoutCommand } from '../../../../src/call/outbound/sent-audio.ts';
+import { DEFAULT_LEAD } from '../../../../src/call/outbound/playout-pace.ts';
 
 const settings = { ...DEFAULT_LEAD, rateHz: 8_000, marks: 'native', frameSamples: 1 } as const;
 const SAMPLES_PER_MS = 8;

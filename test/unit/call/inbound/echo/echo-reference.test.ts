@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { EchoReference } from '../../../../../src/call/inbound/echo/echo-reference.ts';
+import { EchoReference } from '../../../../../src/call/inbound/echo/line-clock.ts';
 import { thorough } from '../../../../support/thorough.ts';
 
 /** Samples that the ring holds. */

@@ -5,7 +5,7 @@ import { rmsLevelDb } from '../../../../../src/audio/level.ts';
 import { InboundAudio } from '../../../../../src/call/inbound/inbound-audio.ts';
 import { EchoGuard } from '../../../../../src/call/inbound/echo/echo-guard.ts';
 import { OutboundAudio } from '../../../../../src/call/outbound/outbound-audio.ts';
-import { DEFAULT_LEAD } from '../../../../../src/call/outbound/playout-lead.ts';
+import { DEFAULT_LEAD } from '../../../../../src/call/outbound/playout-pace.ts';
 import type { TurnEvent } from '../../../../../src/call/turn/turn-state.ts';
 import type { Attachment } from '../../../../../src/carriers/port.ts';
 import { babble } from './babble.ts';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../../../src/audio/level.ts';
 import { noise, seededRandom, sine } from '../../../../../src/audio/tone.ts';
 import { Ambience } from '../../../../../src/call/outbound/ambience/ambience.ts';
-import { ambientLoop } from '../../../../../src/call/outbound/ambience/ambient-loop.ts';
-import { madeRoom } from '../../../../../src/call/outbound/ambience/made-sounds.ts';
+import { ambientLoop, madeRoom } from '../../../../../src/call/outbound/ambience/load-ambience.ts';
 import { CallBench } from '../../call-bench.ts';
 
 describe('a room that is made', () => {

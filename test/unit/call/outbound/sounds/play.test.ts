@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { encodeMulaw } from '../../../../../src/audio/g711.ts';
 import { sine } from '../../../../../src/audio/tone.ts';
-import { SoundError } from '../../../../../src/call/outbound/sounds/errors.ts';
+import { SoundError } from '../../../../../src/call/outbound/sounds/port.ts';
 import { sleep } from '../../../../../src/kernel/waiting.ts';
 import type { DialogAction } from '../../../../../src/dialog/port.ts';
 import { CallBench } from '../../call-bench.ts';

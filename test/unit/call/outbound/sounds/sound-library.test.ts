@@ -10,7 +10,7 @@ import { decodeFile } from '../../../../../src/audio/media/decode-file.ts';
 import { MediaNeedsFfmpegError, MediaTooLongError } from '../../../../../src/audio/errors.ts';
 import { sine } from '../../../../../src/audio/tone.ts';
 import { WavError, wavFile } from '../../../../../src/audio/wav.ts';
-import { SoundError } from '../../../../../src/call/outbound/sounds/errors.ts';
+import { SoundError } from '../../../../../src/call/outbound/sounds/port.ts';
 import { SoundLibrary, type SoundLibraryOptions } from '../../../../../src/call/outbound/sounds/sound-library.ts';
 import { ManualClock } from '../../../../../src/sim/manual-clock.ts';
 
