@@ -53,12 +53,12 @@ export function startTicksOf(pid: number): string {
 }
 
 /** This boot of this machine; empty where the system does not say. */
-export function bootId(): string {
+function bootId(): string {
   return textOf('/proc/sys/kernel/random/boot_id').trim();
 }
 
 /** The pid namespace of this process (each container has its own); empty where the system does not say. */
-export function pidNamespace(): string {
+function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid');
   } catch {
