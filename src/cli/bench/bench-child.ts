@@ -1,6 +1,8 @@
+import { performance, type EventLoopUtilization } from 'node:perf_hooks';
 import { z } from 'zod';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { measureLoopLag } from '../../observability/loop-lag.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 
@@ -100,3 +102,36 @@ export const callersReport = usage.extend({
 });
 
 export const done = z.null();
+
+/** Resources that a process used over a time. */
+export interface Usage {
+  /** CPU of all threads; 1 is one core. */
+  readonly cpu: number;
+  /** Share of time in which the event loop was busy. */
+  readonly loopBusy: number;
+  /** 99th percentile of how late the event loop ran. */
+  readonly loopP99Ms: number;
+  readonly rssMb: number;
+}
+
+/** Starts a measurement. @returns ends it and returns the usage */
+export function meterUsage(): () => Usage {
+  const cpuBefore = process.cpuUsage();
+  const loopBefore: EventLoopUtilization = performance.eventLoopUtilization();
+  const lag = measureLoopLag();
+  return () => {
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const loop = performance.eventLoopUtilization(loopBefore);
+    const loopP99Ms = lag.takeP99Ms();
+    lag[Symbol.dispose]();
+    // The loop's idle and active time make the elapsed time.
+    const cpu = (user + system) / 1_000 / (loop.idle + loop.active);
+    return { cpu, loopBusy: loop.utilization, loopP99Ms, rssMb: process.memoryUsage.rss() / 1_048_576 };
+  };
+}
+
+/** The value that this share of the values does not exceed; undefined when there are none. */
+export function percentile(values: readonly number[], share: number): number | undefined {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+}

@@ -3,8 +3,7 @@ import type { z } from 'zod';
 import { systemClock } from '../../kernel/clock.ts';
 import { LoadCarrier } from '../../sim/load/load-carrier.ts';
 import { type LoadSpeech, startLoadSpeech } from '../../sim/load/load-speech.ts';
-import { type callersReport, placeRequest, answerRequests } from './bench-child.ts';
-import { percentile, meterUsage, type Usage } from './usage-meter.ts';
+import { type callersReport, placeRequest, answerRequests, percentile, meterUsage, type Usage } from './bench-child.ts';
 
 let speech: LoadSpeech | undefined;
 let carrier: LoadCarrier | undefined;

@@ -2,8 +2,7 @@
 import type { z } from 'zod';
 import type { Gateway } from '../../gateway/app.ts';
 import { startMeasuredGateway } from './measured-gateway.ts';
-import { type gatewayReport, type target, answerRequests } from './bench-child.ts';
-import { meterUsage, type Usage } from './usage-meter.ts';
+import { type gatewayReport, type target, answerRequests, meterUsage, type Usage } from './bench-child.ts';
 
 let gateway: Gateway | undefined;
 let finish: (() => Usage) | undefined;

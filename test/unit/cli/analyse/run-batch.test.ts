@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { BatchProgress, progressLine } from '../../../../src/cli/analyse/batch-progress.ts';
+import { BatchProgress, progressLine } from '../../../../src/cli/analyse/run-batch.ts';
 import { ManualClock } from '../../../../src/sim/manual-clock.ts';
 
 describe('progressLine', () => {
