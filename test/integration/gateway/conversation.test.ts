@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { parseWav } from '../../../src/audio/wav.ts';
 import { analysisPath } from '../../../src/jobs/after-call/analyse-call.ts';
-import { type CallerStep, ScriptedCaller } from '../../../src/sim/caller.ts';
+import type { CallRecord } from '../../../src/call/log/call-record.ts';
+import { type CallerStep, ScriptedCaller, type StepReport } from '../../../src/sim/caller.ts';
 import { cough } from '../../../src/sim/cough.ts';
 import type { ProfileName } from '../../../src/platform/server/asr/behaviour.ts';
 import { sayTones, type ToneWord } from '../platform/tone-engines.ts';
@@ -16,7 +17,11 @@ const speech = (...words: ToneWord[]): Int16Array => sayTones(words, 8_000).suba
 
 const profiles = ['plain', 'hosted-like'] as const satisfies readonly ProfileName[];
 const benches = new Map<ProfileName, GatewayBench>();
-const benchOf = (profile: ProfileName): GatewayBench => benches.get(profile)!;
+function benchOf(profile: ProfileName): GatewayBench {
+  const bench = benches.get(profile);
+  if (bench === undefined) throw new Error(`no gateway with the ${profile} platform`);
+  return bench;
+}
 
 beforeAll(async () => {
   for (const profile of profiles) benches.set(profile, await startGatewayBench({ platform: { profile } }));
@@ -26,53 +31,79 @@ afterAll(async () => {
   for (const bench of benches.values()) await bench[Symbol.asyncDispose]();
 });
 
+interface Held {
+  readonly bench: GatewayBench;
+  readonly record: CallRecord;
+  readonly interruption: StepReport;
+  readonly warnings: readonly unknown[];
+}
+
+const held = new Map<ProfileName, Promise<Held>>();
+
+/** One conversation with the platform of this profile, which all cases look at. */
+function conversation(profile: ProfileName): Promise<Held> {
+  const begun = held.get(profile) ?? hold(benchOf(profile));
+  held.set(profile, begun);
+  return begun;
+}
+
+async function hold(bench: GatewayBench): Promise<Held> {
+  const call = await bench.dial();
+  const session = bench.sessionOf(call);
+  const reports = await new ScriptedCaller(call.stream, 25_000).run([
+    say('alpha'),
+    { kind: 'cough', pcm: cough(300, 3), afterMs: 600 },
+    { kind: 'interrupt', text: 'bravo', pcm: speech('bravo', 'bravo'), afterMs: 1_600 },
+    { kind: 'press', digits: '7' },
+    say('charlie'),
+    { kind: 'wait-for-end' },
+  ]);
+  const interruption = reports.find(({ kind }) => kind === 'interrupt');
+  if (interruption === undefined) throw new Error('the caller interrupted nothing');
+  const warnings = call.stream.notes.filter(({ type }) => type === 'warning');
+  return { bench, record: await session.ended, interruption, warnings };
+}
+
 // Calls take their time in silence and speech: they share it, and the gateway, as callers do.
 describe.concurrent.each(profiles)('against the %s platform', (profile) => {
-  it('holds a conversation with an interruption, a cough and a key, and records all of it', async () => {
-    const bench = benchOf(profile);
-    const call = await bench.dial();
-    const session = bench.sessionOf(call);
-    const caller = new ScriptedCaller(call.stream, 25_000);
-    const reports = await caller.run([
-      say('alpha'),
-      { kind: 'cough', pcm: cough(300, 3), afterMs: 600 },
-      { kind: 'interrupt', text: 'bravo', pcm: speech('bravo', 'bravo'), afterMs: 1_600 },
-      { kind: 'press', digits: '7' },
-      say('charlie'),
-      { kind: 'wait-for-end' },
-    ]);
-    const record = await session.ended;
-    expect(record.endReason).toBe('said-charlie');
+  it('hears every turn, survives a cough, takes a key and ends as the bot says', async () => {
+    const { record, warnings } = await conversation(profile);
     expect(record.turns.map(({ callerText }) => callerText)).toEqual(['', 'alpha', 'bravo bravo', '7', 'charlie']);
-    expect(record.digits).toBe('7');
+    expect([record.endReason, record.digits]).toEqual(['said-charlie', '7']);
+    expect(warnings).toEqual([]);
+  });
 
-    const interruption = reports.find(({ kind }) => kind === 'interrupt');
-    expect(interruption?.botSilentMs).toBeLessThan(300);
+  it('stops within 300 ms when it is interrupted, and keeps what was heard', async () => {
+    const { record, interruption } = await conversation(profile);
+    expect(interruption.botSilentMs).toBeLessThan(300);
     expect(record.interruptions).toHaveLength(1);
-    expect(record.turns[1]).toMatchObject({ interrupted: true });
-    expect(record.turns[1]!.botText.startsWith(record.turns[1]!.botHeardText.replace(/ ?[\w,]*—$/u, ''))).toBe(true);
-    expect(call.stream.notes.filter(({ type }) => type === 'warning')).toEqual([]);
+    const interrupted = record.turns[1];
+    expect(interrupted).toMatchObject({ interrupted: true });
+    const heard = interrupted?.botHeardText.replace(/ ?[\w,]*—$/u, '') ?? 'nothing';
+    expect(interrupted?.botText.startsWith(heard)).toBe(true);
+  });
 
-    // The recording says the same as the caller's ear, to within 30 ms.
-    const wav = parseWav(readFileSync(record.recordingPath!));
-    const [left, right] = wav.samples;
-    const atMs = interruption!.atMs;
-    const silentAtMs = atMs + interruption!.botSilentMs!;
-    expect(Math.abs(lastSoundBefore(right!, silentAtMs + 100) - silentAtMs)).toBeLessThanOrEqual(30);
-    expect(Math.abs(firstSoundAfter(left!, atMs - 100) - atMs)).toBeLessThanOrEqual(30);
-    expect(rmsLevelDb(left!.subarray((atMs + 50) * 8, (atMs + 250) * 8))).toBeGreaterThan(-20);
+  it('records what the caller heard and said to within 30 ms', async () => {
+    const { record, interruption } = await conversation(profile);
+    const [left, right] = parseWav(readFileSync(record.recordingPath ?? '')).samples;
+    if (left === undefined || right === undefined) throw new Error('the recording has no two channels');
+    const { atMs, botSilentMs = Number.NaN } = interruption;
+    const silentAtMs = atMs + botSilentMs;
+    expect(Math.abs(lastSoundBefore(right, silentAtMs + 100) - silentAtMs)).toBeLessThanOrEqual(30);
+    expect(Math.abs(firstSoundAfter(left, atMs - 100) - atMs)).toBeLessThanOrEqual(30);
+    expect(rmsLevelDb(left.subarray((atMs + 50) * 8, (atMs + 250) * 8))).toBeGreaterThan(-20);
+  });
 
-    const analysis = analysisPath({ id: record.id, recordingPath: record.recordingPath })!;
+  it('analyses both sides, and stores the call', async () => {
+    const { bench, record } = await conversation(profile);
+    const analysis = analysisPath({ id: record.id, recordingPath: record.recordingPath }) ?? '';
     await eventually('the analysis', () => existsSync(analysis));
-    const document = JSON.parse(readFileSync(analysis, 'utf8')) as {
-      channels: { role: string; text: string; source: string }[];
-    };
-    expect(document.channels.map(({ role, source }) => [role, source])).toEqual([
-      ['caller', 'asr'],
-      ['bot', 'ledger'],
-    ]);
-    expect(document.channels[0]!.text).toContain('alpha');
-    expect(document.channels[1]!.text).toContain('Goodbye then.');
+    expect(JSON.parse(readFileSync(analysis, 'utf8'))).toMatchObject({
+      channels: [
+        { role: 'caller', source: 'asr', text: expect.stringContaining('alpha') as unknown },
+        { role: 'bot', source: 'ledger', text: expect.stringContaining('Goodbye then.') as unknown },
+      ],
+    });
     const stored = await bench.gateway.backlog.store.calls.get('default', record.id);
     expect(stored).toMatchObject({ endReason: 'said-charlie', digits: '7' });
   });
