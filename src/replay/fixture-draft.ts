@@ -1,4 +1,3 @@
-import { decodeAudio } from '../audio/codec.ts';
 import { type Encoding, idleByte } from '../audio/format.ts';
 import type { AnswerNotes, AnswerTiming } from './recorded-answer.ts';
 import type { Entry, FixtureBody } from './fixture.ts';
@@ -60,12 +59,16 @@ export class FixtureDraft implements Mutable<Tables> {
     this.#silenced = isSilence(pcm);
   }
 
-  /** Has the caller's audio that is taken in by this be silence where the call made it silence, and a little before. */
-  whileHearing(encoding: Encoding, hear: () => void): void {
+  /**
+   * Has the caller's audio that is taken in by this be silence where the call made it silence, and a little before.
+   * @param encoding of the audio as it is kept
+   * @param pcm the same as the call gets it, which may make silence of it
+   */
+  whileHearing(encoding: Encoding, pcm: Int16Array, hear: () => void): void {
     this.#silenced = false;
+    const wasSilent = isSilence(pcm);
     hear();
-    const latest = this.callerAudio.at(-1);
-    if (!this.#silenced || latest === undefined || isSilence(decodeAudio(encoding, latest))) return;
+    if (!this.#silenced || wasSilent) return;
     const idle = idleByte(encoding);
     for (const audio of this.callerAudio.slice(-SECRET_FRAMES)) audio.fill(idle);
   }

@@ -87,7 +87,7 @@ export class RecordedAttachment implements Attachment {
       const event = given.type === 'audio' ? { ...given, pcm: Int16Array.from(given.pcm) } : given;
       this.#gate.let(() => {
         this.#write(event);
-        if (event.type === 'audio') this.#draft.whileHearing(keptFormat(this).encoding, () => listener(event));
+        if (event.type === 'audio') this.#draft.whileHearing(keptFormat(this).encoding, event.pcm, () => listener(event));
         else listener(event);
       });
     });

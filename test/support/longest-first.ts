@@ -11,6 +11,7 @@ const LONGEST = [
   'test/integration/gateway/clinic-server.test.ts',
   'test/integration/gateway/conversation.test.ts',
   'test/faults/calls.test.ts',
+  'test/integration/gateway/carrier-seam.test.ts',
   'test/integration/gateway/bot-settings.test.ts',
   'test/e2e/calling.test.ts',
   'test/integration/platform/engines/engines.test.ts',

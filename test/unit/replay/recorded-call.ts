@@ -1,4 +1,5 @@
-import { MULAW_8K } from '../../../src/audio/format.ts';
+import { decodeAudio, encodeAudio } from '../../../src/audio/codec.ts';
+import { type AudioFormat, MULAW_8K } from '../../../src/audio/format.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
 import { CallRecorder } from '../../../src/replay/call-recorder.ts';
 import type { CallOrder } from '../../../src/call/control/supervision.ts';
@@ -45,6 +46,8 @@ export interface Script {
   readonly jitterMs?: number;
   readonly seed?: number;
   readonly mostBytes?: number;
+  /** Of the leg; mu-law both ways when absent. */
+  readonly wire?: Pick<StreamStarted, 'inbound' | 'outbound'>;
 }
 
 /** The voice detector of these calls: a loud frame is a vowel. */
@@ -136,7 +139,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
     ...(script.mostBytes === undefined ? {} : { mostBytes: script.mostBytes }),
   });
   const session = new CallSession(recorder.identity, recorder.services);
-  let attachment = new UnevenAttachment(clock, uneven);
+  let attachment = new UnevenAttachment(clock, uneven, script.wire);
   recorder.attach(attachment, (recorded) => session.attach(recorded));
   await settle();
   let startedMs = 5_000;
@@ -144,7 +147,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
   const frame = async (pcm: Int16Array): Promise<void> => {
     // The network delivers late and unevenly; the caller's clock does not.
     clock.advance(Math.max(0, startedMs + timestampMs + uneven(0) - clock.nowMs()));
-    attachment.emit({ type: 'audio', pcm: pcm.slice(), timestampMs });
+    attachment.emit({ type: 'audio', pcm: attachment.overTheWire(pcm), timestampMs });
     timestampMs += 20;
     await settle();
   };
@@ -162,7 +165,7 @@ export async function recordCallIfWanted(script: Script): Promise<CallFixture | 
       }
       startedMs = clock.nowMs();
       timestampMs = 0;
-      attachment = new UnevenAttachment(clock, uneven);
+      attachment = new UnevenAttachment(clock, uneven, script.wire);
       recorder.attach(attachment, (recorded) => session.attach(recorded));
     } else {
       const ms = 'voiceMs' in act ? act.voiceMs : act.quietMs;
@@ -188,14 +191,7 @@ class UnevenAttachment implements Attachment {
   readonly id = 'att_0';
   readonly carrier = 'bench';
   readonly bufferedBytes = 0;
-  readonly started: StreamStarted = {
-    type: 'started',
-    streamId: 'MZ1',
-    carrierCallId: 'CA1',
-    inbound: MULAW_8K,
-    outbound: MULAW_8K,
-    parameters: { token: 'a secret' },
-  };
+  readonly started: StreamStarted;
   readonly capabilities = {
     clear: 'native',
     marks: 'native',
@@ -205,20 +201,32 @@ class UnevenAttachment implements Attachment {
     dtmfOut: 'reattach',
   } as const;
   readonly rateHz = 8_000;
-  readonly speechFormat = MULAW_8K;
+  readonly speechFormat: AudioFormat;
   readonly #clock: ManualClock;
   readonly #uneven: (ms: number) => number;
   #listener: (event: MediaEvent) => void = () => undefined;
   #endMs = 0;
   #outstanding: { readonly name: string; returned: boolean }[] = [];
 
-  constructor(clock: ManualClock, uneven: (ms: number) => number) {
+  constructor(
+    clock: ManualClock,
+    uneven: (ms: number) => number,
+    wire: Script['wire'] = { inbound: MULAW_8K, outbound: MULAW_8K },
+  ) {
+    this.started = { type: 'started', streamId: 'MZ1', carrierCallId: 'CA1', ...wire, parameters: { token: 'a secret' } };
+    this.speechFormat = wire.outbound.rateHz === this.rateHz ? wire.outbound : { encoding: 'pcm16', rateHz: this.rateHz };
     this.#clock = clock;
     this.#uneven = uneven;
   }
 
   listen(listener: (event: MediaEvent) => void): void {
     this.#listener = listener;
+  }
+
+  /** What is left of it on a leg of this law. */
+  overTheWire(pcm: Int16Array): Int16Array {
+    const { encoding } = this.started.inbound;
+    return decodeAudio(encoding, encodeAudio(encoding, pcm));
   }
 
   emit(event: MediaEvent): void {

@@ -57,6 +57,20 @@ describe('a call that is kept and run again', () => {
     }
   });
 
+  it.each([
+    ['alaw', { encoding: 'alaw', rateHz: 8_000 }, { encoding: 'alaw', rateHz: 8_000 }],
+    ['linear, as a wideband leg has it,', { encoding: 'pcm16', rateHz: 16_000 }, { encoding: 'pcm16', rateHz: 8_000 }],
+  ] as const)('decides the same over a leg that is %s and keeps its audio so', async (_, wire, kept) => {
+    const fixture = await recordCall({ ...script, wire: { inbound: wire, outbound: wire } });
+    expect(fixture.log.find(({ k }) => k === 'attached')).toMatchObject({ format: kept, speechFormat: kept });
+    const frame = fixture.log.find((entry) => entry.k === 'audio');
+    expect(frame).toMatchObject({ n: kept.encoding === 'pcm16' ? 320 : 160 });
+    const read = await decodeFixture(await encodeFixture(fixture), fixture.recordedAtMs);
+    const report = await replay(read);
+    expect(report.divergence).toBeUndefined();
+    expect(report.standIns).toEqual([]);
+  });
+
   it('obeys again what somebody outside the call ordered, without the numbers', async () => {
     const fixture = await recordCall({
       dialog: parrot,

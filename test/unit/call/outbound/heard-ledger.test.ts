@@ -85,6 +85,12 @@ describe('what was heard', () => {
     expect(ledger.wasCut(1)).toBe(false);
   });
 
+  it('is an estimate alone where the carrier has no marks', () => {
+    const ledger = ledgerWith('good morning', 800);
+    ledger.played('a', false);
+    expect(ledger.sentences()[0]).toMatchObject({ heardText: 'good morning', heard: { sureMs: 0, likelyMs: 800 } });
+  });
+
   it('is never taken back once it was played', () => {
     const ledger = ledgerWith('good morning', 800);
     ledger.played('a', true);
