@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { type Logger, silentLogger } from '../../observability/logger.ts';
-import { openModels } from './own/open-models.ts';
+import { openModels } from './own/own-models.ts';
 import { withOwnRecognition } from './own/own-recogniser.ts';
 import { ownSpeakers } from './own/own-speakers.ts';
 import { withOwnVoices } from './own/own-voices.ts';

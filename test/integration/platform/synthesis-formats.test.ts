@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeAudio } from '../../../src/audio/codec.ts';
 import { activeLevelDb } from '../../../src/audio/level.ts';
-import { type ClipFormat, decodeClip } from '../../../src/platform/server/tts/clip-audio.ts';
+import { type ClipFormat, decodeClip } from '../../../src/platform/server/tts/speech-attachments.ts';
 import { startTestPlatform, type TestPlatform, TestSocket } from './setup.ts';
 
 /** What the tone engine makes of twelve characters: 0.8 s, of which 0.6 s are a tone of -13.5 dB. */

@@ -1,9 +1,8 @@
 import { errorText } from '../../../kernel/errors.ts';
 import { startWorker } from '../../../kernel/entry-file.ts';
-import { OwnModelError } from './own-models.ts';
+import { OwnModelError, type OpenedModels } from './own-models.ts';
 import type { RecognitionEngine } from '../recognise/port.ts';
 import { Recogniser } from '../recognise/recogniser.ts';
-import type { OpenedModels } from './open-models.ts';
 
 /**
  * Routes languages with a model of the user's to that model; all others and `auto` go to the built-in recogniser. Disposes of both.

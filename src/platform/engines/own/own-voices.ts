@@ -10,7 +10,7 @@ import {
 import { engineSpeed, speakSentences } from '../synth/speak-sentences.ts';
 import { spokenLanguage } from '../synth/spoken-language.ts';
 import { ModelThread } from './model-thread.ts';
-import type { OpenedModels } from './open-models.ts';
+import type { OpenedModels } from './own-models.ts';
 
 /** Enough for the longest sentence on a slow machine, and for loading the models. */
 const DEADLINE_MS = 120_000;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { activeLevelDb, rmsLevelDb } from '../../../../../src/audio/level.ts';
 import { noise, seededRandom, sine } from '../../../../../src/audio/tone.ts';
 import { wavFile } from '../../../../../src/audio/wav.ts';
-import { ClipError, decodeClip } from '../../../../../src/platform/server/tts/clip-audio.ts';
+import { ClipError, decodeClip } from '../../../../../src/platform/server/tts/speech-attachments.ts';
 import { encodeFlac, encodeMp3 } from '../../../../../src/platform/server/tts/encode-speech.ts';
 import { bytesInMemory } from '../../../../../src/audio/byte-source.ts';
 import { MediaUnreadableError } from '../../../../../src/audio/errors.ts';
