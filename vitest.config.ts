@@ -18,7 +18,9 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000 } },
+      {
+        test: { ...shared, name: 'calls', include: calls, testTimeout: 180_000, globalSetup: ['test/support/build-first.ts'] },
+      },
       {
         test: {
           ...shared,
