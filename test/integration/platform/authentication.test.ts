@@ -41,7 +41,7 @@ describe('authentication', () => {
     }
   });
 
-  it('tells whoever sends an API key in place of a token where to get one', async () => {
+  it('tells a client that sends an API key instead of a token where to get a token', async () => {
     const answer = await post(`${test.platform.ttsUrl}/tts`, `Bearer ${test.platform.apiKey}`);
     expect(await answer.json()).toEqual({ detail: expect.stringContaining('POST /api/auth/token') });
   });

@@ -47,7 +47,7 @@ describe('compat mode', () => {
       expect(socket.closed).toBeUndefined();
     });
 
-    it('speaks what is left on end, says done, and closes with 1000', async () => {
+    it('speaks the rest on end, sends done, and closes with 1000', async () => {
       await using socket = await ready();
       socket.json({ type: 'text', text: 'Good bye' });
       socket.text('end');
@@ -56,7 +56,7 @@ describe('compat mode', () => {
       expect(socket.audio.length).toBeGreaterThan(1);
     });
 
-    it('drops what is spoken and waiting on cancel, and goes on', async () => {
+    it('drops current and waiting speech on cancel, and goes on', async () => {
       await using own = await startTestPlatform({ compat: true });
       own.synthesis.hangAfter = 3;
       await using socket = await TestSocket.open(`${own.platform.ttsUrl}/v1/realtime?token=${await own.token()}`);
@@ -129,7 +129,7 @@ describe('compat mode', () => {
       });
     });
 
-    it('keeps to the documents where a response_format is sent, or nothing is asked for', async () => {
+    it('follows the documents when a response_format is sent, or no feature is requested', async () => {
       const fields = { enable_sentiment_analysis: 'true', response_format: 'verbose_json' };
       expect((await transcribe(fields)).body['nlp_analysis']).toEqual({ sentiment: expect.any(String) });
       expect((await transcribe({ enable_diarization: 'false' })).body).toEqual({ text: 'alpha bravo' });

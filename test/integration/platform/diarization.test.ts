@@ -61,7 +61,7 @@ describe('diarization', () => {
     expect(body.segments[0]).not.toHaveProperty('speaker');
   });
 
-  it('uses the same labels in segments, turns and speakers, whatever number was sent [197]', async () => {
+  it('uses the same labels in segments, turns and speakers for any number sent [197]', async () => {
     for (const num_speakers of ['1', '2', '5']) {
       const { body } = await transcribe({ num_speakers });
       const turns = (body['speaker_turns'] as Turn[]).map(({ speaker }) => speaker);
@@ -90,13 +90,13 @@ describe('speaker identification', () => {
     expect(asked.at(-1)).toBe('clinic');
   });
 
-  it('knows nobody in a project without profiles, by either name of the flag [76]', async () => {
+  it('identifies no one in a project without profiles, by either name of the flag [76]', async () => {
     const { body } = await transcribe({ num_speakers: '2', enable_speaker_identification: 'true' });
     expect((body['speakers_identified'] as { name: string }[]).map(({ name }) => name)).toEqual(['unknown', 'unknown']);
     expect(asked.at(-1)).toBe('');
   });
 
-  it('is a 400 with fewer than two speakers, and absent when it is not asked for [76]', async () => {
+  it('is a 400 with fewer than two speakers, and absent when not requested [76]', async () => {
     expect((await transcribe({ speaker_id: 'true' })).status).toBe(400);
     expect((await transcribe({ speaker_id: 'true', num_speakers: '1' })).status).toBe(400);
     expect((await transcribe({ num_speakers: '2' })).body).not.toHaveProperty('speakers_identified');
@@ -106,7 +106,7 @@ describe('speaker identification', () => {
 describe('emotion', () => {
   const labels = expect.stringMatching(/^(neutral|happy|sad|angry)$/);
 
-  it('is told of the whole, of each segment, and summed up to 100 percent [74]', async () => {
+  it('is reported for the whole and each segment, with a distribution of 100 percent [74]', async () => {
     const { body } = await transcribe({ emotion: 'true' });
     expect(body['emotion']).toEqual({ label: labels, score: expect.any(Number) });
     for (const segment of body.segments) {
@@ -126,7 +126,7 @@ describe('emotion', () => {
     expect(body.segments[0]).toMatchObject({ text: 'good morning', emotion: labels });
   });
 
-  it('is absent when it is not asked for, and neutral where nobody speaks', async () => {
+  it('is absent when not requested, and neutral without speech', async () => {
     const { body } = await transcribe({});
     expect(Object.keys(body)).not.toEqual(expect.arrayContaining([expect.stringMatching(/^emotion/)]));
     const silent = await transcribeLines(test, recognition, [], { emotion: 'true' });

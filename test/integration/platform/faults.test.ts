@@ -24,7 +24,7 @@ async function turns(faults: string, init: object = {}) {
 const speech = { model: 'zero-indic', input: 'Hello', voice: 'Rajesh' };
 
 describe('injected faults', () => {
-  it('answer requests with the status asked for, and leave GET and a healthy share alone', async () => {
+  it('answer a share of requests with the given status, and never GET', async () => {
     await using test = await faulty('errors=0.5:503');
     const { asrUrl, asrAltUrl, medUrl, ttsUrl, authUrl } = test.platform;
     const statuses = await Promise.all(

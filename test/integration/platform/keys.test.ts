@@ -40,7 +40,7 @@ describe('API keys in a file', () => {
     expect(languages.status).toBe(401);
   });
 
-  it('keeps no secret: one is seen at creation and never again [18]', async () => {
+  it('stores no secret: it is shown at creation only [18]', async () => {
     const { record, secret } = await file.create({ nowMs: systemClock.wallMs(), hasBalance: true });
     expect(readFileSync(paths.apiKeys, 'utf8')).not.toContain(secret);
     expect(JSON.stringify(new ApiKeyFile(paths.apiKeys).records())).not.toContain(secret);

@@ -39,7 +39,7 @@ describe('the medical batch service', () => {
     expect(test.recognition.opened.at(-1)!.language).toBe('en');
   });
 
-  it('adds segments and speakers with enable_diarization, whose count it tells [152]', async () => {
+  it('adds segments, speakers and their count with enable_diarization [152]', async () => {
     const { body } = await transcribe(file, 'a.wav', { enable_diarization: 'true' });
     const segments = body['segments'] as Record<string, unknown>[];
     expect(segments[0]).toEqual({

@@ -142,7 +142,7 @@ describe.concurrent('the platform run by itself', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 
-  it('does not start with a fault that is none, and says what is meant', async () => {
+  it('does not start with an unknown fault, and suggests the nearest one', async () => {
     const asked = runPlatform({
       port: 0,
       profile: 'plain',

@@ -305,7 +305,7 @@ describe('realtime recognition', () => {
     expect(socket.closed).toBeUndefined();
   });
 
-  it('hears G.711 bytes as noise: no error and no words [121]', async () => {
+  it('reads G.711 bytes as noise: no error and no words [121]', async () => {
     await using socket = await TestSocket.ready(test);
     socket.socket.send(Buffer.from(encodeAudio('mulaw', sayTones(words, 8000))));
     socket.text('commit');
@@ -371,7 +371,7 @@ describe('realtime recognition under small limits', () => {
     for (const socket of [...sockets, after]) socket.socket.terminate();
   });
 
-  it('ends a silent session with an error that names the limit, whatever the client asked for [120]', async () => {
+  it('ends a silent session with an error that names the limit, for any inactivity_timeout [120]', async () => {
     await using test = await startTestPlatform({ limits: { inactivityMs: 60 } });
     await using socket = await TestSocket.ready(test, { inactivity_timeout: 3600 });
     const { code } = await socket.untilClosed();

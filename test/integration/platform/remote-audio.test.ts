@@ -69,7 +69,7 @@ describe('audio by its address', () => {
     return { status: response.status, body: (await response.json()) as { text?: string; detail?: string } };
   };
 
-  it('each source works alone; none and any two are a 400 [52]', async () => {
+  it('each source works by itself; none and any two are a 400 [52]', async () => {
     const sources = { file, audio_base64: Buffer.from(file).toString('base64'), url: `http://${web.host}/a.wav` };
     for (const [name, value] of Object.entries(sources)) {
       expect((await transcribe({ [name]: value })).body).toEqual({ text: 'alpha bravo' });
@@ -122,7 +122,7 @@ describe('audio by its address', () => {
     expect(inner.asked).toEqual([]);
   });
 
-  it('holds the limit on bytes, told ahead or not, with 413 [58]', async () => {
+  it('answers 413 above the byte limit, with and without content-length [58]', async () => {
     expect((await transcribe({ url: `http://${web.host}/large` })).status).toBe(413);
     expect((await transcribe({ url: `http://${web.host}/endless` })).status).toBe(413);
   });

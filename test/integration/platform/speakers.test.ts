@@ -58,7 +58,7 @@ describe('speaker profiles', () => {
     }
   });
 
-  it('refuses the name that nobody has, a clip without a voice, and one that is no audio', async () => {
+  it('refuses the name unknown, a clip without a voice, and a file that is no audio', async () => {
     expect((await register({ name: 'Unknown', file: clips.deep })).status).toBe(400);
     expect((await register({ name: 'Asha', file: wavFile(new Int16Array(80_000), 16_000) })).status).toBe(400);
     expect((await register({ name: 'Asha', file: Buffer.from('no sound') })).status).toBe(415);

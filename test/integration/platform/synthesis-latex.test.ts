@@ -28,7 +28,7 @@ describe('LaTeX', () => {
     expect((await speak({ input, voice, latex: true })).spoken).toMatch(words);
   });
 
-  it('is read as it stands otherwise, and money is left alone [166]', async () => {
+  it('leaves other text unchanged, amounts of money included [166]', async () => {
     expect((await speak({ input: '$x^2$' })).spoken).toBe('$x^2$');
     expect((await speak({ input: '$x^2$', latex: false })).spoken).toBe('$x^2$');
     expect((await speak({ input: 'from $5 to $6', latex: true })).spoken).toBe('from $5 to $6');

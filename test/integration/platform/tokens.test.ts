@@ -60,7 +60,7 @@ describe('the token service', () => {
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it('gives 900 seconds unless asked, and the token says so too [2]', async () => {
+  it('defaults to 900 seconds, in the answer and in the token [2]', async () => {
     const { body } = await mint(test);
     const { iat, exp } = decodeJwt(body.token);
     expect([body.expires_in, exp! - iat!]).toEqual([900, 900]);
@@ -93,7 +93,7 @@ describe('the token service', () => {
     expect(await rawMint(test, ['host', 'x', 'api-key', 'good-ke\u00ff'])).toBe(400);
   });
 
-  it('tells an unknown key [7], a revoked one [8] and one without balance [9] apart by text alone', async () => {
+  it('distinguishes an unknown key [7], a revoked one [8] and one without balance [9] by text only', async () => {
     const answers = await Promise.all(
       ['no-such-key', 'revoked-key', 'poor-key'].map((key) => mint(test, '', { headers: { 'api-key': key } })),
     );

@@ -49,7 +49,7 @@ describe('batch transcription', () => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it('answers with text alone, and the request id in a header [49]', async () => {
+  it('answers with text only, and the request id in a header [49]', async () => {
     const { status, body, headers } = await transcribe(test, { file: wav(['alpha', 'bravo']) });
     expect([status, body]).toEqual([200, { text: 'alpha bravo' }]);
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
@@ -94,7 +94,7 @@ describe('batch transcription', () => {
     expect((await transcribe(test, { file, url: 'https://example.com/a.wav' })).status).toBe(400);
   });
 
-  it('tells bad base64 (400) from base64 of something else (415), and takes a data: prefix [198]', async () => {
+  it('distinguishes invalid base64 (400) from base64 of other data (415), and accepts a data: prefix [198]', async () => {
     expect((await transcribe(test, { audio_base64: '!!!!' })).status).toBe(400);
     expect((await transcribe(test, { audio_base64: Buffer.from('hello there, this is text').toString('base64') })).status).toBe(
       415,
@@ -282,7 +282,7 @@ describe('batch transcription', () => {
     expect(test.recognition.opened.at(-1)!.boostPhrases).toEqual(['a', 'b', 'c|d']);
   });
 
-  it('boosts with weight 10 or the one sent, in Indian languages alone; a weight that is no number is a 422 [68]', async () => {
+  it('boosts with weight 10 or the given one, in Indian languages only; a weight that is no number is a 422 [68]', async () => {
     const weightOf = async (fields: Fields) => {
       const { status } = await transcribe(test, { file: wav(['alpha']), boost_phrases: 'alpha', ...fields });
       return status === 200 ? test.recognition.opened.at(-1)!.boostWeight : status;

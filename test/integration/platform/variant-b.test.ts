@@ -144,7 +144,7 @@ describe('Variant B', () => {
       expect(socket.of('final')[0]).toMatchObject({ text: 'alpha', audio_duration_sec: samples.length / 8000 });
     });
 
-    it('reads a WAV file by its header, whatever rate was declared', async () => {
+    it('reads a WAV file by its header, not by the declared rate', async () => {
       await using socket = await ready();
       socket.socket.send(file);
       socket.text('END');

@@ -103,7 +103,7 @@ describe('the platform over its own engines', () => {
     expect(body.segments.at(-1)!.end).toBeLessThanOrEqual(body.audio_duration);
   });
 
-  it('hears silence and a phrase it does not know as nothing', async () => {
+  it('returns empty text for silence and for an unknown phrase', async () => {
     const unknown = resample(await speak('bring seven purple elephants into the garage'), 24_000, 8000);
     for (const pcm of [new Int16Array(16_000), unknown]) {
       await using asr = await TestSocket.ready(test);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { cutFrames } from '../../../src/audio/framing.ts';
 
-it('loses and reorders no byte, whatever the chunking and the frame size', () => {
+it('loses and reorders no byte for any chunking and frame size', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 700 })), fc.integer({ min: 1, max: 400 }), (chunks, frameBytes) => {
       let pending = new Uint8Array();

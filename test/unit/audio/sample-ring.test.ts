@@ -24,7 +24,7 @@ it('gives back every sample as it was, mu-law or not, over the ring’s end', ()
   );
 });
 
-it('is silent where it was told to be, over its end too, and nowhere else', () => {
+it('is silent in the given range, also across its end, and nowhere else', () => {
   fc.assert(
     fc.property(fc.boolean(), fc.nat({ max: 299 }), fc.nat({ max: 100 }), (isMulaw, from, count) => {
       const ring = new SampleRing(100);

@@ -18,7 +18,7 @@ const step = fc.record({
 });
 
 describe('a tape of samples', () => {
-  it('gives back what has not been let go of, mu-law or not, whatever other tapes do meanwhile', () => {
+  it('returns all samples not dropped, mu-law or not, while other tapes share its blocks', () => {
     fc.assert(
       fc.property(fc.array(fc.array(step, { maxLength: 12 }), { minLength: 2, maxLength: 3 }), (lines) => {
         const tapes = lines.map(() => ({ tape: new SampleTape(), all: [] as number[], from: 0 }));

@@ -33,7 +33,7 @@ test.each(['', '12', 'E', ' '])('there is no tone for %j', (key) => {
   expect(() => dtmf(key, 100, 8000)).toThrow(RangeError);
 });
 
-it('makes as many samples as the time has, at the frequency asked for', () => {
+it('makes the samples of the duration at the given frequency', () => {
   const pcm = sine(1000, 250, 8000);
   expect(pcm).toHaveLength(2000);
   expect(share(pcm, 1000)).toBeGreaterThan(0.99);

@@ -72,7 +72,7 @@ describe('parseWav', () => {
     for (const [at, sample] of wav.samples[0]!.entries()) expect(Math.abs(sample - pcm[at]!)).toBeLessThanOrEqual(32);
   });
 
-  it('limits float samples beyond full scale and takes what is no number for silence', () => {
+  it('limits float samples beyond full scale and reads NaN as silence', () => {
     const data = Buffer.from(Float32Array.of(2, -2, Number.NaN).buffer);
     expect([...parseWav(riff(format(3, 32), chunk('data', data))).samples[0]!]).toEqual([32_767, -32_768, 0]);
   });

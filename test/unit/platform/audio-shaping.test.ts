@@ -25,7 +25,7 @@ const sizes = fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLeng
 const quiet = (ms: number): Int16Array => new Int16Array(8 * ms);
 
 describe('chunks for the socket', () => {
-  it('lose and reorder no sample, whatever the pieces: a short one, then equal ones, then the rest', () => {
+  it('lose and reorder no sample for any pieces: a short chunk, then equal ones, then the rest', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 5000 }), sizes, (length, cut) => {
         const pcm = Int16Array.from({ length }, (_, index) => index);
@@ -42,7 +42,7 @@ describe('chunks for the socket', () => {
 });
 
 describe('trimmed silence', () => {
-  it('goes at both ends and stays inside, whatever the pieces', () => {
+  it('is removed at both ends and kept inside, for any pieces', () => {
     const inner = joinSamples([sine(440, 50, 8000), quiet(120), sine(440, 50, 8000)]);
     const loud = (sample: number): boolean => Math.abs(sample) >= 328;
     const wanted = inner.slice(inner.findIndex(loud), inner.findLastIndex(loud) + 1);
@@ -72,7 +72,7 @@ describe('stretched speech', () => {
     expect(engineSpeed(speed)).toEqual({ engine, stretch });
   });
 
-  it('has the length asked for, whatever the pieces, and the same samples for any pieces', () => {
+  it('has the given length and the same samples for any pieces', () => {
     const pcm = joinSamples([sine(200, 300, 8000), quiet(100), sine(330, 250, 8000)]);
     const run = (factor: number, cut: readonly number[]): Int16Array => {
       const stretch = new TimeStretch(factor, 8000);
@@ -133,7 +133,7 @@ describe('segments of a recording', () => {
     return last === undefined ? found : [...found, last];
   };
 
-  it('hold every sound in its place with a lead and a tail, whatever the pieces', () => {
+  it('hold every sound at its time with a lead and a tail, for any pieces', () => {
     const pcm = joinSamples([
       quiet(1000),
       sine(300, 400, 8000),

@@ -82,7 +82,7 @@ describe('the dice', () => {
     }
   });
 
-  it('hit about the share asked for, within the span asked for', () => {
+  it('hit about the given share, within the given range', () => {
     const dice = new FaultDice(readFaults('errors=0.3,dropped-sockets=0.5:20-30'), 3);
     const failed = Array.from({ length: 2000 }, () => dice.errorStatus()).filter((status) => status !== undefined);
     expect(failed.length / 2000).toBeCloseTo(0.3, 1);
@@ -106,7 +106,7 @@ describe('the dice', () => {
 });
 
 describe('the line of finals', () => {
-  it('keeps the order, whatever the delays, and sends nothing after its end', async () => {
+  it('keeps the order for any delays, and sends nothing after its end', async () => {
     const clock = new ManualClock();
     const over = new AbortController();
     const line = new FinalQueue(clock, over.signal, 8);

@@ -115,7 +115,7 @@ describe('a realtime session', () => {
     ]);
   });
 
-  it('sends a partial with the first guess and then each 200 ms of speech, whatever the messages', () => {
+  it('sends a first partial and then one per 200 ms of speech, for any division into messages', () => {
     for (const messageMs of [20, 60, 100]) {
       const run = start('plain');
       const said = sine(300, 2000, 8000);

@@ -30,7 +30,7 @@ describe('languages', () => {
     ['constructor', undefined],
   ])('finds %j as %s', (word, code) => expect(findLanguage(word)?.code).toBe(code));
 
-  it('says no with every supported code, and little of what was asked', () => {
+  it('lists all supported codes in the error, and shortens the requested one', () => {
     const text = unsupportedLanguage('x'.repeat(10_000));
     for (const { code } of languages) expect(text).toContain(` ${code}`);
     expect(text.length).toBeLessThan(1500);

@@ -5,7 +5,7 @@ import { stopRequested } from '../../../src/platform/main.ts';
 
 const processStandIn = () => new EventEmitter() as unknown as NodeJS.Process;
 
-it('stops at the end of its parent’s pipe, and not when a terminal or a service manager tells all processes at once', async () => {
+it('stops at the end of its parent’s pipe, and ignores signals to the process group', async () => {
   const process = processStandIn();
   const parentPipe = new PassThrough();
   const stop = stopRequested({ process, parentPipe });
@@ -15,7 +15,7 @@ it('stops at the end of its parent’s pipe, and not when a terminal or a servic
   expect(await stop).toBe('the parent closed its pipe');
 });
 
-it.each(['SIGTERM', 'SIGINT'] as const)('stops at %s where it is alone', async (signal) => {
+it.each(['SIGTERM', 'SIGINT'] as const)('stops at %s without a parent', async (signal) => {
   const process = processStandIn();
   const stop = stopRequested({ process });
   process.emit(signal, signal);

@@ -275,7 +275,7 @@ describe('the synthesizer', () => {
     await expect(read()).rejects.toThrow('enough');
   });
 
-  it('names the language that it has no voice for, and keeps the words of the engine in the log', async () => {
+  it('names the language without a voice, and shows the engine’s message in the log only', async () => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'warn', stream: { write: (line: string) => void lines.push(line) } });
     await using synthesizer = await startSynthesizer({ clock: systemClock, logger });

@@ -70,7 +70,7 @@ describe('FlacEncoder', () => {
     expect(Buffer.compare(bytesOf(await decoded(encoded(pcm, channels))), bytesOf(pcm))).toBe(0);
   });
 
-  it('loses nothing of any samples, whatever their number', async () => {
+  it('loses no sample for any number of samples', async () => {
     const runs = fc.array(fc.tuple(fc.integer({ min: -32_768, max: 32_767 }), fc.integer({ min: 1, max: 600 }), fc.nat(3)), {
       minLength: 1,
       maxLength: 12,

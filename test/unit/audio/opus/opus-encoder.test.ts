@@ -40,7 +40,7 @@ function fidelity(sound: Int16Array, copy: Int16Array): number {
 }
 
 describe('OpusEncoder', () => {
-  it('keeps what two people say, each on their own side, at its place and to its last sample', () => {
+  it('keeps two speakers on their own channels, in time and to the last sample', () => {
     const [left, right] = [tone(12_345, 310, 9000), tone(12_345, 700, 400)];
     const file = encoded(together(left, right), 2);
     const { samples, rateHz, channels } = decoded(file);
@@ -77,7 +77,7 @@ describe('OpusEncoder', () => {
 });
 
 describe('packets of several streams', () => {
-  it('are taken apart as they were packed, whatever their lengths', () => {
+  it('are split as they were packed, for any lengths', () => {
     const packet = fc.uint8Array({ minLength: 1, maxLength: 1275 }).map((bytes) => {
       bytes[0]! &= 0xfc;
       return bytes;

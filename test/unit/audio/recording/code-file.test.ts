@@ -61,7 +61,7 @@ describe('codeFile', () => {
     expect(readFileSync(back).equals(file)).toBe(true);
   });
 
-  it('takes what is there of a recording whose process died before its header was written', async () => {
+  it('reads the samples of a recording whose process died before it wrote the header', async () => {
     record(5000, 0);
     await codeFile({ type: 'compress', format: 'flac', inputPath: wav, outputPath: coded });
     await codeFile({ type: 'restore', format: 'flac', inputPath: coded, outputPath: back });

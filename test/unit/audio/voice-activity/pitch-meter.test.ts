@@ -19,7 +19,7 @@ function periodicity(frames: Int16Array): number {
   return alike.find((share) => share >= 0.9) ?? Math.max(...alike);
 }
 
-it('measures the best likeness, or the first that is sure, whether or not the frame before was asked about', () => {
+it('measures the best correlation, or the first sure one, whether or not the frame before was measured', () => {
   const inputs = fc.record({
     seed: fc.nat(),
     hz: fc.integer({ min: 50, max: 500 }),

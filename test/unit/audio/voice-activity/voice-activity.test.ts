@@ -76,7 +76,7 @@ describe('speech', () => {
     expect(voiced(after)).toBeLessThanOrEqual(7);
   });
 
-  it('is still heard over a hissing line, whose noise is not', () => {
+  it('is detected over a hissing line, and the hiss is not', () => {
     const { before, during } = judge(vowel(140, 400), 0.01);
     expect(voiced(before.slice(50))).toBe(0);
     expect(voiced(during)).toBeGreaterThanOrEqual(14);
@@ -91,7 +91,7 @@ describe('speech', () => {
     expect(voiced(verdicts)).toBeGreaterThanOrEqual(4);
   });
 
-  it('is heard at once where a rumble below it is as loud as itself', () => {
+  it('is detected at once over a low rumble of the same level', () => {
     const rumble = Int16Array.from({ length: 240 * FRAME }, (_, at) => 1_500 * Math.sin((2 * Math.PI * 60 * at) / 8_000));
     const word = vowel(150, 300, 2_000);
     for (let at = 0; at < word.length; at += 1) rumble[200 * FRAME + at]! += word[at]!;
@@ -112,7 +112,7 @@ describe('speech', () => {
     detector.close();
   });
 
-  it('is heard again after a long silence of digital zeros', () => {
+  it('is detected after a long digital silence', () => {
     const detector = makeDetector();
     for (let at = 0; at < 500; at += 1) expect(detector.process(new Int16Array(FRAME)).voiced).toBe(false);
     const word = vowel(150, 200);

@@ -135,7 +135,7 @@ describe('a session', () => {
     }
   });
 
-  it('hears a phrase outside the vocabulary once it was learnt, alone and beside a sentence, each word with its own score', () => {
+  it('recognises a phrase outside the vocabulary after learning it, alone and beside a sentence, with a score for each word', () => {
     const utterances: TrainingUtterance[] = [95, 120, 160].map((pitch) => {
       const mel = melFrames(speak(['gold'], pitch, 900), [new MelBank()])[0]!;
       const from = Math.round(3_200 / HOP);

@@ -75,7 +75,7 @@ describe('the shape of a sentence', () => {
     expect(activeLevelDb(shapeSentence(tone(amplitude), 16_000), 16_000)).toBeCloseTo(SPEECH_LEVEL_DB, 0);
   });
 
-  it('starts and ends at nothing, never clips, and leaves silence alone', () => {
+  it('fades in and out, never clips, and keeps silence silent', () => {
     const spiky = Int16Array.from({ length: 16_000 }, (_, n) => (n % 4_000 === 2_000 ? 20_000 : Math.round(20 * Math.sin(n))));
     const shaped = shapeSentence(spiky, 16_000);
     expect([shaped[0], shaped.at(-1)]).toEqual([0, 0]);

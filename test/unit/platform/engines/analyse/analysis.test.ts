@@ -72,7 +72,7 @@ describe('the built-in summary', () => {
     expect((await analyse(talk, ['summary'])).summary).toBe(`${talk[0]} ${talk[2]}`);
   });
 
-  it('has at most the words it may have, all of them said, in order', async () => {
+  it('has at most the allowed number of words, all from the transcript and in order', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.lorem({ maxCount: 3, mode: 'sentences' })),

@@ -19,7 +19,7 @@ function brightness(pcm: Int16Array): number {
 }
 
 describe('a scene', () => {
-  it.each(names)('%s has the level asked for, does not clip, and is made once', async (name) => {
+  it.each(names)('%s has the given level, does not clip, and is made once', async (name) => {
     const loop = loops.get(name)!;
     expect(activeLevelDb(loop, rateHz)).toBeCloseTo(-20, 0);
     expect(peakLevel(loop)).toBeLessThan(32_767);
@@ -53,7 +53,7 @@ describe('a loop', () => {
 
 describe('a backdrop', () => {
   const speech = sine(440, 100, rateHz);
-  it('lies under speech the same way, whatever the pieces', () => {
+  it('mixes the same way for any division into pieces', () => {
     const loop = loops.get('street')!.subarray(0, 333);
     const whole = new Backdrop(loop, 0.5).under(speech);
     const pieced = new Backdrop(loop, 0.5);

@@ -18,7 +18,7 @@ function model(language: string, files: readonly string[]): void {
 const whole = ['encoder-epoch-99.onnx', 'encoder-epoch-99.int8.onnx', 'decoder.onnx', 'joiner.onnx', 'tokens.txt'];
 
 describe('the folder of models', () => {
-  it('holds voices and what tells speakers apart, each if it is there', async () => {
+  it('holds voice and speaker models, each of them optional', async () => {
     mkdirSync(join(folder, 'voices', 'hi', 'espeak-ng-data'), { recursive: true });
     mkdirSync(join(folder, 'speakers'));
     for (const file of ['voices/hi/hi_IN-voice.onnx', 'voices/hi/tokens.txt', 'speakers/embedding.onnx']) {

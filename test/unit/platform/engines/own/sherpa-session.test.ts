@@ -51,7 +51,7 @@ const tokens = ['▁good', '▁mor', 'ning', '▁to', '▁you'];
 const second = new Int16Array(8_000);
 
 describe('a session with a model of the user', () => {
-  it('tells partials as they grow, and the whole with times on commit', () => {
+  it('emits growing partials, and the result with times on commit', () => {
     const events: unknown[] = [];
     const recognizer = new FakeRecognizer(tokens);
     const session = new SherpaSession(recognizer, { language: 'en', rateHz: 8_000 }, (event) => events.push(event));

@@ -29,7 +29,7 @@ describe('clustering', () => {
     expect(centres.every((centre) => cosine(centre, unit([0, 0, -1])) < 0.5)).toBe(true);
   });
 
-  it('gives unit centres, no more than asked for, for any points', () => {
+  it('returns unit centres, at most the given number, for any points', () => {
     fc.assert(
       fc.property(fc.array(point, { maxLength: 30 }), fc.integer({ min: 1, max: 6 }), (points, groups) => {
         const centres = clusterCentres(points, groups);
@@ -53,7 +53,7 @@ describe('diarization', () => {
     expect(Math.abs(turns[0]!.endS - 14)).toBeLessThan(1);
   });
 
-  it('finds one speaker where one speaks, though three were asked for', () => {
+  it('finds one speaker in one voice, although three are allowed', () => {
     const track = new VoiceTrack();
     for (const startS of [0, 3, 6]) track.add(buzz({ hz: 120, formants: [500, 1500], seconds: 2 }), startS);
     const { turns, embeddings } = diarise(track.windows, 3);

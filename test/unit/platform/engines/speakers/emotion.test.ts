@@ -42,7 +42,7 @@ describe('identification', () => {
     expect(identifySpeaker(Float32Array.from([0.05, 0.999]), profiles, builtInSpeakers).name).toBe('Ravi');
   });
 
-  it('names nobody below the threshold, nor where nobody is registered', () => {
+  it('names no one below the threshold, nor without registered voices', () => {
     const between = Float32Array.from([Math.SQRT1_2, Math.SQRT1_2]);
     expect(identifySpeaker(between, profiles, builtInSpeakers)).toEqual({ name: undefined, confidence: expect.any(Number) });
     expect(identifySpeaker(right, [], builtInSpeakers)).toEqual({ name: undefined, confidence: 0 });

@@ -25,7 +25,7 @@ describe('the speakers of a running session', () => {
     expect(labels([deep, bright], 1)).toEqual([0, 0]);
   });
 
-  it('are unknown where nobody speaks, and in audio that is gone', () => {
+  it('are unknown without speech, and in audio no longer stored', () => {
     expect(labels([new Int16Array(24_000), deep], 4)).toEqual([undefined, 0]);
     const ear = new SpeakerTracker({ rateHz: 16_000, most: 2 });
     ear.push(deep);

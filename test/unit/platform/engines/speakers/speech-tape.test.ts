@@ -26,7 +26,7 @@ describe('the tape of speech', () => {
     expect(tape().inRecording({ startS: 2.1, endS: 2.4 })).toEqual([]);
   });
 
-  it('cuts out what was said at some times, up to a length', () => {
+  it('cuts out the speech of the given spans, up to a length', () => {
     const spans = [
       { startS: 6, endS: 7 },
       { startS: 19, endS: 22 },
@@ -47,7 +47,7 @@ describe('the tape of speech', () => {
 });
 
 describe('turns', () => {
-  it('are put in order without overlap, speakers counted as they appear, whatever comes', () => {
+  it('are sorted without overlap for any input, speakers numbered by first appearance', () => {
     const span = fc
       .tuple(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 10 }), fc.integer({ min: 0, max: 3 }))
       .map(([startS, lengthS, speaker]) => ({ startS, endS: startS + lengthS, speaker }));
