@@ -31,17 +31,21 @@ function alawCode(sample: number): number {
   return (sample >= 0 ? code | 0x80 : code) ^ 0x55;
 }
 
-/** One entry for each 16-bit input, indexed by the sample as an unsigned number. */
-function encodeTable(encode: (sample: number) => number): Uint8Array {
-  return Uint8Array.from({ length: 65_536 }, (_, index) => encode((index << 16) >> 16));
+/** Bits at the end of a sample that its code does not depend on: without them the tables stay where the processor is quick to read. */
+const MULAW_UNUSED_BITS = 2;
+const ALAW_UNUSED_BITS = 4;
+
+/** One entry for each 16-bit input without these bits, indexed by the sample as an unsigned number. */
+function encodeTable(encode: (sample: number) => number, unusedBits: number): Uint8Array {
+  return Uint8Array.from({ length: 65_536 >> unusedBits }, (_, index) => encode((index << (16 + unusedBits)) >> 16));
 }
 
-const MULAW_ENCODE = encodeTable(mulawCode);
-const ALAW_ENCODE = encodeTable(alawCode);
+const MULAW_ENCODE = encodeTable(mulawCode, MULAW_UNUSED_BITS);
+const ALAW_ENCODE = encodeTable(alawCode, ALAW_UNUSED_BITS);
 
-function encodeInto(table: Uint8Array, pcm: Int16Array, out: Uint8Array): number {
+function encodeInto(table: Uint8Array, unusedBits: number, pcm: Int16Array, out: Uint8Array): number {
   if (out.length < pcm.length) throw new RangeError(`out holds ${out.length} bytes, ${pcm.length} are needed`);
-  for (let i = 0; i < pcm.length; i++) out[i] = table[pcm[i]! & 0xffff]!;
+  for (let i = 0; i < pcm.length; i++) out[i] = table[(pcm[i]! & 0xffff) >> unusedBits]!;
   return pcm.length;
 }
 
@@ -56,12 +60,12 @@ function decodeInto(table: Int16Array, bytes: Uint8Array, out: Int16Array): numb
  * @throws RangeError when `out` is too short
  */
 export function encodeMulawInto(pcm: Int16Array, out: Uint8Array): number {
-  return encodeInto(MULAW_ENCODE, pcm, out);
+  return encodeInto(MULAW_ENCODE, MULAW_UNUSED_BITS, pcm, out);
 }
 
 /** As `encodeMulawInto`, for A-law. */
 export function encodeAlawInto(pcm: Int16Array, out: Uint8Array): number {
-  return encodeInto(ALAW_ENCODE, pcm, out);
+  return encodeInto(ALAW_ENCODE, ALAW_UNUSED_BITS, pcm, out);
 }
 
 /**

@@ -1,5 +1,5 @@
-import { encodeAudio, LentSamples } from '../../audio/codec.ts';
-import { FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
+import { decodeAudio, encodeAudio, LentSamples } from '../../audio/codec.ts';
+import { type Encoding, FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import { amplify, energyOf, peakLevel, SILENCE_DB } from '../../audio/level.ts';
 import type { SynthesisRequest, Synthesizer } from '../../speech/port.ts';
 
@@ -64,6 +64,8 @@ class VoiceLevel {
 export class EvenLoudness implements Synthesizer {
   readonly #synthesizer: Synthesizer;
   readonly #levels = new Map<string, VoiceLevel>();
+  /** What each code becomes, by encoding and gain. */
+  readonly #tables = new Map<string, Uint8Array>();
 
   constructor(synthesizer: Synthesizer) {
     this.#synthesizer = synthesizer;
@@ -74,10 +76,24 @@ export class EvenLoudness implements Synthesizer {
     const gainDb = level.gainDb();
     const { encoding } = request.format ?? TELEPHONE_FORMAT;
     for await (const audio of this.#synthesizer.speak(request, signal)) {
-      const pcm = spoken.decode(encoding, audio);
-      level.hear(pcm);
-      yield gainDb === 0 ? audio : encodeAudio(encoding, amplify(pcm, gainDb));
+      level.hear(spoken.decode(encoding, audio));
+      yield gainDb === 0 ? audio : this.#louder(encoding, audio, gainDb);
     }
+  }
+
+  /** G.711 is amplified by a table of its 256 codes. */
+  #louder(encoding: Encoding, audio: Uint8Array, gainDb: number): Uint8Array {
+    if (encoding === 'pcm16') return encodeAudio(encoding, amplify(decodeAudio(encoding, audio), gainDb));
+    const name = `${encoding} ${gainDb}`;
+    let table = this.#tables.get(name);
+    if (table === undefined) {
+      const codes = Uint8Array.from({ length: 256 }, (_, code) => code);
+      table = encodeAudio(encoding, amplify(decodeAudio(encoding, codes), gainDb));
+      this.#tables.set(name, table);
+    }
+    const louder = new Uint8Array(audio.length);
+    for (let at = 0; at < audio.length; at += 1) louder[at] = table[audio[at] ?? 0] ?? 0;
+    return louder;
   }
 
   /** Learns a voice from sentences that are in the cache, so that its first one in a call is level too. */
