@@ -47,7 +47,7 @@ it('reloads its bots, names the process that has its port, and ends with the npm
     expect(lastJson(refused)).toMatchObject({ gateways: [{ pid, problems }] });
 
     const port = new URL(gateway.url).port;
-    const second = await runCommand(['start'], {
+    const second = await runOffhook(['start'], {
       ...env,
       OFFHOOK_BOTS__FOLDER: join(packageRoot, 'config/bots'),
       OFFHOOK_DATA_DIR: join(folder.path, 'other'),
