@@ -199,7 +199,9 @@ export class CallSession {
     const leftMs = this.identity.bot.maxDurationMs - (nowMs - media.startedMs);
     this.#dialog.timeLeft(leftMs);
     if (leftMs <= 0) this.#turns.feed({ type: 'time-over' });
-    this.#turns.feed({ type: 'bot-sound', atMs: nowMs, sound: media.voice.sound(nowMs) });
+    const sound = media.voice.sound(nowMs);
+    if (sound !== 'none' || this.#turns.state.bot.owesSinceMs !== undefined)
+      this.#turns.feed({ type: 'bot-sound', atMs: nowMs, sound });
   }
 
   #onReplyPlayed(media: Media, nowMs: number): void {

@@ -141,7 +141,7 @@ export function withQuestion<State extends TurnState>(state: State, asks: boolea
  */
 export function withSecrecy({ secret, reader }: TurnSettings, before: TurnState, step: Step, event: TurnEvent): Step {
   const { dialog } = step.state;
-  if (dialog.expectation === before.dialog.expectation) return step;
+  if (dialog === before.dialog || dialog.expectation === before.dialog.expectation) return step;
   const { value } = dialog.expectation;
   const isSecret = value !== undefined && reader.isSecret(value);
   const nowMs = cameMs(event);

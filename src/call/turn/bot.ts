@@ -69,9 +69,10 @@ export function muted(settings: TurnSettings, state: TurnState, event: TurnEvent
 }
 
 /** Whoever muted the bot may have forgotten the caller: it has its voice back in time. */
-export function muteMayBeOver({ state, effects }: Step, atMs: number): Step {
-  const isOver = state.bot.muted && atMs >= state.bot.mutedUntilMs && state.farewell.stage !== 'connecting';
-  return isOver ? { state: unmuted(state, atMs), effects: [...effects, { type: 'unmuted' }] } : { state, effects };
+export function muteMayBeOver(step: Step, atMs: number): Step {
+  const { bot, farewell } = step.state;
+  if (!bot.muted || atMs < bot.mutedUntilMs || farewell.stage === 'connecting') return step;
+  return { state: unmuted(step.state, atMs), effects: [...step.effects, { type: 'unmuted' }] };
 }
 
 function silence(settings: TurnSettings, state: TurnState, atMs: number): Step {

@@ -54,7 +54,7 @@ export type TurnEvent =
   | { readonly type: 'apologise'; readonly phrase: LastWords; readonly reason: string }
   /** The call has lasted for as long as it may. */
   | { readonly type: 'time-over' }
-  /** What the caller hears of the bot now; told once a tick. */
+  /** What the caller hears of the bot now; told once a tick while it has something to say. */
   | { readonly type: 'bot-sound'; readonly atMs: number; readonly sound: BotSound }
   /** What follows a reply that was played, its keys above all, is done, and nothing else is being said. */
   | { readonly type: 'heard-out'; readonly atMs: number }

@@ -168,9 +168,11 @@ export function stepTurn(settings: TurnSettings, before: TurnState, came: TurnEv
 function follow(row: keyof TurnRules, settings: TurnSettings, state: TurnState, event: TurnEvent): Step {
   // Each rule is given the state and the event that it stands for in the table.
   const rule = TURN_RULES[row][event.type] as AnyRule | undefined;
-  return rule === undefined
-    ? quietly(state)
-    : withSecrecy(settings, state, withDecision(rule(settings, state, event), event), event);
+  if (rule === undefined) return quietly(state);
+  const step = rule(settings, state, event);
+  // Most frames and ticks change nothing that these two look at.
+  if (step.effects.length === 0 && step.state.dialog === state.dialog) return step;
+  return withSecrecy(settings, state, withDecision(step, event), event);
 }
 
 /** The rules of who has the floor, as a call uses them; others can be put in their place to see what they would change. */

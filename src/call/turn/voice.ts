@@ -130,8 +130,9 @@ export function timeOf(event: TurnEvent): number | undefined {
 
 /** A step that decided something has the frames to come dated behind it. */
 export function withDecision(step: Step, event: TurnEvent): Step {
-  const atMs = timeOf(event);
   const { state, effects } = step;
-  if (!effects.some(isDecision) || atMs === undefined || atMs <= state.line.decidedMs) return step;
+  if (effects.length === 0 || !effects.some(isDecision)) return step;
+  const atMs = timeOf(event);
+  if (atMs === undefined || atMs <= state.line.decidedMs) return step;
   return { state: { ...state, line: { ...state.line, decidedMs: atMs } }, effects };
 }
