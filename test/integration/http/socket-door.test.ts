@@ -5,6 +5,7 @@ import type { Carrier } from '../../../src/carriers/carrier.ts';
 import { JsonCodec } from '../../../src/carriers/json-codec.ts';
 import { twilio } from '../../../src/carriers/twilio/carrier.ts';
 import { twilioDialect } from '../../../src/carriers/twilio/dialect.ts';
+import type { MediaElsewhere } from '../../../src/http/intake.ts';
 import { authToken, closeOf, openStream, startGateway } from './gateway.ts';
 
 const every = Uint8Array.from({ length: 256 }, (_, code) => code);
@@ -78,6 +79,24 @@ describe('a media socket that is all that comes of a call', () => {
     gateway.intake.refusal = { kind: 'refuse', say: 'All lines are busy.', language: 'en', cause: 'calls', reason: 'full' };
     await expect(open(gateway.url)).rejects.toThrow('refused with 503');
     expect(gateway.lines.join()).toContain('call refused');
+  });
+
+  it('is handed over, not upgraded, where another process has its call', async () => {
+    const told: unknown[] = [];
+    const media: MediaElsewhere = {
+      expect: (callId, attachmentId) => void told.push(['expect', callId, attachmentId]),
+      abandon: () => undefined,
+      async take(grant, { socket, headers: sent }) {
+        told.push(['take', grant.callId, grant.attachmentId, sent['x-call']]);
+        socket.end('HTTP/1.1 418 Taken\r\ncontent-length: 0\r\n\r\n');
+      },
+    };
+    await using gateway = await startGateway({ others: [exchange], media });
+    await expect(open(gateway.url)).rejects.toThrow('refused with 418');
+    expect(told).toEqual([
+      ['expect', 'call_call-1', 'att_1'],
+      ['take', 'call_call-1', 'att_1', 'call-1'],
+    ]);
   });
 
   it('is given up with its call when it says nothing', async () => {
