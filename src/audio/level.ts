@@ -36,9 +36,9 @@ export function energyOf(pcm: Int16Array, from = 0, to = pcm.length): number {
 }
 
 /** The largest magnitude, 0 to 32,768. */
-export function peakLevel(pcm: Int16Array, from = 0, to = pcm.length): number {
+export function peakLevel(pcm: Int16Array): number {
   let peak = 0;
-  for (let index = from; index < to; index += 1) peak = Math.max(peak, Math.abs(pcm[index] ?? 0));
+  for (const sample of pcm) peak = Math.max(peak, Math.abs(sample));
   return peak;
 }
 

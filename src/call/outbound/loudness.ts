@@ -1,5 +1,5 @@
 import { decodeAudio, encodeAudio, LentSamples } from '../../audio/codec.ts';
-import { type Encoding, FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
+import { bytesPerSample, type Encoding, FRAME_SAMPLES_8K, TELEPHONE_FORMAT } from '../../audio/format.ts';
 import { amplify, energyOf, peakLevel, SILENCE_DB } from '../../audio/level.ts';
 import type { SynthesisRequest, Synthesizer } from '../../speech/port.ts';
 
@@ -20,8 +20,8 @@ const FULL_SCALE = 32_768 * 32_768;
 /** Frames of less power than this (-45 dB) are pauses. */
 const SPEECH_POWER = FULL_SCALE * 10 ** -4.5;
 
-/** The chunk that is being spoken, whoever speaks it. */
-const spoken = new LentSamples();
+/** The frame that is being listened to, whoever speaks it. */
+const frame = new LentSamples();
 
 /** How loud one voice speaks, learned from what it says. */
 class VoiceLevel {
@@ -30,11 +30,20 @@ class VoiceLevel {
   #peak = 0;
   #step = 1;
 
-  hear(pcm: Int16Array): void {
-    for (let at = 0; at + FRAME_SAMPLES_8K <= pcm.length; at += this.#step * FRAME_SAMPLES_8K) {
-      const power = energyOf(pcm, at, at + FRAME_SAMPLES_8K) / FRAME_SAMPLES_8K;
-      if (power >= SPEECH_POWER) this.#add(power, peakLevel(pcm, at, at + FRAME_SAMPLES_8K) ** 2);
-    }
+  hear(encoding: Encoding, audio: Uint8Array): void {
+    const frameBytes = FRAME_SAMPLES_8K * bytesPerSample(encoding);
+    for (let at = 0; at + frameBytes <= audio.length; at += this.#step * frameBytes)
+      this.#hearFrame(frame.decode(encoding, audio.subarray(at, at + frameBytes)));
+  }
+
+  hearSamples(pcm: Int16Array): void {
+    for (let at = 0; at + FRAME_SAMPLES_8K <= pcm.length; at += this.#step * FRAME_SAMPLES_8K)
+      this.#hearFrame(pcm.subarray(at, at + FRAME_SAMPLES_8K));
+  }
+
+  #hearFrame(pcm: Int16Array): void {
+    const power = energyOf(pcm) / FRAME_SAMPLES_8K;
+    if (power >= SPEECH_POWER) this.#add(power, peakLevel(pcm) ** 2);
   }
 
   /** How much louder it has to be, in whole dB; 0 while less than `tellingFrames` of sound is known. */
@@ -76,7 +85,7 @@ export class EvenLoudness implements Synthesizer {
     const gainDb = level.gainDb();
     const { encoding } = request.format ?? TELEPHONE_FORMAT;
     for await (const audio of this.#synthesizer.speak(request, signal)) {
-      level.hear(spoken.decode(encoding, audio));
+      level.hear(encoding, audio);
       yield gainDb === 0 ? audio : this.#louder(encoding, audio, gainDb);
     }
   }
@@ -119,7 +128,7 @@ export class EvenLoudness implements Synthesizer {
 /** A whole sound, as loud as the voices are. */
 export function levelled(pcm: Int16Array): Int16Array {
   const level = new VoiceLevel();
-  level.hear(pcm);
+  level.hearSamples(pcm);
   const gainDb = level.gainDb(1);
   return gainDb === 0 ? pcm : amplify(pcm, gainDb);
 }
