@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { pcm16Bytes } from '../../audio/codec.ts';
 import { errorText } from '../../kernel/errors.ts';
-import { CallerBatch } from './caller-batch.ts';
+import { CallerBatch, StereoWindow } from './stereo-window.ts';
 import { directRecordingFiles, RECORDING_RATE_HZ, type RecordingFile, type RecordingFiles } from './recording-file.ts';
 import { SampleClock } from './sample-clock.ts';
-import { StereoWindow } from './stereo-window.ts';
 
 const SAMPLES_PER_MS = RECORDING_RATE_HZ / 1000;
 /** A block is written when this much is ready; with the margin it bounds what dies with the process. */

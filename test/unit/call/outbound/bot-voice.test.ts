@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it, test } from 'vitest';
-import { speakable } from '../../../../src/call/outbound/speakable.ts';
+import { speakable } from '../../../../src/call/outbound/bot-voice.ts';
 
 test.each([
   ['**Tuesday** is *free*.', 'Tuesday is free.'],
