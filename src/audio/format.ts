@@ -9,7 +9,7 @@ export interface AudioFormat {
 /** G.711 mu-law, 8,000 samples a second, one byte each. */
 export const MULAW_8K: AudioFormat = { encoding: 'mulaw', rateHz: 8000 };
 /** What most telephone legs speak, and speech is made as where nobody asks for another format. */
-export const TELEPHONE_FORMAT = MULAW_8K;
+export const TELEPHONE_FORMAT: AudioFormat = { ...MULAW_8K };
 
 /**
  * Rate of the samples inside a call. Voice activity, echo and the recording are made for it, so an attachment whose wire has

@@ -92,12 +92,6 @@ export interface CarrierParts {
   readonly gatewayUrl: () => string;
 }
 
-/** Settings that every carrier has. */
-export interface MediaSettings {
-  /** Time between the upgrade of a media socket and its start message. */
-  readonly startTimeoutMs: number;
-}
-
 /**
  * One carrier, whole: everything else knows carriers by this alone. To be listed in `registry.ts`.
  * @see docs/adding-a-carrier.md

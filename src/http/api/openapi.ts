@@ -26,7 +26,7 @@ const REFUSED = {
 
 /** Adds to the schemas of a route what all routes have: the scope, the idempotency key and the problem document. */
 const withCommonParts: SwaggerTransform = (document) => {
-  const { url, schema } = jsonSchemaTransform(document as Parameters<typeof jsonSchemaTransform>[0]);
+  const { url, schema } = jsonSchemaTransform(document);
   const { config, method } = document.route;
   if (config?.scope === undefined) return { url, schema: { ...schema, hide: true } };
   const { body } = document.schema;
@@ -37,7 +37,7 @@ const withCommonParts: SwaggerTransform = (document) => {
     ...(method === 'GET' ? {} : { headers: { type: 'object', properties: { 'Idempotency-Key': IDEMPOTENCY_KEY } } }),
     response: { ...withDescriptions(schema['response'] as Record<string, object>), default: REFUSED },
   };
-  return { url, schema: described as typeof document.schema };
+  return { url, schema: described };
 };
 
 /** For `@fastify/swagger`: the OpenAPI 3.1 document of the routes, made of the schemas that check their requests. */
