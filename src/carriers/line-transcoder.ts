@@ -8,8 +8,11 @@ const sent = new LentBytes();
 
 /**
  * Between a leg's wire and the linear samples of its call. G.711 at the call's rate is one table look-up a sample, and every code
- * comes back as it went (mu-law's two codes for nothing become one). Calls are linear inside although most legs are G.711: every law,
- * rate and mixture is then right by design, for one more look-up a sample each way, which is under 1% of a processor for 400 bots that talk. Another rate is resampled, 2 ms late, so that whole frames stay whole.
+ * comes back as it went (mu-law's two codes for nothing become one). Another rate is resampled, 2 ms late, so that whole frames
+ * stay whole.
+ *
+ * Calls are linear inside although most legs are G.711: every law, rate and mixture is right by design then. It costs one more
+ * look-up a sample on the way out and one on the way in, 4 µs for 200 ms of speech.
  */
 export class LineTranscoder {
   readonly #inbound: AudioFormat;
