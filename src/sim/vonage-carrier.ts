@@ -284,11 +284,15 @@ export class SimulatedVonageCall {
     throw new CallRefused('the NCCO opens no socket', this.said);
   }
 
-  /** `PUT /v1/calls/{uuid}` with another NCCO: the socket of the old one is closed. */
+  /**
+   * `PUT /v1/calls/{uuid}` with another NCCO: the socket of the old one is closed. A call that is connected to somebody goes on with
+   * them, and is told as completed only when they hang up.
+   */
   async transfer(ncco: readonly NccoAction[]): Promise<void> {
     this.stream?.stop();
     await this.#obey(ncco);
-    await this.#finish();
+    if (this.dialled === undefined) await this.#finish();
+    else this.#end();
   }
 
   /** The caller hangs up, or the call is ended over REST. */
