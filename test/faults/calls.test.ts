@@ -22,8 +22,8 @@ beforeAll(async () => {
   shared = await startGatewayBench({
     env: {
       OFFHOOK_CALL__REATTACH_MS: '200',
-      OFFHOOK_TWILIO__STREAM_TOKEN_MS: '1000',
-      OFFHOOK_TWILIO__START_TIMEOUT_MS: '500',
+      // Long enough for a carrier on a busy machine.
+      OFFHOOK_TWILIO__STREAM_TOKEN_MS: '3000',
     },
   });
 });
