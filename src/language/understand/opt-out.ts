@@ -1,0 +1,108 @@
+import { ENGLISH, ENGLISH_CLASSES } from './opt-out-english.ts';
+import { HINDI, HINDI_CLASSES, HINDI_SPELLINGS } from './opt-out-hindi.ts';
+import { plainText } from './tokens.ts';
+import { findVerdict, type PatternRow, patternTable } from './word-patterns.ts';
+
+/** `opt-out`: no more calls to this number. `wrong-number`: the person who was called is not there, now and later. */
+export type OptOut = 'opt-out' | 'wrong-number';
+
+/** An `aside` has words of an opt-out but is none: it takes them, so that no other pattern reads them. */
+export type OptOutRow = PatternRow<OptOut | 'aside'>;
+
+const TABLE = patternTable({ ...ENGLISH_CLASSES, ...HINDI_CLASSES }, [...ENGLISH, ...HINDI]);
+
+/** Words that no pattern needs: articles, hesitations, politeness and swearing. */
+const DROPPED = new Set(
+  'a an the um uh uhm er erm hmm mm ah please plz pls kindly really simply fucking fuckin bloody damn goddamn freaking frigging bleeding okay ok प्लीज कृपया'.split(
+    ' ',
+  ),
+);
+
+/** Two words that patterns know as one. */
+const JOINED = new Map(
+  (
+    'do not/dont did not/didnt does not/doesnt can not/cant could not/couldnt will not/wont would not/wouldnt is not/isnt was not/wasnt ' +
+    'are not/arent have not/havent has not/hasnt should not/shouldnt must not/mustnt need not/neednt no one/nobody any more/anymore ' +
+    'any one/anyone any body/anybody opt out/optout opting out/optout i am/im i will/ill there is/theres'
+  )
+    .split(/ (?=\S+ \S+\/)/)
+    .map((row) => row.split('/') as [string, string]),
+);
+const ALONE = new Map([
+  ['cannot', 'cant'],
+  ['noone', 'nobody'],
+  ['donot', 'dont'],
+  ['dnt', 'dont'],
+  ['dont', 'dont'],
+  ['coloring', 'calling'],
+]);
+
+const SHORTER = new Map([
+  ['ee', 'i'],
+  ['oo', 'u'],
+  ['ph', 'f'],
+  ['w', 'v'],
+  ['z', 'j'],
+  ['chh', 'ch'],
+]);
+
+const SPELLINGS = new Map<string, string>();
+const FOLDED = new Map<string, string>();
+for (const [word, spellings] of Object.entries(HINDI_SPELLINGS)) {
+  for (const spelling of spellings.split(' ')) {
+    SPELLINGS.set(plainText(spelling), word);
+    FOLDED.set(folded(spelling), word);
+  }
+}
+
+/** Longer turns are read from their end: what was said earlier was read when it was new. */
+const MOST_CHARACTERS = 4_000;
+
+/**
+ * What a caller's words, in English, Hindi or both, mean for further calls. A call-back (`not now, call me tomorrow`), a limit
+ * (`don't call me after nine`), reported speech (`he told me not to call`) and its opposite (`don't stop calling`) are neither. When both
+ * are said it is an opt-out.
+ * @param text of a partial or a final, as recognisers write it: case, punctuation and repeated words do not matter
+ */
+export function readOptOut(text: string): OptOut | undefined {
+  const verdict = findVerdict(
+    TABLE,
+    wordsOf(text),
+    (found) => found === 'opt-out',
+    (found) => found !== 'aside',
+  );
+  return verdict === 'aside' ? undefined : verdict;
+}
+
+/** Lower case, contractions and Hindi spelled as the patterns spell them. */
+function wordsOf(text: string): string[] {
+  const words: string[] = [];
+  const recent = text.length > MOST_CHARACTERS ? text.slice(-MOST_CHARACTERS) : text;
+  for (const raw of plainText(recent)
+    .toLowerCase()
+    .match(/[\p{L}\p{M}]+|\d+/gu) ?? []) {
+    if (DROPPED.has(raw)) continue;
+    const word = spelled(raw);
+    const before = words.at(-1);
+    if (before === word) continue;
+    const joined = before === undefined ? undefined : JOINED.get(`${before} ${word}`);
+    if (joined === undefined) words.push(word);
+    else words[words.length - 1] = joined;
+  }
+  return words;
+}
+
+function spelled(word: string): string {
+  const known = SPELLINGS.get(word) ?? ALONE.get(word);
+  if (known !== undefined) return known;
+  return TABLE.numbers.has(word) || !/^[a-z]/.test(word) ? word : (FOLDED.get(folded(word)) ?? word);
+}
+
+/** Romanised Hindi without what its writers disagree on: the length of vowels, aspiration of `ph`, a last nasal. */
+function folded(word: string): string {
+  const short = word.replaceAll(
+    /ee|oo|ph|w|z|chh|(.)\1/g,
+    (letters, twice: string | undefined) => SHORTER.get(letters) ?? twice ?? letters,
+  );
+  return /[aeiou][nh]$/.test(short) ? short.slice(0, -1) : short;
+}
