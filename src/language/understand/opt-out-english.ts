@@ -1,7 +1,9 @@
 // How callers say in English that they want no more calls, or that the number is wrong. Words are as `opt-out.ts` cuts them:
 // negations are one word (`dont`, `isnt`), articles, hesitations and swear words are gone.
-import type { OptOutRow } from './opt-out.ts';
-import type { WordClasses } from './word-patterns.ts';
+import type { PatternRow, WordClasses } from './word-patterns.ts';
+
+/** An `aside` has words of an opt-out but is none: it takes them, so that no other pattern reads them. */
+export type OptOutRow = PatternRow<'opt-out' | 'wrong-number' | 'aside'>;
 
 export const ENGLISH_CLASSES: WordClasses = {
   // The acts. A recogniser writes `call me` for `calling me` and the other way round, so that forms are kept apart only where it matters.
@@ -15,7 +17,7 @@ export const ENGLISH_CLASSES: WordClasses = {
   STOP: 'stop quit cease halt discontinue',
 
   // Polarity.
-  NOT: 'dont never not',
+  NOT: 'dont never not nolonger',
   CANNOT: 'cant shouldnt mustnt neednt arent',
   NEGATION: 'NOT CANNOT didnt doesnt wont wouldnt isnt wasnt havent hasnt nobody without',
   LINK: 'want wanna wish you to say saying said ask asked mean tell told telling that i guys people them him me like try trying need going have',
@@ -24,7 +26,7 @@ export const ENGLISH_CLASSES: WordClasses = {
   // What may stand between a negation and the act without changing who calls whom.
   SOFT: 'ever again to be keep keeps try trying continue dare you guys just even like go start come bother',
   OFTEN:
-    'any more further of these those your such all other from phone sales marketing promotional spam unwanted unsolicited cold recorded automated robo telemarketing stupid future to with it making getting receiving get receive more anymore',
+    'any more further solicitation survey of these those your such all other from phone sales marketing promotional spam unwanted unsolicited cold recorded automated robo telemarketing stupid future to with it making getting receiving get receive more anymore',
   ACTOR: 'you anyone anybody nobody someone somebody people guys company them they your yall u folks lot bot robot',
   REPORT: 'say said saying says mean meant told tell telling tells ask asked asking asks',
 
@@ -37,8 +39,9 @@ export const ENGLISH_CLASSES: WordClasses = {
   HE: 'he she they who',
 
   // The list and what is on it.
-  REMOVE: 'remove delete erase scrub wipe purge unsubscribe blacklist clear eliminate',
-  TAKE: 'take get cross strike pull drop remove delete scratch keep',
+  REMOVE:
+    'remove delete erase scrub wipe purge unsubscribe blacklist clear eliminate strip deregister discard destroy removing deleting erasing unregister',
+  TAKE: 'take get cross strike pull drop remove delete scratch taking getting crossing removing strip',
   DETAILS: 'number numbers name details contact contacts info information data record',
   OFF: 'off of from out outta',
   LIST: 'list lists database system records record registry register dialer dialler files file books book directory',
@@ -97,9 +100,17 @@ const REFUSALS = [
     `NOT WANT ACTOR ACTOR* SOFT* CALL ${target}`,
     `NOT WANT ACTOR from ..2 CALLING ${target}`,
     `dont CALLED ${target}`,
+    `forbid|forbidden|prohibit|prohibited|refuse|object you? from|to SOFT* CALL ${target}`,
+    `NOT think you|anyone should CALL ${target}`,
+    `be|is|think|its best|better ..3 NOT|didnt SOFT* CALL ${target}`,
+    `see|sure that ..2 NOT|doesnt SOFT* CALL|CALLED ${target}`,
+    `NOT let|have|allow|authorize|authorise|permit ACTOR ..3 SOFT* CALL ${target}`,
+    `no right|business|authority|reason|permission to|in? SOFT* CALL ${target}`,
+    `nobody ..4 should|may|can SOFT* CALL ${target}`,
+    `sure|ensure|it ..3 not CALLED ${target}`,
     `NOT want|wanna ACTOR ..3 to SOFT* CALL ${target}`,
     `you guys|people|all? CANNOT SOFT* CALL ${target}`,
-    `not|never|dont allowed|authorised|authorized|permitted|supposed|going to SOFT* CALL ${target}`,
+    `not|never|dont|arent|isnt allowed|authorised|authorized|permitted|supposed|going to SOFT* CALL ${target}`,
     `no need|reason|point for? you? to|of|in SOFT* CALL ${target}`,
     `dont|neednt need|have to SOFT* CALL ${target}`,
     `POLITE ..4 didnt|dont|never|not|wouldnt|stopped|quit SOFT* CALL|CALLED ${target}`,
@@ -110,7 +121,24 @@ const REFUSALS = [
   'prefer|rather not to? be CALLED|BOTHERED',
   'NOT WANT|accept|take|authorize|appreciate|consent|agree OFTEN* CALLS',
   'NOT WANT OFTEN* call from you|your|anyone|anybody|them|this',
-  'rather|prefer|like not OFTEN* CALLS',
+  'rather|prefer|like|to not OFTEN* CALLS',
+  'NOT|arent SOFT* make|making|take|taking|accepting OFTEN* CALLS',
+  'no more? further? contact $|from|with|NEXT|please',
+  'NOT WANT OFTEN* contact from|with',
+  'NOT keep|store|save|have|hold OUR phone? number',
+  'NOT|CANNOT ..1 be on WHOSE* LIST',
+  'object|objecting|refuse|decline|sick to|of? being? OFTEN* CALLS',
+  'object|objecting to being CALLED',
+  'NOT being CALLED|BOTHERED',
+  'no|not another|one|single more? call $|from|please|to',
+  'NOT WANT|give|make me|us? another|any|one|single call $|from|again|to',
+  'dont give me|us call again|anymore|ever',
+  'better not get|hear|have|receive another|any|from|again call|calls|CALLS|you|your',
+  'better|had|hope|let|should ..4 last call|time ..2 CALL? ..1 $',
+  'last time i|we want|wanna to? hear|get',
+  'no more telemarketers|telemarketing|soliciting|robocallers',
+  'i|we dont take|do|accept|answer sales|solicitation|marketing|telemarketing|spam CALLS',
+  'no soliciting|solicitation|solicitors|telemarketers|telemarketing|robocallers|salesmen $|NEXT|here|no',
   'no OFTEN* CALLS $|NEXT|from|to|on|at',
   'no more|further phone|sales|marketing? CALLS',
   'no more|further phone? CALL|CALLING',
@@ -121,7 +149,7 @@ const REFUSALS = [
   'NOT ever? use|try|dial this|my phone? number $',
   'NOT SOFT* BOTHER me|us|my|our|again|anymore',
   'NOT disturb $',
-  'NOT want|wanna|wish to be on OFTEN* LIST',
+  'NOT want|wanna|wish to be on WHOSE* LIST',
 ];
 
 const STOPS = [
@@ -135,7 +163,12 @@ const STOPS = [
     'out to me|us',
   ].map((target) => `STOP it? with? keep? CALL ${target}`),
   'STOP|end|cancel|enough OFTEN* CALLS',
-  'knock|cut it off|out with OFTEN* CALLS',
+  'knock|cut it? off|out with OFTEN* CALLS',
+  'lay off OFTEN* CALLS',
+  'lay off CALLING',
+  'you guys|people|all? CALL me|us|here|too|every|all|so ..4 STOP it? $',
+  'you guys|people|all? CALL ..3 many|much|every|day ..2 STOP it? $',
+  'if you could|would|can ..2 STOP CALL me|us|here|$|this|my|that',
   'these|your|those|all phone|sales|spam|marketing? CALLS ..2 STOP',
   'you|people|guys keep|still? CALLING ..2 STOP',
   'make it|them|this|CALLS STOP ..6 CALLS',
@@ -143,6 +176,14 @@ const STOPS = [
   'if|unless you guys|people? dont|wont|cant STOP CALL',
   'why dont|cant|wont you guys|people|all? STOP CALL',
   'cease and desist',
+  'make|have|want|like|need OFTEN* CALLS ..2 STOP|end|stopped|ended',
+  'CALLS|CALLING ..4 has|have|need|needs|got|must to ..1 STOP',
+  'these|many|such OFTEN* CALLS ^NEGATION? ^NEGATION? ^NEGATION? ^NEGATION? ^NEGATION? STOP $',
+  'you|youre keep|still? CALLING ^NEGATION? ^NEGATION? ^NEGATION? STOP $',
+  'STOP|end OFTEN* contact $|with|from|NEXT',
+  'STOP them|him|her|this|anyone|people from? CALLING me|us|here|my',
+  'bother|harass|call someone|somebody else $|NEXT',
+  'someone|somebody else to CALL',
   'no|enough ..1 more? robocalls|CALLS',
 ];
 
@@ -153,10 +194,19 @@ export const ENGLISH: readonly OptOutRow[] = [
     verdict: 'opt-out',
     patterns: [
       // Lists and numbers.
-      'REMOVE|block me|us $',
+      'REMOVE|block me|us $|right|now|immediately|NEXT|asap|today',
+      'REMOVE me|us from everything|all|every',
+      'REMOVE OUR mothers|moms|fathers|dads|wifes|husbands|sons|daughters|home|office|work|house number|phone',
+      'REMOVE this|our line|phone $|from|NEXT',
+      'REMOVE|TAKE OUR mothers|moms|fathers|dads|wifes|husbands? phone|line|number OFF WHOSE* LIST',
+      'come|comes|came off WHOSE* LIST',
+      'removal from WHOSE* LIST',
+      'request|requesting|want|demand removal',
+      'already|have|ive ..1 opted|unsubscribed out|$|from|NEXT',
+      'if you ..1 lost|deleted|removed|forgot|erased OUR number',
       'REMOVE me|us OFF WHOSE* LIST|CALLS|here|there|it|this',
       'TAKE me|us ..1 OFF WHOSE* LIST',
-      'TAKE me|us off|out $',
+      'TAKE me|us off|out of? it|this|that|there|here? $',
       'TAKE me|us off|out NEXT',
       'REMOVE|block OUR phone|mobile|cell|contact|telephone? number|numbers',
       'REMOVE OUR contact|phone? details|contact|info|data|information',
@@ -167,9 +217,15 @@ export const ENGLISH: readonly OptOutRow[] = [
       'delete|erase|remove it right|now|immediately|please|$ now?',
       'number|name|details|me ..2 removed|deleted|erased|unsubscribed|blacklisted|blocked',
       'number|name|details|me ..2 taken off|out',
-      'be|get|been removed|deleted|unsubscribed|blacklisted $|from|off',
-      'be|get|been taken off|out',
-      'get|be off OFTEN* LIST',
+      'be|get|been|being|am removed|deleted|unsubscribed|blacklisted $|from|off',
+      'be|get|been|being taken off|out',
+      'if you took me|us|my ..1 off|out',
+      'TAKE me|us off|out then|now|right|today|immediately',
+      'no call LIST',
+      'PUT me|us|OUR DETAILS? ..3 no call LIST',
+      'dont call LIST $',
+      'asked|requested|want ..1 dont call',
+      'get|be off WHOSE* LIST',
       'lose|forget|ditch|toss|trash|burn OUR phone|mobile|cell? number',
       'throw OUR phone? number away|out',
       'get rid of OUR phone|mobile|cell? number',
@@ -220,19 +276,21 @@ export const ENGLISH: readonly OptOutRow[] = [
       'he|she|they|who|doctor|brother|sister|husband|wife|boss|lawyer|bank|police said|says|told|tells ..2 NOT|STOP SOFT* CALL|BOTHER TARGET*',
       'NEGATION REPORT ..3 NOT|STOP SOFT* CALL TARGET*',
       'did i REPORT ..2 NOT|STOP SOFT* CALL TARGET*',
+      'i|we|to dont|never|not make|take|get|have OFTEN* CALLS',
       'get|gets|got|take|takes|had|have|has|receive|receives|was|were|are|is|made no OFTEN* CALLS',
       // A refusal of the refusal.
       'NEGATION LINK* STOP|end|miss|cancel|lose OFTEN* CALL|CALLS TARGET*',
       'NEGATION want ..2 CALLS to STOP',
       'NOT|didnt mind|forget|hesitate|worry|fear|regret ..5 CALL TARGET*',
       'NEGATION want|wanna|need ONLIST* off|removed|optout|unsubscribe|deleted|unsubscribed ..2 LIST?',
-      'NEGATION opt|unsubscribe|REMOVE|block|TAKE|optout|lose|blacklist me|my|us|this|it|our? ..2 off|out|from|number|OFF? ..1 LIST?',
+      'NEGATION opt|unsubscribe|REMOVE|block|TAKE|optout|lose|blacklist me|my|us|this|it|our|your ..2 off|out|from|DETAILS|$ ..1 LIST?',
       'NEGATION ..2 optout|opted|unsubscribe',
       'NEGATION ..4 leave|left me|us? alone',
       'NEGATION need ..3 CONSENT',
-      'REMOVE OUR old? number ..2 add|replace|put|use|save|update|new',
+      'REMOVE OUR old|husbands|wifes|sons|daughters|mothers|fathers? number ..2 add|replace|put|use|save|update|new',
       'on|says|mode dont disturb',
       'im|number|phone was ..2 dont disturb',
+      'what|whats|about|is ..2 dont|no call LIST',
       'dont disturb mode|sign|my|the|our|your ^family|wife|mother|$',
       'i|ill lose|forget my',
       'CALLS|phone|bell|it STOP ringing',
@@ -251,10 +309,10 @@ export const ENGLISH: readonly OptOutRow[] = [
       'isnt . speaking',
       'not ..1 person|one|guy you|youre',
       'im|am not him|her|that|this person|guy|man|woman|$',
-      'HE|person|she|they doesnt|dont|no longer? live|lives|stay|stays here|there|at|with|anymore',
-      'HE|person|he|she|they no longer live|lives|has|have|use|uses|stay|stays|own|owns ..2',
+      'HE|person|she|they doesnt|dont|nolonger live|lives|stay|stays here|there|at|with|anymore',
+      'HE|person nolonger live|lives|has|have|use|uses|stay|stays|own|owns ..2',
       'HE|he|she|they|who doesnt|dont have|use|own this number|phone',
-      'number|phone doesnt|dont|no belong|longer ..2',
+      'number|phone doesnt|nolonger belong ..2',
       'number used to belong',
       'just got|bought this number|phone|sim',
       'this my? new number im not',

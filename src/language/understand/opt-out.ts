@@ -1,13 +1,10 @@
 import { ENGLISH, ENGLISH_CLASSES } from './opt-out-english.ts';
 import { HINDI, HINDI_CLASSES, HINDI_SPELLINGS } from './opt-out-hindi.ts';
 import { plainText } from './tokens.ts';
-import { findVerdict, type PatternRow, patternTable } from './word-patterns.ts';
+import { findVerdict, patternTable } from './word-patterns.ts';
 
 /** `opt-out`: no more calls to this number. `wrong-number`: the person who was called is not there, now and later. */
 export type OptOut = 'opt-out' | 'wrong-number';
-
-/** An `aside` has words of an opt-out but is none: it takes them, so that no other pattern reads them. */
-export type OptOutRow = PatternRow<OptOut | 'aside'>;
 
 const TABLE = patternTable({ ...ENGLISH_CLASSES, ...HINDI_CLASSES }, [...ENGLISH, ...HINDI]);
 
@@ -23,7 +20,7 @@ const JOINED = new Map(
   (
     'do not/dont did not/didnt does not/doesnt can not/cant could not/couldnt will not/wont would not/wouldnt is not/isnt was not/wasnt ' +
     'are not/arent have not/havent has not/hasnt should not/shouldnt must not/mustnt need not/neednt no one/nobody any more/anymore ' +
-    'any one/anyone any body/anybody opt out/optout opting out/optout i am/im i will/ill there is/theres'
+    'any one/anyone any body/anybody opt out/optout opting out/optout i am/im i will/ill there is/theres no longer/nolonger'
   )
     .split(/ (?=\S+ \S+\/)/)
     .map((row) => row.split('/') as [string, string]),
@@ -77,14 +74,16 @@ export function readOptOut(text: string): OptOut | undefined {
 /** Lower case, contractions and Hindi spelled as the patterns spell them. */
 function wordsOf(text: string): string[] {
   const words: string[] = [];
+  let last = '';
   const recent = text.length > MOST_CHARACTERS ? text.slice(-MOST_CHARACTERS) : text;
   for (const raw of plainText(recent)
     .toLowerCase()
     .match(/[\p{L}\p{M}]+|\d+/gu) ?? []) {
     if (DROPPED.has(raw)) continue;
     const word = spelled(raw);
+    if (last === word) continue;
+    last = word;
     const before = words.at(-1);
-    if (before === word) continue;
     const joined = before === undefined ? undefined : JOINED.get(`${before} ${word}`);
     if (joined === undefined) words.push(word);
     else words[words.length - 1] = joined;
