@@ -21,7 +21,7 @@ const measured = SPOKEN.map((language) => {
 if (json) process.stdout.write(`${JSON.stringify({ ...about(), words: WORDS, languages: Object.fromEntries(measured) })}\n`);
 else for (const [language, result] of measured) process.stdout.write(`${language} ${JSON.stringify(result, undefined, 2)}\n`);
 
-/** Time of one reading of 20 words, most of them no opt-out: it runs for each partial and final of a call. */
+/** Processor time of one reading of 20 words, most of them no opt-out: it runs for each partial and final of a call. */
 function microseconds(all: readonly Sentence[]): number {
   const words = all.filter(({ label }) => label === 'none').flatMap(({ text }) => text.split(' '));
   const texts = Array.from({ length: Math.floor(words.length / WORDS) }, (_, at) =>
@@ -31,7 +31,8 @@ function microseconds(all: readonly Sentence[]): number {
     for (let at = 0; at < READINGS; at++) readOptOut(texts[at % texts.length] ?? '');
   };
   read();
-  const since = process.hrtime.bigint();
+  const since = process.cpuUsage();
   read();
-  return Math.round(Number(process.hrtime.bigint() - since) / READINGS / 100) / 10;
+  const { user, system } = process.cpuUsage(since);
+  return Math.round((10 * (user + system)) / READINGS) / 10;
 }

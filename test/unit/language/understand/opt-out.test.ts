@@ -79,9 +79,9 @@ describe.each(['en', 'hi'] as const)('the labelled sentences, %s', (language) =>
     expect(missedWrongNumbers.rate).toBeLessThanOrEqual(0.1);
   });
 
-  it('does not get worse in the half that the rules have not seen', () => {
+  it('gets no worse than measured in the half that the rules were not made for', () => {
     const { missed, falseOptOuts } = rates(sentences(language, 'held-out'));
-    expect(missed.rate).toBeLessThanOrEqual({ en: 0.1, hi: 0.05 }[language]);
+    expect(missed.rate).toBeLessThanOrEqual({ en: 0.065, hi: 0.04 }[language]);
     expect(falseOptOuts.rate).toBeLessThanOrEqual(0.01);
   });
 });
