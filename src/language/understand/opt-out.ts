@@ -25,13 +25,12 @@ const JOINED = new Map(
     .split(/ (?=\S+ \S+\/)/)
     .map((row) => row.split('/') as [string, string]),
 );
+/** Spellings that recognisers and hurried writers use. */
 const ALONE = new Map([
   ['cannot', 'cant'],
   ['noone', 'nobody'],
   ['donot', 'dont'],
   ['dnt', 'dont'],
-  ['dont', 'dont'],
-  ['coloring', 'calling'],
 ]);
 
 const SHORTER = new Map([
