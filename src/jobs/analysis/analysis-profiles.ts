@@ -6,6 +6,7 @@ import type { Environment } from '../../config/env.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
 import { Secret } from '../../config/secrets.ts';
 import { readYaml } from '../../config/yaml-document.ts';
+import { canonicalJson } from '../../kernel/canonical-json.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { AnalysisProfileError } from './errors.ts';
 import { type AnalysisProfile, analysisProfile } from './profile.ts';
@@ -127,17 +128,7 @@ export function parseProfile(yaml: string, source: string, env: Environment = {}
 
 /** The same for the same settings, however they were written down. */
 export function profileHash(profile: AnalysisProfile): string {
-  return createHash('sha256').update(canonical(profile)).digest('hex').slice(0, 16);
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
-  return `{${entries
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`)
-    .join(',')}}`;
+  return createHash('sha256').update(canonicalJson(profile)).digest('hex').slice(0, 16);
 }
 
 function secretOf(profile: AnalysisProfile, source: string, env: Environment): Secret | undefined {

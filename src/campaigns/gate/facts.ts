@@ -1,0 +1,124 @@
+import type { DialNumber } from '../number.ts';
+import type { DiallingProfile, Duty, Purpose, TimingRules } from './profile.ts';
+
+/**
+ * Why a number may not be called, in the order in which the first one is named: what only a person can change comes before
+ * what passes with time, and what is about the person before what is about the campaign.
+ */
+export const REFUSALS = [
+  'number-invalid',
+  'suppressed',
+  'line-type',
+  'purpose-missing',
+  'no-consent',
+  'consent-expired',
+  'list-too-old',
+  'caller-id-not-allowed',
+  'zone-unknown',
+  'cap-campaign',
+  'cap-week',
+  'cap-day',
+  'holiday',
+  'outside-window',
+  'too-soon',
+] as const;
+export type RefusalName = (typeof REFUSALS)[number];
+
+/** The name of the tenant's own do-not-call list. Consent never overrides it. */
+export const OWN_LIST = 'own';
+
+/** One consent that a person gave. */
+export interface Consent {
+  readonly id: string;
+  readonly level: 'express' | 'written';
+  readonly purposes: readonly Purpose[];
+  readonly givenAtMs: number;
+  /** First moment at which it no longer counts. */
+  readonly expiresAtMs?: number | undefined;
+  readonly withdrawnAtMs?: number | undefined;
+  /** What proves it: a form, a recording, a document. A consent without evidence does not count. */
+  readonly evidence: string;
+  /** Its id in a public register, such as the ledger of the Indian operators. */
+  readonly registeredId?: string | undefined;
+}
+
+/** One list that the number is on. */
+export interface Suppression {
+  /** `own`, or the name of a list of the profile. */
+  readonly list: string;
+  readonly addedAtMs: number;
+  /** First moment at which it no longer holds; absent: it holds for ever. */
+  readonly untilMs?: number | undefined;
+}
+
+/** Rules of a campaign, of the tenant's calendar, or of the person; they narrow the profile's, and never widen them. */
+export interface NarrowingRules {
+  /** Who set them, for the refusal's detail: `campaign`, `person`. */
+  readonly name: string;
+  readonly rules: TimingRules;
+}
+
+/** What is known before a number is dialled. Whoever asks fills in all of it: what is absent counts as unknown, and unknown is no. */
+export interface DialFacts {
+  readonly tenantId: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly nowMs: number;
+  /** What `readNumber` made of the number, or why it is none. */
+  readonly number: DialNumber | { readonly reason: string };
+  /** All zones that the person may be in: those of `recipientZones`. Empty: unknown. */
+  readonly zones: readonly string[];
+  readonly purpose: Purpose | undefined;
+  /** The campaign's ids, by the names that the profile gives them. */
+  readonly registrations: Readonly<Record<string, string>>;
+  /** Every consent of this number to this tenant. */
+  readonly consents: readonly Consent[];
+  /** Every list of any kind that this number is on. */
+  readonly suppressions: readonly Suppression[];
+  /** When each list was obtained, or the number was checked against it. */
+  readonly lists: Readonly<Record<string, number>>;
+  /** `isOwn`: the tenant may show this number, as the carrier confirmed. */
+  readonly callerId: { readonly number: string; readonly isOwn: boolean } | undefined;
+  readonly campaignId: string | undefined;
+  /** Start of every attempt of this tenant to this number, as far back as `attemptHistoryMs` says; any order. */
+  readonly attemptsMs: readonly number[];
+  /** Attempts to this number in this campaign, however long ago. */
+  readonly attemptsInCampaign: number;
+  readonly narrowing: readonly NarrowingRules[];
+  /** When the person asked to be called. */
+  readonly callBack: { readonly promisedAtMs: number } | undefined;
+}
+
+export interface Refusal {
+  readonly refusal: RefusalName;
+  /** For people: which rule of whom, never the number. */
+  readonly detail: string;
+}
+
+interface Decided {
+  readonly atMs: number;
+  readonly profile: Pick<DiallingProfile, 'name' | 'hash'>;
+  /** Overlays of the profile that hold for the number. */
+  readonly overlays: readonly string[];
+  /** The recipient's wall clocks, as `mon 2026-03-02 08:59`. */
+  readonly local: readonly { readonly zone: string; readonly time: string }[];
+}
+
+export interface AllowedDial extends Decided {
+  readonly allowed: true;
+  /** The consent that the call relies on; undefined where the profile asks for none. */
+  readonly consentId: string | undefined;
+  /** Refusals that a promised call-back set aside. */
+  readonly waived: readonly RefusalName[];
+  /** What the call itself has to do. */
+  readonly duties: readonly Duty[];
+}
+
+export interface RefusedDial extends Decided, Refusal {
+  readonly allowed: false;
+  /** All that apply, in the order of `REFUSALS`; the first is `refusal`. */
+  readonly refusals: readonly Refusal[];
+  /** The earliest moment at which the same facts are allowed; undefined where time alone changes nothing within a year. */
+  readonly retryAtMs: number | undefined;
+}
+
+export type DialDecision = AllowedDial | RefusedDial;
