@@ -57,12 +57,12 @@ function transcriptOf({ channels, speakers = [] }: TableDocument): string {
 }
 
 /**
- * Rows as CSV (RFC 4180: CRLF, quotes doubled). A cell that a spreadsheet would run as a formula begins with an apostrophe.
+ * Rows as CSV (RFC 4180: CRLF, quotes doubled, every cell with an end of line quoted). A cell that a spreadsheet would run as a formula begins with an apostrophe.
  */
 export function csvLines(rows: readonly (readonly string[])[]): string {
   return stringify(
     rows.map((row) => row.map((cell) => (isFormula(cell) ? `'${cell}` : cell))),
-    { record_delimiter: 'windows', quoted_match: /^[ \t]|[ \t]$/u },
+    { record_delimiter: 'windows', quoted_match: /^[ \t]|[ \t]$|[\r\n]/u },
   );
 }
 
