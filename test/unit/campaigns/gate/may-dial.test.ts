@@ -238,8 +238,9 @@ describe('mayDial', () => {
     { note: 'Easter Monday', nowMs: Date.UTC(2026, 3, 6, 9), want: 'holiday', retryAtMs: Date.UTC(2026, 3, 7, 8) },
     { note: 'Ascension', nowMs: Date.UTC(2026, 4, 14, 9), want: 'holiday', retryAtMs: Date.UTC(2026, 4, 15, 8) },
   ])('it keeps the hours of France: $note', ({ nowMs, want, retryAtMs }) => {
-    const [{ expiresAtMs: _, ...unending }] = [consent];
-    expect(decide('eu', { ...numberFacts('+33612345678'), nowMs, consents: [unending] })).toMatchObject({
+    expect(
+      decide('eu', { ...numberFacts('+33612345678'), nowMs, consents: [{ ...consent, expiresAtMs: undefined }] }),
+    ).toMatchObject({
       refusal: want,
       retryAtMs,
     });

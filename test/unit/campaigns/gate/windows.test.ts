@@ -72,8 +72,8 @@ function windowsOf([from, to]: readonly [number, number], days?: readonly string
   return { windows: [{ hours: [{ from: text(from), to: text(to), ...(days && { days }) }], source: 'test' }] };
 }
 
-function without(expiry: DialFacts): DialFacts {
-  return { ...expiry, consents: expiry.consents.map(({ expiresAtMs: _, ...consent }) => consent) };
+function withLastingConsent(facts: DialFacts): DialFacts {
+  return { ...facts, consents: facts.consents.map((consent) => ({ ...consent, expiresAtMs: undefined })) };
 }
 
 describe('calling windows', () => {
@@ -142,7 +142,7 @@ describe('calling windows', () => {
           fc.option(ago),
           fc.option(ago),
           (nowMs, agos, zones, suppressedMs, promisedMs) => {
-            const facts = without(
+            const facts = withLastingConsent(
               allowedFacts(name, {
                 nowMs,
                 zones,

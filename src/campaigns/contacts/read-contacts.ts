@@ -1,0 +1,209 @@
+import { TextDecoder } from 'node:util';
+import { isTimeZone } from '../../config/time-zone.ts';
+import { CsvReader, type CsvRow } from '../../kernel/csv-reader.ts';
+import { ContactsFileError } from '../errors.ts';
+import { type DialNumber, isRegion, readNumber } from '../number.ts';
+import { NumberSet } from './number-set.ts';
+
+/** A person to call. */
+export interface Contact {
+  readonly tenantId: string;
+  readonly number: DialNumber;
+  /** IANA name; undefined where the file gives none: the gate then derives the zones from the number. */
+  readonly timeZone: string | undefined;
+  /** Variables of the bot: every other column that is not empty, by its name in small letters with `_` for other signs. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** What became of one row, in the order of the file. Lines count from 1, the header included. */
+export type ContactRow =
+  | { readonly kind: 'contact'; readonly line: number; readonly contact: Contact }
+  | { readonly kind: 'duplicate'; readonly line: number; readonly firstLine: number }
+  | { readonly kind: 'refused'; readonly line: number; readonly reason: string };
+
+export interface ContactLimits {
+  /** Rows below the header, refused ones included. */
+  readonly maxRows: number;
+  readonly maxColumns: number;
+  readonly maxCellCharacters: number;
+  readonly maxRowCharacters: number;
+}
+
+export const CONTACT_LIMITS: ContactLimits = {
+  maxRows: 1_000_000,
+  maxColumns: 100,
+  maxCellCharacters: 2000,
+  maxRowCharacters: 65_536,
+};
+
+export interface ContactsOptions {
+  readonly tenantId: string;
+  /** ISO 3166 code of the numbers that are written without `+`. */
+  readonly defaultRegion?: string | undefined;
+  /** The column of the numbers; absent: the first of `NUMBER_COLUMNS` that the file has. */
+  readonly numberColumn?: string | undefined;
+  /** The column of the time zones; absent: the first of `ZONE_COLUMNS` that the file has, if any. */
+  readonly zoneColumn?: string | undefined;
+  /** Of files without a byte order mark. */
+  readonly encoding?: 'utf-8' | 'windows-1252';
+  readonly limits?: Partial<ContactLimits>;
+}
+
+export const NUMBER_COLUMNS = ['phone', 'phone_number', 'number', 'mobile', 'mobile_number', 'telephone', 'tel', 'msisdn', 'to'];
+export const ZONE_COLUMNS = ['time_zone', 'timezone', 'tz', 'zone'];
+
+/** Tab and ends of lines are fine inside of a cell. */
+// eslint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/u;
+const ZIP = [0x50, 0x4b, 0x03, 0x04];
+
+/**
+ * Reads contacts from CSV, row by row as the consumer asks for them. Memory: the row that is read, and at most 48 bytes for each
+ * number that was seen (25 MB for a million; duplicates are found exactly). A bad row is named, and the others go on.
+ * @param source bytes of the file
+ * @throws ContactsFileError when the file as a whole cannot be used: no CSV, no column of numbers, over a limit
+ */
+export async function* readContacts(source: AsyncIterable<Uint8Array>, options: ContactsOptions): AsyncGenerator<ContactRow> {
+  const { defaultRegion } = options;
+  if (defaultRegion !== undefined && !isRegion(defaultRegion)) {
+    throw new ContactsFileError(`${defaultRegion} is not a region: an ISO 3166 code such as IN or US is expected`);
+  }
+  const limits = { ...CONTACT_LIMITS, ...options.limits };
+  const reader = new CsvReader(limits.maxRowCharacters);
+  const seen = new NumberSet();
+  let columns: Columns | undefined;
+  let count = 0;
+  const rowsOf = function* (rows: readonly CsvRow[]): Generator<ContactRow> {
+    for (const row of rows) {
+      if (columns === undefined) {
+        columns = columnsOf(row, options, limits);
+        continue;
+      }
+      count += 1;
+      if (count > limits.maxRows) throw new ContactsFileError(`the file has more than ${limits.maxRows} rows: split it`);
+      yield 'reason' in row ? { kind: 'refused', ...row } : contactRow(row, columns, options, limits, seen);
+    }
+  };
+  for await (const text of decoded(source, options.encoding ?? 'utf-8')) yield* rowsOf(reader.push(text));
+  yield* rowsOf(reader.end());
+  if (columns === undefined)
+    throw new ContactsFileError('the file is empty: a first line with the names of the columns is expected');
+}
+
+/** Text of the bytes: UTF-8, or what a byte order mark says. Bytes that are none become U+FFFD, which the row is refused for. */
+async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined;
+  let head: Uint8Array = new Uint8Array();
+  for await (const bytes of source) {
+    if (decoder === undefined) {
+      head = head.length === 0 ? bytes : Buffer.concat([head, bytes]);
+      if (head.length < ZIP.length) continue;
+      decoder = decoderOf(head, encoding);
+      yield decoder.decode(head, { stream: true });
+    } else yield decoder.decode(bytes, { stream: true });
+  }
+  if (decoder === undefined) yield decoderOf(head, encoding).decode(head);
+  else yield decoder.decode();
+}
+
+function decoderOf(head: Uint8Array, encoding: string): TextDecoder {
+  const [first, second] = head;
+  if (ZIP.every((byte, index) => head[index] === byte)) {
+    throw new ContactsFileError('the file is a workbook or an archive, not CSV: save it as CSV UTF-8');
+  }
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le');
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be');
+  return new TextDecoder(first === 0xef && second === 0xbb ? 'utf-8' : encoding);
+}
+
+interface Columns {
+  /** Names of the variables; undefined for the columns that are none. */
+  readonly names: readonly (string | undefined)[];
+  readonly number: number;
+  readonly zone: number | undefined;
+}
+
+/** @throws ContactsFileError */
+function columnsOf(header: CsvRow, options: ContactsOptions, limits: ContactLimits): Columns {
+  if ('reason' in header) throw new ContactsFileError(`the header, line ${header.line}, cannot be read: ${header.reason}`);
+  const { cells } = header;
+  if (cells.length > limits.maxColumns) {
+    throw new ContactsFileError(`the file has ${cells.length} columns, at most ${limits.maxColumns} are read`);
+  }
+  if (cells.some((cell) => cell.includes('\uFFFD') || CONTROL.test(cell))) {
+    throw new ContactsFileError('the header is not readable text: save the file as CSV UTF-8');
+  }
+  const names = cells.map((cell) => variableName(cell));
+  const twice = names.find((name, index) => name !== '' && names.indexOf(name) !== index);
+  if (twice !== undefined) throw new ContactsFileError(`two columns are called ${twice}: rename one of them`);
+  const number = columnNamed(options.numberColumn, NUMBER_COLUMNS, names);
+  if (number === undefined) {
+    const wanted = options.numberColumn ?? `one of ${NUMBER_COLUMNS.join(', ')}`;
+    throw new ContactsFileError(`no column is called ${wanted}: the file has ${names.join(', ').slice(0, 200)}`);
+  }
+  const zone = columnNamed(options.zoneColumn, ZONE_COLUMNS, names);
+  if (zone === undefined && options.zoneColumn !== undefined) {
+    throw new ContactsFileError(`no column is called ${options.zoneColumn}: the file has ${names.join(', ').slice(0, 200)}`);
+  }
+  return {
+    names: names.map((name, index) => (index === number || index === zone || name === '' ? undefined : name)),
+    number,
+    zone,
+  };
+}
+
+/** `First name` becomes `first_name`, as a placeholder of a bot can be called. */
+function variableName(cell: string): string {
+  return cell
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '_')
+    .replaceAll(/^_+|_+$/gu, '');
+}
+
+function columnNamed(wanted: string | undefined, usual: readonly string[], names: readonly string[]): number | undefined {
+  const candidates = wanted === undefined ? usual : [variableName(wanted)];
+  const found = candidates.map((name) => names.indexOf(name)).find((index) => index >= 0);
+  return found;
+}
+
+function contactRow(
+  { line, cells }: { readonly line: number; readonly cells: readonly string[] },
+  { names, number: numberColumn, zone: zoneColumn }: Columns,
+  { tenantId, defaultRegion }: ContactsOptions,
+  limits: ContactLimits,
+  seen: NumberSet,
+): ContactRow {
+  const refused = (reason: string): ContactRow => ({ kind: 'refused', line, reason });
+  for (const [index, cell] of cells.entries()) {
+    const problem = cellProblem(cell, limits.maxCellCharacters);
+    if (problem !== undefined) return refused(`column ${names[index] ?? index + 1} ${problem}`);
+  }
+  const number = readNumber(cells[numberColumn] ?? '', defaultRegion);
+  if ('reason' in number) return refused(number.reason);
+  const zone = zoneColumn === undefined ? '' : (cells[zoneColumn] ?? '').trim();
+  if (zone !== '' && !isKnown(zone)) return refused(`${zone.slice(0, 40)} is not a time zone such as Asia/Kolkata`);
+  const firstLine = seen.add(number.e164, line);
+  if (firstLine !== undefined) return { kind: 'duplicate', line, firstLine };
+  const variables: Record<string, string> = {};
+  for (const [index, name] of names.entries()) {
+    const cell = name === undefined ? '' : (cells[index] ?? '').trim();
+    if (name !== undefined && cell !== '') variables[name] = cell;
+  }
+  return { kind: 'contact', line, contact: { tenantId, number, timeZone: zone === '' ? undefined : zone, variables } };
+}
+
+function cellProblem(cell: string, maxCharacters: number): string | undefined {
+  if (cell.length > maxCharacters) return `has more than ${maxCharacters} characters`;
+  if (CONTROL.test(cell)) return 'has a control character';
+  return cell.includes('\uFFFD') ? 'has bytes that are not text in the encoding of the file: save it as CSV UTF-8' : undefined;
+}
+
+/** Zones that were asked for: a file names few zones many times, and Intl takes long to say. */
+const knownZones = new Map<string, boolean>();
+
+function isKnown(zone: string): boolean {
+  const known = knownZones.get(zone) ?? isTimeZone(zone);
+  if (knownZones.size < 1000) knownZones.set(zone, known);
+  return known;
+}
