@@ -5,7 +5,7 @@
 // npx tsx scripts/number-zones.ts phonenumbers/tzdata/data0.py 9.0.43 /usr/share/zoneinfo/zone.tab
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type CountryCode, getCountries, getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max';
+import { getCountries, getCountryCallingCode, isSupportedCountry } from 'libphonenumber-js/max';
 
 const DAY_MS = 86_400_000;
 /** Zones that the oldest supported Node does not know; another zone of their country has the same clock. */
@@ -33,7 +33,7 @@ const zonesOfCode = new Map<string, string[]>();
 for (const line of readFileSync(zoneTab, 'utf8').split('\n')) {
   const [country = '', , zone] = line.split('\t');
   if (zone === undefined || line.startsWith('#') || !isSupportedCountry(country) || TOO_NEW.has(zone)) continue;
-  const code = getCountryCallingCode(country as CountryCode);
+  const code = getCountryCallingCode(country);
   zonesOfCode.set(code, [...(zonesOfCode.get(code) ?? []), zone]);
 }
 

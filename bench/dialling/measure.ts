@@ -1,0 +1,158 @@
+// The dial gate, its log, and the import of contacts. Run: npm run bench:dialling -- [--json] [--rows 1000000] [--decisions 100000]
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { readContacts } from '../../src/campaigns/contacts/read-contacts.ts';
+import { appendEntry, type ChainEntry, loggedDecision, verifyChain } from '../../src/campaigns/gate/chain.ts';
+import type { DialFacts } from '../../src/campaigns/gate/facts.ts';
+import { mayDial } from '../../src/campaigns/gate/may-dial.ts';
+import { loadDiallingProfile, SHIPPED_PROFILES } from '../../src/campaigns/gate/profile.ts';
+import { NumberZones, readNumber } from '../../src/campaigns/number.ts';
+import { about } from '../document.ts';
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    rows: { type: 'string', default: '1000000' },
+    decisions: { type: 'string', default: '100000' },
+  },
+});
+const folder = fileURLToPath(new URL('../../config/dialling', import.meta.url));
+const MB = 2 ** 20;
+/** Every tenth row is a duplicate, every hundredth is bad. */
+const DUPLICATE_EVERY = 10;
+const BAD_EVERY = 100;
+const ROWS_A_CHUNK = 500;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+async function main(): Promise<void> {
+  const contacts = await measureContacts(Number(values.rows));
+  const gate = await measureGate(Number(values.decisions));
+  const chain = await measureChain(Number(values.decisions));
+  const result = { ...about(), contacts, gate, chain };
+  process.stdout.write(values.json ? `${JSON.stringify(result)}\n` : `${JSON.stringify(result, null, 2)}\n`);
+}
+
+/** An Indian mobile number for each index below 80 million. */
+function numberOf(index: number): string {
+  return `9${800_000_000 + index}`;
+}
+
+async function* csv(rows: number): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('phone,name,"due date",time_zone,note\n');
+  for (let from = 0; from < rows; from += ROWS_A_CHUNK) {
+    let text = '';
+    for (let index = from; index < Math.min(rows, from + ROWS_A_CHUNK); index += 1) {
+      const isDuplicate = index % DUPLICATE_EVERY === DUPLICATE_EVERY - 1;
+      const number = index % BAD_EVERY === 0 ? '12345' : numberOf(isDuplicate ? index - 2 : index);
+      text += `${number},Asha ${index},2026-03-03,Asia/Kolkata,"pays ""soon"", said so"\n`;
+    }
+    yield Buffer.from(text);
+  }
+}
+
+async function measureContacts(rows: number) {
+  collect();
+  const before = process.memoryUsage();
+  let peakHeap = before.heapUsed;
+  let peakRss = before.rss;
+  const counts = { contact: 0, duplicate: 0, refused: 0 };
+  const startedMs = performance.now();
+  let seen = 0;
+  for await (const { kind } of readContacts(csv(rows), { tenantId: 'bench', defaultRegion: 'IN' })) {
+    counts[kind] += 1;
+    seen += 1;
+    if (seen % 10_000 === 0) {
+      const { heapUsed, rss } = process.memoryUsage();
+      peakHeap = Math.max(peakHeap, heapUsed);
+      peakRss = Math.max(peakRss, rss);
+      if (seen % 100_000 === 0)
+        console.error(`${seen} rows, heap ${Math.round(heapUsed / MB)} MB, rss ${Math.round(rss / MB)} MB`);
+    }
+  }
+  const seconds = (performance.now() - startedMs) / 1000;
+  collect();
+  const after = process.memoryUsage();
+  return {
+    rows: seen,
+    ...counts,
+    seconds: round(seconds),
+    rowsPerSecond: Math.round(seen / seconds),
+    /** Live objects, before and after the import. */
+    heapGrowthMb: round((after.heapUsed - before.heapUsed) / MB),
+    /** Highest of all samples above the beginning, garbage that waits for its collection included. */
+    heapPeakGrowthMb: round((peakHeap - before.heapUsed) / MB),
+    rssPeakGrowthMb: round((peakRss - before.rss) / MB),
+  };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+const PEOPLE: Readonly<Record<(typeof SHIPPED_PROFILES)[number], readonly [string, string]>> = {
+  in: ['+919876543210', '+911401234567'],
+  us: ['+12127365000', '+12125550100'],
+  eu: ['+4915112345678', '+49301234567'],
+  none: ['+61412345678', '+61212345678'],
+};
+
+function factsOf(name: (typeof SHIPPED_PROFILES)[number], zones: NumberZones): DialFacts {
+  const [person, callerId] = PEOPLE[name];
+  const number = readNumber(person);
+  const nowMs = Date.UTC(2026, 2, 3);
+  return {
+    tenantId: 'bench',
+    nowMs,
+    number,
+    zones: 'e164' in number ? zones.of(number) : [],
+    purpose: 'promotional',
+    registrations: { entityId: '1', telemarketerId: '2', templateId: '3' },
+    consents: [{ id: 'c', level: 'written', purposes: ['promotional'], givenAtMs: 0, evidence: 'form', registeredId: 'r' }],
+    suppressions: [],
+    lists: { national: nowMs, preferences: nowMs },
+    callerId: { number: callerId, isOwn: true },
+    campaignId: 'bench',
+    attemptsMs: [nowMs - 5 * 86_400_000, nowMs - 3 * 86_400_000],
+    attemptsInCampaign: 2,
+    narrowing: [],
+    callBack: undefined,
+  };
+}
+
+/** Decisions at moments all over a day: allowed ones, and refused ones with their `retryAtMs`. */
+async function measureGate(decisions: number) {
+  const zones = NumberZones.load(`${folder}/number-zones.json`);
+  const rates: Record<string, { perSecond: number; allowed: number }> = {};
+  for (const name of SHIPPED_PROFILES) {
+    const profile = await loadDiallingProfile(folder, name);
+    const facts = factsOf(name, zones);
+    let allowed = 0;
+    const startedMs = performance.now();
+    for (let index = 0; index < decisions; index += 1) {
+      if (mayDial({ ...facts, nowMs: facts.nowMs + (index % 1440) * 60_000 }, profile).allowed) allowed += 1;
+    }
+    rates[name] = { perSecond: Math.round((decisions * 1000) / (performance.now() - startedMs)), allowed };
+  }
+  return rates;
+}
+
+async function measureChain(length: number) {
+  const zones = NumberZones.load(`${folder}/number-zones.json`);
+  const facts = factsOf('in', zones);
+  const body = loggedDecision(facts, mayDial(facts, await loadDiallingProfile(folder, 'in')), 'ref');
+  const entries: ChainEntry[] = [];
+  let startedMs = performance.now();
+  for (let index = 0; index < length; index += 1) entries.push(appendEntry(entries.at(-1), 'bench', index, body));
+  const appendedMs = performance.now() - startedMs;
+  startedMs = performance.now();
+  const { faultCount } = await verifyChain(entries, 'bench', entries.at(-1));
+  const verifiedMs = performance.now() - startedMs;
+  const rate = (ms: number): number => Math.round((length * 1000) / ms);
+  return { entries: length, appendsPerSecond: rate(appendedMs), verifiedPerSecond: rate(verifiedMs), faultCount };
+}
+
+await main();
