@@ -49,14 +49,14 @@ export function isRegion(code: string): boolean {
 /**
  * Reads a number as people write it.
  * @param region ISO 3166 code that a number without `+` belongs to; undefined accepts international numbers only
- * @returns the number, or why it is none
+ * @returns the number, or why it is none; the reason has nothing of the text, so that it can be logged
  */
 export function readNumber(text: string, region?: string): DialNumber | { readonly reason: string } {
   // Spreadsheets write an apostrophe before a number that is kept as text.
   const written = text.trim().replace(/^'/u, '');
   if (written === '') return { reason: 'the number is empty' };
   if (SPREADSHEET.test(written)) {
-    return { reason: `a spreadsheet rounded the number to ${written}: format the column as text and export it again` };
+    return { reason: 'a spreadsheet rounded the number: format the column as text and export it again' };
   }
   const country = region !== undefined && isSupportedCountry(region) ? region : undefined;
   const parsed = parsePhoneNumberFromString(written, { ...(country && { defaultCountry: country }), extract: false });

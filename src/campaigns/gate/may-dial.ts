@@ -12,9 +12,12 @@ const DEFAULT_EARLY_MINUTES = 5;
 /**
  * Whether a number may be dialled now: the one question before every dial. Pure: the same facts and profile give the same
  * decision. Unknown facts refuse.
+ * @throws RangeError for a time that is not a number
  */
 export function mayDial(facts: DialFacts, profile: DiallingProfile): DialDecision {
   const { nowMs, number, zones } = facts;
+  // NaN compares as neither early nor late, and an attempt at NaN would count for nothing.
+  if (![nowMs, ...facts.attemptsMs].every((timeMs) => Number.isFinite(timeMs))) throw new RangeError('a time is not a number');
   const rules = ruleSetsOf(facts, profile);
   const decided = {
     atMs: nowMs,

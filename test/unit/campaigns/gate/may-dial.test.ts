@@ -146,6 +146,7 @@ describe('mayDial', () => {
     { note: 'a fourth call in a day', attemptsMs: [1, 2, 3], rules: { caps: [cap(3, 24)] }, want: 'cap-day' },
     { note: 'a third call in a day', attemptsMs: [1, 2], rules: { caps: [cap(3, 24)] }, want: 'allowed' },
     { note: 'a call after 24 hours', attemptsMs: [24, 25, 26], rules: { caps: [cap(3, 24)] }, want: 'allowed' },
+    { note: 'a second call just after 24 hours', attemptsMs: [24], rules: { caps: [cap(1, 24)] }, want: 'allowed' },
     { note: 'a sixth call in a week', attemptsMs: [1, 30, 60, 90, 167], rules: { caps: [cap(5, 168)] }, want: 'cap-week' },
     {
       note: 'a fifth call of the campaign',
@@ -254,6 +255,28 @@ describe('mayDial', () => {
       refusal: 'outside-window',
       retryAtMs: undefined,
     });
+  });
+
+  it("keeps the tenant's own list above consent, whatever a profile says of it", () => {
+    const lists = (name: string) => [{ name, maxAgeHours: 24, consentOverrides: 'express', source: 'test' }];
+    for (const [name, allowed] of [
+      ['own', false],
+      ['other', true],
+    ] as const) {
+      const facts = allowedFacts('none', { suppressions: [{ list: name, addedAtMs: 0 }], lists: { [name]: at(11) } });
+      expect(mayDial(facts, profileOf({ lists: lists(name) })).allowed).toBe(allowed);
+    }
+  });
+
+  it('says when a cap is free again', () => {
+    const narrowing = campaignRules({ caps: [cap(2, 24)] });
+    const facts = { narrowing, attemptsMs: [at(11, 30), at(9), at(10)], nowMs: at(12) };
+    expect(decide('none', facts)).toMatchObject({ refusal: 'cap-day', retryAtMs: Date.UTC(2026, 2, 4, 10) });
+  });
+
+  it('throws for a time that is not a number instead of counting it for nothing', () => {
+    expect(() => decide('none', { attemptsMs: [Number.NaN] })).toThrow(RangeError);
+    expect(() => decide('none', { nowMs: Number.NaN })).toThrow(RangeError);
   });
 
   it('gives no moment to retry for zones whose hours never meet', () => {

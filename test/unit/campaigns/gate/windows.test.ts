@@ -77,7 +77,7 @@ function withLastingConsent(facts: DialFacts): DialFacts {
 }
 
 describe('calling windows', () => {
-  it('agree with Intl at every change of daylight saving of every zone', () => {
+  it('agree with Intl at every change of daylight saving of every zone, and open when they say', () => {
     const profile = profileOf(windowsOf([120, 540]));
     let count = 0;
     for (const name of ZONES) {
@@ -87,6 +87,7 @@ describe('calling windows', () => {
           const { minute } = wallClock(name, atMs);
           const { allowed } = mayDial(allowedFacts('none', { zones: [name], nowMs: atMs }), profile);
           expect({ name, atMs, allowed }).toEqual({ name, atMs, allowed: minute >= 120 && minute < 540 });
+          if (!allowed) expectEarliest(allowedFacts('none', { zones: [name], nowMs: atMs }), profile);
         }
       }
     }
@@ -181,12 +182,16 @@ describe('calling windows', () => {
   });
 });
 
-/** A refusal's `retryAtMs` is allowed, the moment before is refused, and so are moments in between. */
+/** A refusal's `retryAtMs` is allowed, the moment before is refused, and so are moments in between; without one, so are the next weeks. */
 function expectEarliest(facts: DialFacts, profile: Parameters<typeof mayDial>[1]): void {
   const decision = mayDial(facts, profile);
-  if (decision.allowed || decision.retryAtMs === undefined) return;
+  if (decision.allowed) return;
   const { retryAtMs } = decision;
   const at = (nowMs: number): boolean => mayDial({ ...facts, nowMs }, profile).allowed;
+  if (retryAtMs === undefined) {
+    for (let after = 1; after <= 48; after += 1) expect(at(facts.nowMs + after * 25 * HOUR_MS)).toBe(false);
+    return;
+  }
   expect(retryAtMs).toBeGreaterThan(facts.nowMs);
   expect(at(retryAtMs)).toBe(true);
   expect(at(retryAtMs - 1)).toBe(false);
