@@ -117,7 +117,7 @@ function capFinding(facts: DialFacts, rule: TimingRules['caps'][number], name: s
 }
 
 function spacingFinding(facts: DialFacts, rule: TimingRules['spacing'][number], name: string, atMs: number): Finding[] {
-  const lastMs = Math.max(-Infinity, ...facts.attemptsMs);
+  const lastMs = facts.attemptsMs.reduce((latestMs, attemptMs) => Math.max(latestMs, attemptMs), -Infinity);
   const untilMs = lastMs + rule.minutes * MINUTE_MS;
   if (untilMs <= atMs) return [];
   return [{ refusal: 'too-soon', detail: `${rule.minutes} minutes between attempts (${name}: ${rule.source})`, untilMs }];
