@@ -1,3 +1,4 @@
+import { decodeMulaw, encodeMulaw } from '../../src/audio/g711.ts';
 import { FRAME_BYTES, type Sound } from './sounds.ts';
 
 const FRAME_PCM_BYTES = 2 * FRAME_BYTES;
@@ -49,7 +50,8 @@ export class Ledger {
    * @param frameOf the PCM of a caller's frame
    */
   constructor(voice: Sound, frameOf: (call: number, frame: number) => Buffer) {
-    this.#voice = Buffer.concat(voice.frames);
+    // As calls are linear inside, mu-law's two codes for nothing become one.
+    this.#voice = Buffer.from(encodeMulaw(decodeMulaw(Buffer.concat(voice.frames))));
     this.#frameOf = frameOf;
   }
 
