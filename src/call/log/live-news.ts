@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { isRunning } from '../../kernel/process-identity.ts';
+import { parseJson } from '../../kernel/json.ts';
 
 /** What someone watching a call sees as it goes; texts are the callers' and bots' own words. */
 export type CallNews =
@@ -96,7 +97,7 @@ export class LiveNews implements AsyncDisposable {
       request += part;
       if (request.length > MOST_REQUEST_BYTES) return void socket.destroy();
       if (!request.includes('\n') || this.#followers.get(socket) !== '') return undefined;
-      const parsed = followRequest.safeParse(parsedJson(request));
+      const parsed = followRequest.safeParse(parseJson(request));
       if (!parsed.success) return void socket.destroy();
       this.#followers.set(socket, parsed.data.follow);
       return void socket.write('\n');
@@ -142,7 +143,7 @@ async function follow(path: string, carrierCallId: string, onNews: (news: CallNe
   // Its interface hears the socket's errors again.
   lines.on('error', () => undefined);
   lines.on('line', (line) => {
-    const { data: news } = callNews.safeParse(parsedJson(line));
+    const { data: news } = callNews.safeParse(parseJson(line));
     if (news !== undefined) onNews(news.type === 'reply' ? { ...news, totalMs: news.totalMs } : news);
   });
   socket.write(`${JSON.stringify({ follow: carrierCallId })}\n`);
@@ -154,13 +155,5 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder).filter((name) => NAME.test(name));
   } catch {
     return [];
-  }
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -1,9 +1,15 @@
 import { TextDecoder } from 'node:util';
 import { isTimeZone } from '../../config/time-zone.ts';
 import { CsvReader, type CsvRow } from '../../kernel/csv-reader.ts';
-import { ContactsFileError } from '../errors.ts';
+import { OffhookError } from '../../kernel/errors.ts';
 import { type DialNumber, isRegion, readNumber } from '../number.ts';
 import { NumberSet } from './number-set.ts';
+
+/** A file of contacts cannot be imported as a whole: it is not CSV, names no column of numbers, or is over a limit. */
+export class ContactsFileError extends OffhookError {
+  readonly code = 'OFFHOOK_CONTACTS_FILE';
+  readonly retryable = false;
+}
 
 /** A person to call. */
 export interface Contact {

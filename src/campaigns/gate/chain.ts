@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../kernel/canonical-json.ts';
+import { canonicalJson } from '../../kernel/json.ts';
 import type { DialDecision, DialFacts, RefusalName } from './facts.ts';
 
 /** What stands in the log of one decision. It outlives the person's data, so it names the number by a keyed reference only. */

@@ -2,14 +2,28 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { type Problem, problemText } from '../../config/problem.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
 import { isTimeZone } from '../../config/time-zone.ts';
 import { readYaml } from '../../config/yaml-document.ts';
-import { canonicalJson } from '../../kernel/canonical-json.ts';
-import { errorText } from '../../kernel/errors.ts';
-import { DiallingProfileError } from '../errors.ts';
+import { canonicalJson } from '../../kernel/json.ts';
+import { errorText, OffhookError } from '../../kernel/errors.ts';
 import { LINE_TYPES } from '../number.ts';
 import { minuteOf, WEEKDAYS } from './local-time.ts';
+
+/** A dialling profile cannot be used; `problems` names every mistake with its line. */
+export class DiallingProfileError extends OffhookError {
+  readonly code = 'OFFHOOK_DIALLING_PROFILE';
+  readonly retryable = false;
+  readonly problems: readonly Problem[];
+
+  constructor(source: string, problems: readonly Problem[]) {
+    super(`${source} is not a usable dialling profile:\n${problems.map((problem) => `  ${problemText(problem)}`).join('\n')}`, {
+      facts: { source, problems: problems.length },
+    });
+    this.problems = problems;
+  }
+}
 
 /** The profiles that Offhook ships in `config/dialling`. */
 export const SHIPPED_PROFILES = ['in', 'us', 'eu', 'none'] as const;

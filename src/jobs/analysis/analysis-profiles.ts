@@ -6,7 +6,7 @@ import type { Environment } from '../../config/env.ts';
 import { schemaProblems } from '../../config/schema-problems.ts';
 import { Secret } from '../../config/secrets.ts';
 import { readYaml } from '../../config/yaml-document.ts';
-import { canonicalJson } from '../../kernel/canonical-json.ts';
+import { canonicalJson } from '../../kernel/json.ts';
 import { errorText } from '../../kernel/errors.ts';
 import { AnalysisProfileError } from './errors.ts';
 import { type AnalysisProfile, analysisProfile } from './profile.ts';

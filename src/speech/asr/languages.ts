@@ -5,6 +5,7 @@ import { errorOfAnswer, SpeechUnavailableError, SpeechProtocolError } from '../c
 import { readText } from '../../kernel/bounded-reading.ts';
 import { serviceUrl } from '../client/settings.ts';
 import type { MaskSecret } from '../../kernel/mask-secret.ts';
+import { parseJson } from '../../kernel/json.ts';
 
 const TIMEOUT_MS = 10_000;
 const MOST_ANSWER_BYTES = 1024 * 1024;
@@ -105,12 +106,4 @@ export function readLanguages(text: string, mask: MaskSecret = (body) => body): 
     features: rest.features ?? [],
     raw: z.record(z.string(), z.unknown()).catch({ languages: value }).parse(value),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

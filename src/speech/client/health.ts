@@ -4,6 +4,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { withDeadline } from './deadline.ts';
 import { SpeechProtocolError, SpeechUnavailableError } from './errors.ts';
 import { readText } from '../../kernel/bounded-reading.ts';
+import { parseJson } from '../../kernel/json.ts';
 import { serviceUrl } from './settings.ts';
 
 /** A service's health (ASR doc, "GET {asr_url}/health"; TTS doc, "Health result"). */
@@ -51,14 +52,6 @@ export async function serviceHealth(
   if (!parsed.success) throw new SpeechProtocolError('the health answer cannot be read', { status: response.status, body: text });
   const { ok, status, voices = [], default_voice: defaultVoice } = parsed.data;
   return { healthy: ok === true || status === 'ok' || status === 'healthy', voices, defaultVoice };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export interface HealthWatchOptions {

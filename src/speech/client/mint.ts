@@ -13,6 +13,7 @@ import {
 } from './errors.ts';
 import { maskSecret } from '../../kernel/mask-secret.ts';
 import { readText } from '../../kernel/bounded-reading.ts';
+import { parseJson } from '../../kernel/json.ts';
 import { type Refusal, retryAfterMs } from './retry-after.ts';
 import { serviceUrl } from './settings.ts';
 
@@ -102,12 +103,4 @@ function refusal(status: number, text: string): SpeechError {
 /** Why there is no answer, and what to do. */
 function reasonOf(cause: unknown): string {
   return cause instanceof SpeechUnavailableError ? cause.message : 'it cannot be reached; check the address and the network';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

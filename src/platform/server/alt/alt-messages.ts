@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { parseJson } from '../../../kernel/json.ts';
 import { encodeAudio } from '../../../audio/codec.ts';
 import { Resampler } from '../../../audio/resample.ts';
 import { decodeWavSamples, readWavLayout, WavError, type WavSampleFormat, wavSampleBytes } from '../../../audio/wav.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
 import { mixDownInterleaved } from '../../../audio/samples.ts';
-import { firstProblem, parseJson } from '../listener/fields.ts';
+import { firstProblem } from '../listener/fields.ts';
 import type { ClientMessage } from '../asr/recognition-socket.ts';
 
 /** Sample formats of a Variant B socket. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { parseJson } from '../../../kernel/json.ts';
 import { chooseLanguage, type LanguageChoice, unsupportedLanguage } from '../../languages.ts';
-import { firstProblem, flagRule, parseJson } from '../listener/fields.ts';
+import { firstProblem, flagRule } from '../listener/fields.ts';
 import { splitBoostPhrases } from './language-recognition.ts';
 import type { ClientMessage } from './recognition-socket.ts';
 

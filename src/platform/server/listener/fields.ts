@@ -15,15 +15,6 @@ export function readFlag(text: string): boolean | undefined {
 /** The error text for a flag. */
 export const flagRule = 'must be true or false';
 
-/** @returns undefined for text that is no JSON */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The first problem of a message as text for the client. @param whole the text when the message is no object at all */
 export function firstProblem(error: z.ZodError, whole: string): string {
   const [issue] = error.issues;

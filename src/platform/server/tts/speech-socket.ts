@@ -1,4 +1,3 @@
-import { parseJson } from '../listener/fields.ts';
 import type { WebSocket } from 'ws';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -6,6 +5,7 @@ import { sleep } from '../../../kernel/waiting.ts';
 import type { Clock, Timer } from '../../../kernel/clock.ts';
 import { Refusal, detailText } from '../listener/refusal.ts';
 import { errorText } from '../../../kernel/errors.ts';
+import { parseJson } from '../../../kernel/json.ts';
 import type { Logger } from '../../../observability/logger.ts';
 import { refusalOf } from '../listener/http-app.ts';
 import { closeReason, closeSocket } from '../listener/socket-routes.ts';

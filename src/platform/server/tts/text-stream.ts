@@ -1,5 +1,5 @@
-import { parseJson } from '../listener/fields.ts';
 import { z } from 'zod';
+import { parseJson } from '../../../kernel/json.ts';
 import { sentences } from '../../engines/synth/sentences.ts';
 import { Refusal } from '../listener/refusal.ts';
 import { maxTextCharacters } from './speech-request.ts';

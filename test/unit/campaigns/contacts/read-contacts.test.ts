@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { NumberSet } from '../../../../src/campaigns/contacts/number-set.ts';
-import { type ContactRow, type ContactsOptions, readContacts } from '../../../../src/campaigns/contacts/read-contacts.ts';
-import { ContactsFileError } from '../../../../src/campaigns/errors.ts';
+import {
+  ContactsFileError,
+  type ContactRow,
+  type ContactsOptions,
+  readContacts,
+} from '../../../../src/campaigns/contacts/read-contacts.ts';
 
 async function read(file: string | Uint8Array, options: Partial<ContactsOptions> = {}, pieces = 1): Promise<ContactRow[]> {
   const bytes = typeof file === 'string' ? Buffer.from(file) : file;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from 'vitest';
-import { DiallingProfileError } from '../../../../src/campaigns/errors.ts';
 import {
+  DiallingProfileError,
   attemptHistoryMs,
   loadDiallingProfile,
   parseProfile,

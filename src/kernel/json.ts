@@ -1,3 +1,12 @@
+/** @returns undefined for text that is no JSON */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * JSON with the keys of every object in code-unit order and without undefined ones: the same text for the same value, so
  * that it can be hashed. A lone surrogate is escaped, so that the text is valid UTF-8.
