@@ -1,12 +1,10 @@
-import { ENGLISH, ENGLISH_CLASSES } from './opt-out-english.ts';
+import { ENGLISH, ENGLISH_CLASSES, type OptOutRow } from './opt-out-english.ts';
 import { HINDI, HINDI_CLASSES, HINDI_SPELLINGS } from './opt-out-hindi.ts';
 import { plainText } from './tokens.ts';
-import { findVerdict, patternTable } from './word-patterns.ts';
+import { findVerdict, patternTable, type PatternTable } from './word-patterns.ts';
 
 /** `opt-out`: no more calls to this number. `wrong-number`: the person who was called is not there, now and later. */
 export type OptOut = 'opt-out' | 'wrong-number';
-
-const TABLE = patternTable({ ...ENGLISH_CLASSES, ...HINDI_CLASSES }, [...ENGLISH, ...HINDI]);
 
 /** Words that no pattern needs: articles, hesitations, politeness and swearing. */
 const DROPPED = new Set(
@@ -42,13 +40,32 @@ const SHORTER = new Map([
   ['chh', 'ch'],
 ]);
 
-const SPELLINGS = new Map<string, string>();
-const FOLDED = new Map<string, string>();
-for (const [word, spellings] of Object.entries(HINDI_SPELLINGS)) {
-  for (const spelling of spellings.split(' ')) {
-    SPELLINGS.set(plainText(spelling), word);
-    FOLDED.set(folded(spelling), word);
+interface Grammar {
+  readonly table: PatternTable<OptOutRow['verdict']>;
+  /** Hindi by its spellings, and by what is left of them when folded. */
+  readonly spellings: ReadonlyMap<string, string>;
+  readonly folded: ReadonlyMap<string, string>;
+}
+
+let made: Grammar | undefined;
+
+/** Made when it is first needed: tens of milliseconds that a program which reads no caller should not pay at its start. */
+function grammar(): Grammar {
+  made ??= makeGrammar();
+  return made;
+}
+
+function makeGrammar(): Grammar {
+  const spellings = new Map<string, string>();
+  const byFold = new Map<string, string>();
+  for (const [word, variants] of Object.entries(HINDI_SPELLINGS)) {
+    for (const spelling of variants.split(' ')) {
+      spellings.set(plainText(spelling), word);
+      byFold.set(folded(spelling), word);
+    }
   }
+  const table = patternTable({ ...ENGLISH_CLASSES, ...HINDI_CLASSES }, [...ENGLISH, ...HINDI]);
+  return { table, spellings, folded: byFold };
 }
 
 /** Longer turns are read from their end: what was said earlier was read when it was new. */
@@ -62,7 +79,7 @@ const MOST_CHARACTERS = 4_000;
  */
 export function readOptOut(text: string): OptOut | undefined {
   const verdict = findVerdict(
-    TABLE,
+    grammar().table,
     wordsOf(text),
     (found) => found === 'opt-out',
     (found) => found !== 'aside',
@@ -91,9 +108,10 @@ function wordsOf(text: string): string[] {
 }
 
 function spelled(word: string): string {
-  const known = SPELLINGS.get(word) ?? ALONE.get(word);
+  const { table, spellings, folded: byFold } = grammar();
+  const known = spellings.get(word) ?? ALONE.get(word);
   if (known !== undefined) return known;
-  return TABLE.numbers.has(word) || !/^[a-z]/.test(word) ? word : (FOLDED.get(folded(word)) ?? word);
+  return table.numbers.has(word) || !/^[a-z]/.test(word) ? word : (byFold.get(folded(word)) ?? word);
 }
 
 /** Romanised Hindi without what its writers disagree on: the length of vowels, aspiration of `ph`, a last nasal. */
