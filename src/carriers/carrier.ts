@@ -4,7 +4,7 @@ import type { Secret } from '../config/secrets.ts';
 import { type CarrierConfig, millis, minute } from '../config/setting.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { MediaCodec } from './media-codec.ts';
-import type { CallControl, CarrierCapabilities, InboundCall } from './port.ts';
+import type { CallControl, CarrierCapabilities, CarrierWitness, DialProgress, InboundCall } from './port.ts';
 
 /** A request of a carrier, as far as its proof and its facts go. */
 export interface CarrierRequest {
@@ -28,6 +28,10 @@ export interface CarrierStatus {
   /** The call is over; nothing but an end follows. */
   readonly terminal: boolean;
   readonly streamError: string | undefined;
+  /** How far a dialled call has come, where the report says so. */
+  readonly progress?: DialProgress | undefined;
+  /** Who answered, as the carrier's detection has it. */
+  readonly witness?: CarrierWitness | undefined;
   /** An answer document in place of nothing, where the carrier asks what the caller is to hear now. */
   readonly document?: string;
 }

@@ -10,3 +10,9 @@ export class CarrierControlError extends OffhookError {
     this.retryable = details.retryable;
   }
 }
+
+/** The carrier was asked for a call, and nobody knows whether it took the order: it has to be looked up, and not asked for again. */
+export class DialUnknownError extends OffhookError {
+  readonly code = 'OFFHOOK_DIAL_UNKNOWN';
+  readonly retryable = false;
+}

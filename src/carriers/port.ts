@@ -86,8 +86,80 @@ export interface InboundCall {
   readonly isRepeat?: boolean | undefined;
 }
 
+/** How far a dialled call has come, in our words. */
+export type DialProgress =
+  /** The carrier has taken the order. */
+  | { readonly state: 'queued' }
+  | { readonly state: 'ringing' }
+  | { readonly state: 'answered' }
+  /** Nothing follows. `completed`: it was answered, and is over. */
+  | { readonly state: 'ended'; readonly outcome: DialEnd; readonly cause?: string | undefined };
+
+/** `cause`, where there is one, is the carrier's own code or word for it. */
+export type DialEnd = 'completed' | 'busy' | 'no-answer' | 'rejected' | 'failed' | 'cancelled';
+
+/** What a carrier's own detection says of who answered; one witness among others. */
+export type CarrierWitness = 'person' | 'machine' | 'machine-done' | 'fax' | 'unknown';
+
+/** One call to be placed. */
+export interface DialOrder {
+  /** Our own id of the call: the carrier's is not known yet. */
+  readonly callId: string;
+  /** E.164, both. */
+  readonly from: string;
+  readonly to: string;
+  readonly ringTimeoutMs: number;
+  /** Longest call after its answer. */
+  readonly maxDurationMs: number;
+  /** Address of the media stream, with its single-use token: `wss`, or `ws` on loopback. */
+  readonly streamUrl: string;
+  /** Where the carrier reports on the call; names our id. */
+  readonly statusUrl: string;
+  /** Have the carrier say who answered, where it can. */
+  readonly detectMachine: boolean;
+}
+
+/** What a carrier knows of a call that it was asked for, when nobody knows whether it took the order. */
+export type FoundDial =
+  | { readonly found: 'placed'; readonly carrierCallId: string; readonly progress: DialProgress }
+  /** It surely has no such call, and none will come of that order. */
+  | { readonly found: 'not-placed' }
+  /** It cannot say, or not yet. */
+  | { readonly found: 'unknown' };
+
+/** How a carrier dials. */
+export interface DialCapabilities {
+  /** New calls a second that an account may ask for, unless the account was given more. */
+  readonly callsPerSecond: number;
+  /** Whether the carrier says who answered. */
+  readonly detectsMachines: boolean;
+  /** Whether it can be asked for a call whose order got no answer. */
+  readonly canFind: boolean;
+}
+
+/** Placing calls at a carrier. Only the dialler uses it, with the dial gate's yes in its hand. */
+export interface Dialling {
+  readonly capabilities: DialCapabilities;
+  /**
+   * Has the carrier place a call. Asks once, and never again by itself.
+   * @returns the carrier's id of the call, once it has taken the order
+   * @throws CarrierControlError when the call was surely not placed; DialUnknownError when nobody knows
+   */
+  dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }>;
+  /**
+   * Looks for a call that `dial` may have placed.
+   * @param askedAtMs wall time of the order
+   * @throws CarrierControlError when the carrier cannot be asked
+   */
+  find(order: Pick<DialOrder, 'callId' | 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial>;
+  /** Asks how far a call has come, for when its reports were missed. @throws CarrierControlError */
+  progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined>;
+}
+
 /** Acting on a call at its carrier, beside its media. */
 export interface CallControl {
+  /** Undefined where the carrier places no calls for us. */
+  readonly dialling?: Dialling | undefined;
   /** Ends the call. @throws CarrierControlError */
   hangUp(carrierCallId: string, signal: AbortSignal): Promise<void>;
   /**

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { COMPRESSED_FORMATS } from '../audio/recording-format.ts';
+import { ANSWERED_BY } from '../config/answered-by.ts';
 
 /** Milliseconds since the Unix epoch; fractions are dropped, as columns hold whole ones. */
 const wallMs = z.number().nonnegative().transform(Math.round);
@@ -57,6 +58,18 @@ export const callTurn = z.object({
 /** One event of the call's timeline: when, in ms since the call started, what, and whatever else it carries. */
 export const timelineEvent = z.looseObject({ atMs: z.number(), type: z.string() });
 
+/** What is known of an outbound call beside what every call has. */
+export const outboundCall = z.object({
+  campaignId: id.optional(),
+  answeredBy: z.enum(ANSWERED_BY).optional(),
+  /** First one first; `atMs` since the answer. */
+  opinions: z.array(z.object({ by: z.enum(ANSWERED_BY), atMs: milliseconds, confidence: z.number() })),
+  /** Of the message that was left on a mailbox. */
+  message: z.enum(['all', 'part']).optional(),
+  /** Whether the sentence that says who calls was heard to its end. */
+  identified: z.boolean(),
+});
+
 /** Carrier of a recording that came from elsewhere: no call of ours, analysed when its importer says so. */
 export const IMPORTED = 'import';
 
@@ -83,6 +96,11 @@ export const callRecord = z.object({
   variables: z.record(z.string(), z.string()).optional(),
   notes: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
+  /** Of a call that we placed. */
+  outbound: outboundCall.optional(),
+  optOut: z.object({ kind: z.enum(['opt-out', 'wrong-number']), how: z.enum(['spoken', 'keyed']), atMs: wallMs }).optional(),
+  /** When the person asked to be called. */
+  callBackAtMs: wallMs.optional(),
   /** Absolute path of the stereo WAV: caller left, bot right. Of a stored call, of what it was turned into. */
   recordingPath: z.string().optional(),
   /** What it is to be turned into after the call; stays as it is when absent. */

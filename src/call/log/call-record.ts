@@ -1,4 +1,5 @@
 import type { InboundCall } from '../../carriers/port.ts';
+import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Bot } from '../../config/bots.ts';
 import type { DialogHookFactory } from '../../dialog/port.ts';
 import type { PlayoutCounters, PlayoutSummary } from '../outbound/playout-measures.ts';
@@ -54,6 +55,27 @@ export interface InterruptionRecord {
   readonly atMs: number | undefined;
 }
 
+/** What is known of an outbound call beside what every call has. */
+export interface OutboundRecord {
+  readonly campaignId?: string | undefined;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Who or what answered, as it was seen at the end; undefined where nothing told. */
+  readonly answeredBy?: AnsweredBy | undefined;
+  /** Each opinion on the way there, first one first; `atMs` since the answer. */
+  readonly opinions: readonly { readonly by: AnsweredBy; readonly atMs: number; readonly confidence: number }[];
+  /** Of the message that was left on a mailbox: whether all of it was heard out. */
+  readonly message?: 'all' | 'part' | undefined;
+  /** Whether the first sentence was heard to its end: the one that says who calls, and that a machine does. */
+  readonly identified: boolean;
+}
+
+/** The person asked not to be called again. */
+export interface OptOutRecord {
+  readonly kind: 'opt-out' | 'wrong-number';
+  readonly how: 'spoken' | 'keyed';
+  readonly atWallMs: number;
+}
+
 /** Everything that is kept of a call when it has ended; version 1. */
 export interface CallRecord {
   readonly version: 1;
@@ -79,6 +101,11 @@ export interface CallRecord {
   readonly attachments: readonly AttachmentRecord[];
   readonly variables: Readonly<Record<string, string>>;
   readonly notes: readonly string[];
+  /** Of a call that we placed. */
+  readonly outbound?: OutboundRecord | undefined;
+  readonly optOut?: OptOutRecord | undefined;
+  /** When the person asked to be called. */
+  readonly callBackAtWallMs?: number | undefined;
   readonly recordingPath: string | undefined;
   readonly recordingFailure: string | undefined;
   readonly recordingGaps: readonly RecordingGap[];

@@ -1,5 +1,6 @@
+import type { Consent, Purpose, Suppression } from '../../store/dialling.ts';
 import type { DialNumber } from '../number.ts';
-import type { DiallingProfile, Duty, Purpose, TimingRules } from './profile.ts';
+import type { DiallingProfile, Duty, TimingRules } from './profile.ts';
 
 /**
  * Why a number may not be called, in the order in which the first one is named: what only a person can change comes before
@@ -26,30 +27,6 @@ export type RefusalName = (typeof REFUSALS)[number];
 
 /** The name of the tenant's own do-not-call list. Consent never overrides it. */
 export const OWN_LIST = 'own';
-
-/** One consent that a person gave. */
-export interface Consent {
-  readonly id: string;
-  readonly level: 'express' | 'written';
-  readonly purposes: readonly Purpose[];
-  readonly givenAtMs: number;
-  /** First moment at which it no longer counts. */
-  readonly expiresAtMs?: number | undefined;
-  readonly withdrawnAtMs?: number | undefined;
-  /** What proves it: a form, a recording, a document. A consent without evidence does not count. */
-  readonly evidence: string;
-  /** Its id in a public register, such as the ledger of the Indian operators. */
-  readonly registeredId?: string | undefined;
-}
-
-/** One list that the number is on. */
-export interface Suppression {
-  /** `own`, or the name of a list of the profile. */
-  readonly list: string;
-  readonly addedAtMs: number;
-  /** First moment at which it no longer holds; absent: it holds for ever. */
-  readonly untilMs?: number | undefined;
-}
 
 /** Rules of a campaign, of the tenant's calendar, or of the person; they narrow the profile's, and never widen them. */
 export interface NarrowingRules {

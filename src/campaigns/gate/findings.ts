@@ -1,4 +1,5 @@
-import { type Consent, type DialFacts, OWN_LIST, type RefusalName, type Suppression } from './facts.ts';
+import type { Consent, Suppression } from '../../store/dialling.ts';
+import { type DialFacts, OWN_LIST, type RefusalName } from './facts.ts';
 import { isKnownZone } from './local-time.ts';
 import { type DiallingProfile, holdsFor, type TimingRules } from './profile.ts';
 

@@ -8,6 +8,7 @@ import { isTimeZone } from '../../config/time-zone.ts';
 import { readYaml } from '../../config/yaml-document.ts';
 import { canonicalJson } from '../../kernel/json.ts';
 import { errorText, OffhookError } from '../../kernel/errors.ts';
+import { type Purpose, PURPOSES } from '../../store/dialling.ts';
 import { LINE_TYPES } from '../number.ts';
 import { minuteOf, WEEKDAYS } from './local-time.ts';
 
@@ -27,10 +28,6 @@ export class DiallingProfileError extends OffhookError {
 
 /** The profiles that Offhook ships in `config/dialling`. */
 export const SHIPPED_PROFILES = ['in', 'us', 'eu', 'none'] as const;
-
-/** Why a call is made. `promotional` is telemarketing; `service` concerns something that the person has; `transactional` answers what they just did. */
-export const PURPOSES = ['promotional', 'service', 'transactional', 'government'] as const;
-export type Purpose = (typeof PURPOSES)[number];
 
 /** The rule's place in the law, or `house rule`; `(k)` marks what was not read in its source. */
 const source = z.string().min(3).max(500);

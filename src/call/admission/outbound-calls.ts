@@ -1,0 +1,48 @@
+import type { CarrierWitness } from '../../carriers/port.ts';
+import type { CallRefusal } from './call-door.ts';
+
+/** A call that is about to be dialled. As data, so that another process can be given it. */
+export interface OutboundCall {
+  /** Our own, made before the dial. */
+  readonly callId: string;
+  readonly tenantId: string;
+  readonly carrier: string;
+  /** E.164, both. */
+  readonly from: string;
+  readonly to: string;
+  readonly botName: string;
+  /** Of the bot, from the start of the dialog; names as in a flow. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Kept with the call's record; the dialog does not see it. */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly campaignId?: string | undefined;
+  /** What the dialling profile has the call itself do: see `Duty` of the dial gate. */
+  readonly duties: readonly OutboundDuty[];
+}
+
+export interface OutboundDuty {
+  readonly duty: string;
+  readonly ms?: number | undefined;
+}
+
+/** A place among the calls and a recognition slot, held from before the dial until the call is over. */
+export interface ReservedCall {
+  readonly kind: 'reserved';
+  /** Of the media socket that is expected: for its token. */
+  readonly attachmentId: string;
+}
+
+/** The outbound calls of a gateway, wherever their process is. */
+export interface OutboundCalls {
+  /**
+   * Holds a place and a slot for a call that is about to be dialled, or says why there is none.
+   * Exactly one of its media socket and `release` ends the hold.
+   */
+  reserve(call: OutboundCall): Promise<ReservedCall | CallRefusal>;
+  /** The dial came to nothing, or the call is over at the carrier: gives place and slot back. No effect twice, or on an unknown id. */
+  release(callId: string, reason: string): void;
+  /** The carrier's own detection has an opinion of who answered. */
+  witness(callId: string, witness: CarrierWitness): void;
+  /** Outbound calls that could be reserved now, beside those that are kept free for callers. */
+  readonly room: number;
+}

@@ -1,0 +1,263 @@
+import type { AnsweredBy } from '../config/answered-by.ts';
+
+/** The store of dials: who may not be called, with what right, every decision, and every attempt. */
+
+export const PURPOSES = ['promotional', 'service', 'transactional', 'government'] as const;
+/** Why a call is made. `promotional` is telemarketing; `service` concerns something that the person has; `transactional` answers what they just did. */
+export type Purpose = (typeof PURPOSES)[number];
+
+/** What came of an attempt, or of a contact: one word for lists, reports and policies. */
+export const DISPOSITIONS = [
+  // A person was spoken to.
+  'completed',
+  'transferred',
+  'opt-out',
+  'wrong-number',
+  'call-back',
+  /** The person hung up before the bot had said its first sentence. */
+  'abandoned',
+  // Something else answered.
+  'message-left',
+  'mailbox',
+  'mailbox-full',
+  'screening',
+  'ivr',
+  'hold',
+  'fax',
+  'bot',
+  'silence',
+  // Nobody answered.
+  'busy',
+  'no-answer',
+  'rejected',
+  'cancelled',
+  'failed',
+  /** The gate said no. */
+  'refused',
+  /** Asked for, and nobody knows whether it was placed. */
+  'unknown',
+] as const;
+export type Disposition = (typeof DISPOSITIONS)[number];
+
+/** One consent that a person gave. */
+export interface Consent {
+  readonly id: string;
+  readonly level: 'express' | 'written';
+  readonly purposes: readonly Purpose[];
+  readonly givenAtMs: number;
+  /** First moment at which it no longer counts. */
+  readonly expiresAtMs?: number | undefined;
+  readonly withdrawnAtMs?: number | undefined;
+  /** What proves it: a form, a recording, a document. A consent without evidence does not count. */
+  readonly evidence: string;
+  /** Its id in a public register, such as the ledger of the Indian operators. */
+  readonly registeredId?: string | undefined;
+}
+
+/** One list that a number is on. */
+export interface Suppression {
+  /** `own`, or the name of a list of the profile. */
+  readonly list: string;
+  readonly addedAtMs: number;
+  /** First moment at which it no longer holds; absent: it holds for ever. */
+  readonly untilMs?: number | undefined;
+}
+
+/** An entry of a list as its keeper sees it. */
+export interface SuppressionEntry extends Suppression {
+  /** E.164; undefined once the person was erased: the entry still holds, by the number's hash. */
+  readonly number: string | undefined;
+  /** `caller` for an opt-out that was heard, else who put it there. */
+  readonly source: string;
+  /** The call in which it was heard. */
+  readonly callId?: string | undefined;
+  readonly note?: string | undefined;
+}
+
+export interface SuppressionRepository {
+  /** Adds, or renews, entries; the earlier `addedAtMs` and the later `untilMs` stay. Numbers are E.164. @returns how many are new */
+  add(tenantId: string, entries: readonly (SuppressionEntry & { readonly number: string })[]): Promise<number>;
+  /** @returns false when the number was not on that list */
+  remove(tenantId: string, list: string, number: string): Promise<boolean>;
+  of(tenantId: string, number: string): Promise<readonly SuppressionEntry[]>;
+  /** By the time of their addition, oldest first. @param query.limit 1 to 1,000 */
+  page(
+    tenantId: string,
+    query: { readonly list?: string | undefined; readonly limit: number; readonly after?: string | undefined },
+  ): Promise<{ readonly entries: readonly SuppressionEntry[]; readonly next: string | undefined }>;
+  /** A list was obtained, or all numbers were checked against it, at that time. */
+  obtained(tenantId: string, list: string, atMs: number): Promise<void>;
+  /** When each list was obtained. */
+  lists(tenantId: string): Promise<Readonly<Record<string, number>>>;
+}
+
+export interface ConsentRepository {
+  /** One of the same number and id is replaced. */
+  put(tenantId: string, number: string, consents: readonly Consent[]): Promise<void>;
+  /** @returns false when there is no such consent */
+  withdraw(tenantId: string, number: string, id: string, atMs: number): Promise<boolean>;
+  of(tenantId: string, number: string): Promise<readonly Consent[]>;
+  page(
+    tenantId: string,
+    query: { readonly limit: number; readonly after?: string | undefined },
+  ): Promise<{
+    readonly consents: readonly (Consent & { readonly number: string | undefined })[];
+    readonly next: string | undefined;
+  }>;
+}
+
+/** One entry of a tenant's log of decisions, as `campaigns/gate/chain.ts` makes it. */
+export interface DecisionEntry {
+  readonly tenantId: string;
+  readonly sequence: number;
+  readonly atMs: number;
+  /** JSON. */
+  readonly body: unknown;
+  readonly previousHash: string;
+  readonly hash: string;
+}
+
+/** Where an attempt stands. `placing`: the carrier is being asked, or was, and its answer is not known. */
+export type AttemptState = 'queued' | 'placing' | 'ringing' | 'answered' | 'ended';
+
+/** One dial of one number: has the id of the call that it places. */
+export interface Attempt {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly state: AttemptState;
+  readonly botName: string;
+  readonly carrier: string;
+  readonly carrierCallId?: string | undefined;
+  readonly campaignId?: string | undefined;
+  readonly contactId?: string | undefined;
+  /** 1 for the first of its contact. */
+  readonly index: number;
+  /** Empty once erased. */
+  readonly from: string;
+  readonly to: string;
+  readonly variables: Readonly<Record<string, string>>;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly ringTimeoutMs: number;
+  readonly purpose?: Purpose | undefined;
+  readonly profile: string;
+  readonly duties: readonly { readonly duty: string; readonly ms?: number | undefined }[];
+  /** The gate's decision in the log. */
+  readonly decisionSequence: number;
+  readonly createdAtMs: number;
+  /** When the carrier was asked; the attempt counts for caps from then on. */
+  readonly placedAtMs?: number | undefined;
+  readonly ringingAtMs?: number | undefined;
+  readonly answeredAtMs?: number | undefined;
+  readonly endedAtMs?: number | undefined;
+  readonly answeredBy?: AnsweredBy | undefined;
+  readonly disposition?: Disposition | undefined;
+  /** The carrier's own code or word for a failure; of a refusal, its name. */
+  readonly cause?: string | undefined;
+  /** When the person asked to be called. */
+  readonly callBackAtMs?: number | undefined;
+}
+
+export type NewAttempt = Omit<
+  Attempt,
+  'carrierCallId' | 'placedAtMs' | 'ringingAtMs' | 'answeredAtMs' | 'answeredBy' | 'callBackAtMs'
+>;
+
+/** What is written of an attempt as it goes on; absent facts stay as they are. */
+export type AttemptNews = Partial<
+  Pick<
+    Attempt,
+    | 'carrierCallId'
+    | 'placedAtMs'
+    | 'ringingAtMs'
+    | 'answeredAtMs'
+    | 'endedAtMs'
+    | 'answeredBy'
+    | 'disposition'
+    | 'cause'
+    | 'callBackAtMs'
+  >
+>;
+
+/** All that the gate has to know of one number, beside what its caller knows. */
+export interface KnownOfNumber {
+  readonly suppressions: readonly Suppression[];
+  readonly consents: readonly Consent[];
+  /** Start of every attempt of this tenant to this number since `sinceMs`: those that were placed, and those that are about to be. */
+  readonly attemptsMs: readonly number[];
+  /** Of those ever made in the campaign that was named. */
+  readonly attemptsInCampaign: number;
+  /** An attempt to this number is under way. */
+  readonly isBeingCalled: boolean;
+  /** The number under a key that can be destroyed: what the log names it by. */
+  readonly subject: string;
+}
+
+/** What one asking of the gate wrote. */
+export interface Decided<Result> {
+  readonly entries: readonly DecisionEntry[];
+  readonly attempts: readonly NewAttempt[];
+  readonly result: Result;
+}
+
+export interface AttemptRepository {
+  /**
+   * Has the gate asked about these numbers, and keeps what it says, in one transaction: no other decision of this tenant is made meanwhile,
+   * so that two askers never both get yes for the same number.
+   * @param about.numbers E.164, each once
+   * @param about.sinceMs how far back attempts are to be told
+   * @param decide gets what is known by number, and the end of the log
+   */
+  decide<Result>(
+    tenantId: string,
+    about: { readonly numbers: readonly string[]; readonly campaignId?: string | undefined; readonly sinceMs: number },
+    decide: (
+      known: ReadonlyMap<string, KnownOfNumber>,
+      lists: Readonly<Record<string, number>>,
+      head: Pick<DecisionEntry, 'sequence' | 'hash'> | undefined,
+    ) => Decided<Result>,
+  ): Promise<Result>;
+  get(tenantId: string, id: string): Promise<Attempt | undefined>;
+  /**
+   * Moves an attempt on from one of these states, and says whether it was in one: of two that try, one does.
+   * @param lease who is busy with it until when; absent leaves it as it is
+   */
+  advance(
+    tenantId: string,
+    id: string,
+    from: readonly AttemptState[],
+    to: AttemptState,
+    news: AttemptNews,
+    lease?: { readonly owner: string; readonly untilMs: number } | undefined,
+  ): Promise<boolean>;
+  /** Prolongs what this owner is busy with. */
+  renew(owner: string, untilMs: number): Promise<void>;
+  /** Of all tenants: not ended, and nobody is busy with them any more; oldest first. */
+  abandoned(query: { readonly nowMs: number; readonly limit: number }): Promise<readonly Attempt[]>;
+  byCarrierId(tenantId: string, carrier: string, carrierCallId: string): Promise<Attempt | undefined>;
+  /** Newest first. @param query.limit 1 to 200 */
+  page(
+    tenantId: string,
+    query: {
+      readonly limit: number;
+      readonly before?: string | undefined;
+      readonly campaignId?: string | undefined;
+      readonly contactId?: string | undefined;
+      readonly disposition?: Disposition | undefined;
+      readonly number?: string | undefined;
+      readonly fromMs?: number | undefined;
+      readonly toMs?: number | undefined;
+    },
+  ): Promise<{ readonly attempts: readonly Attempt[]; readonly next: string | undefined }>;
+  /** Attempts that are not over, by what paces them; of all tenants. */
+  live(): Promise<
+    readonly {
+      readonly tenantId: string;
+      readonly campaignId?: string | undefined;
+      readonly from: string;
+      readonly carrier: string;
+      readonly count: number;
+    }[]
+  >;
+  /** The log of decisions from its first entry, in bounded memory. */
+  decisions(tenantId: string): AsyncIterable<DecisionEntry>;
+}
