@@ -1,23 +1,21 @@
 import type { Attachment, MediaEvent } from '../carriers/port.ts';
-import { steadyClock, type Timer } from '../kernel/clock.ts';
+import { steadyClock } from '../kernel/clock.ts';
 import type { RecognitionEvent } from '../speech/port.ts';
 import { isQuestion } from './turn/spoken-cues.ts';
 import { CallLog, type CallStanding } from './log/call-log.ts';
 import { CarrierControl } from './control/carrier-control.ts';
-import type { CallerInput, CallIdentity, CallRecord } from './log/call-record.ts';
+import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import { DialogDriver, type DialogActs } from './control/dialog-driver.ts';
-import { carryOutFloor, isFloorEffect } from './control/floor-effects.ts';
+import { TurnEffects } from './control/turn-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
 import { SecretInput } from './control/secret-input.ts';
 import { type CallServices, type CallTiming, DEFAULT_CALL_TIMING } from './services.ts';
 import { type CallOrder, Supervision } from './control/supervision.ts';
 import { keysSecret } from './turn/asking.ts';
-
 import { callerFloor } from './turn/floor.ts';
 import { TurnLoop } from './turn/turn.ts';
-import { isLeaving, type TimerName, type TurnEffect, type TurnState } from './turn/turn-state.ts';
-import type { ExpectedValue } from './turn/value-reader.ts';
+import { isLeaving, type TurnState } from './turn/turn-state.ts';
 
 /** One call: connects inbound and outbound audio, turn machine and dialog, and carries out the effects of the machine. It has no rules of its own. */
 export class CallSession {
@@ -37,7 +35,7 @@ export class CallSession {
   readonly #listening: RecogniserHandover;
   readonly #secret: SecretInput;
   readonly #supervision: Supervision;
-  readonly #timers = new Map<TimerName, Timer>();
+  readonly #effects: TurnEffects;
   #over = false;
 
   constructor(identity: CallIdentity, given: CallServices, timing: CallTiming = DEFAULT_CALL_TIMING) {
@@ -49,7 +47,7 @@ export class CallSession {
     const settings = services.machine.settingsOf(identity.bot);
     const farewell = { ...settings.farewell, hangupAfterMarkMs: timing.hangupAfterMarkMs };
     this.#turns = new TurnLoop(services.machine, { ...settings, stalledMs: timing.stalledMs, farewell }, (effect) => {
-      if (this.#media !== undefined) this.#carryOut(effect, this.#media);
+      if (this.#media !== undefined) this.#effects.carryOut(effect, this.#media);
     });
     this.#secret = new SecretInput(services.vault, identity.bot.name);
     this.#callLog = new CallLog(identity, services, this.#secret);
@@ -65,6 +63,22 @@ export class CallSession {
       feed: (event) => this.#turns.feed(event),
       hangUp: (reason) => this.hangUp(reason),
       transferred,
+    });
+    this.#effects = new TurnEffects({
+      identity,
+      clock: services.clock,
+      turns: this.#turns,
+      callLog: this.#callLog,
+      dialog: this.#dialog,
+      carrier: this.#carrier,
+      listening: this.#listening,
+      secret: this.#secret,
+      supervision: this.#supervision,
+      guarded: (run) => this.#guarded(run),
+      journal: () => services.journal(this.#record('in-progress')),
+      synthesisStalled: () => this.#speechFailed('tts', new Error('the synthesis of a reply stalled')),
+      hangUp: (reason) => this.hangUp(reason),
+      finish: (reason) => this.#finish(reason),
     });
     this.ended = new Promise((resolve) => (this.#resolveEnded = resolve));
   }
@@ -236,98 +250,6 @@ export class CallSession {
     }
   }
 
-  #carryOut(effect: TurnEffect, media: Media): void {
-    const nowMs = this.#services.clock.nowMs();
-    const { conversation } = this.#callLog;
-    const { noInputTransfer: transferTo } = this.identity.bot;
-    const { asked, expectation } = this.#turns.state.dialog;
-    // The values that the turn which was asked was asked for, and that the next one is.
-    const [expected, next] = [asked?.expectation.value, expectation.value];
-    if (isFloorEffect(effect)) {
-      carryOutFloor(effect, media, this.#callLog, nowMs);
-      // With nothing left to say, no mark will ever tell the machine that the bot has finished.
-      if (effect.type === 'restore' && !media.voice.speaking) this.#turns.feed({ type: 'bot-finished', atMs: nowMs });
-      return;
-    }
-    switch (effect.type) {
-      case 'commit':
-        this.#listening.commit();
-        this.#callLog.committed(effect);
-        return;
-      case 'ask-early':
-        return this.#dialog.askEarly(this.#secret.hideInWords(effect.text, next), conversation.current + 1, next, media);
-      case 'ask':
-        this.#callLog.turnOver(conversation.current, media.outbound);
-        return this.#ask(this.#secret.hide(effect.input, expected), expected, media);
-      case 'ask-again': {
-        const input = this.#secret.hide(effect.input, expected);
-        conversation.amend(input);
-        return this.#ask(input, expected, media, conversation.current);
-      }
-      case 'amend-history':
-        return conversation.amend({ kind: 'spoken', text: this.#secret.hideInWords(effect.text, expected) });
-      case 'keep-turn':
-        carryOutFloor({ type: 'silence' }, media, this.#callLog, nowMs);
-        this.#callLog.turnOver(conversation.current, media.outbound);
-        conversation.open(this.#secret.hide(effect.input, expected), this.#services.clock.wallMs());
-        return this.#services.journal(this.#record('in-progress'));
-      case 'filler':
-        media.voice.filler();
-        this.#callLog.filler(effect.waitingFor);
-        return;
-      case 'give-up':
-        return this.#turns.feed({
-          type: 'last-words',
-          phrase: transferTo === undefined ? 'goodbye' : 'oneMoment',
-          reason: effect.reason,
-          transferTo,
-        });
-      case 'unmuted':
-        return this.#supervision.unmuted();
-      case 'stalled':
-        if (effect.in === 'dialog') this.#dialog.failed(new Error('the dialog stalled in the middle of its answer'));
-        else this.#speechFailed('tts', new Error('the synthesis of a reply stalled'));
-        return;
-      case 'say-last':
-        this.#carrier.forgetKeys();
-        return media.voice.phrase(effect.phrase, conversation.current, 'never');
-      case 'start-timer':
-        return this.#startTimer(effect.timer, effect.afterMs);
-      case 'hang-up':
-        return this.hangUp(effect.reason);
-      case 'end-call':
-        if (effect.atCarrier) this.#carrier.endCall();
-        return this.#finish(effect.reason);
-      case 'silence-caller':
-        return media.recording?.silenceCaller(effect.fromMs);
-      case 'transfer':
-        return void this.#carrier.transfer(effect.to);
-      case 'dialog-failed':
-        return this.#dialog.failed(new Error(effect.reason));
-    }
-  }
-
-  /** In place of one of the same name. */
-  #startTimer(timer: TimerName, afterMs: number): void {
-    const { clock } = this.#services;
-    this.#timers.get(timer)?.cancel();
-    this.#timers.set(
-      timer,
-      clock.after(afterMs, () => this.#guarded(() => this.#turns.feed({ type: timer, atMs: clock.nowMs() }))),
-    );
-  }
-
-  #ask(
-    input: CallerInput,
-    expected: ExpectedValue | undefined,
-    media: Media,
-    turn = this.#callLog.conversation.open(input, this.#services.clock.wallMs()),
-  ): void {
-    // What an attempt at this turn, or the answer before, meant to do after its words is not done.
-    this.#carrier.forgetKeys();
-    this.#dialog.ask(input, turn, expected, media);
-  }
-
   #dialogActs(): DialogActs {
     return {
       expect: (expectation) => {
@@ -366,7 +288,7 @@ export class CallSession {
     this.#carrier.close();
     this.#supervision.close();
     this.#turns.stop();
-    for (const timer of this.#timers.values()) timer.cancel();
+    this.#effects.close();
     this.#media?.stop();
     this.#listening.close();
     void this.#close(reason);

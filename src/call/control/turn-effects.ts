@@ -1,0 +1,182 @@
+import type { Clock, Timer } from '../../kernel/clock.ts';
+import type { RecogniserHandover } from '../inbound/recogniser-handover.ts';
+import type { CallLog } from '../log/call-log.ts';
+import type { CallerInput, CallIdentity } from '../log/call-record.ts';
+import type { Media } from '../media.ts';
+import type { TurnLoop } from '../turn/turn.ts';
+import type { TimerName, TurnEffect } from '../turn/turn-state.ts';
+import type { ExpectedValue } from '../turn/value-reader.ts';
+import type { CarrierControl } from './carrier-control.ts';
+import type { DialogDriver } from './dialog-driver.ts';
+import type { SecretInput } from './secret-input.ts';
+import type { Supervision } from './supervision.ts';
+
+/** The parts of a call that effects act on. */
+export interface EffectParts {
+  readonly identity: CallIdentity;
+  readonly clock: Clock;
+  readonly turns: TurnLoop;
+  readonly callLog: CallLog;
+  readonly dialog: DialogDriver;
+  readonly carrier: CarrierControl;
+  readonly listening: RecogniserHandover;
+  readonly secret: SecretInput;
+  readonly supervision: Supervision;
+  /** Runs something of this call; what it throws ends the call. */
+  guarded(run: () => void): void;
+  /** Writes the call as it stands to the journal. */
+  journal(): void;
+  synthesisStalled(): void;
+  hangUp(reason: string): void;
+  /** The call is over. */
+  finish(reason: string): void;
+}
+
+/** Carries out the effects of the turn machine in one call, and runs its timers. */
+export class TurnEffects {
+  readonly #parts: EffectParts;
+  readonly #timers = new Map<TimerName, Timer>();
+
+  constructor(parts: EffectParts) {
+    this.#parts = parts;
+  }
+
+  carryOut(effect: TurnEffect, media: Media): void {
+    const { identity, clock, turns, callLog, dialog, carrier, listening, secret, supervision } = this.#parts;
+    const nowMs = clock.nowMs();
+    const { conversation } = callLog;
+    const { noInputTransfer: transferTo } = identity.bot;
+    const { asked, expectation } = turns.state.dialog;
+    // The values that the turn which was asked was asked for, and that the next one is.
+    const [expected, next] = [asked?.expectation.value, expectation.value];
+    if (isFloorEffect(effect)) {
+      carryOutFloor(effect, media, callLog, nowMs);
+      // With nothing left to say, no mark will ever tell the machine that the bot has finished.
+      if (effect.type === 'restore' && !media.voice.speaking) turns.feed({ type: 'bot-finished', atMs: nowMs });
+      return;
+    }
+    switch (effect.type) {
+      case 'commit':
+        listening.commit();
+        callLog.committed(effect);
+        return;
+      case 'ask-early':
+        return dialog.askEarly(secret.hideInWords(effect.text, next), conversation.current + 1, next, media);
+      case 'ask':
+        callLog.turnOver(conversation.current, media.outbound);
+        return this.#ask(secret.hide(effect.input, expected), expected, media);
+      case 'ask-again': {
+        const input = secret.hide(effect.input, expected);
+        conversation.amend(input);
+        return this.#ask(input, expected, media, conversation.current);
+      }
+      case 'amend-history':
+        return conversation.amend({ kind: 'spoken', text: secret.hideInWords(effect.text, expected) });
+      case 'keep-turn':
+        carryOutFloor({ type: 'silence' }, media, callLog, nowMs);
+        callLog.turnOver(conversation.current, media.outbound);
+        conversation.open(secret.hide(effect.input, expected), clock.wallMs());
+        return this.#parts.journal();
+      case 'filler':
+        media.voice.filler();
+        callLog.filler(effect.waitingFor);
+        return;
+      case 'give-up':
+        return turns.feed({
+          type: 'last-words',
+          phrase: transferTo === undefined ? 'goodbye' : 'oneMoment',
+          reason: effect.reason,
+          transferTo,
+        });
+      case 'unmuted':
+        return supervision.unmuted();
+      case 'stalled':
+        if (effect.in === 'dialog') dialog.failed(new Error('the dialog stalled in the middle of its answer'));
+        else this.#parts.synthesisStalled();
+        return;
+      case 'say-last':
+        carrier.forgetKeys();
+        return media.voice.phrase(effect.phrase, conversation.current, 'never');
+      case 'start-timer':
+        return this.#startTimer(effect.timer, effect.afterMs);
+      case 'hang-up':
+        return this.#parts.hangUp(effect.reason);
+      case 'end-call':
+        if (effect.atCarrier) carrier.endCall();
+        return this.#parts.finish(effect.reason);
+      case 'silence-caller':
+        return media.recording?.silenceCaller(effect.fromMs);
+      case 'transfer':
+        return void carrier.transfer(effect.to);
+      case 'dialog-failed':
+        return dialog.failed(new Error(effect.reason));
+    }
+  }
+
+  /** The call is over: no timer runs on. */
+  close(): void {
+    for (const timer of this.#timers.values()) timer.cancel();
+  }
+
+  /** In place of one of the same name. */
+  #startTimer(timer: TimerName, afterMs: number): void {
+    const { clock, turns, guarded } = this.#parts;
+    this.#timers.get(timer)?.cancel();
+    this.#timers.set(
+      timer,
+      clock.after(afterMs, () => guarded(() => turns.feed({ type: timer, atMs: clock.nowMs() }))),
+    );
+  }
+
+  #ask(
+    input: CallerInput,
+    expected: ExpectedValue | undefined,
+    media: Media,
+    turn = this.#parts.callLog.conversation.open(input, this.#parts.clock.wallMs()),
+  ): void {
+    // What an attempt at this turn, or the answer before, meant to do after its words is not done.
+    this.#parts.carrier.forgetKeys();
+    this.#parts.dialog.ask(input, turn, expected, media);
+  }
+}
+
+const FLOOR_EFFECTS = ['hold', 'resume', 'clear', 'restore', 'cancel-reply', 'silence'] as const;
+
+/** An effect that takes the floor from the bot, or gives it back. */
+type FloorEffect = TurnEffect & { readonly type: (typeof FLOOR_EFFECTS)[number] };
+
+function isFloorEffect(effect: TurnEffect): effect is FloorEffect {
+  return FLOOR_EFFECTS.some((type) => type === effect.type);
+}
+
+/** Has the outbound audio stop, go on or forget, and logs it. */
+function carryOutFloor(effect: FloorEffect, { outbound, voice, recording }: Media, callLog: CallLog, nowMs: number): void {
+  switch (effect.type) {
+    case 'hold':
+      outbound.playout.hold();
+      return callLog.floor('hold', 'voice');
+    case 'resume':
+      outbound.playout.resume(nowMs);
+      outbound.pump(nowMs);
+      return callLog.floor('resume', 'quiet');
+    case 'clear':
+      outbound.clear(nowMs);
+      return callLog.interrupted(effect, recording?.positionMs(effect.onsetMs));
+    case 'restore':
+      outbound.playout.restore();
+      outbound.pump(nowMs);
+      return callLog.floor('restore', 'words');
+    case 'cancel-reply':
+      voice.abort();
+      outbound.clear(nowMs);
+      outbound.playout.discardCut();
+      if (effect.takesBack) callLog.conversation.takeBack();
+      return;
+    case 'silence':
+      voice.abort();
+      if (outbound.playout.isAudible(nowMs) || !outbound.playout.idle) outbound.clear(nowMs);
+      outbound.playout.discardCut();
+      outbound.playout.release();
+      return;
+  }
+}
