@@ -1,6 +1,7 @@
 import type { Carrier } from '../carriers/carrier.ts';
 import { carriers } from '../carriers/registry.ts';
 import { allowedText, defaultOf } from './allowed.ts';
+import { readCallerIds } from './caller-ids.ts';
 import type { Environment } from './env.ts';
 import { readEnvSettings } from './env-settings.ts';
 import { type Problem, shown } from './problem.ts';
@@ -156,6 +157,7 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
     const where = origins.get('admin.password') ?? 'admin';
     problems.push({ key: 'admin.password', where, message: `needs ${LEAST_PASSWORD_CHARACTERS} characters or more` });
   }
+  problems.push(...diallingProblems(settings.dialling, origins));
   if (!(call.leadLowMs <= call.leadTargetMs && call.leadTargetMs <= call.leadMaxMs)) {
     problems.push({
       key: 'call.leadTargetMs',
@@ -173,6 +175,30 @@ function crossChecks(settings: Settings, secrets: Secrets, origins: ReadonlyMap<
     });
   }
   return problems;
+}
+
+function diallingProblems(
+  { callerIds: text, carrier: chosen }: Settings['dialling'],
+  origins: ReadonlyMap<string, string>,
+): Problem[] {
+  const { callerIds, wrong } = readCallerIds(text);
+  const names = carriers.map(({ name }) => name);
+  const noCarrier = (carrier: string | undefined): carrier is string => carrier !== undefined && !names.includes(carrier);
+  const problem = (key: string, value: string, message: string): Problem => ({
+    key,
+    where: origins.get(key) ?? 'dialling',
+    value: shown(value),
+    message,
+  });
+  const form = 'numbers in E.164 separated by commas: +14155550100, a series +91140*, or of one carrier +14155550100@twilio';
+  return [
+    ...wrong.map((entry) => problem('dialling.callerIds', entry, `allowed is ${form}`)),
+    ...callerIds
+      .map(({ carrier }) => carrier)
+      .filter(noCarrier)
+      .map((carrier) => problem('dialling.callerIds', carrier, `no such carrier; the carriers are ${names.join(', ')}`)),
+    ...(noCarrier(chosen) ? [problem('dialling.carrier', chosen, `allowed is one of ${names.join(', ')}`)] : []),
+  ];
 }
 
 interface Tree {

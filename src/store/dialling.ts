@@ -143,6 +143,8 @@ export interface Attempt {
   readonly duties: readonly { readonly duty: string; readonly ms?: number | undefined }[];
   /** The gate's decision in the log. */
   readonly decisionSequence: number;
+  /** Last moment at which it may be placed: until then the gate's yes holds. */
+  readonly placeByMs: number;
   readonly createdAtMs: number;
   /** When the carrier was asked; the attempt counts for caps from then on. */
   readonly placedAtMs?: number | undefined;
@@ -205,11 +207,17 @@ export interface AttemptRepository {
    * so that two askers never both get yes for the same number.
    * @param about.numbers E.164, each once
    * @param about.sinceMs how far back attempts are to be told
+   * @param about.lease of the attempts that it makes: who is about to place them, until when
    * @param decide gets what is known by number, and the end of the log
    */
   decide<Result>(
     tenantId: string,
-    about: { readonly numbers: readonly string[]; readonly campaignId?: string | undefined; readonly sinceMs: number },
+    about: {
+      readonly numbers: readonly string[];
+      readonly campaignId?: string | undefined;
+      readonly sinceMs: number;
+      readonly lease: { readonly owner: string; readonly untilMs: number };
+    },
     decide: (
       known: ReadonlyMap<string, KnownOfNumber>,
       lists: Readonly<Record<string, number>>,

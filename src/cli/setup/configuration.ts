@@ -32,11 +32,12 @@ export function readConfiguration(overrides: Environment = {}): Configuration {
   const env = withOverrides(readEnvironment(), overrides, catalogue);
   const { files, problems } = readSettingsFiles(env, packageRoot, process.cwd());
   const loaded = loadConfig({ env, files });
-  const { bots: botSettings, analysis, platform } = loaded.settings;
+  const { bots: botSettings, analysis, dialling, platform } = loaded.settings;
   const settings = {
     ...loaded.settings,
     bots: { ...botSettings, folder: findFolder(botSettings.folder) },
     analysis: { ...analysis, folder: findFolder(analysis.folder) },
+    dialling: { ...dialling, folder: findFolder(dialling.folder) },
     platform: { ...platform, vocabularyFolder: findFolder(platform.vocabularyFolder) },
   };
   const config = { ...loaded, settings };
