@@ -185,18 +185,62 @@ function contactRow(
     const problem = cellProblem(cell, limits.maxCellCharacters);
     if (problem !== undefined) return refused(`column ${names[index] ?? index + 1} ${problem}`);
   }
-  const number = readNumber(cells[numberColumn] ?? '', defaultRegion);
-  if ('reason' in number) return refused(number.reason);
-  const zone = zoneColumn === undefined ? '' : (cells[zoneColumn] ?? '').trim();
-  if (zone !== '' && !isKnown(zone)) return refused(`${zone.slice(0, 40)} is not a time zone such as Asia/Kolkata`);
-  const firstLine = seen.add(number.e164, line);
-  if (firstLine !== undefined) return { kind: 'duplicate', line, firstLine };
   const variables: Record<string, string> = {};
   for (const [index, name] of names.entries()) {
     const cell = name === undefined ? '' : (cells[index] ?? '').trim();
     if (name !== undefined && cell !== '') variables[name] = cell;
   }
+  const zone = zoneColumn === undefined ? '' : (cells[zoneColumn] ?? '').trim();
+  return contactOf({ line, number: cells[numberColumn] ?? '', zone, variables }, { tenantId, defaultRegion }, seen);
+}
+
+/** @param row.zone empty where none is given */
+function contactOf(
+  row: { readonly line: number; readonly number: string; readonly zone: string; readonly variables: Contact['variables'] },
+  { tenantId, defaultRegion }: Pick<ContactsOptions, 'tenantId' | 'defaultRegion'>,
+  seen: NumberSet,
+): ContactRow {
+  const { line, zone, variables } = row;
+  const number = readNumber(row.number, defaultRegion);
+  if ('reason' in number) return { kind: 'refused', line, reason: number.reason };
+  if (zone !== '' && !isKnown(zone))
+    return { kind: 'refused', line, reason: `${zone.slice(0, 40)} is not a time zone such as Asia/Kolkata` };
+  const firstLine = seen.add(number.e164, line);
+  if (firstLine !== undefined) return { kind: 'duplicate', line, firstLine };
   return { kind: 'contact', line, contact: { tenantId, number, timeZone: zone === '' ? undefined : zone, variables } };
+}
+
+/** A contact as a program gives it. */
+export interface GivenContact {
+  readonly number: string;
+  readonly timeZone?: string | undefined;
+  /** Names become those of variables, as columns do. */
+  readonly variables?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Reads contacts that come as a list; `line` counts them from 1. */
+export function* readContactList(
+  list: readonly GivenContact[],
+  options: Pick<ContactsOptions, 'tenantId' | 'defaultRegion' | 'limits'>,
+): Generator<ContactRow> {
+  const { maxCellCharacters } = { ...CONTACT_LIMITS, ...options.limits };
+  const seen = new NumberSet();
+  for (const [index, { number, timeZone = '', variables = {} }] of list.entries()) {
+    const line = index + 1;
+    const named = Object.entries(variables).map(([name, value]) => [variableName(name), value.trim()] as const);
+    const problems = [['number', number] as const, ...named].map(([name, value]) => {
+      const problem = name === '' ? 'has no name' : cellProblem(value, maxCellCharacters);
+      return problem === undefined ? undefined : `${name} ${problem}`.trim();
+    });
+    const reason = problems.find((problem) => problem !== undefined);
+    const given = {
+      line,
+      number,
+      zone: timeZone.trim(),
+      variables: Object.fromEntries(named.filter(([, value]) => value !== '')),
+    };
+    yield reason === undefined ? contactOf(given, options, seen) : { kind: 'refused', line, reason };
+  }
 }
 
 function cellProblem(cell: string, maxCharacters: number): string | undefined {
