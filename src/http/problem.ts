@@ -8,8 +8,8 @@ import { redactUrl } from './public-addresses.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether its body may take as long as an upload takes. */
-    takesUploads?: boolean;
+    /** The kind of file that it takes: its body may take as long as an upload takes. */
+    takesUploads?: 'recording' | 'contacts';
   }
 }
 
@@ -89,6 +89,6 @@ export function answerBrokenRequest(error: Error & { code?: string }, socket: So
 
 /** Which bodies may take long, and what those are answered that take too long; see `limitBodyTime`. */
 export const BODY_TIME = {
-  isUpload: ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.takesUploads === true,
+  isUpload: ({ routeOptions }: FastifyRequest): boolean => routeOptions.config.takesUploads !== undefined,
   answerLate: (request: FastifyRequest, reply: FastifyReply): void => void sendProblem(request, reply, 408),
 };

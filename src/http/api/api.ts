@@ -1,6 +1,6 @@
 import multipart from '@fastify/multipart';
 import swagger from '@fastify/swagger';
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { OffhookError } from '../../kernel/errors.ts';
@@ -20,6 +20,8 @@ import { submissionRoutes } from './submission-routes.ts';
 import { readUpload, UploadedFile } from './upload.ts';
 
 const BODY_BYTES = 65_536;
+/** Stands for a body of CSV that is still to be read. */
+const CSV = Symbol('csv');
 const aboutCall = z.looseObject({ callId: z.string() });
 
 interface ApiOptions {
@@ -45,6 +47,11 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     } catch {
       done(new RequestRefused(400, 'The body is not JSON.'));
     }
+  });
+  // Not read here: the upload goes to disk.
+  app.addContentTypeParser('text/csv', async (request: FastifyRequest) => {
+    if (request.routeOptions.config.takesUploads !== 'contacts') throw new RequestRefused(415, 'No CSV is accepted here.');
+    return CSV;
   });
   app.setErrorHandler((error) => {
     // A malformed cursor is the client's mistake.
@@ -76,7 +83,7 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
 }
 
 /** What every route of the API does before and after its handler. */
-function addHooks(app: FastifyInstance, deps: ApiDeps, gate: ApiGate, uploads: Parameters<typeof readUpload>[1]): void {
+function addHooks(app: FastifyInstance, deps: ApiDeps, gate: ApiGate, uploads: Parameters<typeof readUpload>[2]): void {
   app.decorateRequest('principal');
   app.decorateRequest('sent');
   app.addHook('onRoute', (route) => {
@@ -90,8 +97,9 @@ function addHooks(app: FastifyInstance, deps: ApiDeps, gate: ApiGate, uploads: P
     return gate.admit(request, reply, scope);
   });
   app.addHook('preValidation', async (request) => {
-    const isForm = request.routeOptions.config.takesUploads === true && request.isMultipart();
-    const { fields = request.body ?? {}, file } = isForm ? await readUpload(request, uploads) : {};
+    const { takesUploads } = request.routeOptions.config;
+    const isFile = takesUploads !== undefined && (request.isMultipart() || request.body === CSV);
+    const { fields = request.body ?? {}, file } = isFile ? await readUpload(request, takesUploads, uploads) : {};
     request.sent = [fields, file?.sha256];
     request.body = file === undefined ? fields : { ...fields, file };
   });

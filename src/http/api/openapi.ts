@@ -24,6 +24,9 @@ const REFUSED = {
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
+/** A file of contacts may be the body itself. */
+const CSV_BODY = { 'text/csv': { schema: { type: 'string' } } };
+
 /** Adds to the schemas of a route what all routes have: the scope, the idempotency key and the problem document. */
 const withCommonParts: SwaggerTransform = (document) => {
   const { url, schema } = jsonSchemaTransform(document);
@@ -33,7 +36,9 @@ const withCommonParts: SwaggerTransform = (document) => {
   const described = {
     ...schema,
     description: `Needs the scope \`${config.scope}\`.`,
-    ...(body instanceof z.ZodUnion ? { body: { content: bodiesOf(body) } } : {}),
+    ...(body instanceof z.ZodUnion
+      ? { body: { content: { ...bodiesOf(body), ...(config.takesUploads === 'contacts' ? CSV_BODY : {}) } } }
+      : {}),
     ...(method === 'GET' ? {} : { headers: { type: 'object', properties: { 'Idempotency-Key': IDEMPOTENCY_KEY } } }),
     response: { ...withDescriptions(schema['response'] as Record<string, object>), default: REFUSED },
   };

@@ -45,7 +45,7 @@ export function submissionRoutes(app: ApiApp, deps: ApiDeps): void {
     '/analyses',
     {
       bodyLimit: SUBMISSION_BYTES,
-      config: { scope: 'analyses:write', takesUploads: true },
+      config: { scope: 'analyses:write', takesUploads: 'recording' },
       schema: {
         summary: 'Submit recordings: one address, a list of up to 1,000, or a file as multipart/form-data',
         body: submissionBody,

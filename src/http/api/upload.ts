@@ -9,12 +9,15 @@ import { pourIntoFile } from '../../kernel/file-streams.ts';
 import { temporaryPath } from '../../kernel/temporary.ts';
 import { RequestRefused } from '../problem.ts';
 
+/** What a file is, for whoever is refused. */
+export type UploadKind = 'recording' | 'contacts';
+
 /** A file that came with a request, on this disk. Disposal deletes it. */
 export class UploadedFile implements AsyncDisposable {
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
-  /** As the client named it, without folders; `recording` when it did not. */
+  /** As the client named it, without folders; its kind when it did not. */
   readonly name: string;
 
   constructor({ path, sha256, bytes, name }: Pick<UploadedFile, 'path' | 'sha256' | 'bytes' | 'name'>) {
@@ -40,6 +43,11 @@ export interface UploadLimits {
   readonly maxBytes: number;
 }
 
+/** An upload that is being read. */
+interface Upload extends UploadLimits {
+  readonly kind: UploadKind;
+}
+
 const MOST_FIELDS = 20;
 const FIELD_BYTES = 65_536;
 /** Fields, boundaries and part headers beside the file. */
@@ -49,16 +57,37 @@ const MOST_AT_ONCE = 8;
 let atOnce = 0;
 
 /**
- * Reads a multipart body; its file goes to disk as it arrives, and nothing is left behind when it is refused.
+ * Reads a multipart body, or contacts that are the body; the file goes to disk as it arrives, and nothing is left behind when it is refused.
  * @throws RequestRefused that names what is accepted: 400 for a body that breaks off or does not have one file, 413 for one that is too
  * large, 503 when too many come at once
  */
-export async function readUpload(request: FastifyRequest, limits: UploadLimits): Promise<UploadForm> {
-  const { maxBytes } = limits;
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes + FORM_BYTES)
-    throw refused(413, 'The file is too large', maxBytes);
+export async function readUpload(request: FastifyRequest, kind: UploadKind, limits: UploadLimits): Promise<UploadForm> {
+  const upload = { ...limits, kind };
+  if (Number(request.headers['content-length'] ?? 0) > limits.maxBytes + FORM_BYTES)
+    throw refused(413, 'The file is too large', upload);
   if (atOnce >= MOST_AT_ONCE) throw new RequestRefused(503, 'Too many uploads at once: send it again in a while.');
   atOnce += 1;
+  try {
+    const form = request.isMultipart() ? await readForm(request, upload) : { fields: {}, file: await readBody(request, upload) };
+    if (form.file.bytes > 0) return form;
+    await form.file[Symbol.asyncDispose]();
+    throw refused(400, 'The file is empty', upload);
+  } finally {
+    atOnce -= 1;
+  }
+}
+
+/** A body that is the file. */
+async function readBody(request: FastifyRequest, upload: Upload): Promise<UploadedFile> {
+  try {
+    return await spool(request.raw, upload.kind, upload);
+  } catch (error) {
+    if (error instanceof OffhookError || isOfTheDisk(error)) throw error;
+    throw refused(400, 'The body breaks off before its end', upload, error);
+  }
+}
+
+async function readForm(request: FastifyRequest, upload: Upload): Promise<UploadForm> {
   const fields: Record<string, string> = {};
   let file: UploadedFile | undefined;
   try {
@@ -73,31 +102,32 @@ export async function readUpload(request: FastifyRequest, limits: UploadLimits):
       isPartAFile: (name) => name === 'file',
     });
     for await (const part of parts) {
-      if (part.type === 'file') file = await spool(part.file, part.filename ?? '', limits);
-      else if (part.valueTruncated) throw refused(400, 'A field is too long', maxBytes);
+      if (part.type === 'file') file = await spool(part.file, part.filename ?? '', upload);
+      else if (part.valueTruncated) throw refused(400, 'A field is too long', upload);
       else if (!(part.fieldname in fields)) fields[part.fieldname] = String(part.value);
     }
-    if (file === undefined) throw refused(400, 'There is no file in the body', maxBytes);
-    if (file.bytes === 0) throw refused(400, 'The file is empty', maxBytes);
+    if (file === undefined) throw refused(400, 'There is no file in the body', upload);
     return { fields, file };
   } catch (error) {
     await file?.[Symbol.asyncDispose]();
     if (error instanceof OffhookError || isOfTheDisk(error)) throw error;
-    if (hasCode(error, 'FST_FILES_LIMIT')) throw refused(400, 'There is more than one file in the body', maxBytes, error);
+    if (hasCode(error, 'FST_FILES_LIMIT')) throw refused(400, 'There is more than one file in the body', upload, error);
     if (hasCode(error, 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT'))
-      throw refused(400, `There are more than ${MOST_FIELDS} fields in the body`, maxBytes, error);
-    throw refused(400, 'The body breaks off before its end, or is no multipart form', maxBytes, error);
-  } finally {
-    atOnce -= 1;
+      throw refused(400, `There are more than ${MOST_FIELDS} fields in the body`, upload, error);
+    throw refused(400, 'The body breaks off before its end, or is no multipart form', upload, error);
   }
 }
 
-function refused(status: 400 | 413, what: string, maxBytes: number, cause?: unknown): RequestRefused {
-  const accepted = `one part \`file\` (WAV, MP3, FLAC, OGG, M4A, MP4 or WebM, 1 to ${maxBytes} bytes) and the fields \`profile\`, \`name\`, \`recordedAt\` and \`metadata\` (a JSON object)`;
-  return new RequestRefused(status, `${what}. Accepted is multipart/form-data with ${accepted}.`, { cause, closes: true });
+function refused(status: 400 | 413, what: string, { kind, maxBytes }: Upload, cause?: unknown): RequestRefused {
+  const accepted = {
+    recording: `multipart/form-data with one part \`file\` (WAV, MP3, FLAC, OGG, M4A, MP4 or WebM, 1 to ${maxBytes} bytes) and the fields \`profile\`, \`name\`, \`recordedAt\` and \`metadata\` (a JSON object)`,
+    contacts: `CSV of 1 to ${maxBytes} bytes as text/csv, or as the one part \`file\` of multipart/form-data`,
+  };
+  return new RequestRefused(status, `${what}. Accepted is ${accepted[kind]}.`, { cause, closes: true });
 }
 
-async function spool(part: Readable, givenName: string, { folder, maxBytes }: UploadLimits): Promise<UploadedFile> {
+async function spool(part: Readable, givenName: string, upload: Upload): Promise<UploadedFile> {
+  const { folder, maxBytes, kind } = upload;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = temporaryPath(join(folder, 'upload'));
   const hash = createHash('sha256');
@@ -106,7 +136,7 @@ async function spool(part: Readable, givenName: string, { folder, maxBytes }: Up
     bytes = await pourIntoFile(part, path, {
       flags: 'wx',
       async *through(chunks: AsyncIterable<Uint8Array>) {
-        for await (const chunk of atMost(chunks, maxBytes, () => refused(413, 'The file is too large', maxBytes))) {
+        for await (const chunk of atMost(chunks, maxBytes, () => refused(413, 'The file is too large', upload))) {
           hash.update(chunk);
           yield chunk;
         }
@@ -117,7 +147,7 @@ async function spool(part: Readable, givenName: string, { folder, maxBytes }: Up
     throw error;
   }
   const name = givenName.split(/[/\\]/u).at(-1)?.slice(0, 200) ?? '';
-  return new UploadedFile({ path, bytes, sha256: hash.digest('hex'), name: name === '' ? 'recording' : name });
+  return new UploadedFile({ path, bytes, sha256: hash.digest('hex'), name: name === '' ? kind : name });
 }
 
 function isOfTheDisk(error: unknown): boolean {
