@@ -34,6 +34,30 @@ describe.each([
     expect(await store.calls.get('default', 'call_1')).toMatchObject({ ...record, revision: 0 });
   });
 
+  it.runIf(installed)('keeps what only a call that we placed has, and nothing of it once the call is erased', async () => {
+    const record = callRecordOf({
+      id: 'placed',
+      direction: 'outbound',
+      metadata: { order: 'A-7' },
+      outbound: {
+        campaignId: 'cmp_1',
+        answeredBy: 'person',
+        opinions: [{ by: 'person', atMs: 700, confidence: 0.9 }],
+        identified: true,
+      },
+      optOut: { kind: 'opt-out', how: 'spoken', atMs: 5_000 },
+      callBackAtMs: 9_000,
+    });
+    for (const write of [() => store.calls.upsert(record), () => store.calls.upsertMany([record])]) {
+      await write();
+      expect(await store.calls.get('default', 'placed')).toMatchObject(record);
+    }
+    expect(await store.privacy.callsOf('default', record.to)).toContain('placed');
+    await store.privacy.erase('default', 'placed', 1);
+    const erased = await store.calls.get('default', 'placed');
+    for (const fact of ['metadata', 'outbound', 'optOut', 'callBackAtMs']) expect(erased).not.toHaveProperty(fact);
+  });
+
   it.runIf(installed)('keeps a record with no optional part', async () => {
     const bare = callRecordOf({ id: 'bare', legs: [], attachments: [], turns: [], timeline: [] });
     delete bare.answeredAtMs;

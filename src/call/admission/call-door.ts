@@ -1,6 +1,7 @@
 import type { InboundCall } from '../../carriers/port.ts';
 import { type Bot, findBot, phrasesOf } from '../../config/bots.ts';
 import type { RefusalCause } from '../../observability/metrics.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
 import { roomFor } from './admission.ts';
 
 /** A promise of the speech platform to serve one more call; taken when the call is answered, before `start`. */
@@ -39,8 +40,7 @@ export function admit<Reservation extends SpeechReservation>(
   at: { readonly active: number; readonly lane?: number | undefined; readonly closed?: 'stopping' | 'process' | undefined },
 ): CallRefusal | { readonly kind: 'admit'; readonly bot: Bot; readonly reservation: Reservation } {
   const { bots, shedding, speechIsUp, reserveSpeech } = options;
-  const ourNumber = inbound.direction === 'outbound' ? inbound.from : inbound.to;
-  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: ourNumber });
+  const bot = findBot(bots, { pathName: inbound.botName, dialledNumber: partiesOf(inbound).ours });
   if (bot === undefined) return refusal(bots[0], 'nobody', 'no-bot');
   if (at.closed !== undefined) return refusal(bot, at.closed === 'stopping' ? 'shutdown' : 'apology', at.closed);
   const room = roomFor(options, { active: at.active, shedding: shedding() });

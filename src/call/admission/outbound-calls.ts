@@ -1,8 +1,9 @@
 import type { CarrierWitness } from '../../carriers/port.ts';
+import type { OutboundFacts } from '../log/call-record.ts';
 import type { CallRefusal } from './call-door.ts';
 
 /** A call that is about to be dialled. As data, so that another process can be given it. */
-export interface OutboundCall {
+export interface OutboundCall extends OutboundFacts {
   /** Our own, made before the dial. */
   readonly callId: string;
   readonly tenantId: string;
@@ -11,18 +12,6 @@ export interface OutboundCall {
   readonly from: string;
   readonly to: string;
   readonly botName: string;
-  /** Of the bot, from the start of the dialog; names as in a flow. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Kept with the call's record; the dialog does not see it. */
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly campaignId?: string | undefined;
-  /** What the dialling profile has the call itself do: see `Duty` of the dial gate. */
-  readonly duties: readonly OutboundDuty[];
-}
-
-export interface OutboundDuty {
-  readonly duty: string;
-  readonly ms?: number | undefined;
 }
 
 /** A place among the calls and a recognition slot, held from before the dial until the call is over. */

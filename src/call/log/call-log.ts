@@ -1,10 +1,12 @@
 import { CALL_RATE_HZ } from '../../audio/format.ts';
+import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
-import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord } from './call-record.ts';
+import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord, OptOutRecord } from './call-record.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
+import { OutboundLog } from './outbound-log.ts';
 import type { OutboundAudio } from '../outbound/outbound-audio.ts';
 import { outcomeOf, stageLatencies } from './outcome.ts';
 import type { Recording } from '../recording/recording.ts';
@@ -39,6 +41,8 @@ export interface CallStanding {
   /** Of the last turn; what the bot means to say, heard or not. */
   readonly callerText: string;
   readonly botText: string;
+  /** Of a call that we placed. */
+  readonly answeredBy: AnsweredBy | undefined;
 }
 
 /**
@@ -48,6 +52,8 @@ export interface CallStanding {
 export class CallLog {
   readonly conversation = new Conversation();
   readonly timeline = new Timeline();
+  /** Of a call that we placed. */
+  readonly outbound: OutboundLog | undefined;
   readonly #identity: CallIdentity;
   readonly #services: CallLogServices;
   readonly #hide: (text: string) => string;
@@ -61,6 +67,8 @@ export class CallLog {
   readonly #keptVariables = new Map<string, string>();
   readonly #notes: string[] = [];
   #falseAlarms = 0;
+  #optOut: OptOutRecord | undefined;
+  #callBackAtWallMs: number | undefined;
 
   /** @param secrets what of the call nothing may keep */
   constructor(identity: CallIdentity, services: CallLogServices, secrets?: Hiding) {
@@ -68,6 +76,10 @@ export class CallLog {
     this.#services = services;
     this.#hide = (text) => secrets?.hideInRecord(text) ?? text;
     this.#startedAtWallMs = services.clock.wallMs();
+    const { outbound } = identity;
+    if (outbound === undefined) return;
+    this.outbound = new OutboundLog(outbound);
+    this.set(outbound.variables);
   }
 
   get #callId(): string {
@@ -94,6 +106,16 @@ export class CallLog {
 
   note(text: string): void {
     this.#notes.push(this.#hide(text));
+  }
+
+  /** The person asked not to be called again; the first time counts. */
+  optedOut(kind: OptOutRecord['kind'], how: OptOutRecord['how']): void {
+    this.#optOut ??= { kind, how, atWallMs: this.#services.clock.wallMs() };
+  }
+
+  /** The person asked to be called; the last time counts. */
+  callBackAt(wallMs: number): void {
+    this.#callBackAtWallMs = wallMs;
   }
 
   /** Whoever watches a call must not be able to end it. */
@@ -307,13 +329,15 @@ export class CallLog {
     const { current } = this.conversation;
     const last = outbound === undefined ? undefined : this.conversation.record(current, outbound.ledger, this.timeline);
     const { callerText: said = '', botText = '' } = last ?? {};
-    return { startedAtWallMs: this.#startedAtWallMs, turns: current + 1, callerText: said, botText };
+    const { answeredBy } = this.outbound ?? {};
+    return { startedAtWallMs: this.#startedAtWallMs, turns: current + 1, callerText: said, botText, answeredBy };
   }
 
   /** The record as it stands. @param reason why the call ended, or `in-progress` */
   record(reason: string, language: string, outbound: OutboundAudio | undefined, recording: Recording | undefined): CallRecord {
     const { inbound, bot, tenantId } = this.#identity;
     const ledger = outbound?.ledger ?? new HeardLedger(CALL_RATE_HZ);
+    const sentences = ledger.sentences();
     const endedAtWallMs = this.#services.clock.wallMs();
     if (recording?.failure !== undefined && reason !== 'in-progress') this.#recordingFailed(recording.failure);
     return {
@@ -335,10 +359,13 @@ export class CallLog {
       turns: this.conversation.records(ledger, this.timeline),
       interruptions: [...this.#interruptions],
       falseAlarms: this.#falseAlarms,
-      sentences: ledger.sentences(),
+      sentences,
       attachments: this.#attachments,
       variables: Object.fromEntries(this.#keptVariables),
       notes: [...this.#notes],
+      outbound: this.outbound?.record(sentences),
+      optOut: this.#optOut,
+      callBackAtWallMs: this.#callBackAtWallMs,
       // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,

@@ -9,11 +9,30 @@ import type { TimelineEvent, TurnLatency } from './timeline.ts';
 import type { AnswerReading } from '../../language/index.ts';
 import type { AskedInput } from '../turn/turn-state.ts';
 
+/** What a call that we place begins with. */
+export interface OutboundFacts {
+  /** Of the bot, from the start of the dialog; names as in a flow. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Kept with the call's record; the dialog does not see it. */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly campaignId?: string | undefined;
+  /** What the dialling profile has the call itself do: see `Duty` of the dial gate. */
+  readonly duties: readonly OutboundDuty[];
+}
+
+export interface OutboundDuty {
+  readonly duty: string;
+  readonly ms?: number | undefined;
+}
+
 /** What one call is about. */
 export interface CallIdentity {
   readonly callId: string;
   readonly tenantId: string;
+  /** The call as its carrier has it; `from` is our caller id, and `to` the person, where we placed it. */
   readonly inbound: InboundCall;
+  /** Of a call that we placed. */
+  readonly outbound?: OutboundFacts | undefined;
   readonly bot: Bot;
   readonly dialog: DialogHookFactory;
 }

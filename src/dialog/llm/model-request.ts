@@ -1,4 +1,5 @@
 import { type OpenAI, APIError } from 'openai';
+import { partiesOf } from '../../kernel/call-parties.ts';
 import type { DialogTurn, TurnInput } from '../port.ts';
 
 export type Message = OpenAI.Chat.ChatCompletionMessageParam;
@@ -11,23 +12,30 @@ const MOST_HISTORY = 40;
 
 /** A turn as messages. The history has the words that the caller heard, not all that was sent. */
 export function messagesFor(instructions: string, turn: DialogTurn, toolNotes: readonly string[]): Message[] {
-  const { from, language } = turn.call;
-  const facts = `The caller's number is ${from}. Speak the language "${language}".`;
+  const { call, variables } = turn;
+  const isOutbound = call.direction === 'outbound';
+  const who = isOutbound ? 'You called this person. Their' : "The caller's";
+  const facts = `${who} number is ${partiesOf(call).person}. Speak the language "${call.language}".`;
+  // Data of a contact list may hold anything: as JSON it ends where it ends.
+  const given =
+    isOutbound && Object.keys(variables).length > 0 ? `\n\nData of this call, as JSON: ${JSON.stringify(variables)}` : '';
   const known = toolNotes.length === 0 ? '' : `\n\nResults of tools you called earlier:\n${toolNotes.join('\n')}`;
   const history = turn.history.slice(-MOST_HISTORY).map(({ role, text }): Message => {
     return role === 'bot' ? { role: 'assistant', content: text } : { role: 'user', content: text };
   });
   return [
-    { role: 'system', content: `${ON_THE_PHONE}\n${facts}\n\n${instructions}${known}` },
+    { role: 'system', content: `${ON_THE_PHONE}\n${facts}\n\n${instructions}${given}${known}` },
     ...history,
-    { role: 'user', content: inputText(turn.input) },
+    { role: 'user', content: inputText(turn.input, isOutbound) },
   ];
 }
 
-function inputText(input: TurnInput): string {
+function inputText(input: TurnInput, isOutbound: boolean): string {
   switch (input.kind) {
     case 'start':
-      return '(The call was just answered. Greet the caller.)';
+      return isOutbound
+        ? '(The person you called has just answered. Greet them, and say who is calling.)'
+        : '(The call was just answered. Greet the caller.)';
     case 'spoken':
       return input.text === '' ? '(The caller said something that was not understood.)' : input.text;
     case 'keyed':

@@ -99,7 +99,7 @@ export class RelayHook implements DialogHook {
     using deadline = new AnswerDeadline(this.#clock, deadlineMs, "the bot's server");
     const either = AbortSignal.any([signal, deadline.signal]);
     try {
-      const socket = await this.#connected(either);
+      const socket = await this.#connected(turn, either);
       if (turn.input.kind === 'start' && greeting !== undefined) {
         yield { type: 'say', text: greeting };
         return;
@@ -125,9 +125,10 @@ export class RelayHook implements DialogHook {
     this.#socket?.close();
   }
 
-  async #connected(signal: AbortSignal): Promise<RelaySocket> {
+  async #connected({ call: { direction }, variables }: DialogTurn, signal: AbortSignal): Promise<RelaySocket> {
     if (this.#socket?.isOpen === true) return this.#socket;
-    const { parameters } = this.#settings;
+    // What a caller of the protocol's own service would give with the call that it places.
+    const parameters = { ...this.#settings.parameters, ...(direction === 'outbound' ? variables : {}) };
     const socket = await openRelay(this.#settings, signal);
     socket.send(setupMessage(this.#sessionId, this.#call, parameters));
     this.#socket = socket;

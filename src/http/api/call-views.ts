@@ -3,7 +3,7 @@ import { liveCall, type LiveCall } from '../../call/admission/live-calls.ts';
 import type { Principal } from './api-keys.ts';
 import type { CallSummary, StoredCall } from '../../store/port.ts';
 import { maskNumber, maskNumbersIn } from '../../store/privacy/mask-number.ts';
-import { callTurn, timelineEvent } from '../../store/record.ts';
+import { callRecord, callTurn, outboundCall, timelineEvent } from '../../store/record.ts';
 
 const wallTime = z.iso.datetime();
 
@@ -35,6 +35,12 @@ export const callView = callSummaryView.omit({ turns: true }).extend({
   recorded: z.boolean(),
   legalHold: z.boolean(),
   summary: z.record(z.string(), z.number()),
+  /** Of a call that we placed: who answered, each opinion of it, the message that was left, what its asker gave with it. */
+  outbound: outboundCall.extend({ metadata: z.record(z.string(), z.string()) }).nullable(),
+  /** The person asked not to be called again. */
+  optOut: callRecord.shape.optOut.unwrap().omit({ atMs: true }).extend({ at: wallTime }).nullable(),
+  /** When the person asked to be called. */
+  callBackAt: wallTime.nullable(),
   turns: z.array(callTurn),
   timeline: z.array(timelineEvent),
 });
@@ -48,10 +54,18 @@ export function numbersFor({ scopes }: Pick<Principal, 'scopes'>): (number: stri
   return (number) => (scopes.includes('numbers:read') ? number : maskNumber(number));
 }
 
+/** Shows texts of a call with the numbers in them as this key may see them. */
+function textsFor({ from, to }: { readonly from: string; readonly to: string }, { scopes }: Pick<Principal, 'scopes'>) {
+  return (text: string): string => (scopes.includes('numbers:read') ? text : maskNumbersIn(text, [from, to]));
+}
+
+function maskedEntries(texts: Readonly<Record<string, string>>, masked: (text: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).map(([name, value]) => [masked(name), masked(value)]));
+}
+
 function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summary {
   const shown = numbersFor(key);
-  const own = [call.from, call.to];
-  const masked = (text: string): string => (key.scopes.includes('numbers:read') ? text : maskNumbersIn(text, own));
+  const masked = textsFor(call, key);
   return {
     id: call.id,
     bot: call.botName,
@@ -65,7 +79,7 @@ function summaryOf(call: Omit<CallSummary, 'turnCount'>, key: Principal): Summar
     endReason: call.endReason ?? null,
     disposition: call.disposition ?? null,
     analysis: call.keeping.analysisState,
-    variables: Object.fromEntries(Object.entries(call.variables).map(([name, value]) => [masked(name), masked(value)])),
+    variables: maskedEntries(call.variables, masked),
     notes: call.notes.map(masked),
   };
 }
@@ -75,7 +89,7 @@ export function summaryView(call: CallSummary, key: Principal): z.output<typeof 
 }
 
 export function detailView(call: StoredCall, key: Principal): z.output<typeof callView> {
-  const { summary, turns, timeline, keeping, recordingPath } = call;
+  const { summary, turns, timeline, keeping, recordingPath, outbound, metadata = {}, optOut, callBackAtMs } = call;
   return {
     ...summaryOf(
       { ...call, endedAtMs: call.endedAtMs, endReason: call.endReason, variables: call.variables ?? {}, notes: call.notes ?? [] },
@@ -84,6 +98,9 @@ export function detailView(call: StoredCall, key: Principal): z.output<typeof ca
     recorded: keeping.audioErasedAtMs === undefined && (keeping.recordingObject ?? recordingPath) !== undefined,
     legalHold: keeping.legalHold,
     summary,
+    outbound: outbound === undefined ? null : { ...outbound, metadata: maskedEntries(metadata, textsFor(call, key)) },
+    optOut: optOut === undefined ? null : { kind: optOut.kind, how: optOut.how, at: isoTime(optOut.atMs) },
+    callBackAt: callBackAtMs === undefined ? null : isoTime(callBackAtMs),
     turns,
     timeline,
   };

@@ -31,6 +31,9 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     digits: record.digits,
     variables: { ...record.variables },
     notes: [...record.notes],
+    ...outboundOf(record),
+    ...(record.optOut && { optOut: { kind: record.optOut.kind, how: record.optOut.how, atMs: record.optOut.atWallMs } }),
+    ...(record.callBackAtWallMs === undefined ? {} : { callBackAtMs: record.callBackAtWallMs }),
     recordingPath,
     recordingSidecarPath: recordingPath?.replace(/\.wav$/u, '.recording.json'),
     recordingWanted: recordingPath === undefined || recordingAs === 'wav' ? undefined : recordingAs,
@@ -69,6 +72,12 @@ export function storedCall(record: CallRecord, revision: number, recordingAs: Re
     }),
     timeline: record.timeline.map((event) => ({ ...event, atMs: Math.round((event.atMs - offsetMs) * 10) / 10 })),
   };
+}
+
+function outboundOf({ outbound }: CallRecord): Pick<NewCallRecord, 'outbound' | 'metadata'> {
+  if (outbound === undefined) return {};
+  const { metadata, opinions, ...facts } = outbound;
+  return { outbound: { ...facts, opinions: [...opinions] }, metadata: { ...metadata } };
 }
 
 /** When the reply of a turn was playing, on the timeline's clock. */

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { readJournal } from '../../call/log/journal-file.ts';
 import { plainNumber } from '../../config/bots.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { CALL_ID } from '../../kernel/ids.ts';
 import { unlessMissing } from '../../kernel/temporary.ts';
@@ -36,13 +37,18 @@ const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.sealed)?$|^[\w-]+$/u;
 const IS_BOTH = /\.fixture\.(?:gz|sealed)$/u;
 
 /** As much of an outbox entry or a journal as tells whose it is. */
+/** What another version wrote counts as a call of the person's. */
+const directionOfCall = z.enum(['inbound', 'outbound']).catch('inbound');
+
 const about = z.object({
   tenantId: z.string(),
   id: z.string().min(1).optional(),
   callId: z.string().min(1).optional(),
   from: z.string().optional(),
   to: z.string().optional(),
-  direction: z.string().optional(),
+  direction: directionOfCall.optional(),
+  /** Of a webhook event. */
+  data: z.object({ direction: directionOfCall.optional() }).optional(),
   numbers: z.object({ from: z.string().optional(), to: z.string().optional() }).optional(),
 });
 
@@ -193,8 +199,9 @@ async function entriesOf(
 function ownerOf(body: unknown): Owner | undefined {
   const parsed = about.safeParse(body);
   if (!parsed.success) return undefined;
-  const { tenantId, id, callId = id, numbers, from = numbers?.from, to = numbers?.to, direction } = parsed.data;
-  return callId === undefined ? undefined : { tenantId, callId, party: (direction === 'outbound' ? to : from) ?? '' };
+  const { tenantId, id, callId = id, numbers, from = numbers?.from ?? '', to = numbers?.to ?? '', data } = parsed.data;
+  const { direction = data?.direction ?? 'inbound' } = parsed.data;
+  return callId === undefined ? undefined : { tenantId, callId, party: partiesOf({ from, to, direction }).person };
 }
 
 /** A call that has ended meanwhile is in an outbox, which is searched next; a journal without a whole state names no call. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { StoreRecordError } from '../errors.ts';
 import type { CallRecord, NewCallRecord } from '../port.ts';
 import type { CallKey } from './call-keys.ts';
-import { callRecord } from '../record.ts';
+import { callRecord, outboundCall } from '../record.ts';
 import { storable } from '../storable.ts';
 
 /** What a call's own row holds under its key. */
@@ -13,6 +13,9 @@ const personalCall = z.object({
   variables: z.record(z.string(), z.string()).optional(),
   notes: z.array(z.string()).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
+  outbound: outboundCall.optional(),
+  optOut: callRecord.shape.optOut,
+  callBackAtMs: callRecord.shape.callBackAtMs,
 });
 
 const personalTurn = z.object({ callerText: z.string(), botText: z.string(), botHeardText: z.string() });
@@ -31,7 +34,8 @@ export function checkedRecord(record: NewCallRecord): CallRecord {
 
 /** A record as columns: what is personal sealed, everything else plain. What a newer revision does not say becomes null. */
 export function callColumns(record: CallRecord, key: CallKey) {
-  const { legs, attachments, turns, timeline, from, to, digits, variables, notes, metadata, id, ...plain } = record;
+  const { legs, attachments, turns, timeline, id, ...facts } = record;
+  const { from, to, digits, variables, notes, metadata, outbound, optOut, callBackAtMs, ...plain } = facts;
   return {
     call: {
       ...plain,
@@ -44,7 +48,7 @@ export function callColumns(record: CallRecord, key: CallKey) {
       recordingStartedAtMs: plain.recordingStartedAtMs ?? null,
       recordingWanted: plain.recordingWanted ?? null,
       turnCount: turns.length,
-      personal: key.seal('call', { from, to, digits, variables, notes, metadata }),
+      personal: key.seal('call', { from, to, digits, variables, notes, metadata, outbound, optOut, callBackAtMs }),
     },
     events: { count: timeline.length, timeline: key.seal('timeline', timeline) },
     turns: turns.map(({ callerText, botText, botHeardText, ...turn }) => ({

@@ -2,6 +2,7 @@ import { type InferInsertModel, getTableColumns, sql, and, asc, eq, lt, lte, typ
 import type { PgTable } from 'drizzle-orm/pg-core';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 import { inFormat } from '../../audio/recording-format.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
 import { type CallRecord, IMPORTED, callRecord } from '../record.ts';
 import { callColumns, checkedRecord, openCall, openTimeline, openTurn, withoutNulls } from './call-rows.ts';
 import { pageOfCalls } from './call-search.ts';
@@ -193,10 +194,10 @@ export class PostgresCalls implements CallRepository {
 
 /** What a call is found by. */
 function foundBy({ direction, from, to, turns: said, variables = {}, notes = [] }: CallRecord, index: BlindIndex) {
-  const [party, line] = direction === 'inbound' ? [from, to] : [to, from];
+  const { person, ours } = partiesOf({ direction, from, to });
   return {
-    partyHash: index.number(party) ?? null,
-    lineHash: index.number(line) ?? null,
+    partyHash: index.number(person) ?? null,
+    lineHash: index.number(ours) ?? null,
     words: index.words(...said.flatMap((turn) => [turn.callerText, turn.botHeardText]), ...Object.values(variables), ...notes),
   };
 }

@@ -73,6 +73,18 @@ it('speaks what the model streams, and tells it the history as it was heard', as
   expect(asked.tools.map((tool) => tool.function.name)).toContain('hang_up');
 });
 
+it('tells the model whom we called, and what the call was placed with', async () => {
+  await using server = new BotServer((response) => stream(response, words('Hello Asha.')));
+  const hook = hookAt(await server.listen());
+  const call = { ...CALL, direction: 'outbound', from: '+15550199', to: '+919876543210' } as const;
+  await actionsOf(hook, { ...turnOf({ kind: 'start' }, 0), call, variables: { name: 'Asha', note: 'a "quote"' } });
+  const { messages } = JSON.parse(server.asked[0]!.body) as Request;
+  expect(messages[0]?.content).toContain('You called this person. Their number is +919876543210.');
+  expect(messages[0]?.content).toContain(JSON.stringify({ name: 'Asha', note: 'a "quote"' }));
+  expect(messages[0]?.content).not.toContain('+15550199');
+  expect(messages.at(-1)?.content).toContain('The person you called has just answered');
+});
+
 it('greets with the text it was given without asking the model', async () => {
   await using server = new BotServer((response) => stream(response, []));
   const hook = hookAt(await server.listen(), { greeting: 'Hello, Lakeside Clinic.' });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import twilio from 'twilio';
 import { Secret } from '../../../src/config/secrets.ts';
@@ -73,6 +73,13 @@ it('sets a session up once, and asks a bot written for the protocol', async () =
   });
   expect(got[1]).toMatchObject({ voicePrompt: 'tuesday', lang: 'en', last: true });
   expect(twilio.validateRequest('token', String(headers['x-twilio-signature']), url, {})).toBe(true);
+});
+
+it('tells the bot whom we called, and the variables of that call', async () => {
+  const bot = hook();
+  const call = { ...CALL, direction: 'outbound', from: '+15550199', to: '+15550100' } as const;
+  await actionsOf(bot, { ...turnOf({ kind: 'start' }, 0), call, variables: { name: 'Asha' } });
+  await vi.waitFor(() => expect(got[0]).toMatchObject({ customParameters: { clinic: 'lake', name: 'Asha' } }));
 });
 
 it('tells the bot that it was interrupted, and how much of it was heard', async () => {

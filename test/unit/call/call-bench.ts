@@ -5,7 +5,7 @@ import { decodeMulaw } from '../../../src/audio/g711.ts';
 import { rmsLevelDb } from '../../../src/audio/level.ts';
 import { dtmf } from '../../../src/audio/tone.ts';
 import { MULAW_8K } from '../../../src/audio/format.ts';
-import type { CallRecord } from '../../../src/call/log/call-record.ts';
+import type { CallIdentity, CallRecord } from '../../../src/call/log/call-record.ts';
 import { SoundLibrary } from '../../../src/call/outbound/sounds/sound-library.ts';
 import type { Sounds } from '../../../src/call/outbound/sounds/port.ts';
 import { CallSession } from '../../../src/call/session.ts';
@@ -155,7 +155,7 @@ export class CallBench {
   #attachments = 0;
   record: CallRecord | undefined;
 
-  constructor(dialog: DialogScript, bot: Partial<Bot> = {}) {
+  constructor(dialog: DialogScript, bot: Partial<Bot> = {}, about: Partial<CallIdentity> = {}) {
     this.attachment = new BenchAttachment(this.clock, 'att_0');
     const settings = botSettings.parse({ name: 'bench', voice: 'Nisha', dialog: { kind: 'module', file: 'bench.js' } });
     const services: CallServices = {
@@ -222,6 +222,7 @@ export class CallBench {
             },
           }),
         },
+        ...about,
       },
       services,
     );

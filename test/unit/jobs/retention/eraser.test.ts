@@ -20,7 +20,7 @@ describe('erasing on a disk that does not give everything', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  async function eraser(): Promise<{ eraser: Eraser; outbox: Outbox }> {
+  async function eraser(store: Partial<EraserParts['store']['privacy']> = {}): Promise<{ eraser: Eraser; outbox: Outbox }> {
     const refuse = (): never => {
       throw new TypeError('not asked for here');
     };
@@ -29,6 +29,7 @@ describe('erasing on a disk that does not give everything', () => {
       eraseKind: async (tenantId, callId) => ({ tenantId, callId, ...noFiles }),
       knows: async (tenantId, callId) => tenantId === 'default' && callId === 'call_1',
       callsOf: refuse,
+      ...store,
     };
     const outbox = await Outbox.open(join(folder, 'outbox'), () => 0);
     const recordings = { remove: async ({ callId }: { callId: string }) => void removed.push(callId) };
@@ -77,6 +78,27 @@ describe('erasing on a disk that does not give everything', () => {
     await outbox.append('call', { tenantId: 'other', id: 'call_2' });
     await expect(subject.eraseCall('other', 'call_2')).resolves.toMatchObject({ erased: ['call_2'], missing: [] });
     expect(await outbox.names()).toEqual([]);
+  });
+
+  it.each([
+    { note: 'the record of a call', body: (call: Record<string, string>) => call },
+    {
+      note: 'a webhook event',
+      body: ({ from, to, direction, ...call }: Record<string, string>) => ({
+        ...call,
+        callId: call['id'],
+        numbers: { from, to },
+        data: { direction },
+      }),
+    },
+  ])('finds $note that we placed by the person who was called, and never by our own number', async ({ body }) => {
+    const { eraser: subject, outbox } = await eraser({ callsOf: async () => [] });
+    await outbox.append(
+      'call',
+      body({ tenantId: 'default', id: 'call_3', from: '+15550100', to: '+919876543210', direction: 'outbound' }),
+    );
+    await expect(subject.eraseNumber('default', '+15550100')).resolves.toMatchObject({ erased: [] });
+    await expect(subject.eraseNumber('default', '+91 98765 43210')).resolves.toMatchObject({ erased: ['call_3'] });
   });
 
   it.each(['', '.', '../call_1', 'call_1.wav', 'call_1\n'])(
