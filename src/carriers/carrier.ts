@@ -42,7 +42,8 @@ export interface StreamAnswer {
   /** Where the status callback is. */
   readonly statusUrl: string;
   readonly callId: string;
-  readonly carrierCallId: string;
+  /** Undefined where the call is still to be placed. */
+  readonly carrierCallId: string | undefined;
 }
 
 /** Calls come by a signed webhook, whose answer document has the carrier open a media socket at an address with a single-use token. */

@@ -20,8 +20,8 @@ export interface MediaSocketOptions {
   readonly events: Pick<BusinessEvents, 'messageRejected' | 'messageUnknown'>;
   readonly callId: string;
   readonly attachmentId: string;
-  /** The carrier's call id that this socket was let in for; a start that names another is refused. */
-  readonly carrierCallId: string;
+  /** The carrier's call id that this socket was let in for: a start that names another is refused. Undefined where it is not known. */
+  readonly carrierCallId: string | undefined;
   readonly startTimeoutMs: number;
   /** The stream has started. Called at most once, and not after `onAbandoned`. */
   readonly onStarted: (attachment: Attachment) => void;
@@ -58,7 +58,7 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     if (phase.name === 'started') phase.attachment.receive({ type: 'rejected', problem });
   };
   const start = (started: StreamStarted): void => {
-    if (started.carrierCallId !== options.carrierCallId) {
+    if (options.carrierCallId !== undefined && started.carrierCallId !== options.carrierCallId) {
       reject('start names another call than the token of this socket');
       abandon(1008, 'start names another call');
       return;

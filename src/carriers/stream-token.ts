@@ -5,7 +5,8 @@ import type { Clock } from '../kernel/clock.ts';
 /** What a stream token lets in: one media socket of one call. */
 export interface StreamGrant {
   readonly carrier: string;
-  readonly carrierCallId: string;
+  /** Undefined for a dialled call whose id at the carrier is not known yet. */
+  readonly carrierCallId?: string | undefined;
   readonly callId: string;
   readonly attachmentId: string;
 }
@@ -13,14 +14,15 @@ export interface StreamGrant {
 /** `forged` covers every token we did not sign or signed for something else. */
 export type StreamTokenRefusal = 'malformed' | 'forged' | 'expired' | 'replayed';
 
-const claims = z.object({ sub: z.string(), cid: z.string(), aid: z.string(), exp: z.number() });
+const claims = z.object({ sub: z.string().optional(), cid: z.string(), aid: z.string(), exp: z.number() });
 const maxUsed = 100_000;
+/** Lives differ by minutes, so that expired tokens are looked for among all. */
+const FORGET_EVERY_MS = 10_000;
 
 export interface StreamTokensOptions {
   /** At least 32 random bytes (HS256); processes that serve one address share it. */
   readonly key: Uint8Array;
   readonly clock: Clock;
-  readonly lifeMs: number;
 }
 
 /**
@@ -29,22 +31,24 @@ export interface StreamTokensOptions {
  */
 export class StreamTokens {
   readonly #options: StreamTokensOptions;
-  /** Attachment id to expiry, in ms since the epoch, oldest first. */
+  /** Attachment id to expiry, in ms since the epoch. */
   readonly #used = new Map<string, number>();
+  #forgottenAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: StreamTokensOptions) {
     if (options.key.byteLength < 32) throw new RangeError('a stream token key has at least 32 bytes');
     this.#options = options;
   }
 
-  mint(grant: StreamGrant): Promise<string> {
+  /** @param lifeMs rounded up to whole seconds */
+  mint(grant: StreamGrant, lifeMs: number): Promise<string> {
     const nowSeconds = this.#options.clock.wallMs() / 1000;
-    return new SignJWT({ cid: grant.callId, aid: grant.attachmentId })
+    const token = new SignJWT({ cid: grant.callId, aid: grant.attachmentId })
       .setProtectedHeader({ alg: 'HS256' })
-      .setSubject(grant.carrierCallId)
       .setAudience(audienceOf(grant.carrier))
-      .setExpirationTime(Math.ceil(nowSeconds + this.#options.lifeMs / 1000))
-      .sign(this.#options.key);
+      .setExpirationTime(Math.ceil(nowSeconds + lifeMs / 1000));
+    if (grant.carrierCallId !== undefined) token.setSubject(grant.carrierCallId);
+    return token.sign(this.#options.key);
   }
 
   /** Spends a token: of any number of calls with the same one, at most one is granted. */
@@ -65,14 +69,14 @@ export class StreamTokens {
     // Full is refused, not made room for: forgetting a live token would let it be used again.
     if (this.#used.has(attachmentId) || this.#used.size >= maxUsed) return { refused: 'replayed' };
     this.#used.set(attachmentId, exp * 1000);
-    return { grant: { carrier, carrierCallId, callId, attachmentId } };
+    return { grant: { carrier, ...(carrierCallId === undefined ? {} : { carrierCallId }), callId, attachmentId } };
   }
 
   #forgetExpired(nowMs: number): void {
-    for (const [id, expiresMs] of this.#used) {
-      if (expiresMs > nowMs) return;
-      this.#used.delete(id);
-    }
+    const isDue = nowMs >= this.#forgottenAtMs + FORGET_EVERY_MS || nowMs < this.#forgottenAtMs;
+    if (!isDue && this.#used.size < maxUsed) return;
+    this.#forgottenAtMs = nowMs;
+    for (const [id, expiresMs] of this.#used) if (expiresMs <= nowMs) this.#used.delete(id);
   }
 }
 

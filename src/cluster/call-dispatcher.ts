@@ -22,6 +22,8 @@ export interface CallDispatcherOptions extends Omit<DoorOptions<KeyedSlot>, 'she
   readonly processes: () => readonly MediaProcess[];
   /** Whether all of them are ending for good. */
   readonly stopping: () => boolean;
+  /** Hears of dialled calls. */
+  readonly dialReported?: CallIntake['dialReported'];
   readonly clock: Clock;
 }
 
@@ -100,6 +102,10 @@ export class CallDispatcher implements CallIntake, LiveCalls {
 
   carrierStatus(carrierCallId: string, _status: string, terminal: boolean): void {
     if (terminal) this.#seats.get(carrierCallId)?.process.tell('carrier-ended', { carrierCallId });
+  }
+
+  dialReported(...reported: Parameters<CallIntake['dialReported']>): void {
+    this.#options.dialReported?.(...reported);
   }
 
   /** Omits the calls of a process that does not respond. */

@@ -38,7 +38,7 @@ const callOrder = z.discriminatedUnion('type', [
 
 const streamGrant = z.object({
   carrier: z.string(),
-  carrierCallId: z.string(),
+  carrierCallId: z.string().optional(),
   callId: z.string(),
   attachmentId: z.string(),
 });

@@ -7,8 +7,10 @@ import { openCarriers } from '../carriers/open-carriers.ts';
 import type { Bot } from '../config/bots.ts';
 import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
+import { ExpectedMedia } from '../http/intake.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
+import { StreamAddresses } from '../http/stream-addresses.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { favourEventLoop } from '../kernel/process-tuning.ts';
@@ -98,6 +100,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     spareRecognition: () => speech.reserveLive(),
   });
   const { registry, load } = calls;
+  const intake = callIntake(registry);
+  const expected = new ExpectedMedia(clock, intake);
+  const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: expected, clock });
   const http = createHttpServer({
     settings,
     clock,
@@ -105,7 +110,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     events,
     metrics,
     carriers,
-    intake: callIntake(registry),
+    intake,
+    expected,
+    streams,
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,

@@ -196,8 +196,11 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
   };
 }
 
-/** Lets carriers' routes, which report their own events, reach the calls. */
-export function callIntake(calls: CallRegistry): CallIntake {
+/**
+ * Lets carriers' routes, which report their own events, reach the calls.
+ * @param dialReported hears of dialled calls; nobody does where this process does not dial
+ */
+export function callIntake(calls: CallRegistry, dialReported: CallIntake['dialReported'] = () => undefined): CallIntake {
   return {
     answer: (inbound) => calls.answer(inbound),
     attach: (callId, attachment) => calls.attach(callId, attachment),
@@ -205,6 +208,7 @@ export function callIntake(calls: CallRegistry): CallIntake {
     carrierStatus(carrierCallId, _status, terminal) {
       if (terminal) calls.carrierEnded(carrierCallId, 'caller-hangup');
     },
+    dialReported,
   };
 }
 

@@ -8,6 +8,7 @@ import { API_KEYS_FILE, ApiKeys } from '../http/api/api-keys.ts';
 import { configuredAddress } from '../http/public-addresses.ts';
 import { listenAt } from '../http/listen.ts';
 import { createHttpServer } from '../http/server.ts';
+import { StreamAddresses } from '../http/stream-addresses.ts';
 import { OrphanWatch } from '../jobs/after-call/orphan-watch.ts';
 import { createEvents } from '../observability/events.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -87,6 +88,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     stopping: () => pool.stopping,
     clock,
   });
+  const streams = new StreamAddresses({ baseUrl: gatewayUrl, carriers, media: dispatcher.media, clock });
   const http = createHttpServer({
     settings,
     clock,
@@ -96,6 +98,7 @@ export async function startFront(options: FrontOptions): Promise<Front> {
     carriers,
     intake: dispatcher,
     media: dispatcher.media,
+    streams,
     api: {
       keys: new ApiKeys(join(settings.dataDir, API_KEYS_FILE)),
       ...backlog,

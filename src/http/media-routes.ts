@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SocketDoor, WebhookDoor } from '../carriers/carrier.ts';
-import type { StreamGrant, StreamTokens } from '../carriers/stream-token.ts';
+import type { StreamGrant } from '../carriers/stream-token.ts';
 import { answerCall, type AnswerDeps } from './answer-call.ts';
 import type { ExpectedMedia, MediaElsewhere } from './intake.ts';
 import { sendProblem } from './problem.ts';
 import { isLocal } from './public-addresses.ts';
 import { type MediaServingDeps, serveMediaSocket } from './serve-media-socket.ts';
+import type { StreamAddresses } from './stream-addresses.ts';
 import { carrierRequest, singleHeaders } from './webhook-access.ts';
 import { botNameOf } from './webhook-routes.ts';
 
@@ -38,7 +39,7 @@ const MOST_SIGNED = 10_000;
  * `WS /carriers/<name>/stream/<token>`, for carriers whose webhook got the token. Refused before the upgrade: 404 for a plain request,
  * 429 for too many sockets that wait, 403 for a token that is forged, expired or spent, or a missing signature where one is required.
  */
-export function streamRoute(app: FastifyInstance, door: WebhookDoor, tokens: StreamTokens, deps: MediaRoutesDeps): void {
+export function streamRoute(app: FastifyInstance, door: WebhookDoor, streams: StreamAddresses, deps: MediaRoutesDeps): void {
   const signedCalls = new Set<string>();
   const upgradeSignature = (request: FastifyRequest) =>
     door.upgrade?.check(carrierRequest(request, deps.addresses())) ?? 'missing';
@@ -47,7 +48,7 @@ export function streamRoute(app: FastifyInstance, door: WebhookDoor, tokens: Str
     // The token is not spent on an upgrade that is refused for its signature.
     const required = door.upgrade?.required === true ? upgradeSignature(request) : 'good';
     if (required !== 'good') return refuse(403, `signature-${required}`);
-    const claimed = await tokens.claim(token, deps.carrier);
+    const claimed = await streams.claim(token, deps.carrier);
     if ('refused' in claimed) return refuse(403, claimed.refused);
     const { grant } = claimed;
     const { callId } = grant;

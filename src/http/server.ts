@@ -1,10 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import websocket from '@fastify/websocket';
 import { fastify, type FastifyInstance } from 'fastify';
 import { maxMessageBytes } from '../carriers/media-codec.ts';
 import type { OpenCarriers } from '../carriers/open-carriers.ts';
-import { StreamTokens } from '../carriers/stream-token.ts';
 import type { Settings } from '../config/schema.ts';
 import { limitBodyTime } from '../kernel/body-time.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -22,6 +20,7 @@ import { answerBrokenRequest, BODY_TIME, sendProblem, useProblems } from './prob
 import { publicAddresses, redactUrl } from './public-addresses.ts';
 import { healthRoutes, type Readiness } from './routes-health.ts';
 import { secretRoutes, type SecretRoutesDeps } from './routes-secrets.ts';
+import { StreamAddresses } from './stream-addresses.ts';
 import { webhookRoutes } from './webhook-routes.ts';
 
 export interface HttpServerDeps {
@@ -40,8 +39,9 @@ export interface HttpServerDeps {
   readonly board?: Pick<BoardParts, 'password' | 'queue'> | undefined;
   /** The processes that serve the media of calls; this one when absent. */
   readonly media?: MediaElsewhere;
-  /** Signs stream tokens; new random bytes for this process when absent. */
-  readonly streamKey?: Uint8Array;
+  /** Media that this process expects, and the addresses that calls are given; made here where nobody dials. */
+  readonly expected?: ExpectedMedia;
+  readonly streams?: StreamAddresses;
 }
 
 /** Longest path segment: a stream token has about 300 characters. */
@@ -83,7 +83,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
   // Each scope says which bodies it takes; any other is refused with 415 instead of being parsed.
   app.removeContentTypeParser(['application/json', 'text/plain']);
 
-  const expected = new ExpectedMedia(deps.clock, deps.intake);
+  const expected = deps.expected ?? new ExpectedMedia(deps.clock, deps.intake);
+  const baseUrl = (): string => publicAddresses(publicUrl, app.server.address())[0] ?? '';
+  const streams = deps.streams ?? new StreamAddresses({ ...deps, baseUrl, media: deps.media ?? expected });
   const early = new WeakMap<IncomingMessage, Uint8Array>();
   app.server.on('upgrade', (request, _socket, head) => void early.set(request, head));
   app.register(websocket, {
@@ -114,7 +116,6 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
 
   limitBodyTime(app, { ...BODY_TIME, clock: deps.clock, withinMs: http.requestTimeoutMs });
   const tokens = JwtBearers.from({ settings: deps.settings.jwt, clock: deps.clock });
-  const streamKey = deps.streamKey ?? randomBytes(32);
   // Inside a plugin, so that the WebSocket plugin has added its hooks before the routes are.
   app.register(async (scope) => {
     healthRoutes(scope, deps);
@@ -130,14 +131,13 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         await queueBoardRoutes(inner, { ...board, publicUrl, clock: deps.clock, logger: deps.logger });
       });
     const pending = new PendingSockets(http.pendingStreamsPerAddress);
-    for (const { carrier, door, loopbackOnly, startTimeoutMs } of deps.carriers.values()) {
+    for (const { carrier, door, loopbackOnly } of deps.carriers.values()) {
       const tokenMs = door.kind === 'webhook' ? door.streamTokenMs : 0;
       const shared = {
         carrier: carrier.name,
         loopbackOnly,
         addresses: () => publicAddresses(publicUrl, app.server.address()),
-        // The token's life is rounded up to a second; one more so that the socket's own deadline comes first.
-        mediaWithinMs: tokenMs + startTimeoutMs + 2000,
+        mediaWithinMs: streams.mediaWithinMs(carrier.name, tokenMs),
         events: deps.events,
         logger: deps.logger,
         clock: deps.clock,
@@ -155,10 +155,9 @@ export function createHttpServer(deps: HttpServerDeps): FastifyInstance {
         socketRoute(scope, door, media);
         continue;
       }
-      const tokens = new StreamTokens({ key: streamKey, clock: deps.clock, lifeMs: door.streamTokenMs });
-      const webhooks = { ...shared, door, intake: deps.intake, tokens, expected: deps.media ?? expected };
+      const webhooks = { ...shared, door, intake: deps.intake, streams, expected: deps.media ?? expected };
       scope.register(async (inner) => webhookRoutes(inner, { ...webhooks, bodyBytes: http.bodyLimitBytes }));
-      streamRoute(scope, door, tokens, media);
+      streamRoute(scope, door, streams, media);
     }
   });
   return app;

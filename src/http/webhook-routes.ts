@@ -2,10 +2,9 @@ import { parse } from 'node:querystring';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SignedBody, WebhookDoor } from '../carriers/carrier.ts';
-import type { StreamTokens } from '../carriers/stream-token.ts';
 import { answerCall, type AnswerDeps } from './answer-call.ts';
 import { RequestRefused } from './problem.ts';
-import { socketAddress } from './public-addresses.ts';
+import type { StreamAddresses } from './stream-addresses.ts';
 import { WebhookAccess, type WebhookAccessDeps } from './webhook-access.ts';
 
 export interface WebhookRoutesDeps extends WebhookAccessDeps, AnswerDeps {
@@ -13,17 +12,18 @@ export interface WebhookRoutesDeps extends WebhookAccessDeps, AnswerDeps {
   readonly events: AnswerDeps['events'];
   /** Largest body that is read. */
   readonly bodyBytes: number;
-  readonly tokens: StreamTokens;
+  readonly streams: StreamAddresses;
 }
 
 /** Signatures of answered webhooks that are remembered: as many as there may be live calls. */
 const MOST_ANSWERED = 10_000;
 
 const botParameter = z.object({ bot: z.string().min(1).max(100).optional() });
+const callParameter = z.object({ callId: z.string().max(100).optional() });
 
 /**
- * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered with its document, and its status callback. Both signed. For a
- * scope of its own.
+ * A carrier's voice webhook (`/carriers/<name>/voice/<bot>`), answered with its document, and its status callback, which names our own
+ * id of a call that we dialled (`/carriers/<name>/status/<call>`). Both signed. For a scope of its own.
  */
 export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): void {
   const { carrier, door } = deps;
@@ -50,10 +50,8 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     if (answered.size > MOST_ANSWERED && oldest !== undefined) answered.delete(oldest);
     const asked = { ...inbound, carrier, ...(isRepeat ? { isRepeat } : {}) };
     const answer = await answerCall(deps, asked, request.id, async (grant) => {
-      const [address = ''] = deps.addresses();
-      const url = `${socketAddress(address)}/carriers/${carrier}/stream/${await deps.tokens.mint(grant)}`;
-      const { callId, carrierCallId } = grant;
-      return door.answers.stream({ url, statusUrl: `${address}/carriers/${carrier}/status`, callId, carrierCallId });
+      const { streamUrl: url, statusUrl } = await deps.streams.forAnswer(grant, door.streamTokenMs);
+      return door.answers.stream({ url, statusUrl, callId: grant.callId, carrierCallId: grant.carrierCallId });
     });
     if (answer.kind === 'attached') {
       access.noteRefusal(request, 409, 'repeated');
@@ -62,12 +60,18 @@ export function webhookRoutes(app: FastifyInstance, deps: WebhookRoutesDeps): vo
     const document = answer.kind === 'taken' ? answer.made : door.answers.say(answer.say, answer.language);
     return reply.type(door.answers.contentType).send(document);
   });
-  app.post(`/carriers/${carrier}/status`, (request, reply) => {
+  app.post(`/carriers/${carrier}/status/:callId?`, (request, reply) => {
     const status = door.readStatus(bodyOf(request).parsed);
     if (status === undefined) throw new RequestRefused(400, door.needs.status);
-    const { streamError, document, ...facts } = status;
+    const { streamError, document, progress, witness, ...facts } = status;
     if (streamError !== undefined) deps.logger.warn({ carrier, ...facts, streamError }, 'carrier reports a stream error');
-    deps.intake.carrierStatus(status.carrierCallId, status.status, status.terminal);
+    const { carrierCallId } = status;
+    const { callId } = callParameter.parse(request.params);
+    // A carrier that does not sign the address could be quoted under the address of another call.
+    if (callId !== undefined && !deps.streams.placed(carrier, callId, carrierCallId))
+      deps.logger.warn({ carrier, callId, ...facts }, 'status report names another call than the one that was dialled');
+    else if (callId !== undefined) deps.intake.dialReported(callId, { carrier, carrierCallId, progress, witness });
+    deps.intake.carrierStatus(carrierCallId, status.status, status.terminal);
     return document === undefined ? reply.code(204).send() : reply.type(door.answers.contentType).send(document);
   });
 }

@@ -61,7 +61,7 @@ export const twilio: Carrier = {
       readStatus: readStatusWebhook,
       needs: {
         call: 'The form has no usable CallSid.',
-        status: 'The form has no CallSid, or neither CallStatus nor StreamEvent.',
+        status: 'The form has no CallSid, or none of CallStatus, StreamEvent and AnsweredBy.',
       },
       answers: {
         contentType: 'text/xml; charset=utf-8',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { CarrierStatus } from '../carrier.ts';
-import type { InboundCall } from '../port.ts';
+import { unansweredEnd } from '../dialling.ts';
+import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 import type { FormFields } from './signature.ts';
 
 const text = z.string().max(1000);
@@ -28,19 +29,69 @@ const statusForm = z.object({
   CallStatus: z.string().max(100).optional(),
   StreamEvent: z.string().max(100).optional(),
   StreamError: z.string().max(1000).optional(),
+  AnsweredBy: z.string().max(100).optional(),
+  SipResponseCode: z.string().max(100).optional(),
+  ErrorCode: z.string().max(100).optional(),
 });
 
 const terminalStatuses = ['completed', 'busy', 'failed', 'no-answer', 'canceled'];
 
-/** Undefined when the callback names no call or no status. */
+/** What asynchronous detection says; `machine_end_*` once the greeting is over. */
+const WITNESSES: Readonly<Record<string, CarrierWitness>> = {
+  human: 'person',
+  machine_start: 'machine',
+  machine_end_beep: 'machine-done',
+  machine_end_silence: 'machine-done',
+  machine_end_other: 'machine-done',
+  fax: 'fax',
+  unknown: 'unknown',
+};
+
+/**
+ * How far a call has come by its status (`CallStatus` of a callback, `status` of the Call resource), in our words; undefined for a
+ * status that says nothing of it.
+ */
+export function dialProgress(
+  status: string | undefined,
+  about: { readonly sip?: number | undefined; readonly code?: string | undefined } = {},
+): DialProgress | undefined {
+  switch (status) {
+    case 'queued':
+    case 'initiated':
+      return { state: 'queued' };
+    case 'ringing':
+      return { state: 'ringing' };
+    case 'answered':
+    case 'in-progress':
+      return { state: 'answered' };
+    case 'completed':
+      return { state: 'ended', outcome: 'completed' };
+    case 'busy':
+    case 'no-answer':
+    case 'failed':
+      return unansweredEnd(status, about);
+    case 'canceled':
+      return unansweredEnd('cancelled', about);
+    default:
+      return undefined;
+  }
+}
+
+/** Undefined when the callback names no call, and neither a status nor who answered. */
 export function readStatusWebhook(fields: unknown): CarrierStatus | undefined {
   const parsed = statusForm.safeParse(fields);
   if (!parsed.success) return undefined;
-  const { CallSid, CallStatus, StreamEvent, StreamError } = parsed.data;
-  const status = CallStatus ?? StreamEvent;
+  const { CallSid, CallStatus, StreamEvent, StreamError, AnsweredBy, SipResponseCode, ErrorCode } = parsed.data;
+  const witness = AnsweredBy === undefined ? undefined : WITNESSES[AnsweredBy];
+  // The callback of asynchronous detection has no status.
+  const status = CallStatus ?? StreamEvent ?? AnsweredBy;
   if (status === undefined || status === '') return undefined;
-  const terminal = StreamEvent === undefined && terminalStatuses.includes(status);
-  return { carrierCallId: CallSid, status, terminal, streamError: StreamError };
+  const ofCall = StreamEvent === undefined ? CallStatus : undefined;
+  const terminal = ofCall !== undefined && terminalStatuses.includes(ofCall);
+  const sip = /^[1-6]\d\d$/u.test(SipResponseCode ?? '') ? Number(SipResponseCode) : undefined;
+  const code = /^[1-9]\d{0,9}$/u.test(ErrorCode ?? '') ? ErrorCode : undefined;
+  const progress = dialProgress(ofCall, { sip, code });
+  return { carrierCallId: CallSid, status, terminal, streamError: StreamError, progress, witness };
 }
 
 /** The fields of a form, of which what is no text and no list of texts is not signed. */

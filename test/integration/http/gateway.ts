@@ -10,9 +10,11 @@ import { Secret } from '../../../src/config/secrets.ts';
 import type { CarrierConfigs } from '../../../src/config/setting.ts';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import type { CallAnswer } from '../../../src/call/admission/call-registry.ts';
-import type { CallIntake } from '../../../src/http/intake.ts';
+import { type CallIntake, type DialReport, ExpectedMedia } from '../../../src/http/intake.ts';
 import type { Readiness } from '../../../src/http/routes-health.ts';
 import { type HttpServerDeps, createHttpServer } from '../../../src/http/server.ts';
+import { configuredAddress } from '../../../src/http/public-addresses.ts';
+import { StreamAddresses } from '../../../src/http/stream-addresses.ts';
 import { createEvents } from '../../../src/observability/events.ts';
 import { createLogger } from '../../../src/observability/logger.ts';
 import { createMetrics } from '../../../src/observability/metrics.ts';
@@ -26,6 +28,7 @@ export class IntakeNotes implements CallIntake {
   readonly attachments: { callId: string; attachment: Attachment; events: MediaEvent[] }[] = [];
   readonly abandoned: { callId: string; attachmentId: string; reason: string }[] = [];
   readonly statuses: string[] = [];
+  readonly reported: (DialReport & { callId: string })[] = [];
   refusal: CallAnswer | Error | undefined;
   /** Held back until it resolves. */
   delay: Promise<void> | undefined;
@@ -57,6 +60,10 @@ export class IntakeNotes implements CallIntake {
   carrierStatus(carrierCallId: string, status: string, terminal: boolean): void {
     this.statuses.push(`${carrierCallId} ${status} ${terminal}`);
   }
+
+  dialReported(callId: string, report: DialReport): void {
+    this.reported.push({ callId, ...report });
+  }
 }
 
 export interface GatewayOptions {
@@ -79,6 +86,14 @@ export async function startGateway(options: GatewayOptions = {}) {
   const intake = new IntakeNotes();
   const metrics = createMetrics();
   const logger = createLogger({ level: 'debug', stream: { write: (line) => void lines.push(line) } });
+  const open = openTwilio(options, carriers, clock);
+  const expected = new ExpectedMedia(clock, intake);
+  const streams = new StreamAddresses({
+    baseUrl: () => configuredAddress(settings.publicUrl) ?? url,
+    carriers: open,
+    media: expected,
+    clock,
+  });
   const app = createHttpServer({
     settings,
     clock,
@@ -86,14 +101,15 @@ export async function startGateway(options: GatewayOptions = {}) {
     events: createEvents(logger, metrics, clock),
     metrics,
     intake,
-    carriers: openTwilio(options, carriers, clock),
+    carriers: open,
+    ...(options.media === undefined ? { expected, streams } : {}),
     board: options.board,
     ...(options.media === undefined ? {} : { media: options.media }),
     redeem: (secret, token) => (secret === 'bot-secret' && token === 'tok' ? '4111111111111111' : undefined),
     ready: async () => options.readiness ?? { ready: true, parts: { platform: 'ok' } },
   });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  return { url, app, clock, intake, metrics, lines, [Symbol.asyncDispose]: () => app.close() };
+  return { url, app, streams, clock, intake, metrics, lines, [Symbol.asyncDispose]: () => app.close() };
 }
 
 /** Twilio with these tokens, and whatever other carriers a test brings. */

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import type { OpenCarriers } from '../carriers/open-carriers.ts';
+import { type StreamGrant, type StreamTokenRefusal, StreamTokens } from '../carriers/stream-token.ts';
+import type { Clock } from '../kernel/clock.ts';
+import type { MediaExpectations } from './intake.ts';
+import { socketAddress } from './public-addresses.ts';
+
+/** What a carrier is given of a call: where its media goes, and where its status is reported. */
+export interface CallAddresses {
+  /** `wss`, or `ws` on loopback, with a single-use token in its path. */
+  readonly streamUrl: string;
+  readonly statusUrl: string;
+}
+
+export interface StreamAddressesOptions {
+  /** At least 32 random bytes; new ones for this process when absent. */
+  readonly key?: Uint8Array;
+  /** Base address of the gateway as carriers reach it, without a trailing slash. */
+  readonly baseUrl: () => string;
+  readonly carriers: OpenCarriers;
+  /** Where the media of calls is expected. */
+  readonly media: MediaExpectations;
+  readonly clock: Clock;
+}
+
+/** Tokens are rounded up to a second; one more so that the socket's own deadline comes first. */
+const ROUNDING_MS = 2000;
+/** Dials whose carrier's id is remembered: as many as may ring at once. */
+const MOST_DIALS = 10_000;
+
+interface Dial {
+  readonly carrier: string;
+  carrierCallId: string | undefined;
+}
+
+/** Mints the addresses that carriers reach calls by, for answers and for dials. */
+export class StreamAddresses {
+  readonly #options: StreamAddressesOptions;
+  readonly #tokens: StreamTokens;
+  /** By our own call id, oldest first. */
+  readonly #dials = new Map<string, Dial>();
+
+  constructor(options: StreamAddressesOptions) {
+    this.#options = options;
+    this.#tokens = new StreamTokens({ key: options.key ?? randomBytes(32), clock: options.clock });
+  }
+
+  /** For the answer to a voice webhook. @param lifeMs of the token */
+  forAnswer(grant: StreamGrant, lifeMs: number): Promise<CallAddresses> {
+    return this.#mint(grant, lifeMs, `/carriers/${grant.carrier}/status`);
+  }
+
+  /**
+   * For a call that is about to be dialled. Its media is expected from now on, until a while after the token's end; if none has come by
+   * then, the call is given up as after any answer (`CallIntake.abandon`).
+   * @param dial.callId our own id; `attachmentId` as `OutboundCalls.reserve` gave it
+   * @param lifeMs of the token: `dialTokenMs` of the ring timeout
+   */
+  forDial(dial: Required<Omit<StreamGrant, 'carrierCallId'>>, lifeMs: number): Promise<CallAddresses> {
+    const { carrier, callId, attachmentId } = dial;
+    this.#dials.set(callId, { carrier, carrierCallId: undefined });
+    const [oldest] = this.#dials.keys();
+    if (this.#dials.size > MOST_DIALS && oldest !== undefined) this.#dials.delete(oldest);
+    this.#options.media.expect(callId, attachmentId, this.mediaWithinMs(carrier, lifeMs));
+    return this.#mint(dial, lifeMs, `/carriers/${carrier}/status/${encodeURIComponent(callId)}`);
+  }
+
+  /**
+   * The carrier's id of a dialled call, from its answer or from its first report. From then on the media socket and reports
+   * have to name it.
+   * @returns false for another id than the one that is known. True for a dial that this process knows nothing of
+   */
+  placed(carrier: string, callId: string, carrierCallId: string): boolean {
+    const dial = this.#dials.get(callId);
+    if (dial === undefined) return true;
+    dial.carrierCallId ??= carrierCallId;
+    return dial.carrier === carrier && dial.carrierCallId === carrierCallId;
+  }
+
+  /** Spends the token of a media socket. @returns a grant that names the carrier's call where it is known by now */
+  async claim(token: string, carrier: string): Promise<{ grant: StreamGrant } | { refused: StreamTokenRefusal }> {
+    const claimed = await this.#tokens.claim(token, carrier);
+    if ('refused' in claimed || claimed.grant.carrierCallId !== undefined) return claimed;
+    const carrierCallId = this.#dials.get(claimed.grant.callId)?.carrierCallId;
+    return carrierCallId === undefined ? claimed : { grant: { ...claimed.grant, carrierCallId } };
+  }
+
+  /** How long media may take to start, from the moment at which its token was minted. */
+  mediaWithinMs(carrier: string, tokenMs: number): number {
+    return tokenMs + (this.#options.carriers.get(carrier)?.startTimeoutMs ?? 0) + ROUNDING_MS;
+  }
+
+  async #mint(grant: StreamGrant, lifeMs: number, statusPath: string): Promise<CallAddresses> {
+    const base = this.#options.baseUrl();
+    const token = await this.#tokens.mint(grant, lifeMs);
+    return {
+      streamUrl: `${socketAddress(base)}/carriers/${grant.carrier}/stream/${token}`,
+      statusUrl: base + statusPath,
+    };
+  }
+}
