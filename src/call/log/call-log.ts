@@ -3,7 +3,7 @@ import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
-import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord, OptOutRecord } from './call-record.ts';
+import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord } from './call-record.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
@@ -67,8 +67,6 @@ export class CallLog {
   readonly #keptVariables = new Map<string, string>();
   readonly #notes: string[] = [];
   #falseAlarms = 0;
-  #optOut: OptOutRecord | undefined;
-  #callBackAtWallMs: number | undefined;
 
   /** @param secrets what of the call nothing may keep */
   constructor(identity: CallIdentity, services: CallLogServices, secrets?: Hiding) {
@@ -106,16 +104,6 @@ export class CallLog {
 
   note(text: string): void {
     this.#notes.push(this.#hide(text));
-  }
-
-  /** The person asked not to be called again; the first time counts. */
-  optedOut(kind: OptOutRecord['kind'], how: OptOutRecord['how']): void {
-    this.#optOut ??= { kind, how, atWallMs: this.#services.clock.wallMs() };
-  }
-
-  /** The person asked to be called; the last time counts. */
-  callBackAt(wallMs: number): void {
-    this.#callBackAtWallMs = wallMs;
   }
 
   /** Whoever watches a call must not be able to end it. */
@@ -364,8 +352,6 @@ export class CallLog {
       variables: Object.fromEntries(this.#keptVariables),
       notes: [...this.#notes],
       outbound: this.outbound?.record(sentences),
-      optOut: this.#optOut,
-      callBackAtWallMs: this.#callBackAtWallMs,
       // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,
