@@ -7,7 +7,18 @@ import type { Problem } from './problem.ts';
 import { Secret } from './secrets.ts';
 
 /** What is told to whoever asks for it. */
-export const WEBHOOK_EVENTS = ['call.started', 'turn.completed', 'call.ended', 'analysis.completed', 'analysis.failed'] as const;
+export const WEBHOOK_EVENTS = [
+  'call.started',
+  'turn.completed',
+  'call.ended',
+  'analysis.completed',
+  'analysis.failed',
+  'campaign.started',
+  'campaign.paused',
+  'campaign.resumed',
+  'campaign.finished',
+  'campaign.stopped',
+] as const;
 export type WebhookEventType = (typeof WEBHOOK_EVENTS)[number];
 
 const endpointSettings = z.strictObject({

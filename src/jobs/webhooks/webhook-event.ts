@@ -11,10 +11,10 @@ type JsonRecord = Readonly<Record<string, JsonValue>>;
 export const webhookEvent = z.object({
   type: z.enum(WEBHOOK_EVENTS),
   tenantId: z.string().min(1),
-  /** The call's id, or that of a submission of recordings. */
+  /** The call's id, or that of a submission of recordings or of a campaign. */
   callId: z.string().min(1),
   /** What the id is of; a call when absent. */
-  of: z.literal('recordings').optional(),
+  of: z.enum(['recordings', 'campaign']).optional(),
   /** What tells it from other events of the same type and call, for example the turn's index; empty where there is one alone. */
   part: z.string(),
   /** Wall time. */
@@ -27,6 +27,9 @@ export const webhookEvent = z.object({
 });
 
 export type WebhookEvent = z.infer<typeof webhookEvent>;
+
+/** What the id is called in a delivery. */
+const ID_NAMES = { recordings: 'analysisId', campaign: 'campaignId' } as const;
 
 /** The `webhook-id`: the same event at the same endpoint always has the same. */
 export function deliveryId({ type, tenantId, callId, part }: WebhookEvent, endpoint: string): string {
@@ -44,7 +47,7 @@ export function bodyFor(event: WebhookEvent, endpoint: Pick<WebhookEndpoint, 'nu
     type: event.type,
     timestamp: new Date(event.atMs).toISOString(),
     data: {
-      ...(event.of === 'recordings' ? { analysisId: event.callId } : { callId: event.callId }),
+      [event.of === undefined ? 'callId' : ID_NAMES[event.of]]: event.callId,
       tenantId: event.tenantId,
       ...event.data,
       ...Object.fromEntries(numbers),
@@ -134,4 +137,33 @@ export function analysisEnded(about: {
   };
   const type = failure === undefined ? 'analysis.completed' : 'analysis.failed';
   return { ...NO_MORE, type, tenantId, callId, part: `${profile}/${version}`, atMs, data };
+}
+
+/** What became of a campaign. */
+export interface CampaignNews {
+  readonly tenantId: string;
+  readonly campaignId: string;
+  readonly name: string;
+  readonly botName: string;
+  readonly change: 'started' | 'paused' | 'resumed' | 'finished' | 'stopped';
+  /** When its state changed: two changes of a campaign have different times. */
+  readonly atMs: number;
+  /** Why it paused or stopped. */
+  readonly reason?: string | undefined;
+  /** Contacts by where they stand, such as `waiting` and `done`. */
+  readonly contacts: Readonly<Record<string, number>>;
+}
+
+export function campaignChanged({
+  tenantId,
+  campaignId,
+  name,
+  botName,
+  change,
+  atMs,
+  reason,
+  contacts,
+}: CampaignNews): WebhookEvent {
+  const data = { name, botName, ...(reason === undefined ? {} : { reason }), contacts };
+  return { ...NO_MORE, type: `campaign.${change}`, tenantId, callId: campaignId, of: 'campaign', part: String(atMs), atMs, data };
 }
