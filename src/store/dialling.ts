@@ -201,6 +201,22 @@ export interface Decided<Result> {
   readonly result: Result;
 }
 
+/** Attempts of a campaign that have these things in common. Nothing personal: it outlives the people's data. */
+export interface AttemptTally {
+  /** Start of the quarter of an hour in which the carrier was asked, or the attempt was made. All zones begin their hours on one. */
+  readonly quarterMs: number;
+  readonly botName: string;
+  readonly from: string;
+  /** Undefined while they are under way. */
+  readonly disposition: Disposition | undefined;
+  /** Of refused ones, the name of the refusal. */
+  readonly refusal: string | undefined;
+  readonly attempts: number;
+  readonly answered: number;
+  /** From answer to end; of each call whole seconds. */
+  readonly talkSeconds: number;
+}
+
 export interface AttemptRepository {
   /**
    * Has the gate asked about these numbers, and keeps what it says, in one transaction: no other decision of this tenant is made meanwhile,
