@@ -1,6 +1,7 @@
 import type { Recogniser } from '../speech/port.ts';
 import type { CarrierServices } from './control/carrier-control.ts';
 import type { DialogServices } from './control/dialog-driver.ts';
+import type { RefusedCalls } from './control/refusals.ts';
 import type { SecretVault } from './control/secret-vault.ts';
 import type { CallLogServices } from './log/call-log.ts';
 import type { CallRecord } from './log/call-record.ts';
@@ -16,6 +17,8 @@ export interface CallServices extends CallLogServices, MediaServices, DialogServ
   readonly spareRecognition: () => { release(): void } | undefined;
   /** Where card numbers and passwords are, which nothing else keeps. */
   readonly vault: SecretVault;
+  /** The person of a call wants no more calls: it is durable when this returns. Never throws. */
+  readonly refused: (refused: RefusedCalls) => void;
   /** Takes over the record of a call that has ended. */
   readonly ended: (record: CallRecord) => Promise<void>;
 }

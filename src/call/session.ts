@@ -6,6 +6,7 @@ import { CallLog, type CallStanding } from './log/call-log.ts';
 import { CarrierControl } from './control/carrier-control.ts';
 import type { CallIdentity, CallRecord } from './log/call-record.ts';
 import { DialogDriver, type DialogActs } from './control/dialog-driver.ts';
+import { optOutSettings } from './control/refusals.ts';
 import { TurnEffects } from './control/turn-effects.ts';
 import { RecogniserHandover } from './inbound/recogniser-handover.ts';
 import { type Media, openMedia } from './media.ts';
@@ -46,7 +47,8 @@ export class CallSession {
     this.#timing = timing;
     const settings = services.machine.settingsOf(identity.bot);
     const farewell = { ...settings.farewell, hangupAfterMarkMs: timing.hangupAfterMarkMs };
-    this.#turns = new TurnLoop(services.machine, { ...settings, stalledMs: timing.stalledMs, farewell }, (effect) => {
+    const ours = { stalledMs: timing.stalledMs, farewell, optOut: optOutSettings(identity) };
+    this.#turns = new TurnLoop(services.machine, { ...settings, ...ours }, (effect) => {
       if (this.#media !== undefined) this.#effects.carryOut(effect, this.#media);
     });
     this.#secret = new SecretInput(services.vault, identity.bot.name);
@@ -75,6 +77,7 @@ export class CallSession {
       secret: this.#secret,
       supervision: this.#supervision,
       guarded: (run) => this.#guarded(run),
+      refused: (refused) => services.refused(refused),
       journal: () => services.journal(this.#record('in-progress')),
       synthesisStalled: () => this.#speechFailed('tts', new Error('the synthesis of a reply stalled')),
       hangUp: (reason) => this.hangUp(reason),

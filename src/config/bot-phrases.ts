@@ -22,6 +22,10 @@ export const botPhrases = z.strictObject({
   nobody: sentence,
   /** The gateway stops: said to live calls whose time is up, and to new ones that it does not take any more. */
   shutdown: sentence,
+  /** The person wants no more calls. */
+  optedOut: sentence,
+  /** The person who was called is not there, now and later. */
+  wrongNumber: sentence,
 });
 
 export interface PhraseSet {
@@ -34,6 +38,8 @@ export interface PhraseSet {
   readonly timeIsShort: string;
   readonly nobody: string;
   readonly shutdown: string;
+  readonly optedOut: string;
+  readonly wrongNumber: string;
 }
 
 const english: PhraseSet = {
@@ -46,6 +52,8 @@ const english: PhraseSet = {
   timeIsShort: 'We have about a minute left.',
   nobody: 'Sorry, this number is not in service. Goodbye.',
   shutdown: 'Sorry, we have to end the call here. Please call again in a few minutes. Goodbye.',
+  optedOut: 'All right, we will not call you again. Goodbye.',
+  wrongNumber: 'Sorry for the trouble. We will not call this number again. Goodbye.',
 };
 
 const hindi: PhraseSet = {
@@ -58,6 +66,8 @@ const hindi: PhraseSet = {
   timeIsShort: 'हमारे पास क़रीब एक मिनट बचा है।',
   nobody: 'माफ़ कीजिए, यह नंबर सेवा में नहीं है। नमस्ते।',
   shutdown: 'माफ़ कीजिए, हमें यह कॉल यहीं समाप्त करनी होगी। कृपया कुछ मिनट बाद फिर से फ़ोन करें। नमस्ते।',
+  optedOut: 'ठीक है, अब हम आपको फ़ोन नहीं करेंगे। नमस्ते।',
+  wrongNumber: 'माफ़ कीजिए। इस नंबर पर अब हमारा फ़ोन नहीं आएगा। नमस्ते।',
 };
 
 /** The built-in sentences of a language; English where there are none. */

@@ -155,6 +155,16 @@ export const botSettings = z
     /** Silence from the caller that is told to the dialog, and how often in a row it is before the call ends with the goodbye. */
     noInputMs: wait(1000, 120_000, 8000),
     noInputAttempts: wait(0, 10, 4),
+    /**
+     * Whether a caller who wants no more calls is taken at their word: the bot says so, hangs up, and their number is not called again.
+     * `off` ignores it in calls that people make themselves; it is always heard in calls that Offhook places.
+     */
+    optOut: z.enum(['on', 'off']).default('on'),
+    /** A key that says the same, where no question expects digits. */
+    optOutKey: z
+      .string()
+      .regex(/^[0-9*#]$/, 'one key: 0-9, * or #')
+      .optional(),
     /** Whom such a caller is connected to in place of the goodbye. */
     noInputTransfer: transferTarget.optional(),
     /** Whom a caller is connected to behind the apology when the dialog cannot greet, or fails too often. */
@@ -224,6 +234,8 @@ export function phrasesOf(bot: Bot, languageCode: string = bot.language): Phrase
     timeIsShort: own.timeIsShort ?? builtIn.timeIsShort,
     nobody: own.nobody ?? builtIn.nobody,
     shutdown: own.shutdown ?? builtIn.shutdown,
+    optedOut: own.optedOut ?? builtIn.optedOut,
+    wrongNumber: own.wrongNumber ?? builtIn.wrongNumber,
   };
 }
 

@@ -25,6 +25,7 @@ import { keepCall, type Keeping } from '../jobs/after-call/call-keeping.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
 import type { Logger } from '../observability/logger.ts';
+import { readOptOut } from '../language/index.ts';
 import { measureLoopLag } from '../observability/loop-lag.ts';
 import type { SpeechPlatform } from '../speech/platform.ts';
 import { SentenceCutter } from '../speech/tts/sentences.ts';
@@ -82,6 +83,8 @@ const TICK_MS = 20;
 export async function startCalls(options: CallsOptions): Promise<Calls> {
   const { config, speech, clock, logger, events, journal, keeping } = options;
   const { settings } = config;
+  // Makes the grammar of opt-outs, which takes tens of milliseconds: here, and not in a call.
+  readOptOut('hello');
   let loaded = await loadBotsForCalls(options.bots, clock, logger);
   // A call finds the room of its bot here for as long as anything holds on to that bot.
   const ambiences = new WeakMap<Bot, Int16Array>();
@@ -126,6 +129,7 @@ export async function startCalls(options: CallsOptions): Promise<Calls> {
     playout: settings.call,
     journal: kept.journal,
     ended: kept.ended,
+    refused: kept.refused,
     activeCalls: () => registry.active,
     news: (news) => {
       options.news?.(news);

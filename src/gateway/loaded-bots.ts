@@ -68,7 +68,7 @@ export async function prepareSentences(
 
 function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisRequest[] {
   const { language, voice, speed } = bot;
-  const { apology, goodbye, sayAgain, oneMoment, timeIsShort, shutdown } = phrasesOf(bot);
+  const { apology, goodbye, sayAgain, oneMoment, timeIsShort, shutdown, optedOut, wrongNumber } = phrasesOf(bot);
   const texts = [
     apology,
     goodbye,
@@ -76,6 +76,8 @@ function fixedSentences(bot: Bot, dialog: BotDialog | undefined): SynthesisReque
     oneMoment,
     timeIsShort,
     shutdown,
+    optedOut,
+    wrongNumber,
     ...(dialog?.fixedPrompts((text) => splitForSpeech(text)) ?? []),
   ];
   const sentences = new Set(texts.flatMap((text) => splitForSpeech(text).map((sentence) => sentence.trim())));

@@ -75,6 +75,8 @@ export async function replayCall(fixture: CallFixture, parts: ReplayParts, chang
     recordingsFolder: '',
     playout: fixture.playout,
     journal: () => undefined,
+    // A replay puts nobody on a list.
+    refused: () => undefined,
     ended: async (record) => {
       decisions.end(record.endReason);
       over = record;

@@ -8,6 +8,8 @@ import type { TimerName, TurnEffect } from '../turn/turn-state.ts';
 import type { ExpectedValue } from '../turn/value-reader.ts';
 import type { CarrierControl } from './carrier-control.ts';
 import type { DialogDriver } from './dialog-driver.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
+import type { RefusedCalls } from './refusals.ts';
 import type { SecretInput } from './secret-input.ts';
 import type { Supervision } from './supervision.ts';
 
@@ -24,6 +26,8 @@ export interface EffectParts {
   readonly supervision: Supervision;
   /** Runs something of this call; what it throws ends the call. */
   guarded(run: () => void): void;
+  /** Keeps it that the person wants no more calls. */
+  refused(refused: RefusedCalls): void;
   /** Writes the call as it stands to the journal. */
   journal(): void;
   synthesisStalled(): void;
@@ -97,6 +101,11 @@ export class TurnEffects {
       case 'say-last':
         carrier.forgetKeys();
         return media.voice.phrase(effect.phrase, conversation.current, 'never');
+      case 'opted-out': {
+        const { callId, tenantId } = identity;
+        this.#parts.refused({ callId, tenantId, number: partiesOf(identity.inbound).person, ...callLog.optedOut(effect) });
+        return this.#parts.journal();
+      }
       case 'start-timer':
         return this.#startTimer(effect.timer, effect.afterMs);
       case 'hang-up':

@@ -3,7 +3,7 @@ import type { AnsweredBy } from '../../config/answered-by.ts';
 import type { Attachment } from '../../carriers/port.ts';
 import { errorText } from '../../kernel/errors.ts';
 import type { RecognitionEvent } from '../../speech/port.ts';
-import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord } from './call-record.ts';
+import type { AttachmentRecord, CallerInput, CallIdentity, CallRecord, InterruptionRecord, OptOutRecord } from './call-record.ts';
 import { callerText, Conversation } from './conversation.ts';
 import { HeardLedger } from '../outbound/heard-ledger.ts';
 import { OutboundLog } from './outbound-log.ts';
@@ -15,7 +15,7 @@ import type { BusinessEvents } from '../../observability/events.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { CallNews } from './live-news.ts';
 import { Timeline } from './timeline.ts';
-import type { TurnEffect } from '../turn/turn-state.ts';
+import type { HeardOptOut, TurnEffect } from '../turn/turn-state.ts';
 
 const NO_PLAYOUT = { starvedBySource: 0, starvedByGateway: 0, marksUnknown: 0, longestHoleMs: 0 };
 
@@ -67,6 +67,7 @@ export class CallLog {
   readonly #keptVariables = new Map<string, string>();
   readonly #notes: string[] = [];
   #falseAlarms = 0;
+  #optOut: OptOutRecord | undefined;
 
   /** @param secrets what of the call nothing may keep */
   constructor(identity: CallIdentity, services: CallLogServices, secrets?: Hiding) {
@@ -242,6 +243,15 @@ export class CallLog {
     this.#tell({ type: 'floor', callId: this.#callId, what: 'clear', by });
   }
 
+  /** The person wants no more calls. @returns what the record says of it */
+  optedOut({ kind, how, atMs }: HeardOptOut): OptOutRecord {
+    const turn = Math.max(0, this.conversation.current);
+    this.timeline.add({ type: 'opted-out', atMs: this.#nowMs(), turn, kind, how });
+    this.#services.logger.info({ callId: this.#callId, kind, how }, 'opt-out heard');
+    this.#optOut = { kind, how, atWallMs: this.#services.clock.wallMs() + atMs - this.#nowMs() };
+    return this.#optOut;
+  }
+
   /** A wait that the caller would have heard as silence is covered. */
   filler(waitingFor: string): void {
     const turn = this.conversation.current;
@@ -352,6 +362,7 @@ export class CallLog {
       variables: Object.fromEntries(this.#keptVariables),
       notes: [...this.#notes],
       outbound: this.outbound?.record(sentences),
+      optOut: this.#optOut,
       // Before the first audio there is no file yet, but whoever ends this call for us must know where it would be.
       recordingPath: recording?.started === true || reason === 'in-progress' ? recording?.path : undefined,
       recordingFailure: recording?.failure,

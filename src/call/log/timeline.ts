@@ -33,6 +33,7 @@ export type TimelineEvent =
       /** After which it ends by itself. */
       readonly forMs?: number;
     }
+  | { readonly type: 'opted-out'; readonly atMs: number; readonly turn: number; readonly kind: string; readonly how: string }
   | { readonly type: 'recogniser'; readonly atMs: number; readonly detail: string }
   | { readonly type: 'problem'; readonly atMs: number; readonly detail: string };
 

@@ -45,6 +45,14 @@ export function lastWords(_settings: TurnSettings, state: TurnState, event: Even
   };
 }
 
+/** The bot falls silent, whatever it was saying, has one last sentence to say, and leaves: a farewell that was under way gives way to it. */
+export function silentLastWords(state: TurnState, { phrase, reason, transferTo }: Omit<EventOf<'last-words'>, 'type'>): Step {
+  return {
+    state: { ...state, farewell: { stage: 'last-words', reason, transferTo, heard: false, patientUntilMs: undefined } },
+    effects: [{ type: 'silence' }, { type: 'say-last', phrase }],
+  };
+}
+
 /** The call can't go on: says so and leaves; last words that break are cut short. */
 export function apologise(settings: TurnSettings, state: TurnState, { phrase, reason }: EventOf<'apologise'>): Step {
   const { farewell } = state;
@@ -99,6 +107,8 @@ function leave(state: TurnState, { reason, transferTo }: Farewell & { readonly s
 
 /** A supervisor has the carrier connect the caller to somebody else, or the carrier would not. */
 export function connecting(_settings: TurnSettings, state: TurnState, { on }: EventOf<'connecting'>): Step {
+  // Whoever wants no more calls is connected to nobody.
+  if (state.optOut.heard) return quietly(state);
   if (on) return quietly({ ...state, farewell: { stage: 'connecting' } });
   return quietly(state.farewell.stage === 'connecting' ? { ...state, farewell: { stage: 'none' } } : state);
 }

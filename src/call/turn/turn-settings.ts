@@ -10,6 +10,7 @@ export interface TurnSettings {
   readonly line: LineSettings;
   readonly farewell: FarewellSettings;
   readonly secret: SecretSettings;
+  readonly optOut: OptOutSettings;
   /** Silence from the caller, after the bot fell silent, that counts as no input. */
   readonly noInputMs: number;
   /** Silences in a row that the dialog is told of; after one more the call is given up. */
@@ -155,6 +156,34 @@ export interface SecretSettings {
   readonly earlierMs: number;
 }
 
+/** How a caller refuses further calls, in words or by a key. */
+export interface OptOutSettings {
+  /** What these words say; undefined where they refuse nothing. */
+  readonly read: (words: string) => 'opt-out' | 'wrong-number' | undefined;
+  /** The key that refuses further calls; undefined for none. */
+  readonly key: string | undefined;
+  /** Whether that key, pressed alone, works even where a question expects digits. */
+  readonly keyAtAnyMoment: boolean;
+  /** Quiet behind the words after which they were all. */
+  readonly quietForMs: number;
+  /** Partial words count once they have not changed for so long. */
+  readonly stillMs: number;
+  /** Words that have refused for so long count although the line is not quiet. */
+  readonly heldMs: number;
+  /** Words that come so long after others are no longer of the same sentence. */
+  readonly apartMs: number;
+}
+
+export const DEFAULT_OPT_OUT: OptOutSettings = {
+  read: () => undefined,
+  key: undefined,
+  keyAtAnyMoment: false,
+  quietForMs: 240,
+  stillMs: 500,
+  heldMs: 1_200,
+  apartMs: 2_500,
+};
+
 export const DEFAULT_LINE: LineSettings = { lateAfterMs: 60, lateUntilMs: 500 };
 
 export const DEFAULT_ENDPOINTING: EndpointingSettings = {
@@ -204,6 +233,7 @@ export const DEFAULT_TURN_SETTINGS: TurnSettings = {
   waiting: { stillMs: 500, meantWords: 3, meantStillMs: 300 },
   line: DEFAULT_LINE,
   secret: { tailMs: 400, earlierMs: 250 },
+  optOut: DEFAULT_OPT_OUT,
   farewell: { hangupAfterMarkMs: 400, patienceMs: 10_000 },
   noInputMs: 7_000,
   noInputAttempts: 4,

@@ -109,6 +109,8 @@ export type TurnEffect =
   /** The reply stopped in its middle, and the caller waits in silence. */
   | { readonly type: 'stalled'; readonly in: 'synthesis' | 'dialog' }
   | { readonly type: 'say-last'; readonly phrase: LastWords }
+  /** The caller refuses further calls: to be written down before anything else. */
+  | ({ readonly type: 'opted-out' } & HeardOptOut)
   /** In place of a timer of the same name. */
   | { readonly type: 'start-timer'; readonly timer: TimerName; readonly afterMs: number }
   | { readonly type: 'hang-up'; readonly reason: string }
@@ -121,7 +123,14 @@ export type TurnEffect =
 export type BotSound = 'none' | 'audible' | 'synthesizing' | 'awaited';
 
 /** Ready-made sentences that a bot can end a call with. */
-export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment';
+export type LastWords = 'apology' | 'shutdown' | 'goodbye' | 'oneMoment' | 'optedOut' | 'wrongNumber';
+
+/** A caller who wants no more calls, or who is not the person that was called. */
+export interface HeardOptOut {
+  readonly kind: 'opt-out' | 'wrong-number';
+  readonly how: 'spoken' | 'keyed';
+  readonly atMs: number;
+}
 
 export type TimerName = 'hang-up-due' | 'line-wait-over';
 
@@ -255,6 +264,28 @@ export interface BotPart {
   readonly owesSinceMs: number | undefined;
 }
 
+/** What was said and pressed that may be an opt-out. */
+export interface OptOutPart {
+  /** Of the running breath, whoever had the floor. */
+  readonly words: TurnWords;
+  readonly changedMs: number;
+  /** What these words say, and since when they have said so. */
+  readonly reading: { readonly kind: HeardOptOut['kind']; readonly sinceMs: number; readonly isFinal: boolean } | undefined;
+  /** The key was pressed into a question that expects digits; another key makes it one of them. */
+  readonly key: { readonly sinceMs: number } | undefined;
+  /** One was heard: nothing that follows is listened for. */
+  readonly heard: boolean;
+}
+
+/** Nobody said or keyed anything of the kind. */
+export const NO_OPT_OUT: OptOutPart = {
+  words: NO_WORDS,
+  changedMs: Number.NEGATIVE_INFINITY,
+  reading: undefined,
+  key: undefined,
+  heard: false,
+};
+
 /** Whether and how the bot leaves the call. */
 export type Farewell =
   | { readonly stage: 'none' }
@@ -294,6 +325,7 @@ export interface TurnState {
   readonly bot: BotPart;
   readonly line: Line;
   readonly farewell: Farewell;
+  readonly optOut: OptOutPart;
 }
 
 /** The state in one phase. */
@@ -341,5 +373,6 @@ export function initialTurn(): TurnState {
     bot: { muted: false, mutedForMs: Number.POSITIVE_INFINITY, mutedUntilMs: Number.POSITIVE_INFINITY, owesSinceMs: undefined },
     line: { frame: undefined, decidedMs: Number.NEGATIVE_INFINITY, lost: undefined },
     farewell: { stage: 'none' },
+    optOut: NO_OPT_OUT,
   };
 }

@@ -18,6 +18,7 @@ import {
 import { keyOverBot, voiceOverBot, whileBotSpeaks, wordsOverBot } from './interruption.ts';
 import { keyPressed, keysMayBeComplete, nextKey } from './keying.ts';
 import { callerBegins, callerGoesOn, callerSpeaksOn, noInputDue, waitAnew } from './listening.ts';
+import { isStep, listenForOptOut } from './opt-out.ts';
 import { type BotTurnTaking, type TurnSettings, turnSettingsOf } from './turn-settings.ts';
 import {
   isLeaving,
@@ -153,6 +154,12 @@ type AnyRule = (settings: TurnSettings, state: TurnState, event: TurnEvent) => S
  * everything to be done comes back as effects, in order.
  */
 export function stepTurn(settings: TurnSettings, before: TurnState, came: TurnEvent): Step {
+  const found = listenForOptOut(settings, before, came);
+  if (found === undefined) return stepInPhase(settings, before, came);
+  return isStep(found) ? withDecision(found, came) : stepInPhase(settings, found, came);
+}
+
+function stepInPhase(settings: TurnSettings, before: TurnState, came: TurnEvent): Step {
   if (isLeaving(before)) return follow('leaving', settings, before, came);
   const event = dated(before.line, came);
   if (event.type === 'frame') {

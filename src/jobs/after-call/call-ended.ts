@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import type { RefusedCalls } from '../../call/control/refusals.ts';
+import { partiesOf } from '../../kernel/call-parties.ts';
+import type { SuppressionRepository } from '../../store/dialling.ts';
 import { type CallRecord, callRecord, type NewCallRecord } from '../../store/record.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import { JobSubjectError } from '../errors.ts';
@@ -14,6 +17,9 @@ import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 
 const ENDED = 'call-ended';
 const EVENT = 'webhook-event';
+const OPT_OUT = 'opt-out';
+/** The tenant's own list. */
+const OWN_LIST = 'own';
 
 const jsonValue: z.ZodType<JsonValue> = z.json();
 
@@ -40,8 +46,40 @@ export async function keepEvent(
   pump?.wake();
 }
 
+/**
+ * What is kept of an opt-out until it is on the list. It names its call by another word than the entries that are erased with a call: an
+ * opt-out outlives the erasure of the call that it was heard in.
+ */
+const optOutEntry = z.object({
+  tenantId: z.string().min(1),
+  number: z.e164(),
+  kind: z.enum(['opt-out', 'wrong-number']),
+  heardIn: z.string().min(1),
+  atMs: z.number(),
+});
+
+/** Whether a number can be put on a list of numbers: a caller who withholds theirs has none. */
+export function canBeListed(number: string): boolean {
+  return z.e164().safeParse(number).success;
+}
+
+/**
+ * Keeps an opt-out. A process that is killed once this has returned its promise loses nothing.
+ * @throws OutboxWriteError
+ */
+export async function keepOptOut(
+  outbox: Pick<Outbox, 'appendAtOnce'>,
+  pump: Pick<OutboxPump, 'wake'> | undefined,
+  { tenantId, number, kind, callId: heardIn, atWallMs: atMs }: RefusedCalls,
+): Promise<void> {
+  await outbox.appendAtOnce(OPT_OUT, { tenantId, number, kind, heardIn, atMs: Math.round(atMs) });
+  pump?.wake();
+}
+
 export interface DeliverEndedParts {
   readonly store: Store;
+  /** Where opt-outs go; they wait where it is absent. */
+  readonly suppressions?: Pick<SuppressionRepository, 'add'> | undefined;
   readonly queue: JobQueue;
   /** Sends webhooks; none when absent. */
   readonly dispatcher?: WebhookDispatcher | undefined;
@@ -53,8 +91,13 @@ export interface DeliverEndedParts {
  * Stores ended calls, announces them, then enqueues their analysis; announces events of live calls. Every
  * step may be repeated.
  */
-export function deliverEndedCalls({ store, queue, dispatcher, sealLater }: DeliverEndedParts): Deliver {
+export function deliverEndedCalls({ store, suppressions, queue, dispatcher, sealLater }: DeliverEndedParts): Deliver {
   const one = async (entry: OutboxEntry): Promise<void> => {
+    if (entry.kind === OPT_OUT) {
+      const optOut = optOutEntry.safeParse(entry.body);
+      if (!optOut.success) throw new JobSubjectError('not an opt-out', false, {});
+      return suppress(suppressions, optOut.data);
+    }
     if (entry.kind === EVENT) {
       const event = webhookEvent.safeParse(storable(entry.body));
       if (!event.success) throw new JobSubjectError('not an event', false, {});
@@ -62,6 +105,7 @@ export function deliverEndedCalls({ store, queue, dispatcher, sealLater }: Deliv
       return;
     }
     const record = recordOf(entry);
+    await suppressPersonOf(suppressions, record);
     await store.calls.upsert(record);
     if (dispatcher !== undefined) await tellAll(dispatcher, record);
     if (sealLater !== undefined && record.recordingPath !== undefined) await sealLater(record);
@@ -70,6 +114,7 @@ export function deliverEndedCalls({ store, queue, dispatcher, sealLater }: Deliv
   /** Only records: mixed with events, the order of announcements could change. */
   const many = async (entries: readonly OutboxEntry[]): Promise<void> => {
     const records = entries.map(recordOf);
+    for (const record of records) await suppressPersonOf(suppressions, record);
     await store.calls.upsertMany(records);
     const toAnalyse: CallRecord[] = [];
     for (const record of records) {
@@ -92,6 +137,24 @@ function recordOf(entry: OutboxEntry): CallRecord {
   const parsed = callRecord.safeParse(storable(entry.body));
   if (!parsed.success) throw new JobSubjectError(`not a call record: ${z.prettifyError(parsed.error)}`, false, {});
   return parsed.data;
+}
+
+/** Puts a number on the tenant's own list. May be repeated: the time of the first opt-out stays. */
+async function suppress(
+  suppressions: DeliverEndedParts['suppressions'],
+  { tenantId, number, kind, heardIn, atMs }: z.output<typeof optOutEntry>,
+): Promise<void> {
+  if (suppressions === undefined) throw new JobSubjectError('there is no list to put an opt-out on', true, {});
+  const note = kind === 'wrong-number' ? { note: kind } : {};
+  await suppressions.add(tenantId, [{ list: OWN_LIST, number, addedAtMs: atMs, source: 'caller', callId: heardIn, ...note }]);
+}
+
+/** The end of a call says once more what was heard in it: the disk may have refused the opt-out's own entry. */
+async function suppressPersonOf(suppressions: DeliverEndedParts['suppressions'], record: CallRecord): Promise<void> {
+  const { tenantId, id: heardIn, optOut } = record;
+  const number = partiesOf(record).person;
+  if (optOut === undefined || !canBeListed(number)) return;
+  await suppress(suppressions, { tenantId, number, heardIn, kind: optOut.kind, atMs: optOut.atMs });
 }
 
 export async function askForAnalysis(queue: JobQueue, tenantId: string, callId: string): Promise<void> {

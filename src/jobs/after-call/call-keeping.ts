@@ -5,19 +5,20 @@ import type { Clock, Timer } from '../../kernel/clock.ts';
 import { OffhookError } from '../../kernel/errors.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { NewCallRecord } from '../../store/record.ts';
-import { keepEvent, keepEndedCall } from './call-ended.ts';
+import { canBeListed, keepEvent, keepEndedCall, keepOptOut } from './call-ended.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 import type { OutboxPump } from '../outbox/outbox-pump.ts';
 import { callStarted, turnCompleted, type WebhookEvent } from '../webhooks/webhook-event.ts';
 import type { WebhookDispatcher } from '../webhooks/webhook-dispatcher.ts';
 import type { RecordingFormat } from '../../audio/recording-format.ts';
 import type { CallJournal } from '../../call/log/call-journal.ts';
+import type { RefusedCalls } from '../../call/control/refusals.ts';
 import type { CallRecord } from '../../call/log/call-record.ts';
 import { storedCall } from './stored-call.ts';
 import { writeFileAtomic } from '../../kernel/temporary.ts';
 
 export interface Keeping {
-  readonly outbox: Pick<Outbox, 'append'>;
+  readonly outbox: Pick<Outbox, 'append' | 'appendAtOnce'>;
   /** Who brings the outbox to the store, perhaps in another process. */
   readonly pump: Pick<OutboxPump, 'wake'> | undefined;
   /** Webhooks of live calls; none when absent. */
@@ -68,6 +69,15 @@ export function keepCall(journal: CallJournal, keeping: Keeping, recordingsFolde
         throw error;
       }
       await end.kept();
+    },
+    refused: (refused: RefusedCalls): void => {
+      const { callId } = refused;
+      if (!canBeListed(refused.number)) return logger.warn({ callId }, 'opt-out of a caller without a number');
+      const keep = (): Promise<void> => keepOptOut(outbox, pump, refused);
+      keep().catch((error: unknown) => {
+        logger.error({ callId, error }, 'opt-out not written yet');
+        pending.add({ callId, keep, kept: () => Promise.resolve() }, error);
+      });
     },
     /** Tries once more to keep the ends of calls that the disk has refused so far. */
     close: () => pending.close(),

@@ -7,6 +7,7 @@ import type { Logger } from '../../observability/logger.ts';
 import { callRecord } from '../../store/record.ts';
 import { keepEndedCall } from './call-ended.ts';
 import type { Keeping } from './call-keeping.ts';
+import type { Outbox } from '../outbox/outbox.ts';
 
 /** So often the calls of dead processes are looked for. */
 const LOOK_MS = 5_000;
@@ -80,7 +81,7 @@ export class OrphanWatch implements AsyncDisposable {
  */
 export async function endOrphans(
   journal: Pick<CallJournal, 'orphans' | 'forget' | 'setAside'>,
-  { outbox, pump }: Keeping,
+  { outbox, pump }: { readonly outbox: Pick<Outbox, 'append'>; readonly pump: Keeping['pump'] },
   clock: Pick<Clock, 'wallMs'>,
   { logger, events }: { readonly logger: Logger; readonly events: Pick<BusinessEvents, 'callEnded'> },
 ): Promise<void> {

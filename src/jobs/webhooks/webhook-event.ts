@@ -91,6 +91,8 @@ export function callEnded(record: NewCallRecord): WebhookEvent {
     durationMs: summary['durationMs'] ?? atMs - startedAtMs,
     turns: turns.length,
     recorded: record.recordingPath !== undefined,
+    ...(record.optOut === undefined ? {} : { optOut: record.optOut.kind }),
+    ...(record.callBackAtMs === undefined ? {} : { callBackAt: new Date(record.callBackAtMs).toISOString() }),
   };
   const words = { variables, notes };
   return { ...NO_MORE, type: 'call.ended', tenantId, callId, atMs, data, numbers: { from, to }, words };

@@ -1,8 +1,9 @@
+import { readdirSync } from 'node:fs';
 import { chmod, readFile, readdir, truncate, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Outbox } from '../../../src/jobs/outbox/outbox.ts';
+import { isEntryName, Outbox } from '../../../src/jobs/outbox/outbox.ts';
 import { temporaryFolder } from '../../support/databases.ts';
 import { run, until } from '../../support/processes.ts';
 import { nodeArguments } from '../../support/program.ts';
@@ -30,6 +31,19 @@ describe('Outbox', () => {
     // The last one may be there although nobody was told.
     expect(numbers.slice(0, kept.length)).toEqual(kept);
     expect(numbers.length - kept.length).toBeLessThanOrEqual(1);
+  });
+
+  it('has an entry that nothing may lose before the thread does anything else, however full it is', async () => {
+    await using folder = await temporaryFolder();
+    const outbox = await Outbox.open(folder.path, wallMs, { maxEntries: 0, maxBytes: 0 });
+    const durable = outbox.appendAtOnce('opt-out', { number: 1 });
+    expect(readdirSync(folder.path).filter(isEntryName)).toHaveLength(1);
+    await durable;
+    expect(outbox.size).toBe(1);
+    const [name = ''] = await outbox.names();
+    expect(await outbox.read(name)).toEqual({ kind: 'opt-out', body: { number: 1 } });
+    await outbox.remove(name);
+    expect(outbox.size).toBe(0);
   });
 
   it('comes back after a restart with what it held, and forgets what was removed', async () => {

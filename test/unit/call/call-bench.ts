@@ -14,6 +14,7 @@ import type { CallServices } from '../../../src/call/services.ts';
 import { DEFAULT_LEAD } from '../../../src/call/outbound/playout-pace.ts';
 import { directRecordingFiles } from '../../../src/call/recording/recording-file.ts';
 import { ANSWER_READER } from '../../../src/call/control/answer-reader.ts';
+import type { RefusedCalls } from '../../../src/call/control/refusals.ts';
 import { turnMachine } from '../../../src/call/turn/turn.ts';
 import { SecretVault } from '../../../src/call/control/secret-vault.ts';
 import { Ticker } from '../../../src/call/ticker.ts';
@@ -123,6 +124,7 @@ export class CallBench {
   readonly asked: DialogTurn[] = [];
   readonly journal: CallRecord[] = [];
   readonly warnings: string[] = [];
+  readonly refused: RefusedCalls[] = [];
   readonly session: CallSession;
   readonly vault = new SecretVault(this.clock);
   /** What the recogniser was sent. */
@@ -197,6 +199,7 @@ export class CallBench {
       recordingFiles: directRecordingFiles,
       playout: DEFAULT_LEAD,
       journal: (record) => void this.journal.push(record),
+      refused: (refused) => void this.refused.push(refused),
       ended: async (record) => void (this.record = record),
       activeCalls: () => 1,
       machine: turnMachine(ANSWER_READER),

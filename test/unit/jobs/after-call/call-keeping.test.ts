@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { CallRecord } from '../../../../src/call/log/call-record.ts';
 import { keepCall } from '../../../../src/jobs/after-call/call-keeping.ts';
 import { endOrphans } from '../../../../src/jobs/after-call/orphan-watch.ts';
@@ -52,6 +52,7 @@ test.each([
       append: async (_kind: string, body: unknown) => {
         kept.push(body);
       },
+      appendAtOnce: async () => undefined,
     },
     pump: undefined,
     seals: true,
@@ -111,7 +112,7 @@ test('the end of a call that a full disk refused is kept when there is room agai
     if (!room) throw new OutboxWriteError('the outbox cannot be written', {});
     kept.push(body);
   };
-  const keeping = { outbox: { append }, pump: undefined, seals: true };
+  const keeping = { outbox: { append, appendAtOnce: append }, pump: undefined, seals: true };
   const calls = keepCall(journal as never, keeping, join(tmpdir(), 'no-such-folder'), silentLogger, clock);
   for (const id of ['call_1', 'call_2'])
     await expect(calls.ended({ ...over, id, recordingPath: undefined })).rejects.toThrow(OutboxWriteError);
@@ -135,10 +136,56 @@ test('the end of a call that was refused is tried once more when the gateway sto
     if (!room) throw new OutboxWriteError('the outbox cannot be written', {});
     kept.push(body);
   };
-  const keeping = { outbox: { append }, pump: undefined, seals: true };
+  const keeping = { outbox: { append, appendAtOnce: append }, pump: undefined, seals: true };
   const calls = keepCall(journal as never, keeping, join(tmpdir(), 'no-such-folder'), silentLogger, new ManualClock());
   await expect(calls.ended({ ...over, recordingPath: undefined })).rejects.toThrow(OutboxWriteError);
   room = true;
   await calls.close();
   expect(kept).toMatchObject([{ id: 'call_1' }]);
+});
+
+describe('an opt-out', () => {
+  const refused = {
+    callId: 'call_1',
+    tenantId: 'default',
+    number: '+919876543210',
+    kind: 'opt-out',
+    how: 'spoken',
+    atWallMs: 1_800_000_000_123.4,
+  } as const;
+  const keepingWith = (clock: ManualClock, appendAtOnce: (kind: string, body: unknown) => Promise<void>) => {
+    const outbox = { append: async () => undefined, appendAtOnce };
+    return keepCall({} as never, { outbox, pump: undefined }, join(tmpdir(), 'no-such-folder'), silentLogger, clock);
+  };
+
+  it('is kept the moment it is heard, and not again', async () => {
+    const kept: unknown[] = [];
+    const calls = keepingWith(new ManualClock(), async (kind, body) => void kept.push([kind, body]));
+    calls.refused(refused);
+    const body = { tenantId: 'default', number: '+919876543210', kind: 'opt-out', heardIn: 'call_1', atMs: 1_800_000_000_123 };
+    expect(kept).toEqual([['opt-out', body]]);
+    await calls.close();
+    expect(kept).toHaveLength(1);
+  });
+
+  it('is kept when there is room again on a disk that was full', async () => {
+    const kept: unknown[] = [];
+    let room = false;
+    const calls = keepingWith(new ManualClock(), async (_kind, body) => {
+      if (!room) throw new OutboxWriteError('the outbox cannot be written', {});
+      kept.push(body);
+    });
+    calls.refused(refused);
+    await Promise.resolve();
+    room = true;
+    await calls.close();
+    expect(kept).toMatchObject([{ number: '+919876543210' }]);
+  });
+
+  it('is put on no list where the caller has no number', () => {
+    const kept: unknown[] = [];
+    const calls = keepingWith(new ManualClock(), async (_kind, body) => void kept.push(body));
+    calls.refused({ ...refused, number: 'anonymous' });
+    expect(kept).toEqual([]);
+  });
 });
