@@ -1,4 +1,4 @@
-import type { DialEnd, DialProgress } from './port.ts';
+import type { DialEnd, DialProgress, FoundDial } from './port.ts';
 
 /** What a dial may take beside its ringing: a queue at the carrier, the way to the phone, opening the media socket. */
 const BESIDE_RINGING_MS = 60_000;
@@ -33,4 +33,50 @@ export function unansweredEnd(
 function outcomeOfSip(sip: number): DialEnd | undefined {
   if (DECLINED.includes(sip)) return 'rejected';
   return sip === UNAVAILABLE ? 'no-answer' : undefined;
+}
+
+/** A call that a carrier lists, as far as an order can be recognised in it. */
+export interface ListedCall {
+  readonly carrierCallId: string;
+  /** On the carrier's wall clock; NaN where it does not say. */
+  readonly createdAtMs: number;
+  readonly progress: DialProgress;
+}
+
+/** An order becomes a call within a second or two of its request, which is given up after 15 s. */
+const CREATED_WITHIN_MS = 60_000;
+/** Carriers say whole seconds, and two clocks were compared by a third message. */
+const CLOCK_MARGIN_MS = 3_000;
+/**
+ * A list may lag behind what it lists, and no carrier says by how much. Two minutes is our guess: within them a missing call proves
+ * nothing. A call that was placed all the same has its reports sent to the address of the dial, which name our id.
+ */
+const LIST_LAG_MS = 120_000;
+
+/**
+ * Which of the calls between the two numbers of an order came of it.
+ * - Calls that the carrier created outside of the minute after the order are not of it. The carrier's own clock counts.
+ * - Exactly one left: that is it. Another program that calls the same number from the same number, on the same account and
+ *   in the same minute, would be taken for it.
+ * - Several left: unknown, as a wrong one would be ended and reported in place of ours.
+ * - None left: surely not placed once `LIST_LAG_MS` have passed since the order, unknown before.
+ * @param askedAtMs of the order, on our wall clock
+ * @param clocks both wall clocks at one moment, now
+ */
+export function foundAmong(
+  calls: readonly ListedCall[],
+  askedAtMs: number,
+  clocks: { readonly ours: number; readonly carriers: number },
+): FoundDial {
+  const askedMs = askedAtMs + clocks.carriers - clocks.ours;
+  const near = calls.filter(
+    ({ createdAtMs }) => createdAtMs >= askedMs - CLOCK_MARGIN_MS && createdAtMs <= askedMs + CREATED_WITHIN_MS,
+  );
+  const [call] = near;
+  if (near.length === 1 && call !== undefined)
+    return { found: 'placed', carrierCallId: call.carrierCallId, progress: call.progress };
+  const isOld = clocks.ours - askedAtMs >= LIST_LAG_MS;
+  // A call whose moment is not told may be ours.
+  const mayBe = near.length > 0 || calls.some(({ createdAtMs }) => Number.isNaN(createdAtMs));
+  return { found: isOld && !mayBe ? 'not-placed' : 'unknown' };
 }

@@ -4,10 +4,13 @@ import { type ErrorDetails, OffhookError } from '../kernel/errors.ts';
 export class CarrierControlError extends OffhookError {
   readonly code = 'OFFHOOK_CARRIER_CONTROL';
   readonly retryable: boolean;
+  /** The carrier surely did nothing: it refused, or the request never reached it. */
+  readonly surelyNotDone: boolean;
 
-  constructor(message: string, details: ErrorDetails & { readonly retryable: boolean }) {
+  constructor(message: string, details: ErrorDetails & { readonly retryable: boolean; readonly surelyNotDone?: boolean }) {
     super(message, details);
     this.retryable = details.retryable;
+    this.surelyNotDone = details.surelyNotDone ?? false;
   }
 }
 

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { afterEach, expect, it, test } from 'vitest';
 import { CarrierControlError } from '../../../src/carriers/errors.ts';
 import { TwilioControl } from '../../../src/carriers/twilio/control.ts';
 import { Secret } from '../../../src/config/secrets.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';
+import { startRestApi } from './rest-api.ts';
 
 const ACCOUNT = `AC${'0'.repeat(32)}`;
 const VOICE = 'https://bots.example.org/carriers/twilio/voice';
@@ -12,36 +12,12 @@ const signal = new AbortController().signal;
 const closers: (() => void)[] = [];
 afterEach(() => closers.splice(0).forEach((close) => close()));
 
-interface Asked {
-  readonly path: string;
-  readonly authorization: string | undefined;
-  readonly fields: URLSearchParams;
-}
-
 /** The carrier's REST interface as its page describes it, answering as the test says. */
-async function api(
-  answer: (response: ServerResponse, number: number) => void,
-): Promise<{ control: TwilioControl; asked: Asked[] }> {
-  const asked: Asked[] = [];
-  const server = createServer((request: IncomingMessage, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (part: string) => (body += part));
-    request.on('end', () => {
-      const { authorization } = request.headers;
-      asked.push({ path: `${request.method} ${request.url}`, authorization, fields: new URLSearchParams(body) });
-      answer(response, asked.length - 1);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(() => void server.close());
-  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    control: new TwilioControl(
-      { apiUrl, accountSid: ACCOUNT, authToken: new Secret('token'), voiceUrl: () => VOICE },
-      systemClock,
-    ),
-    asked,
-  };
+async function api(answer: (response: ServerResponse, number: number) => void) {
+  const { url: apiUrl, asked, close } = await startRestApi(answer);
+  closers.push(() => void close());
+  const settings = { apiUrl, accountSid: ACCOUNT, authToken: new Secret('token'), voiceUrl: () => VOICE };
+  return { control: new TwilioControl(settings, systemClock), asked };
 }
 
 const done = (response: ServerResponse): void => void response.writeHead(200).end('{"status":"in-progress"}');

@@ -1,0 +1,115 @@
+import { z } from 'zod';
+import { errorText } from '../../kernel/errors.ts';
+import { foundAmong, MOST_QUEUED_MS } from '../dialling.ts';
+import { CarrierControlError, DialUnknownError } from '../errors.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import { callPath, type TwilioAccount } from './account.ts';
+import { streamAnswer } from './answer.ts';
+import { dialProgress } from './webhook.ts';
+
+/** Of the carrier; longer ringing and longer calls are cut to these. */
+const MOST_RINGING_S = 600;
+const MOST_CALL_S = 86_400;
+/** A pair of numbers has far fewer calls than this within the minute that is looked at. */
+const LISTED_CALLS = 50;
+
+/** What is reported of a call; without a list of them only its end would be. */
+const EVENTS = ['initiated', 'ringing', 'answered', 'completed'];
+
+const created = z.object({
+  sid: z.string().min(1).max(128),
+  /** Ms that the order waits for its turn, as text. */
+  queue_time: z.coerce.number().catch(0),
+});
+const call = z.object({
+  sid: z.string(),
+  status: z.string(),
+  direction: z.string().catch(''),
+  /** RFC 2822. */
+  date_created: z.string().catch(''),
+});
+const callList = z.object({ calls: z.array(call) });
+
+/**
+ * Places calls over the carrier's Call resource: `POST /2010-04-01/Accounts/{sid}/Calls.json` with the answer document in the order, so
+ * that an answered call opens its stream without another webhook.
+ */
+export class TwilioDialling implements Dialling {
+  readonly capabilities: DialCapabilities = { callsPerSecond: 1, detectsMachines: true, canFind: true };
+  readonly #account: TwilioAccount;
+
+  constructor(account: TwilioAccount) {
+    this.#account = account;
+  }
+
+  /**
+   * An order beyond the account's calls a second is not refused but queued. One that would wait longer than its stream token allows
+   * is taken back, and counts as refused.
+   */
+  async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
+    const request = this.#account.request('POST', '/Calls.json', orderFields(order));
+    const { sid, queue_time: queuedMs } = await this.#account.rest.dial(request, created, signal);
+    if (queuedMs <= MOST_QUEUED_MS) return { carrierCallId: sid };
+    const waits = `the carrier would place the call only in ${Math.round(queuedMs / 1000)} s`;
+    const facts = { carrierCode: 'queued', queuedMs };
+    try {
+      await this.#account.rest.repeat(this.#account.request('POST', callPath(sid), { Status: 'completed' }), signal);
+    } catch (cause) {
+      throw new DialUnknownError(`${waits}, and taking it back failed: ${errorText(cause)}`, { cause, facts });
+    }
+    throw new CarrierControlError(`${waits}: it was taken back`, { retryable: true, surelyNotDone: true, facts });
+  }
+
+  /**
+   * The carrier keeps nothing of ours with a call, so it is recognised by its two numbers, its direction, and the moment at which
+   * it was created (`foundAmong`). The list is not filtered by start time: a call has none before it is dialled.
+   */
+  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+    const query = new URLSearchParams({ From: from, To: to, PageSize: String(LISTED_CALLS) });
+    const list = await this.#account.rest.read(this.#account.request('GET', `/Calls.json?${query}`), callList, signal);
+    if (list === undefined) return { found: 'unknown' };
+    const candidates = list.value.calls
+      .filter(({ direction }) => direction === 'outbound-api')
+      .map(({ sid, status, date_created: date }) => ({
+        carrierCallId: sid,
+        createdAtMs: Date.parse(date),
+        progress: dialProgress(status) ?? { state: 'queued' as const },
+      }));
+    const clocks = { ours: this.#account.clock.wallMs(), carriers: list.atWallMs };
+    return foundAmong(candidates, askedAtMs, clocks);
+  }
+
+  async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined> {
+    const found = await this.#account.rest.read(this.#account.request('GET', callPath(carrierCallId)), call, signal);
+    return found === undefined ? undefined : dialProgress(found.value.status);
+  }
+}
+
+function orderFields(order: DialOrder): [string, string][] {
+  const { callId, statusUrl, streamUrl } = order;
+  return [
+    ['To', order.to],
+    ['From', order.from],
+    ['Twiml', streamAnswer({ url: streamUrl, parameters: { callId } })],
+    ['Timeout', String(Math.min(MOST_RINGING_S, seconds(order.ringTimeoutMs)))],
+    ['TimeLimit', String(Math.min(MOST_CALL_S, seconds(order.maxDurationMs)))],
+    ['StatusCallback', statusUrl],
+    ['StatusCallbackMethod', 'POST'],
+    ...EVENTS.map((event): [string, string] => ['StatusCallbackEvent', event]),
+    ...(order.detectMachine ? detectionFields(statusUrl) : []),
+  ];
+}
+
+/** The document is obeyed at once; who answered is reported when it is known. */
+function detectionFields(statusUrl: string): [string, string][] {
+  return [
+    ['MachineDetection', 'Enable'],
+    ['AsyncAmd', 'true'],
+    ['AsyncAmdStatusCallback', statusUrl],
+    ['AsyncAmdStatusCallbackMethod', 'POST'],
+  ];
+}
+
+function seconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}

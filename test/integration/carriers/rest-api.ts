@@ -1,0 +1,33 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Asked {
+  /** Method, path and query. */
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: string;
+  /** The body as a form. */
+  readonly fields: URLSearchParams;
+}
+
+/** A carrier's REST interface that answers as a test says, and notes what it was asked. */
+export async function startRestApi(answer: (response: ServerResponse, number: number, asked: Asked) => void) {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => (body += part));
+    request.on('end', () => {
+      const { authorization } = request.headers;
+      const one = { path: `${request.method} ${request.url}`, authorization, body, fields: new URLSearchParams(body) };
+      asked.push(one);
+      answer(response, asked.length - 1, one);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return { url, asked, close, [Symbol.asyncDispose]: close };
+}
