@@ -2,11 +2,14 @@ import { resolve } from 'node:path';
 import type { Pool } from 'pg';
 import type { Store } from './port.ts';
 import { PostgresAnalyses } from './postgres/analyses.ts';
+import { PostgresAttempts } from './postgres/attempts.ts';
 import { PostgresCalls } from './postgres/calls.ts';
+import { PostgresConsents } from './postgres/consents.ts';
 import { PostgresIdempotency } from './postgres/idempotency.ts';
 import { PostgresPrivacy } from './postgres/privacy.ts';
 import { PostgresRecordings } from './postgres/recordings.ts';
 import { PostgresSubmissions } from './postgres/submissions.ts';
+import { PostgresSuppressions } from './postgres/suppressions.ts';
 import { PostgresWebhooks } from './postgres/webhooks.ts';
 import { CallKeys } from './postgres/call-keys.ts';
 import { ensureMasterKey, masterKeyPath, readMasterKey } from '../config/master-key.ts';
@@ -147,6 +150,9 @@ export function storeOn(database: Database): Store {
     webhooks: new PostgresWebhooks(tenancy, keys),
     submissions: new PostgresSubmissions(tenancy, keys),
     idempotency: new PostgresIdempotency(tenancy),
+    suppressions: new PostgresSuppressions(tenancy, keys),
+    consents: new PostgresConsents(tenancy, keys),
+    attempts: new PostgresAttempts(tenancy, keys),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

@@ -92,8 +92,10 @@ export interface SuppressionRepository {
 }
 
 export interface ConsentRepository {
-  /** One of the same number and id is replaced. */
+  /** One of the same number and id is replaced, but stays withdrawn if it was: whoever consents again does so under another id. */
   put(tenantId: string, number: string, consents: readonly Consent[]): Promise<void>;
+  /** The same for many numbers, E.164. */
+  putMany(tenantId: string, consents: readonly (Consent & { readonly number: string })[]): Promise<void>;
   /** @returns false when there is no such consent */
   withdraw(tenantId: string, number: string, id: string, atMs: number): Promise<boolean>;
   of(tenantId: string, number: string): Promise<readonly Consent[]>;
@@ -117,8 +119,9 @@ export interface DecisionEntry {
   readonly hash: string;
 }
 
+export const ATTEMPT_STATES = ['queued', 'placing', 'ringing', 'answered', 'ended'] as const;
 /** Where an attempt stands. `placing`: the carrier is being asked, or was, and its answer is not known. */
-export type AttemptState = 'queued' | 'placing' | 'ringing' | 'answered' | 'ended';
+export type AttemptState = (typeof ATTEMPT_STATES)[number];
 
 /** One dial of one number: has the id of the call that it places. */
 export interface Attempt {
@@ -132,8 +135,9 @@ export interface Attempt {
   readonly contactId?: string | undefined;
   /** 1 for the first of its contact. */
   readonly index: number;
-  /** Empty once erased. */
+  /** The caller id, which is the tenant's own. */
   readonly from: string;
+  /** Empty once erased, as are variables and metadata. */
   readonly to: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly metadata: Readonly<Record<string, string>>;
@@ -146,7 +150,10 @@ export interface Attempt {
   /** Last moment at which it may be placed: until then the gate's yes holds. */
   readonly placeByMs: number;
   readonly createdAtMs: number;
-  /** When the carrier was asked; the attempt counts for caps from then on. */
+  /**
+   * When the carrier was asked. An attempt counts for caps while it has not ended, and afterwards if it has this or its disposition
+   * is `unknown`.
+   */
   readonly placedAtMs?: number | undefined;
   readonly ringingAtMs?: number | undefined;
   readonly answeredAtMs?: number | undefined;
@@ -168,17 +175,12 @@ export type NewAttempt = Omit<
 export type AttemptNews = Partial<
   Pick<
     Attempt,
-    | 'carrierCallId'
-    | 'placedAtMs'
-    | 'ringingAtMs'
-    | 'answeredAtMs'
-    | 'endedAtMs'
-    | 'answeredBy'
-    | 'disposition'
-    | 'cause'
-    | 'callBackAtMs'
+    'carrierCallId' | 'ringingAtMs' | 'answeredAtMs' | 'endedAtMs' | 'answeredBy' | 'disposition' | 'cause' | 'callBackAtMs'
   >
->;
+> & {
+  /** Null when the carrier surely did not place it: it counts for no cap then. */
+  readonly placedAtMs?: number | null | undefined;
+};
 
 /** All that the gate has to know of one number, beside what its caller knows. */
 export interface KnownOfNumber {
@@ -190,12 +192,19 @@ export interface KnownOfNumber {
   readonly attemptsInCampaign: number;
   /** An attempt to this number is under way. */
   readonly isBeingCalled: boolean;
-  /** The number under a key that can be destroyed: what the log names it by. */
+  /** What the log names the number by: random, and forgotten with the person's erasure. */
   readonly subject: string;
+}
+
+/** Who is busy with an attempt, and until when. */
+export interface AttemptLease {
+  readonly owner: string;
+  readonly untilMs: number;
 }
 
 /** What one asking of the gate wrote. */
 export interface Decided<Result> {
+  /** They follow the end of the log, and each other. */
   readonly entries: readonly DecisionEntry[];
   readonly attempts: readonly NewAttempt[];
   readonly result: Result;
@@ -213,7 +222,7 @@ export interface AttemptTally {
   readonly refusal: string | undefined;
   readonly attempts: number;
   readonly answered: number;
-  /** From answer to end; of each call whole seconds. */
+  /** From answer to end; of each call whole seconds, rounded down. */
   readonly talkSeconds: number;
 }
 
@@ -232,7 +241,7 @@ export interface AttemptRepository {
       readonly numbers: readonly string[];
       readonly campaignId?: string | undefined;
       readonly sinceMs: number;
-      readonly lease: { readonly owner: string; readonly untilMs: number };
+      readonly lease: AttemptLease;
     },
     decide: (
       known: ReadonlyMap<string, KnownOfNumber>,
@@ -251,7 +260,7 @@ export interface AttemptRepository {
     from: readonly AttemptState[],
     to: AttemptState,
     news: AttemptNews,
-    lease?: { readonly owner: string; readonly untilMs: number } | undefined,
+    lease?: AttemptLease,
   ): Promise<boolean>;
   /** Prolongs what this owner is busy with. */
   renew(owner: string, untilMs: number): Promise<void>;
@@ -272,6 +281,8 @@ export interface AttemptRepository {
       readonly toMs?: number | undefined;
     },
   ): Promise<{ readonly attempts: readonly Attempt[]; readonly next: string | undefined }>;
+  /** All attempts of a campaign, summed up. */
+  tally(tenantId: string, query: { readonly campaignId: string }): Promise<readonly AttemptTally[]>;
   /** Attempts that are not over, by what paces them; of all tenants. */
   live(): Promise<
     readonly {
@@ -282,6 +293,8 @@ export interface AttemptRepository {
       readonly count: number;
     }[]
   >;
+  /** The end of the log as it is kept beside it; undefined before the first decision. */
+  decisionHead(tenantId: string): Promise<Pick<DecisionEntry, 'sequence' | 'hash'> | undefined>;
   /** The log of decisions from its first entry, in bounded memory. */
   decisions(tenantId: string): AsyncIterable<DecisionEntry>;
 }

@@ -1,5 +1,6 @@
 import type { CompressedFormat, RecordingFormat } from '../audio/recording-format.ts';
 import type { CallRecord, NewCallRecord } from './record.ts';
+import type { AttemptRepository, ConsentRepository, SuppressionRepository } from './dialling.ts';
 import type { SubmissionRepository } from './submissions.ts';
 
 export type { CallRecord, NewCallRecord } from './record.ts';
@@ -206,20 +207,35 @@ export interface PrivacyRepository {
    * @returns undefined when it was destroyed
    */
   audioKey(tenantId: string, callId: string, make: boolean): Promise<Uint8Array | undefined>;
-  /** Whether the tenant has this call, or had it: erased calls stay known. */
+  /** Whether the tenant has this call or attempt, or had it: erased calls stay known. */
   knows(tenantId: string, callId: string): Promise<boolean>;
   /** Calls of the person with this number, erased ones not. */
   callsOf(tenantId: string, number: string): Promise<readonly string[]>;
+  /** Attempts to call this number, erased ones not, but those of which only the words expired. */
+  attemptsOf(tenantId: string, number: string): Promise<readonly string[]>;
+  /**
+   * Erases the number in the lists and consents. What forbids calls holds on by the number's hash alone; consents are withdrawn, and
+   * nothing shows any more whose they were, or whom the log of decisions is about.
+   * @returns how many of each had the number
+   */
+  eraseNumber(
+    tenantId: string,
+    number: string,
+    atMs: number,
+  ): Promise<{ readonly suppressions: number; readonly consents: number }>;
   /**
    * Destroys both keys of a call and everything sealed under them; its dates, its bot and its latencies stay. Also for a call
-   * that is not in the store yet: it will never be written.
-   * @returns `held` when a legal hold forbids it
+   * that is not in the store yet: it will never be written. Its attempt loses what is personal too; one that still waits is cancelled.
+   * @returns `held` when a legal hold forbids it, `live` while the carrier may be dialling for it
    */
-  erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held'>;
-  /** Destroys one kind: `audio`, or `text` with numbers and analyses. @returns `held` when a legal hold forbids it */
-  eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text', atMs: number): Promise<ErasedCall | 'held'>;
+  erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held' | 'live'>;
   /**
-   * Calls of all tenants that still have this kind, ended before a time, and are not held.
+   * Destroys one kind: `audio`, or `text` with numbers and analyses. Attempts still count for the caps of their number.
+   * @returns as of `erase`
+   */
+  eraseKind(tenantId: string, callId: string, kind: 'audio' | 'text', atMs: number): Promise<ErasedCall | 'held' | 'live'>;
+  /**
+   * Calls, and attempts that became none, of all tenants that still have this kind, ended before a time, and are not held.
    * @param query.botNames those bots' calls, or with `except` all but those bots' calls
    */
   expired(query: {
@@ -295,7 +311,7 @@ export interface WebhookRepository {
 }
 
 /**
- * The store of calls, analyses, submissions and deliveries. Every method can throw StoreUnavailableError (retryable): nothing was
+ * The store of calls, analyses, submissions, deliveries and dials. Every method can throw StoreUnavailableError (retryable): nothing was
  * written then, or everything was.
  */
 export interface Store extends AsyncDisposable {
@@ -306,6 +322,9 @@ export interface Store extends AsyncDisposable {
   readonly webhooks: WebhookRepository;
   readonly submissions: SubmissionRepository;
   readonly idempotency: IdempotencyRepository;
+  readonly suppressions: SuppressionRepository;
+  readonly consents: ConsentRepository;
+  readonly attempts: AttemptRepository;
   close(): Promise<void>;
 }
 

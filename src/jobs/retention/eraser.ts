@@ -13,7 +13,9 @@ import { removeCallFiles } from './call-files.ts';
 import type { Outbox } from '../outbox/outbox.ts';
 
 export interface EraserParts {
-  readonly store: { readonly privacy: Pick<PrivacyRepository, 'erase' | 'eraseKind' | 'knows' | 'callsOf'> };
+  readonly store: {
+    readonly privacy: Pick<PrivacyRepository, 'erase' | 'eraseKind' | 'eraseNumber' | 'knows' | 'callsOf' | 'attemptsOf'>;
+  };
   readonly recordings: Pick<Recordings, 'remove'>;
   /** Everything on its way to the store: entries of an erased call are dropped. */
   readonly outboxes: readonly Outbox[];
@@ -22,7 +24,7 @@ export interface EraserParts {
 }
 
 export interface Erasure {
-  /** Calls of which nothing personal is left. */
+  /** Calls and attempts of which nothing personal is left. */
   readonly erased: readonly string[];
   /** Calls that a legal hold protects. */
   readonly held: readonly string[];
@@ -30,7 +32,13 @@ export interface Erasure {
   readonly live: readonly string[];
   /** Asked for by id, and no calls of this tenant: nothing of theirs was touched. */
   readonly missing: readonly string[];
+  /** Entries of do-not-call lists that hold on by a hash of the number alone. */
+  readonly suppressions: number;
+  /** Consents that were withdrawn and erased. */
+  readonly consents: number;
 }
+
+const NO_LISTS = { suppressions: 0, consents: 0 };
 
 /** Files of a call's sound, a folder in which its sound is worked on, and files that hold its sound and its words. */
 const IS_AUDIO = /\.(?:wav|flac|opus|recording\.json)(?:\.sealed)?$|^[\w-]+$/u;
@@ -72,16 +80,21 @@ export class Eraser {
     const isThis = (found: { callId: string }): boolean => found.callId === callId;
     const stored = async (): Promise<string[]> => ((await this.#parts.store.privacy.knows(tenantId, callId)) ? [callId] : []);
     const { erased, held, live } = await this.#erase(tenantId, isThis, stored);
-    return { erased, held, live, missing: [...erased, ...held, ...live].length === 0 ? [callId] : [] };
+    return { erased, held, live, missing: [...erased, ...held, ...live].length === 0 ? [callId] : [], ...NO_LISTS };
   }
 
   /** Every call with this person, inbound or outbound; the bot's own number erases nothing. */
   async eraseNumber(tenantId: string, number: string): Promise<Erasure> {
     const wanted = plainNumber(number);
-    if (wanted === '') return { erased: [], held: [], live: [], missing: [] };
+    if (wanted === '') return { erased: [], held: [], live: [], missing: [], ...NO_LISTS };
     const isTheirs = ({ party }: { party: string }): boolean => plainNumber(party) === wanted;
-    const found = await this.#erase(tenantId, isTheirs, () => this.#parts.store.privacy.callsOf(tenantId, number));
-    return { ...found, missing: [] };
+    const { store, clock } = this.#parts;
+    const found = await this.#erase(tenantId, isTheirs, async () => [
+      ...(await store.privacy.callsOf(tenantId, number)),
+      ...(await store.privacy.attemptsOf(tenantId, number)),
+    ]);
+    const lists = await store.privacy.eraseNumber(tenantId, number, clock.wallMs());
+    return { ...found, missing: [], ...lists };
   }
 
   /** For retention: one kind alone. Legal holds are respected. */
@@ -92,7 +105,7 @@ export class Eraser {
       for (const { tenantId, callId } of calls) {
         signal?.throwIfAborted();
         const erased = await store.privacy.eraseKind(tenantId, callId, kind, clock.wallMs());
-        if (erased === 'held') continue;
+        if (typeof erased === 'string') continue;
         all.push(erased);
         if (kind === 'audio') await recordings.remove(erased);
       }
@@ -106,7 +119,7 @@ export class Eraser {
     tenantId: string,
     isMeant: (found: { callId: string; party: string }) => boolean,
     stored: () => Promise<readonly string[]>,
-  ): Promise<Omit<Erasure, 'missing'>> {
+  ): Promise<Pick<Erasure, 'erased' | 'held' | 'live'>> {
     // First what is under way, then the store: an entry that arrives meanwhile is found there.
     const ids = new Set<string>();
     const live = await this.#liveCalls(tenantId, isMeant, (callId) => ids.add(callId));
@@ -120,6 +133,7 @@ export class Eraser {
         if (live.includes(callId)) continue;
         const erased = await this.#eraseOne(tenantId, callId);
         if (erased === 'held') held.push(callId);
+        else if (erased === 'live') live.push(callId);
         else all.push(erased);
       }
     } finally {
@@ -128,11 +142,11 @@ export class Eraser {
     return { erased: all.map(({ callId }) => callId), held, live };
   }
 
-  async #eraseOne(tenantId: string, callId: string): Promise<ErasedCall | 'held'> {
+  async #eraseOne(tenantId: string, callId: string): Promise<ErasedCall | 'held' | 'live'> {
     const { store, recordings, outboxes, clock } = this.#parts;
     // The store first: from here on it takes no copy of this call that is under way.
     const erased = await store.privacy.erase(tenantId, callId, clock.wallMs());
-    if (erased === 'held') return erased;
+    if (typeof erased === 'string') return erased;
     for (const outbox of outboxes) {
       const entries = await entriesOf(outbox, tenantId, (found) => found.callId === callId);
       for (const { name } of entries) await outbox.forget(name);

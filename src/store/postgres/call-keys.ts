@@ -73,6 +73,7 @@ export class CallKeys {
    * @returns the keys that were made, by call; a call that has a key, or had one, is not among them
    */
   async make(session: Session, tenantId: string, callIds: readonly string[], kind: KeyKind): Promise<Map<string, CallKey>> {
+    if (callIds.length === 0) return new Map();
     const made = new Map(callIds.map((callId) => [callId, this.#masters.make(callKeyName(tenantId, callId, kind))]));
     const inserted = await session
       .insert(callKeys)
@@ -112,6 +113,19 @@ export class CallKeys {
     return wrapped;
   }
 
+  /**
+   * Seals a value that belongs to no call, such as a number on a list, under the master key: it is erased with its own column.
+   * @param entry names its row: it opens for the same row alone
+   */
+  sealEntry(entry: readonly string[], value: unknown): Buffer {
+    return this.#masters.wrap(JSON.stringify(entry), Buffer.from(JSON.stringify(value)));
+  }
+
+  /** @throws MasterKeyError when our master keys did not seal it */
+  openEntry(entry: readonly string[], sealed: Uint8Array): unknown {
+    return JSON.parse(this.#masters.unwrap(JSON.stringify(entry), sealed).toString('utf8'));
+  }
+
   /** How a tenant's words and numbers are found. Not to be asked for inside a transaction: the embedded store has one at a time. */
   async index(tenantId: string): Promise<BlindIndex> {
     const known = this.#indexes.get(tenantId);
@@ -138,8 +152,8 @@ export function indexKeyName(tenantId: string): string {
  * A column for lists: the text key of each row's call, still wrapped. A subquery of the list and not a join, so that it is
  * asked for the rows of the page alone.
  */
-export function wrappedTextKey(table: 'calls' | 'analyses' | 'webhook_deliveries'): SQL<Buffer | null> {
-  const id = sql.raw(table === 'calls' ? 'calls.id' : `${table}.call_id`);
+export function wrappedTextKey(table: 'calls' | 'analyses' | 'attempts' | 'webhook_deliveries'): SQL<Buffer | null> {
+  const id = sql.raw(table === 'calls' || table === 'attempts' ? `${table}.id` : `${table}.call_id`);
   // Written out: in a query of one table drizzle leaves the table's name away, and these names would mean the inner table.
   return sql<Buffer | null>`(SELECT k.wrapped FROM offhook.call_keys k WHERE k.tenant_id = ${sql.raw(table)}.tenant_id AND k.call_id = ${id} AND k.kind = 'text')`;
 }

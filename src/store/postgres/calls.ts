@@ -1,5 +1,4 @@
-import { type InferInsertModel, getTableColumns, sql, and, asc, eq, lt, lte, type SQL } from 'drizzle-orm';
-import type { PgTable } from 'drizzle-orm/pg-core';
+import { sql, and, asc, eq, lt, lte, type SQL } from 'drizzle-orm';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 import { inFormat } from '../../audio/recording-format.ts';
 import { partiesOf } from '../../kernel/call-parties.ts';
@@ -9,6 +8,7 @@ import { pageOfCalls } from './call-search.ts';
 import type { CallPage, CallQuery, CallRef, CallRepository, NewCallRecord, StoredCall } from '../port.ts';
 import { type CallKeys, erasedAmong, wasErased } from './call-keys.ts';
 import type { BlindIndex } from '../privacy/blind-index.ts';
+import { insertRows } from './insert-rows.ts';
 import { attachments, calls, events, legs, turns } from './schema.ts';
 
 export class PostgresCalls implements CallRepository {
@@ -234,32 +234,4 @@ async function insertParts(
     events,
     rowsOf((columns) => [columns.events]),
   );
-}
-
-/**
- * Inserts rows by one statement with one parameter, a JSON document of them all: a parameter for each value costs many times
- * as much, on our side and on the server's, and there may be 65,535 of them at most.
- * @param rows none of them twice; what a row does not have becomes null and not the column's default, unless no row has it
- */
-async function insertRows<Table extends PgTable>(
-  session: Session,
-  table: Table,
-  rows: readonly InferInsertModel<Table>[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  const given = rows.map((row) => new Map<string, unknown>(Object.entries(row)));
-  const used = Object.entries(getTableColumns<PgTable>(table)).filter(([key]) => given.some((row) => row.get(key) !== undefined));
-  const documents = given.map((row) => Object.fromEntries(used.map(([key, { name }]) => [name, asJson(row.get(key))])));
-  const names = sql.raw(used.map(([, { name }]) => `"${name}"`).join(', '));
-  const document = JSON.stringify(documents);
-  await session.execute(
-    sql`INSERT INTO ${table} (${names}) SELECT ${names} FROM json_populate_recordset(NULL::${table}, ${document}::json)`,
-  );
-}
-
-/** A value as the input function of its column's type reads it. */
-function asJson(value: unknown): unknown {
-  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
-  if (typeof value === 'bigint') return String(value);
-  return Array.isArray(value) ? value.map(asJson) : value;
 }

@@ -26,6 +26,6 @@ export function readCursor(text: string | undefined): Cursor | undefined {
 }
 
 /** @throws RangeError */
-export function checkLimit(limit: number): void {
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) throw new RangeError(`limit is 1 to ${MAX_PAGE}`);
+export function checkLimit(limit: number, most = MAX_PAGE): void {
+  if (!Number.isInteger(limit) || limit < 1 || limit > most) throw new RangeError(`limit is 1 to ${most}`);
 }

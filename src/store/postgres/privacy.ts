@@ -1,6 +1,7 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray } from 'drizzle-orm';
+import { type SQL, and, asc, eq, inArray, isNotNull, isNull, lt, not, notInArray, sql } from 'drizzle-orm';
 import type { CallRef, ErasedCall, PrivacyRepository } from '../port.ts';
 import { type CallKeys, type KeyKind, wasErased } from './call-keys.ts';
+import { attempts, consents, dialSubjects, suppressions } from './dialling-schema.ts';
 import { analyses, calls, erasures, events, idempotencyKeys, turns, webhookDeliveries } from './schema.ts';
 import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
 
@@ -37,6 +38,12 @@ export class PostgresPrivacy implements PrivacyRepository {
               .select({ id: erasures.callId })
               .from(erasures)
               .where(and(eq(erasures.tenantId, tenantId), eq(erasures.callId, callId))),
+          )
+          .unionAll(
+            session
+              .select({ id: attempts.id })
+              .from(attempts)
+              .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId))),
           ),
       ),
     );
@@ -44,35 +51,84 @@ export class PostgresPrivacy implements PrivacyRepository {
   }
 
   async callsOf(tenantId: string, number: string): Promise<readonly string[]> {
+    return this.#idsOf(tenantId, number, (session, hash) =>
+      session
+        .select({ id: calls.id })
+        .from(calls)
+        .where(and(eq(calls.tenantId, tenantId), eq(calls.partyHash, hash))),
+    );
+  }
+
+  async attemptsOf(tenantId: string, number: string): Promise<readonly string[]> {
+    return this.#idsOf(tenantId, number, (session, hash) =>
+      session
+        .select({ id: attempts.id })
+        .from(attempts)
+        .where(and(eq(attempts.tenantId, tenantId), eq(attempts.numberHash, hash))),
+    );
+  }
+
+  async #idsOf(
+    tenantId: string,
+    number: string,
+    find: (session: Session, hash: string) => Promise<{ id: string }[]>,
+  ): Promise<readonly string[]> {
     const hash = (await inStoreErrors(this.#keys.index(tenantId))).number(number);
     if (hash === undefined) return [];
-    const rows = await inStoreErrors(
-      this.#tenancy.ask(tenantId, (session) =>
-        session
-          .select({ id: calls.id })
-          .from(calls)
-          .where(and(eq(calls.tenantId, tenantId), eq(calls.partyHash, hash))),
-      ),
-    );
+    const rows = await inStoreErrors(this.#tenancy.ask(tenantId, (session) => find(session, hash)));
     return rows.map(({ id }) => id);
   }
 
-  async erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held'> {
+  async eraseNumber(tenantId: string, number: string, atMs: number): Promise<{ suppressions: number; consents: number }> {
+    const hash = (await inStoreErrors(this.#keys.index(tenantId))).number(number);
+    if (hash === undefined) return { suppressions: 0, consents: 0 };
+    const erasedAtMs = Math.round(atMs);
+    return inStoreErrors(
+      this.#tenancy.atOnce(tenantId, async (tx) => {
+        const kept = await tx
+          .update(suppressions)
+          .set({ personal: null, erasedAtMs })
+          .where(and(eq(suppressions.tenantId, tenantId), eq(suppressions.numberHash, hash), isNotNull(suppressions.personal)))
+          .returning({ list: suppressions.list });
+        const withdrawn = await tx
+          .update(consents)
+          .set({
+            personal: null,
+            numberHash: null,
+            withdrawnAtMs: sql`COALESCE(${consents.withdrawnAtMs}, ${erasedAtMs}::bigint)`,
+          })
+          .where(and(eq(consents.tenantId, tenantId), eq(consents.numberHash, hash)))
+          .returning({ id: consents.id });
+        await tx.delete(dialSubjects).where(and(eq(dialSubjects.tenantId, tenantId), eq(dialSubjects.numberHash, hash)));
+        return { suppressions: kept.length, consents: withdrawn.length };
+      }),
+    );
+  }
+
+  async erase(tenantId: string, callId: string, atMs: number): Promise<ErasedCall | 'held' | 'live'> {
     return this.#destroy(tenantId, callId, ['text', 'audio'], atMs, async (session) => {
       await session.insert(erasures).values({ tenantId, callId, erasedAtMs: atMs }).onConflictDoNothing();
+      await session
+        .update(attempts)
+        .set({ numberHash: null })
+        .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId)));
     });
   }
 
-  async eraseKind(tenantId: string, callId: string, kind: KeyKind, atMs: number): Promise<ErasedCall | 'held'> {
+  async eraseKind(tenantId: string, callId: string, kind: KeyKind, atMs: number): Promise<ErasedCall | 'held' | 'live'> {
     return this.#destroy(tenantId, callId, [kind], atMs, async () => {});
   }
 
   async expired(query: Parameters<PrivacyRepository['expired']>[0]): Promise<readonly CallRef[]> {
     const { kind, endedBeforeMs, botNames, except, limit } = query;
     if (botNames.length === 0 && !except) return [];
-    const chosen = except ? notInArray(calls.botName, [...botNames]) : inArray(calls.botName, [...botNames]);
-    return inStoreErrors(
-      this.#tenancy.owner
+    const of = (column: typeof calls.botName | typeof attempts.botName): SQL | undefined => {
+      if (botNames.length === 0) return undefined;
+      return except ? notInArray(column, [...botNames]) : inArray(column, [...botNames]);
+    };
+    const { owner } = this.#tenancy;
+    const ended = await inStoreErrors(
+      owner
         .select({ tenantId: calls.tenantId, callId: calls.id })
         .from(calls)
         .where(
@@ -80,12 +136,24 @@ export class PostgresPrivacy implements PrivacyRepository {
             isNull(kind === 'audio' ? calls.audioErasedAtMs : calls.textErasedAtMs),
             not(calls.legalHold),
             lt(calls.endedAtMs, endedBeforeMs),
-            botNames.length === 0 ? undefined : chosen,
+            of(calls.botName),
           ),
         )
         .orderBy(asc(calls.endedAtMs))
         .limit(limit),
     );
+    if (kind === 'audio' || ended.length === limit) return ended;
+    // An attempt that nobody answered has no call to go with.
+    const isCall = sql`EXISTS (SELECT FROM ${calls} c WHERE c.tenant_id = ${attempts}.tenant_id AND c.id = ${attempts}.id)`;
+    const unanswered = await inStoreErrors(
+      owner
+        .select({ tenantId: attempts.tenantId, callId: attempts.id })
+        .from(attempts)
+        .where(and(isNull(attempts.textErasedAtMs), lt(attempts.endedAtMs, endedBeforeMs), of(attempts.botName), not(isCall)))
+        .orderBy(asc(attempts.endedAtMs))
+        .limit(limit - ended.length),
+    );
+    return [...ended, ...unanswered];
   }
 
   async #destroy(
@@ -94,7 +162,7 @@ export class PostgresPrivacy implements PrivacyRepository {
     kinds: readonly KeyKind[],
     atMs: number,
     mark: (session: Session) => Promise<void>,
-  ): Promise<ErasedCall | 'held'> {
+  ): Promise<ErasedCall | 'held' | 'live'> {
     return inStoreErrors(
       this.#tenancy.atOnce(tenantId, async (tx) => {
         // A process that writes this call now holds its key: wait for it, so that nothing is written after this.
@@ -112,6 +180,7 @@ export class PostgresPrivacy implements PrivacyRepository {
           .where(isThis)
           .for('update');
         if (found?.legalHold === true) return 'held';
+        if (await isBeingDialled(tx, tenantId, callId, atMs)) return 'live';
         await mark(tx);
         for (const kind of kinds) {
           await this.#keys.destroy(tx, tenantId, callId, kind);
@@ -130,6 +199,20 @@ export class PostgresPrivacy implements PrivacyRepository {
   }
 }
 
+/** Whether the carrier may be dialling for it. An attempt that still waits is cancelled. */
+async function isBeingDialled(tx: Session, tenantId: string, callId: string, atMs: number): Promise<boolean> {
+  const isThis = and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId));
+  const [attempt] = await tx.select({ state: attempts.state }).from(attempts).where(isThis).for('update');
+  if (attempt === undefined || attempt.state === 'ended') return false;
+  if (attempt.state !== 'queued') return true;
+  const ended = { state: 'ended', disposition: 'cancelled', cause: 'erased', leaseOwner: null, leaseUntilMs: null } as const;
+  await tx
+    .update(attempts)
+    .set({ ...ended, endedAtMs: Math.round(atMs) })
+    .where(isThis);
+  return false;
+}
+
 async function eraseText(session: Session, tenantId: string, callId: string, atMs: number): Promise<void> {
   for (const table of [analyses, events, webhookDeliveries, idempotencyKeys]) {
     await session.delete(table).where(and(eq(table.tenantId, tenantId), eq(table.callId, callId)));
@@ -138,6 +221,10 @@ async function eraseText(session: Session, tenantId: string, callId: string, atM
     .update(turns)
     .set({ personal: null })
     .where(and(eq(turns.tenantId, tenantId), eq(turns.callId, callId), isNotNull(turns.personal)));
+  await session
+    .update(attempts)
+    .set({ personal: null, textErasedAtMs: atMs })
+    .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, callId)));
   await session
     .update(calls)
     .set({

@@ -23,11 +23,11 @@ import { COMPRESSED_FORMATS } from '../../audio/recording-format.ts';
  */
 export const offhook = pgSchema('offhook');
 
-const tenant = () => text('tenant_id').notNull();
+export const tenant = () => text('tenant_id').notNull();
 const callId = () => text('call_id').notNull();
-const wallMs = (name: string) => bigint(name, { mode: 'number' });
+export const wallMs = (name: string) => bigint(name, { mode: 'number' });
 /** Sealed bytes. */
-const sealed = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
+export const sealed = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 /** Hashed words: see blind-index.ts. */
 const words = (name: string) =>
   bigint(name, { mode: 'bigint' })
@@ -39,7 +39,7 @@ const words = (name: string) =>
  * Row-level security: the role that looks after one tenant sees the rows of the tenant its transaction has named, and none
  * when it has named nobody. The tables' owner, who migrates and sweeps, sees all. See tenancy.ts.
  */
-const ofTenant = () => {
+export const ofTenant = () => {
   const named = sql`tenant_id = current_setting('app.tenant', true)`;
   return pgPolicy('of_tenant', { using: named, withCheck: named });
 };

@@ -131,6 +131,8 @@ describe.each([
         held: [],
         live: [],
         missing: [],
+        suppressions: 0,
+        consents: 0,
       });
       expect((await records.store.calls.search('default', { limit: 9, number: NUMBER })).calls).toEqual([]);
       const kept = await records.store.calls.get('default', 'kept');
@@ -205,7 +207,14 @@ describe('erasing', () => {
       await writeFile(join(folder.path, 'calls', 'live.json'), JSON.stringify(callRecordOf({ id: 'live' })));
       await keepEndedCall(outbox, undefined, callRecordOf({ id: 'queued' }));
       for (const id of ids) {
-        expect(await eraser.eraseCall('other', id)).toEqual({ erased: [], held: [], live: [], missing: [id] });
+        expect(await eraser.eraseCall('other', id)).toEqual({
+          erased: [],
+          held: [],
+          live: [],
+          missing: [id],
+          suppressions: 0,
+          consents: 0,
+        });
       }
       expect((await readdir(day)).toSorted()).toEqual(ids.map((id) => `${id}.wav`));
       expect([await outbox.names(), (await store.calls.get('default', 'stored'))?.from]).toEqual([
@@ -261,7 +270,7 @@ describe('erasing', () => {
       });
       const payload = { tenantId: 'default', callId: 'call_1' };
       await job({ name: POST_CALL, id: 'j', payload, attempt: 1, isLast: false, signal: AbortSignal.timeout(60_000) });
-      expect(erased).toEqual([{ erased: ['call_1'], held: [], live: [], missing: [] }]);
+      expect(erased).toEqual([{ erased: ['call_1'], held: [], live: [], missing: [], suppressions: 0, consents: 0 }]);
       expect([await readdir(day), await readdir(join(folder.path, 'work'))]).toEqual([[], []]);
       expect(await store.analyses.list('default', 'call_1')).toEqual([]);
     } finally {

@@ -1,0 +1,81 @@
+import type { InferSelectModel } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Attempt, AttemptLease, AttemptNews, NewAttempt } from '../dialling.ts';
+import { storable } from '../storable.ts';
+import type { CallKey, CallKeys } from './call-keys.ts';
+import type { attempts } from './dialling-schema.ts';
+
+/** What an attempt's own row holds under the text key of its call. */
+const personalAttempt = z.object({
+  to: z.string(),
+  variables: z.record(z.string(), z.string()),
+  metadata: z.record(z.string(), z.string()),
+});
+const NOBODY: z.infer<typeof personalAttempt> = { to: '', variables: {}, metadata: {} };
+
+const duties = z.array(z.object({ duty: z.string(), ms: z.number().optional() }));
+
+/** An attempt as columns: what is personal sealed, everything else plain. */
+export function sealAttempt({ to, variables, metadata, cause, ...plain }: NewAttempt, key: CallKey) {
+  return {
+    ...plain,
+    ...inWholeMs(plain),
+    createdAtMs: Math.round(plain.createdAtMs),
+    placeByMs: Math.round(plain.placeByMs),
+    ringTimeoutMs: Math.round(plain.ringTimeoutMs),
+    cause: cause === undefined ? undefined : String(storable(cause)),
+    personal: key.seal('attempt', storable({ to, variables, metadata })),
+  };
+}
+
+/** @param wrapped the text key of its call; null when it was destroyed */
+export function attemptOf(keys: CallKeys, row: InferSelectModel<typeof attempts>, wrapped: Uint8Array | null): Attempt {
+  const { tenantId, id, personal } = row;
+  const opened =
+    personal === null || wrapped === null
+      ? NOBODY
+      : personalAttempt.parse(keys.open(tenantId, id, 'text', wrapped).open('attempt', personal));
+  return {
+    tenantId,
+    id,
+    state: row.state,
+    botName: row.botName,
+    carrier: row.carrier,
+    carrierCallId: row.carrierCallId ?? undefined,
+    campaignId: row.campaignId ?? undefined,
+    contactId: row.contactId ?? undefined,
+    index: row.index,
+    from: row.from,
+    ...opened,
+    ringTimeoutMs: row.ringTimeoutMs,
+    purpose: row.purpose ?? undefined,
+    profile: row.profile,
+    duties: duties.parse(row.duties),
+    decisionSequence: row.decisionSequence,
+    placeByMs: row.placeByMs,
+    createdAtMs: row.createdAtMs,
+    placedAtMs: row.placedAtMs ?? undefined,
+    ringingAtMs: row.ringingAtMs ?? undefined,
+    answeredAtMs: row.answeredAtMs ?? undefined,
+    endedAtMs: row.endedAtMs ?? undefined,
+    answeredBy: row.answeredBy ?? undefined,
+    disposition: row.disposition ?? undefined,
+    cause: row.cause ?? undefined,
+    callBackAtMs: row.callBackAtMs ?? undefined,
+  };
+}
+
+/** The columns of a lease; nothing where the lease stays as it is. Nobody is busy with an attempt that has ended. */
+export function leased({ state }: Pick<Attempt, 'state'>, lease: AttemptLease | undefined) {
+  if (state === 'ended') return { leaseOwner: null, leaseUntilMs: null };
+  return lease === undefined ? {} : { leaseOwner: lease.owner, leaseUntilMs: Math.round(lease.untilMs) };
+}
+
+const TIMES = ['placedAtMs', 'ringingAtMs', 'answeredAtMs', 'endedAtMs', 'callBackAtMs'] as const;
+
+/** The same with whole milliseconds, as the columns are; absent ones stay absent. */
+export function inWholeMs(news: AttemptNews): AttemptNews {
+  const times = TIMES.map((name) => [name, news[name]] as const);
+  const whole = times.flatMap(([name, ms]) => (ms === undefined ? [] : [[name, ms === null ? null : Math.round(ms)] as const]));
+  return { ...news, ...Object.fromEntries(whole) };
+}

@@ -1,0 +1,351 @@
+import { randomBytes } from 'node:crypto';
+import { type SQL, and, asc, desc, eq, gt, gte, inArray, lt, sql } from 'drizzle-orm';
+import type {
+  Attempt,
+  AttemptLease,
+  AttemptNews,
+  AttemptRepository,
+  AttemptState,
+  AttemptTally,
+  Decided,
+  DecisionEntry,
+  KnownOfNumber,
+} from '../dialling.ts';
+import { StoreRecordError, StoreUnavailableError } from '../errors.ts';
+import type { BlindIndex } from '../privacy/blind-index.ts';
+import { storable } from '../storable.ts';
+import { attemptOf, inWholeMs, leased, sealAttempt } from './attempt-rows.ts';
+import { type CallKeys, wrappedTextKey } from './call-keys.ts';
+import { consentsOf } from './consents.ts';
+import { checkLimit, readCursor, writeCursor } from './cursor.ts';
+import { attempts, dialDecisions, dialHeads, dialSubjects } from './dialling-schema.ts';
+import { insertRows } from './insert-rows.ts';
+import { hashOf, listsOf, suppressionsOf } from './suppressions.ts';
+import { type Session, type Tenancy, inStoreErrors } from './tenancy.ts';
+
+/** Entries of the log read at a time. */
+const LOG_PAGE = 1000;
+
+/** No two of as many numbers as there are get the same. */
+const SUBJECT_BYTES = 16;
+
+/** Not written as a parameter, so that the planner sees that the index of attempts that are not over serves. */
+const NOT_OVER = sql`${attempts.state} <> 'ended'`;
+
+/** Of an hour, in milliseconds. */
+const QUARTER = sql.raw('900000');
+
+type Head = Pick<DecisionEntry, 'sequence' | 'hash'>;
+type Asked = Parameters<AttemptRepository['decide']>[1];
+
+export class PostgresAttempts implements AttemptRepository {
+  readonly #tenancy: Tenancy;
+  readonly #keys: CallKeys;
+
+  constructor(tenancy: Tenancy, keys: CallKeys) {
+    this.#tenancy = tenancy;
+    this.#keys = keys;
+  }
+
+  async decide<Result>(
+    tenantId: string,
+    about: Asked,
+    decide: (
+      known: ReadonlyMap<string, KnownOfNumber>,
+      lists: Readonly<Record<string, number>>,
+      head: Head | undefined,
+    ) => Decided<Result>,
+  ): Promise<Result> {
+    const index = await inStoreErrors(this.#keys.index(tenantId));
+    const hashes = new Map(about.numbers.map((number) => [number, hashOf(index, number)]));
+    const asker = { failed: false };
+    const written = this.#tenancy.atOnce(tenantId, async (tx) => {
+      const head = await lockHead(tx, tenantId);
+      const known = await this.#known(tx, tenantId, about, hashes);
+      const lists = await listsOf(tx, tenantId);
+      asker.failed = true;
+      const decided = decide(known, lists, head);
+      checkEntries(tenantId, head, decided.entries);
+      asker.failed = false;
+      await this.#write(tx, tenantId, index, about.lease, decided);
+      return decided.result;
+    });
+    try {
+      return await inStoreErrors(written);
+    } catch (error) {
+      // What the asker threw is no fault of the store.
+      throw asker.failed && error instanceof StoreUnavailableError ? error.cause : error;
+    }
+  }
+
+  async #known(
+    tx: Session,
+    tenantId: string,
+    { campaignId, sinceMs }: Asked,
+    hashes: ReadonlyMap<string, string>,
+  ): Promise<ReadonlyMap<string, KnownOfNumber>> {
+    const all = [...hashes.values()];
+    if (all.length === 0) return new Map();
+    const suppressed = await suppressionsOf(tx, tenantId, all);
+    const consented = await consentsOf(tx, this.#keys, tenantId, all);
+    const subjects = await subjectsOf(tx, tenantId, all);
+    const { rows } = await tx.execute<{
+      number_hash: string;
+      is_being_called: boolean;
+      in_campaign: number;
+      at_ms: number[] | null;
+    }>(sql`
+      SELECT number_hash, bool_or(state <> 'ended') AS is_being_called,
+        (count(*) FILTER (WHERE campaign_id = ${campaignId ?? null}::text))::int AS in_campaign,
+        json_agg(COALESCE(placed_at_ms, created_at_ms)) FILTER (WHERE COALESCE(placed_at_ms, created_at_ms) >= ${Math.floor(sinceMs)}) AS at_ms
+      FROM ${attempts}
+      WHERE tenant_id = ${tenantId} AND number_hash = ANY(${sql.param(all)}::text[])
+        AND (state <> 'ended' OR placed_at_ms IS NOT NULL OR disposition = 'unknown')
+      GROUP BY number_hash`);
+    const called = new Map(rows.map((row) => [row.number_hash, row]));
+    return new Map(
+      Array.from(hashes, ([number, hash]) => [
+        number,
+        {
+          suppressions: suppressed.get(hash) ?? [],
+          consents: consented.get(hash) ?? [],
+          attemptsMs: called.get(hash)?.at_ms ?? [],
+          attemptsInCampaign: called.get(hash)?.in_campaign ?? 0,
+          isBeingCalled: called.get(hash)?.is_being_called ?? false,
+          subject: subjects.get(hash) ?? '',
+        },
+      ]),
+    );
+  }
+
+  async #write(
+    tx: Session,
+    tenantId: string,
+    index: BlindIndex,
+    lease: AttemptLease,
+    { entries, attempts: made }: Decided<unknown>,
+  ): Promise<void> {
+    await insertRows(
+      tx,
+      dialDecisions,
+      entries.map((entry) => ({ ...entry, body: JSON.stringify(entry.body) })),
+    );
+    const keys = await this.#keys.make(
+      tx,
+      tenantId,
+      made.map(({ id }) => id),
+      'text',
+    );
+    const rows = made.map((attempt) => {
+      const key = keys.get(attempt.id);
+      if (key === undefined)
+        throw new StoreRecordError('there is a call with the id of this attempt', { facts: { callId: attempt.id } });
+      return { ...sealAttempt(attempt, key), tenantId, numberHash: hashOf(index, attempt.to), ...leased(attempt, lease) };
+    });
+    await insertRows(tx, attempts, rows);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    await tx.update(dialHeads).set({ sequence: last.sequence, hash: last.hash }).where(eq(dialHeads.tenantId, tenantId));
+  }
+
+  async get(tenantId: string, id: string): Promise<Attempt | undefined> {
+    const [found] = await this.#read(tenantId, and(eq(attempts.tenantId, tenantId), eq(attempts.id, id)), 1);
+    return found;
+  }
+
+  async byCarrierId(tenantId: string, carrier: string, carrierCallId: string): Promise<Attempt | undefined> {
+    const isThis = and(eq(attempts.carrier, carrier), eq(attempts.carrierCallId, carrierCallId));
+    const [found] = await this.#read(tenantId, and(eq(attempts.tenantId, tenantId), isThis), 1);
+    return found;
+  }
+
+  async advance(
+    tenantId: string,
+    id: string,
+    from: readonly AttemptState[],
+    to: AttemptState,
+    news: AttemptNews,
+    lease?: AttemptLease,
+  ): Promise<boolean> {
+    const moved = await inStoreErrors(
+      this.#tenancy.ask(tenantId, (session) =>
+        session
+          .update(attempts)
+          .set({
+            ...inWholeMs(news),
+            ...(news.cause === undefined ? {} : { cause: String(storable(news.cause)) }),
+            ...leased({ state: to }, lease),
+            state: to,
+          })
+          .where(and(eq(attempts.tenantId, tenantId), eq(attempts.id, id), inArray(attempts.state, [...from])))
+          .returning({ id: attempts.id }),
+      ),
+    );
+    return moved.length > 0;
+  }
+
+  async renew(owner: string, untilMs: number): Promise<void> {
+    await inStoreErrors(
+      this.#tenancy.owner
+        .update(attempts)
+        .set({ leaseUntilMs: Math.round(untilMs) })
+        .where(and(NOT_OVER, eq(attempts.leaseOwner, owner))),
+    );
+  }
+
+  async abandoned({ nowMs, limit }: { nowMs: number; limit: number }): Promise<readonly Attempt[]> {
+    const isFree = sql`(${attempts.leaseUntilMs} IS NULL OR ${attempts.leaseUntilMs} <= ${Math.round(nowMs)})`;
+    const rows = await inStoreErrors(
+      this.#tenancy.owner
+        .select({ row: attempts, wrapped: wrappedTextKey('attempts') })
+        .from(attempts)
+        .where(and(NOT_OVER, isFree))
+        .orderBy(asc(attempts.createdAtMs), asc(attempts.id))
+        .limit(limit),
+    );
+    return rows.map(({ row, wrapped }) => attemptOf(this.#keys, row, wrapped));
+  }
+
+  async page(tenantId: string, query: Parameters<AttemptRepository['page']>[1]): ReturnType<AttemptRepository['page']> {
+    const { limit, campaignId, contactId, disposition, number, fromMs, toMs } = query;
+    checkLimit(limit);
+    const before = readCursor(query.before);
+    const hash = number === undefined ? undefined : (await inStoreErrors(this.#keys.index(tenantId))).number(number);
+    if (number !== undefined && hash === undefined) return { attempts: [], next: undefined };
+    const where = and(
+      eq(attempts.tenantId, tenantId),
+      campaignId === undefined ? undefined : eq(attempts.campaignId, campaignId),
+      contactId === undefined ? undefined : eq(attempts.contactId, contactId),
+      disposition === undefined ? undefined : eq(attempts.disposition, disposition),
+      hash === undefined ? undefined : eq(attempts.numberHash, hash),
+      fromMs === undefined ? undefined : gte(attempts.createdAtMs, fromMs),
+      toMs === undefined ? undefined : lt(attempts.createdAtMs, toMs),
+      before === undefined ? undefined : sql`(${attempts.createdAtMs}, ${attempts.id}) < (${before[0]}, ${before[1]})`,
+    );
+    const found = await this.#read(tenantId, where, limit + 1);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
+    return { attempts: page, next: last === undefined ? undefined : writeCursor([last.createdAtMs, last.id]) };
+  }
+
+  async tally(tenantId: string, { campaignId }: { campaignId: string }): Promise<readonly AttemptTally[]> {
+    const quarterMs = sql<number>`(COALESCE(${attempts.placedAtMs}, ${attempts.createdAtMs}) / ${QUARTER} * ${QUARTER})`;
+    const refusal = sql<string | null>`(CASE WHEN ${attempts.disposition} = 'refused' THEN ${attempts.cause} END)`;
+    const { botName, from, disposition, answeredAtMs, endedAtMs } = attempts;
+    const rows = await inStoreErrors(
+      this.#tenancy.ask(tenantId, (session) =>
+        session
+          .select({
+            quarterMs: quarterMs.mapWith(Number),
+            botName,
+            from,
+            disposition,
+            refusal,
+            attempts: sql<number>`count(*)::int`,
+            answered: sql<number>`count(${answeredAtMs})::int`,
+            talkSeconds: sql`COALESCE(sum((${endedAtMs} - ${answeredAtMs}) / 1000), 0)`.mapWith(Number),
+          })
+          .from(attempts)
+          .where(and(eq(attempts.tenantId, tenantId), eq(attempts.campaignId, campaignId)))
+          .groupBy(sql`1, 2, 3, 4, 5`)
+          .orderBy(sql`1, 2, 3, 4, 5`),
+      ),
+    );
+    return rows.map((row) => ({ ...row, disposition: row.disposition ?? undefined, refusal: row.refusal ?? undefined }));
+  }
+
+  async live(): ReturnType<AttemptRepository['live']> {
+    const { tenantId, campaignId, from, carrier } = attempts;
+    const rows = await inStoreErrors(
+      this.#tenancy.owner
+        .select({ tenantId, campaignId, from, carrier, count: sql<number>`count(*)::int` })
+        .from(attempts)
+        .where(NOT_OVER)
+        .groupBy(tenantId, campaignId, from, carrier),
+    );
+    return rows.map((row) => ({ ...row, campaignId: row.campaignId ?? undefined }));
+  }
+
+  async decisionHead(tenantId: string): Promise<Head | undefined> {
+    const { sequence, hash } = dialHeads;
+    const [head] = await inStoreErrors(
+      this.#tenancy.ask(tenantId, (session) =>
+        session.select({ sequence, hash }).from(dialHeads).where(eq(dialHeads.tenantId, tenantId)),
+      ),
+    );
+    return head === undefined || head.sequence === 0 ? undefined : head;
+  }
+
+  async *decisions(tenantId: string): AsyncGenerator<DecisionEntry> {
+    let last: number | undefined;
+    for (;;) {
+      const after = last === undefined ? undefined : gt(dialDecisions.sequence, last);
+      const entries = await inStoreErrors(
+        this.#tenancy.ask(tenantId, (session) =>
+          session
+            .select()
+            .from(dialDecisions)
+            .where(and(eq(dialDecisions.tenantId, tenantId), after))
+            .orderBy(asc(dialDecisions.sequence))
+            .limit(LOG_PAGE),
+        ),
+      );
+      for (const entry of entries) yield { ...entry, body: JSON.parse(entry.body) };
+      last = entries.at(-1)?.sequence;
+      if (entries.length < LOG_PAGE) return;
+    }
+  }
+
+  async #read(tenantId: string, where: SQL | undefined, limit: number): Promise<Attempt[]> {
+    const rows = await inStoreErrors(
+      this.#tenancy.ask(tenantId, (session) =>
+        session
+          .select({ row: attempts, wrapped: wrappedTextKey('attempts') })
+          .from(attempts)
+          .where(where)
+          .orderBy(desc(attempts.createdAtMs), desc(attempts.id))
+          .limit(limit),
+      ),
+    );
+    return rows.map(({ row, wrapped }) => attemptOf(this.#keys, row, wrapped));
+  }
+}
+
+/** Locks the end of the log until the transaction ends, so that a tenant's decisions are made one after another. */
+async function lockHead(tx: Session, tenantId: string): Promise<Head | undefined> {
+  const lock = () => tx.select().from(dialHeads).where(eq(dialHeads.tenantId, tenantId)).for('update');
+  let [head] = await lock();
+  if (head === undefined) {
+    await tx.insert(dialHeads).values({ tenantId, sequence: 0, hash: '' }).onConflictDoNothing();
+    [head] = await lock();
+  }
+  return head === undefined || head.sequence === 0 ? undefined : { sequence: head.sequence, hash: head.hash };
+}
+
+/** @throws TypeError when they do not follow the end of the log, and each other */
+function checkEntries(tenantId: string, head: Head | undefined, entries: readonly DecisionEntry[]): void {
+  let before = head;
+  for (const entry of entries) {
+    const follows =
+      entry.sequence === (before?.sequence ?? 0) + 1 && (before === undefined || entry.previousHash === before.hash);
+    if (!follows || entry.tenantId !== tenantId)
+      throw new TypeError(`entry ${entry.sequence} does not follow the end of the log, ${before?.sequence ?? 0}`);
+    before = entry;
+  }
+}
+
+/** What the log calls these numbers, made where there is nothing yet. */
+async function subjectsOf(tx: Session, tenantId: string, numberHashes: readonly string[]): Promise<Map<string, string>> {
+  const { numberHash, subject } = dialSubjects;
+  const known = await tx
+    .select({ numberHash, subject })
+    .from(dialSubjects)
+    .where(and(eq(dialSubjects.tenantId, tenantId), inArray(numberHash, [...numberHashes])));
+  const found = new Map(known.map((row) => [row.numberHash, row.subject]));
+  const made = [...new Set(numberHashes)]
+    .filter((hash) => !found.has(hash))
+    .map((hash) => ({ tenantId, numberHash: hash, subject: randomBytes(SUBJECT_BYTES).toString('base64url') }));
+  await insertRows(tx, dialSubjects, made);
+  for (const row of made) found.set(row.numberHash, row.subject);
+  return found;
+}

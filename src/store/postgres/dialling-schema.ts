@@ -1,0 +1,152 @@
+import { sql } from 'drizzle-orm';
+import { bigint, index, integer, json, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { ANSWERED_BY } from '../../config/answered-by.ts';
+import { ATTEMPT_STATES, DISPOSITIONS, PURPOSES } from '../dialling.ts';
+import { ofTenant, offhook, sealed, tenant, wallMs } from './schema.ts';
+
+/** The tables of dials. A person is found by the keyed hash of their number (see blind-index.ts). */
+
+const sequence = (name: string) => bigint(name, { mode: 'number' }).notNull();
+const numberHash = () => text('number_hash');
+
+/** Numbers that are not called, by list. Once the person is erased, the entry holds by its hash alone. */
+export const suppressions = offhook.table(
+  'suppressions',
+  {
+    tenantId: tenant(),
+    numberHash: numberHash().notNull(),
+    list: text('list').notNull(),
+    addedAtMs: wallMs('added_at_ms').notNull(),
+    untilMs: wallMs('until_ms'),
+    source: text('source').notNull(),
+    callId: text('call_id'),
+    erasedAtMs: wallMs('erased_at_ms'),
+    /** Number and note, sealed under the master key for this entry alone. */
+    personal: sealed('personal'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.numberHash, table.list] }),
+    index('suppressions_by_time').on(table.tenantId, table.addedAtMs, table.numberHash, table.list),
+    index('suppressions_of_list').on(table.tenantId, table.list, table.addedAtMs, table.numberHash),
+    ofTenant(),
+  ],
+);
+
+/** When a list was obtained, or all numbers were checked against it. */
+export const suppressionLists = offhook.table(
+  'suppression_lists',
+  { tenantId: tenant(), list: text('list').notNull(), obtainedAtMs: wallMs('obtained_at_ms').notNull() },
+  (table) => [primaryKey({ columns: [table.tenantId, table.list] }), ofTenant()],
+);
+
+export const consents = offhook.table(
+  'consents',
+  {
+    tenantId: tenant(),
+    /** Ours, since an erased consent has no number any more. */
+    reference: text('reference').notNull(),
+    numberHash: numberHash(),
+    id: text('id').notNull(),
+    level: text('level', { enum: ['express', 'written'] }).notNull(),
+    purposes: text('purposes', { enum: PURPOSES }).array().notNull(),
+    givenAtMs: wallMs('given_at_ms').notNull(),
+    expiresAtMs: wallMs('expires_at_ms'),
+    withdrawnAtMs: wallMs('withdrawn_at_ms'),
+    /** Number, evidence and registered id, sealed under the master key for this entry alone. */
+    personal: sealed('personal'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.reference] }),
+    uniqueIndex('consents_of_number').on(table.tenantId, table.numberHash, table.id),
+    index('consents_by_time').on(table.tenantId, table.givenAtMs, table.reference),
+    ofTenant(),
+  ],
+);
+
+/** What the log of decisions calls a number: random, so that deleting the row leaves the log's entries about nobody. */
+export const dialSubjects = offhook.table(
+  'dial_subjects',
+  { tenantId: tenant(), numberHash: numberHash().notNull(), subject: text('subject').notNull() },
+  (table) => [primaryKey({ columns: [table.tenantId, table.numberHash] }), ofTenant()],
+);
+
+/** The log of decisions. Tenants' role adds rows and reads them, and may neither change nor delete one. */
+export const dialDecisions = offhook.table(
+  'dial_decisions',
+  {
+    tenantId: tenant(),
+    sequence: sequence('sequence'),
+    atMs: wallMs('at_ms').notNull(),
+    /** JSON as it was hashed, to the character: `jsonb` would refuse some texts, and so would a document of rows. */
+    body: text('body').notNull(),
+    previousHash: text('previous_hash').notNull(),
+    hash: text('hash').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.tenantId, table.sequence] }), ofTenant()],
+);
+
+/** The end of each tenant's log. Whoever decides locks it first, so that decisions of a tenant are made one after another. */
+export const dialHeads = offhook.table(
+  'dial_heads',
+  { tenantId: text('tenant_id').primaryKey(), sequence: sequence('sequence'), hash: text('hash').notNull() },
+  () => [ofTenant()],
+);
+
+/** Dials, by the id of the call that each places. Its called number, variables and metadata lie under the call's text key. */
+export const attempts = offhook.table(
+  'attempts',
+  {
+    tenantId: tenant(),
+    id: text('id').notNull(),
+    state: text('state', { enum: ATTEMPT_STATES }).notNull(),
+    botName: text('bot_name').notNull(),
+    carrier: text('carrier').notNull(),
+    carrierCallId: text('carrier_call_id'),
+    campaignId: text('campaign_id'),
+    contactId: text('contact_id'),
+    index: integer('index').notNull(),
+    /** The tenant's own number, which the log of decisions names too. */
+    from: text('caller_id').notNull(),
+    ringTimeoutMs: integer('ring_timeout_ms').notNull(),
+    purpose: text('purpose', { enum: PURPOSES }),
+    profile: text('profile').notNull(),
+    duties: json('duties').notNull(),
+    decisionSequence: sequence('decision_sequence'),
+    placeByMs: wallMs('place_by_ms').notNull(),
+    createdAtMs: wallMs('created_at_ms').notNull(),
+    placedAtMs: wallMs('placed_at_ms'),
+    ringingAtMs: wallMs('ringing_at_ms'),
+    answeredAtMs: wallMs('answered_at_ms'),
+    endedAtMs: wallMs('ended_at_ms'),
+    answeredBy: text('answered_by', { enum: ANSWERED_BY }),
+    disposition: text('disposition', { enum: DISPOSITIONS }),
+    cause: text('cause'),
+    callBackAtMs: wallMs('call_back_at_ms'),
+    leaseOwner: text('lease_owner'),
+    leaseUntilMs: wallMs('lease_until_ms'),
+    textErasedAtMs: wallMs('text_erased_at_ms'),
+    numberHash: numberHash(),
+    personal: sealed('personal'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.tenantId, table.id] }),
+    index('attempts_recent').on(table.tenantId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst()),
+    index('attempts_of_number').on(table.tenantId, table.numberHash, table.createdAtMs.desc().nullsFirst()),
+    index('attempts_of_campaign')
+      .on(table.tenantId, table.campaignId, table.createdAtMs.desc().nullsFirst(), table.id.desc().nullsFirst())
+      .where(sql`campaign_id IS NOT NULL`),
+    index('attempts_of_contact')
+      .on(table.tenantId, table.contactId)
+      .where(sql`contact_id IS NOT NULL`),
+    index('attempts_by_carrier_id')
+      .on(table.tenantId, table.carrier, table.carrierCallId)
+      .where(sql`carrier_call_id IS NOT NULL`),
+    index('attempts_live')
+      .on(table.leaseOwner, table.leaseUntilMs)
+      .where(sql`state <> 'ended'`),
+    index('attempts_with_text')
+      .on(table.botName, table.endedAtMs)
+      .where(sql`text_erased_at_ms IS NULL`),
+    ofTenant(),
+  ],
+);
