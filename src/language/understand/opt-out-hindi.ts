@@ -43,6 +43,9 @@ export const HINDI_SPELLINGS: Readonly<Record<string, string>> = {
   chalu: 'चालू एक्टिवेट एक्टिव ऑन chalu activate',
   number: 'नंबर नम्बर nambar',
   naam: 'नाम naam',
+  paas: 'पास',
+  kyon: 'क्यों क्यूं क्यूँ kyon kyun kyu',
+  so: 'सो',
   details: 'डिटेल डिटेल्स डाटा डेटा',
   list: 'लिस्ट सूची',
   system: 'सिस्टम डेटाबेस रिकॉर्ड रिकार्ड',
@@ -52,7 +55,7 @@ export const HINDI_SPELLINGS: Readonly<Record<string, string>> = {
   aap: 'आप आपको तुम तुमलोग aap aapko tum',
   aapka: 'आपका आपके आपकी तुम्हारा तुम्हारे तुम्हारी aapka aapke aapki tumhara tumhare',
   main: 'मैं हम main hum',
-  ye: 'यह ये इन ऐसे ऐसा ये सब ye yeh yah in aise',
+  ye: 'यह ये इन ऐसे ऐसा ये सब ye yeh yah aise',
   iss: 'इस iss',
   sare: 'सारे सारी सब सभी sare sab sabhi',
   dobara: 'दोबारा दुबारा dobara dubara',
@@ -150,7 +153,7 @@ export const HINDI_SPELLINGS: Readonly<Record<string, string>> = {
   wo: 'वो वह woh',
   bol: 'बोल',
   di: 'दी दिया दे diya',
-  honge: 'होंगे होगा होगी होना hoga hogi hone',
+  honge: 'होंगे होगा होगी होना hoga hogi hone hona',
   rakho: 'रखो रखिए',
   register: 'रजिस्टर रजिस्टर्ड registered',
   promotional: 'प्रमोशनल प्रोमोशनल',
@@ -213,12 +216,12 @@ export const HINDI_CLASSES: WordClasses = {
   HCONSENT: 'sahmati CONSENT',
   CUT: 'band stop ruko chhod',
   HREMOVE: 'hatao nikalo kaato mitao delete remove block blacklist unsubscribe',
-  FROM: 'iss database paas record aur naam number apni aapki aapka mera list system se mein me par ko please phone mobile wala call calling do not dont jaldi abhi turant yahan ke bhai ye',
-  ACTIVE: 'daalo lagao chalu kar karo rakho hai register activate',
+  FROM: 'kaise iss database paas record aur naam number apni aapki aapka mera list system se mein me par ko please phone mobile wala call calling do not dont jaldi abhi turant yahan ke bhai ye',
+  ACTIVE: 'daalo lagao lag chalu kar karo rakho hai register activate',
 };
 
 /** A limit, or a better way, told after the refusal: `कॉल मत करो बाद में करना`. */
-const LIMITED = ['..5 mein|me|ko|par|mujhe|kal|call|phone|baad|phir karo|karna|kar|kijiye', 'abhi|aaj|kal|LIMIT'];
+const LIMITED = ['wo so|busy', '..5 mein|me|ko|par|mujhe|kal|call|phone|baad|phir karo|karna|kar|kijiye', 'abhi|aaj|kal|LIMIT'];
 
 export const HINDI: readonly OptOutRow[] = [
   {
@@ -226,7 +229,7 @@ export const HINDI: readonly OptOutRow[] = [
     patterns: [
       'HCALL BETWEEN* MAT hi? kiya? KARO',
       'aaj|ab|iss|iske|uske|aage|kal|abhi ke? baad|se ..4 HCALL BETWEEN* MAT hi? kiya? KARO',
-      'mera ^BREAK ko|par HCALL BETWEEN* MAT hi? kiya? KARO',
+      'mera ^BREAK ko|par BETWEEN* HCALL BETWEEN* MAT hi? kiya? KARO',
       'mera . ke number|phone? par|ko BETWEEN* HCALL BETWEEN* MAT hi? kiya? KARO',
       'mera ko HCALL BETWEEN* MAT hi? kiya? KARO',
       'iss number ko|par ..2 HCALL BETWEEN* MAT hi? kiya? KARO',
@@ -234,7 +237,7 @@ export const HINDI: readonly OptOutRow[] = [
       'HCALL BETWEEN* NAHI karna|karo|karoge ..2 LASTING',
       'aap ..3 HCALL BETWEEN* NAHI karoge|karo',
       'accha ..4 HCALL BETWEEN* MAT hi? kiya? KARO',
-      'HCALL BETWEEN* kyon|kyun|क्यों? karte ..2 MAT kiya? KARO',
+      'HCALL BETWEEN* kyon? karte ..2 MAT kiya? KARO',
       'mera|ye|iss number ..3 MAT rakho|lagao|lag|milao',
       'dobara MAT lagao|lag|milao ..2 number',
       'khabardar ..4 HCALL kiya|kar',
@@ -251,6 +254,7 @@ export const HINDI: readonly OptOutRow[] = [
       'mera ghar walon ko HCALL BETWEEN* MAT hi? kiya? KARO',
       'mera gharwalon ko HCALL BETWEEN* MAT hi? kiya? KARO',
       'KIN ko HCALL BETWEEN* MAT hi? kiya? KARO mera',
+      'din mein|me ..2 baar HCALL BETWEEN* MAT hi? kiya? KARO',
       'har LIMIT|baar ..2 HCALL BETWEEN* MAT hi? kiya? KARO',
       'HCALL karne se bacho',
       'HCALL BETWEEN* MAT lagao|lag|ghumao|milao $|LASTING|yahan|mujhe',
@@ -275,6 +279,7 @@ export const HINDI: readonly OptOutRow[] = [
       // कॉल करना बंद करो, ये कॉल कैसे रुकेंगे
       'HCALL BETWEEN* karna|aana|karne CUT ^MAT? ^MAT? DO|honge',
       'HCALL BETWEEN* aana|karna kaise CUT',
+      'HCALL BETWEEN* karna|aana|karne? CUT kyon? nahi kyon? karte|karoge|ho|kiya',
       'call|calls|calling kaise? CUT ^MAT? ^MAT? DO|honge|karne',
       'ye|sare|iss|spam|promotional|marketing ..2 HCALL|calls ko? kaise? CUT',
       'CUT kar|karo|kijiye ..3 call|calls',
@@ -286,7 +291,7 @@ export const HINDI: readonly OptOutRow[] = [
       'dimag|sir MAT khao',
       'dimag ..2 MAT',
       // The list.
-      'mera|iss|ye ..1 number FROM* HREMOVE',
+      'mera|iss|ye ..1 number|no FROM* HREMOVE',
       'mera naam|details FROM* list|system FROM* HREMOVE',
       'mera details FROM* HREMOVE',
       'mera naam aur number FROM* HREMOVE',
@@ -302,8 +307,8 @@ export const HINDI: readonly OptOutRow[] = [
       'CUT bhi? DO DO? yaar? HCALL karna|aana',
       'CUT bhi? DO DO? yaar? ye|sare HCALL',
       'HREMOVE ..1 mujhe FROM* list',
-      'number hatao $|yaar|bhai|ji|please',
-      'mera naam kaato ..2 list',
+      'number hatao DO? DO? $|yaar|bhai|ji|please',
+      'mera naam HREMOVE DO? DO? ..2 list',
       'mera naam|number FROM* list FROM* nahi honge|rakho',
       'mujhe|naam|number FROM* list FROM* MAT rakho',
       'mujhe FROM* list FROM* bahar',
