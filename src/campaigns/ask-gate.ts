@@ -1,0 +1,228 @@
+import { type CallerId, callerIdOf } from '../config/caller-ids.ts';
+import { nearest } from '../config/nearest.ts';
+import type { Clock } from '../kernel/clock.ts';
+import { newId } from '../kernel/ids.ts';
+import type { Attempt, AttemptRepository, DecisionEntry, KnownOfNumber, NewAttempt } from '../store/dialling.ts';
+import type { DialRequest, GatedDial } from './dialling.ts';
+import { DialRequestError } from './errors.ts';
+import { appendEntry, loggedDecision } from './gate/chain.ts';
+import type { DialDecision, DialFacts, Refusal, RefusedDial } from './gate/facts.ts';
+import { mayDial } from './gate/may-dial.ts';
+import { attemptHistoryMs, type DiallingProfile } from './gate/profile.ts';
+import { type NumberZones, readNumber, recipientZones } from './number.ts';
+import type { DiallingProfiles } from './profiles.ts';
+
+export interface DialGateParts {
+  readonly attempts: Pick<AttemptRepository, 'decide'>;
+  readonly profiles: DiallingProfiles;
+  readonly zones: NumberZones;
+  readonly callerIds: readonly CallerId[];
+  readonly clock: Clock;
+  /** Carriers that place calls for us now. */
+  readonly carriers: () => readonly string[];
+  /** The one that is taken where neither request nor caller id names one. */
+  readonly carrier: string | undefined;
+}
+
+/** A yes of the gate holds for so long at most: facts change, and a process may have been away meanwhile. */
+const TERM_MS = 60_000;
+/** When a number that is being called now may be asked for again. */
+const BUSY_RETRY_MS = 60_000;
+
+/** A wish with what does not depend on the moment. */
+interface Asked {
+  readonly request: DialRequest;
+  readonly number: ReturnType<typeof readNumber>;
+  /** What the store knows the number by: E.164, or what was given where that is no number. */
+  readonly to: string;
+  readonly carrier: string;
+  readonly profile: DiallingProfile;
+}
+
+/** Asks the dial gate, and stores what it says. */
+export class DialGate {
+  readonly #parts: DialGateParts;
+
+  constructor(parts: DialGateParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Decides about wishes of one tenant and one campaign, each of another number, in one transaction.
+   * @param lease who is about to place what is allowed
+   * @returns in the order of the requests
+   * @throws DialRequestError before anything is written; StoreUnavailableError
+   */
+  async ask(
+    requests: readonly DialRequest[],
+    lease: { readonly owner: string; readonly untilMs: number },
+  ): Promise<readonly GatedDial[]> {
+    const asked = requests.map((request) => this.#read(request));
+    const [first] = asked;
+    if (first === undefined) return [];
+    const { tenantId, campaign } = first.request;
+    const numbers = asked.map(({ to }) => to);
+    if (new Set(numbers).size < numbers.length) throw new TypeError('each number is asked about once');
+    if (requests.some((each) => each.tenantId !== tenantId || each.campaign?.id !== campaign?.id)) {
+      throw new TypeError('one tenant and one campaign are asked about');
+    }
+    const { clock } = this.#parts;
+    const rules = asked.flatMap(({ request, profile }) => [
+      profile,
+      ...profile.overlays,
+      ...request.narrowing.map((narrowing) => narrowing.rules),
+    ]);
+    const sinceMs = clock.wallMs() - attemptHistoryMs(rules);
+    const about = { numbers, campaignId: campaign?.id, sinceMs, lease };
+    return this.#parts.attempts.decide(tenantId, about, (known, lists, head) => {
+      const nowMs = clock.wallMs();
+      const entries: DecisionEntry[] = [];
+      const attempts: NewAttempt[] = [];
+      const result = asked.map((each): GatedDial => {
+        const ofNumber = known.get(each.to);
+        if (ofNumber === undefined) throw new TypeError('the store tells of every number that it is asked about');
+        const facts = this.#factsOf(each, ofNumber, lists, nowMs);
+        const decision = orBusy(mayDial(facts, each.profile), ofNumber);
+        const entry = appendEntry(entries.at(-1) ?? head, tenantId, nowMs, loggedDecision(facts, decision, ofNumber.subject));
+        entries.push(entry);
+        const attempt = attemptOf(each, decision, entry.sequence, () => termOf(facts, each.profile));
+        attempts.push(attempt);
+        return decision.allowed ? { allowed: true, attempt } : { allowed: false, attempt, refusal: decision };
+      });
+      return { entries, attempts, result };
+    });
+  }
+
+  /** @throws DialRequestError */
+  #read(request: DialRequest): Asked {
+    const { profiles } = this.#parts;
+    const profile = profiles.named(request.profile);
+    if (profile === undefined) {
+      const { names } = profiles;
+      const meant = nearest(request.profile, names);
+      const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
+      throw new DialRequestError(`there is no dialling profile of this name; there are ${names.join(', ')}.${hint}`);
+    }
+    const number = readNumber(request.to);
+    return { request, number, to: 'e164' in number ? number.e164 : request.to, carrier: this.#carrierOf(request), profile };
+  }
+
+  /** @throws DialRequestError */
+  #carrierOf({ carrier, from }: DialRequest): string {
+    const able = this.#parts.carriers();
+    const wanted = carrier ?? callerIdOf(this.#parts.callerIds, from)?.carrier ?? this.#parts.carrier;
+    if (able.length === 0) throw new DialRequestError('no carrier account is configured that could place a call');
+    if (wanted !== undefined && !able.includes(wanted)) {
+      throw new DialRequestError(`the carrier ${wanted} has no account here that could place a call; ${able.join(', ')} has one`);
+    }
+    const [only, ...others] = able;
+    if (wanted === undefined && others.length > 0) {
+      throw new DialRequestError(`the call needs a carrier: ${able.join(' or ')}; dialling.carrier names one for all calls`);
+    }
+    return wanted ?? only ?? '';
+  }
+
+  #factsOf(
+    { request, number, carrier }: Asked,
+    { suppressions, consents, attemptsMs, attemptsInCampaign }: KnownOfNumber,
+    lists: DialFacts['lists'],
+    nowMs: number,
+  ): DialFacts {
+    const { from, callBackAtMs, zone, tenantId, purpose, registrations, narrowing, campaign } = request;
+    return {
+      tenantId,
+      nowMs,
+      number,
+      zones: 'e164' in number ? recipientZones(number, this.#parts.zones, zone) : [],
+      purpose,
+      registrations,
+      consents,
+      suppressions,
+      lists,
+      callerId: from === '' ? undefined : { number: from, isOwn: callerIdOf(this.#parts.callerIds, from, carrier) !== undefined },
+      campaignId: campaign?.id,
+      attemptsMs,
+      attemptsInCampaign,
+      narrowing,
+      callBack: callBackAtMs === undefined ? undefined : { promisedAtMs: callBackAtMs },
+    };
+  }
+}
+
+/** A number that is being called is not called a second time, whatever the profile says. */
+function orBusy(decision: DialDecision, { isBeingCalled }: KnownOfNumber): DialDecision {
+  if (!isBeingCalled) return decision;
+  const busy: Refusal = { refusal: 'too-soon', detail: 'the number is being called now' };
+  const { atMs, profile, overlays, local } = decision;
+  const retryAtMs = atMs + BUSY_RETRY_MS;
+  if (decision.allowed) return { allowed: false, ...busy, refusals: [busy], retryAtMs, atMs, profile, overlays, local };
+  const refused: RefusedDial = { ...decision, refusals: [...decision.refusals, busy] };
+  return decision.retryAtMs === undefined ? refused : { ...refused, retryAtMs: Math.max(retryAtMs, decision.retryAtMs) };
+}
+
+/** Until when a dial that is allowed now stays allowed, as hours close and consents end: at most `TERM_MS`. */
+function termOf(facts: DialFacts, profile: DiallingProfile): number {
+  const isAllowed = (atMs: number): boolean => mayDial({ ...facts, nowMs: atMs }, profile).allowed;
+  let lastMs = facts.nowMs;
+  let firstRefusedMs = facts.nowMs + TERM_MS;
+  if (isAllowed(firstRefusedMs)) return firstRefusedMs;
+  while (firstRefusedMs - lastMs > 1) {
+    const middleMs = Math.floor((lastMs + firstRefusedMs) / 2);
+    if (isAllowed(middleMs)) lastMs = middleMs;
+    else firstRefusedMs = middleMs;
+  }
+  return lastMs;
+}
+
+function attemptOf(
+  { request, to, carrier }: Asked,
+  decision: DialDecision,
+  decisionSequence: number,
+  term: () => number,
+): NewAttempt {
+  const { tenantId, from, botName, variables, metadata, profile, purpose, campaign } = request;
+  const duties = decision.allowed ? decision.duties.map(({ duty, ms }) => ({ duty, ...(ms === undefined ? {} : { ms }) })) : [];
+  const leastRingMs = duties.find(({ duty }) => duty === 'ring-at-least')?.ms ?? 0;
+  const refused = decision.allowed
+    ? { state: 'queued' as const }
+    : { state: 'ended' as const, endedAtMs: decision.atMs, disposition: 'refused' as const, cause: decision.refusal };
+  return {
+    tenantId,
+    id: newId('call'),
+    botName,
+    carrier,
+    campaignId: campaign?.id,
+    contactId: campaign?.contactId,
+    index: campaign?.index ?? 1,
+    from,
+    to,
+    variables,
+    metadata,
+    ringTimeoutMs: Math.max(request.ringTimeoutMs, leastRingMs),
+    purpose,
+    profile,
+    duties,
+    decisionSequence,
+    placeByMs: decision.allowed ? term() : decision.atMs,
+    createdAtMs: decision.atMs,
+    ...refused,
+  };
+}
+
+/** Proof that the gate allowed an attempt and that its yes still holds. A dial needs one, and this is the only way to it. */
+export class DialPermit {
+  readonly attempt: Attempt;
+  /** Makes the class nominal: nothing else has its shape. */
+  readonly #isPermit = true;
+
+  private constructor(attempt: Attempt) {
+    this.attempt = attempt;
+  }
+
+  /** @returns undefined for an attempt that is not queued, or whose term is over */
+  static of(attempt: Attempt, nowMs: number): DialPermit | undefined {
+    const { state, decisionSequence, placeByMs } = attempt;
+    const permit = new DialPermit(attempt);
+    return permit.#isPermit && state === 'queued' && decisionSequence > 0 && nowMs <= placeByMs ? permit : undefined;
+  }
+}

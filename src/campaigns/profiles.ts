@@ -1,0 +1,48 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hasCode } from '../kernel/errors.ts';
+import { type DiallingProfile, DiallingProfileError, loadDiallingProfile, SHIPPED_PROFILES } from './gate/profile.ts';
+
+/** `config/dialling` of the package, for compiled and source files. */
+export const SHIPPED_FOLDER = join(dirname(fileURLToPath(import.meta.url)), '../../config/dialling');
+
+/** The dialling profiles there are, by name: those of a folder, and the shipped ones that it does not have. */
+export class DiallingProfiles {
+  readonly #byName: ReadonlyMap<string, DiallingProfile>;
+
+  private constructor(profiles: readonly DiallingProfile[]) {
+    this.#byName = new Map(profiles.map((profile) => [profile.name, profile]));
+  }
+
+  /**
+   * Reads every `*.yaml` of a folder, which need not exist, and the shipped profiles.
+   * @throws DiallingProfileError with every problem of the first file that has any
+   */
+  static async load(folder: string): Promise<DiallingProfiles> {
+    const files = await readdir(folder).catch((error: unknown) => {
+      if (hasCode(error, 'ENOENT')) return [];
+      throw new DiallingProfileError(folder, [{ key: folder, where: folder, message: `cannot be read: ${String(error)}` }]);
+    });
+    const own = files.filter((file) => file.endsWith('.yaml')).map((file) => file.slice(0, -'.yaml'.length));
+    const profiles: DiallingProfile[] = [];
+    for (const name of new Set([...own.sort(), ...SHIPPED_PROFILES])) {
+      const profile = await loadDiallingProfile(own.includes(name) ? folder : SHIPPED_FOLDER, name);
+      if (profile.name !== name) {
+        const path = join(folder, `${name}.yaml`);
+        const message = `the file ${name}.yaml has a profile of another name`;
+        throw new DiallingProfileError(path, [{ key: 'name', where: path, value: profile.name, message }]);
+      }
+      profiles.push(profile);
+    }
+    return new DiallingProfiles(profiles);
+  }
+
+  named(name: string): DiallingProfile | undefined {
+    return this.#byName.get(name);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#byName.keys()];
+  }
+}
