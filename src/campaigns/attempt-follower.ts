@@ -1,6 +1,5 @@
 import type { OutboundCalls } from '../call/admission/outbound-calls.ts';
-import type { CarrierStatus } from '../carriers/carrier.ts';
-import type { CallControl, DialProgress } from '../carriers/port.ts';
+import type { CallControl, CarrierWitness, DialProgress } from '../carriers/port.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { newId } from '../kernel/ids.ts';
 import { sleep } from '../kernel/waiting.ts';
@@ -14,11 +13,21 @@ import { newsOf, unanswered } from './outcome.ts';
 /** What happened to an attempt, for log, metrics and webhooks. */
 export type AttemptEvent = 'refused' | 'placed' | 'ringing' | 'answered' | 'ended';
 
+/** What a carrier reports on a call that we dialled. */
+export interface DialReport {
+  readonly carrier: string;
+  readonly carrierCallId: string;
+  readonly progress?: DialProgress | undefined;
+  readonly witness?: CarrierWitness | undefined;
+}
+
 export interface FollowerParts {
   readonly attempts: Pick<AttemptRepository, 'get' | 'advance' | 'renew' | 'abandoned'>;
   readonly calls: Pick<CallRepository, 'get'>;
   readonly outbound: OutboundCalls;
   readonly controlOf: (carrier: string) => CallControl | undefined;
+  /** The carrier's id of a call is known: its media socket has to name it. */
+  readonly placed: (carrier: string, callId: string, carrierCallId: string) => void;
   readonly tell: (event: AttemptEvent, attempt: Attempt) => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -120,8 +129,9 @@ export class AttemptFollower {
 
   /** The carrier has taken the order. Its reports may have come before its answer. */
   async taken(attempt: Attempt, carrierCallId: string): Promise<void> {
-    const { attempts, tell } = this.#parts;
-    const { tenantId, id, ringTimeoutMs } = attempt;
+    const { attempts, placed, tell } = this.#parts;
+    const { tenantId, id, carrier, ringTimeoutMs } = attempt;
+    placed(carrier, id, carrierCallId);
     const live = this.watch(attempt, LOOKUP_AFTER_MS[0]);
     if (!(await attempts.advance(tenantId, id, ['placing'], 'placing', { carrierCallId }))) {
       const now = await attempts.get(tenantId, id);
@@ -163,13 +173,13 @@ export class AttemptFollower {
    * A carrier reports on a call that we placed: in any order, more than once, before it has answered the order.
    * @returns false for a call that is not known here
    */
-  async reported(carrier: string, callId: string, status: CarrierStatus): Promise<boolean> {
+  async reported(callId: string, { carrier, carrierCallId, progress, witness }: DialReport): Promise<boolean> {
     const { attempts, outbound } = this.#parts;
     const tenantId = this.#live.get(callId)?.tenantId ?? 'default';
     const attempt = await attempts.get(tenantId, callId);
     if (attempt === undefined || attempt.carrier !== carrier) return false;
-    if (status.witness !== undefined) outbound.witness(callId, status.witness);
-    if (status.progress !== undefined) await this.#progressed(attempt, status.progress, status.carrierCallId);
+    if (witness !== undefined) outbound.witness(callId, witness);
+    if (progress !== undefined) await this.#progressed(attempt, progress, carrierCallId);
     return true;
   }
 

@@ -14,14 +14,11 @@ export interface DialPace {
 
 export interface DiallerParts extends FollowerParts {
   readonly gate: Pick<DialGate, 'ask'>;
-  /** Where the carrier opens the media stream, with a new token, and where it reports. */
-  readonly addressesOf: (call: {
-    readonly carrier: string;
-    readonly callId: string;
-    readonly attachmentId: string;
-    /** For so long the token has to live at least. */
-    readonly ringTimeoutMs: number;
-  }) => Promise<{ readonly streamUrl: string; readonly statusUrl: string }>;
+  /** Where the carrier opens the media stream, with a new token, and where it reports; media is expected from then on. */
+  readonly addressesOf: (
+    dial: { readonly carrier: string; readonly callId: string; readonly attachmentId: string },
+    ringTimeoutMs: number,
+  ) => Promise<{ readonly streamUrl: string; readonly statusUrl: string }>;
   readonly maxDurationMsOf: (botName: string) => number | undefined;
   readonly pace: DialPace;
   /** Concurrent calls at one carrier account. */
@@ -155,7 +152,7 @@ export class CallDialler implements Dialler, AsyncDisposable {
     const late = new AbortController();
     const timer = clock.after(ORDER_WITHIN_MS, () => late.abort(new Error(`no answer within ${ORDER_WITHIN_MS} ms`)));
     try {
-      const addresses = await addressesOf({ carrier, callId, attachmentId, ringTimeoutMs });
+      const addresses = await addressesOf({ carrier, callId, attachmentId }, ringTimeoutMs);
       const order = { callId, from, to, ringTimeoutMs, maxDurationMs, detectMachine, ...addresses };
       const { dialling } = controlOf(carrier) ?? {};
       if (dialling === undefined) throw new CarrierControlError('the carrier places no calls', { retryable: false });

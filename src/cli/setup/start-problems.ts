@@ -3,6 +3,9 @@ import type { Environment } from '../../config/env.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import { nearest } from '../../config/nearest.ts';
 import { type Problem, shown } from '../../config/problem.ts';
+import { DiallingProfileError } from '../../campaigns/gate/profile.ts';
+import { isRegion } from '../../campaigns/number.ts';
+import { DiallingProfiles } from '../../campaigns/profiles.ts';
 import { AnalysisProfileError } from '../../jobs/analysis/errors.ts';
 import { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import { errorText } from '../../kernel/errors.ts';
@@ -36,7 +39,7 @@ export async function startProblems(
     } catch (error) {
       const where = origins.get(key) ?? key;
       const found = value === undefined ? {} : { value: shown(value) };
-      if (error instanceof AnalysisProfileError) problems.push(...error.problems);
+      if (error instanceof AnalysisProfileError || error instanceof DiallingProfileError) problems.push(...error.problems);
       else problems.push({ key, where, ...found, message: errorText(error) });
     }
   };
@@ -54,6 +57,20 @@ export async function startProblems(
     if (!profiles.isOwn) return;
     for (const { profile } of book.profiles) mustBeBots(profile.bots, { key: 'bots', where: `profile ${profile.name}` });
   });
+  const { dialling } = settings;
+  await read('dialling.folder', async () => {
+    const { names } = await DiallingProfiles.load(dialling.folder);
+    if (names.includes(dialling.profile)) return;
+    const meant = nearest(dialling.profile, names);
+    const told = { value: shown(dialling.profile), message: `there is no such profile; there are ${names.join(', ')}` };
+    const place = { key: 'dialling.profile', where: origins.get('dialling.profile') ?? 'dialling.profile' };
+    problems.push({ ...place, ...told, ...(meant === undefined ? {} : { nearest: meant }) });
+  });
+  const region = dialling.defaultRegion;
+  if (region !== undefined && !isRegion(region)) {
+    const place = { key: 'dialling.defaultRegion', where: origins.get('dialling.defaultRegion') ?? 'dialling.defaultRegion' };
+    problems.push({ ...place, value: shown(region), message: 'is not the code of a country whose numbers are known' });
+  }
   const { keepFixtures = '' } = settings.call;
   const kept = keepFixtures.split(',').map((name) => name.trim());
   const keptBots = kept.filter((name) => name !== '' && name !== '*');

@@ -49,6 +49,18 @@ describe('readConfiguration', () => {
 });
 
 describe('readWholeConfiguration', () => {
+  it('reports a dialling profile with a mistake, one that there is not, and a country that there is not', async () => {
+    const dialling = mkdtempSync(join(tmpdir(), 'offhook-dialling-'));
+    const named = { OFFHOOK_DIALLING__PROFILE: 'inn', OFFHOOK_DIALLING__DEFAULT_REGION: 'XX' };
+    expect(await problemsWith({ OFFHOOK_DIALLING__FOLDER: dialling, ...named })).toEqual([
+      expect.stringMatching(/dialling.profile .*"inn": there is no such profile.*Did you mean in\?/u),
+      expect.stringContaining('"XX": is not the code of a country'),
+    ]);
+    writeFileSync(join(dialling, 'ours.yaml'), 'name: ours\nhours: 9\n');
+    const problems = await problemsWith({ OFFHOOK_DIALLING__FOLDER: dialling });
+    expect(problems).toContainEqual(expect.stringMatching(/^hours \(.*ours\.yaml:2\)/u));
+  });
+
   it('finds the shipped configuration sound', async () => {
     expect(await problemsWith({})).toEqual([]);
   });

@@ -1,0 +1,154 @@
+import type { OutboundCall } from '../../../src/call/admission/outbound-calls.ts';
+import type { AttemptEvent } from '../../../src/campaigns/attempt-follower.ts';
+import { CallDialler, LocalPace } from '../../../src/campaigns/dialler.ts';
+import { DialGate } from '../../../src/campaigns/ask-gate.ts';
+import type { DialRequest } from '../../../src/campaigns/dialling.ts';
+import { DiallingProfiles, SHIPPED_FOLDER } from '../../../src/campaigns/profiles.ts';
+import type { CallControl, DialOrder, DialProgress, FoundDial } from '../../../src/carriers/port.ts';
+import { readCallerIds } from '../../../src/config/caller-ids.ts';
+import { silentLogger } from '../../../src/observability/logger.ts';
+import { ManualClock } from '../../../src/sim/manual-clock.ts';
+import type { Attempt } from '../../../src/store/dialling.ts';
+import type { StoredCall } from '../../../src/store/port.ts';
+import { numberZones } from './gate/dial-facts.ts';
+import { MemoryAttempts } from './memory-attempts.ts';
+
+export const PERSON = '+442079460000';
+const CALLER_ID = '+442079460001';
+/** Tuesday noon in London. */
+export const NOON_MS = Date.UTC(2026, 2, 3, 12);
+
+const profiles = await DiallingProfiles.load(SHIPPED_FOLDER);
+
+export function wish(changes: Partial<DialRequest> = {}): DialRequest {
+  return {
+    tenantId: 'default',
+    to: PERSON,
+    from: CALLER_ID,
+    botName: 'reminder',
+    variables: { name: 'Asha' },
+    metadata: {},
+    ringTimeoutMs: 30_000,
+    profile: 'none',
+    registrations: {},
+    narrowing: [],
+    ...changes,
+  };
+}
+
+/** A carrier that answers as it is told to; `orders` are the dials that it got. */
+export class ScriptedCarrier implements CallControl {
+  readonly orders: DialOrder[] = [];
+  readonly hungUp: string[] = [];
+  finds = 0;
+  dial: (order: DialOrder) => Promise<{ carrierCallId: string }> = async ({ callId }) => ({ carrierCallId: `CA-${callId}` });
+  find: () => Promise<FoundDial> = async () => ({ found: 'unknown' });
+  progress: DialProgress | undefined;
+
+  readonly dialling = {
+    capabilities: { callsPerSecond: 1, detectsMachines: true, canFind: true },
+    dial: (order: DialOrder) => {
+      this.orders.push(order);
+      return this.dial(order);
+    },
+    find: () => {
+      this.finds += 1;
+      return this.find();
+    },
+    progressOf: async () => this.progress,
+  };
+
+  async hangUp(carrierCallId: string): Promise<void> {
+    this.hungUp.push(carrierCallId);
+  }
+  async transfer(): Promise<void> {}
+  async sendDigits(): Promise<void> {}
+}
+
+interface BenchOptions {
+  readonly attempts?: MemoryAttempts;
+  readonly carrier?: ScriptedCarrier;
+  readonly clock?: ManualClock;
+  readonly callerIds?: string;
+  readonly callsPerSecond?: number;
+  readonly concurrency?: number;
+  readonly carriers?: readonly string[];
+}
+
+/** A dialler over a store in memory and a scripted carrier, on a clock that is moved by hand. */
+export function diallerBench(options: BenchOptions = {}) {
+  const { attempts = new MemoryAttempts(), carrier = new ScriptedCarrier(), clock = new ManualClock(0, NOON_MS) } = options;
+  const { callerIds = CALLER_ID, callsPerSecond = 1000, concurrency = 100, carriers = ['twilio'] } = options;
+  const held = new Map<string, OutboundCall>();
+  const released: string[] = [];
+  const witnesses: string[] = [];
+  const told: [AttemptEvent, Attempt][] = [];
+  const records = new Map<string, StoredCall>();
+  const outbound = {
+    room: 10,
+    async reserve(call: OutboundCall) {
+      held.set(call.callId, call);
+      return { kind: 'reserved' as const, attachmentId: `att-${call.callId}` };
+    },
+    release(callId: string) {
+      if (held.delete(callId)) released.push(callId);
+    },
+    witness: (_callId: string, witness: string) => void witnesses.push(witness),
+  };
+  const gate = new DialGate({
+    attempts,
+    profiles,
+    zones: numberZones,
+    callerIds: readCallerIds(callerIds).callerIds,
+    carriers: () => carriers,
+    carrier: undefined,
+    clock,
+  });
+  const dialler = new CallDialler({
+    gate,
+    attempts,
+    calls: { get: async (_tenantId, id) => records.get(id) },
+    outbound,
+    controlOf: (name) => (carriers.includes(name) ? carrier : undefined),
+    addressesOf: async ({ callId, attachmentId }) => ({
+      streamUrl: `wss://voice.test/stream/${attachmentId}`,
+      statusUrl: `https://voice.test/status/${callId}`,
+    }),
+    placed: () => undefined,
+    maxDurationMsOf: () => 600_000,
+    pace: new LocalPace(callsPerSecond, clock),
+    concurrency,
+    detectMachine: false,
+    tell: (event, attempt) => void told.push([event, attempt]),
+    clock,
+    logger: silentLogger,
+  });
+  return {
+    dialler,
+    attempts,
+    carrier,
+    clock,
+    outbound,
+    held,
+    released,
+    witnesses,
+    told,
+    records,
+    /** Lets what is due happen, in steps, until a condition holds. */
+    async until(condition: () => boolean, withinMs = 600_000): Promise<void> {
+      for (let waitedMs = 0; !condition(); waitedMs += 250) {
+        if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms`);
+        clock.advance(250);
+        for (let turn = 0; turn < 30; turn += 1) await Promise.resolve();
+      }
+    },
+    /** Asks and places; the attempt as it stands then. */
+    async dial(changes: Partial<DialRequest> = {}) {
+      const [gated] = await dialler.ask([wish(changes)]);
+      if (gated?.allowed !== true) throw new Error(`refused: ${gated?.refusal.detail}`);
+      const { id } = gated.attempt;
+      const placed = await dialler.place('default', id);
+      return { id, placed, now: () => attempts.rows.get(id)?.attempt };
+    },
+  };
+}

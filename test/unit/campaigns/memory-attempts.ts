@@ -1,0 +1,86 @@
+import type {
+  Attempt,
+  AttemptNews,
+  AttemptRepository,
+  AttemptState,
+  Consent,
+  DecisionEntry,
+  KnownOfNumber,
+  Suppression,
+} from '../../../src/store/dialling.ts';
+
+type Lease = { readonly owner: string; readonly untilMs: number };
+
+/** Attempts in memory, for tests of faults that a real store does not have. `down` makes every method fail. */
+export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' | 'advance' | 'renew' | 'abandoned'> {
+  readonly rows = new Map<string, { attempt: Attempt; lease: Lease | undefined }>();
+  readonly log: DecisionEntry[] = [];
+  readonly suppressed = new Map<string, readonly Suppression[]>();
+  readonly consents = new Map<string, readonly Consent[]>();
+  down: Error | undefined;
+
+  #check(): void {
+    if (this.down !== undefined) throw this.down;
+  }
+
+  get all(): readonly Attempt[] {
+    return [...this.rows.values()].map(({ attempt }) => attempt);
+  }
+
+  decide: AttemptRepository['decide'] = async (_tenantId, { numbers, sinceMs, campaignId, lease }, decide) => {
+    this.#check();
+    const known = numbers.map((number): [string, KnownOfNumber] => {
+      const own = this.all.filter(({ to, disposition }) => to === number && disposition !== 'refused');
+      const placed = own.filter(({ placedAtMs, state }) => placedAtMs !== undefined || state === 'queued');
+      const facts = {
+        suppressions: this.suppressed.get(number) ?? [],
+        consents: this.consents.get(number) ?? [],
+        attemptsMs: placed.map(({ placedAtMs, createdAtMs }) => placedAtMs ?? createdAtMs).filter((atMs) => atMs >= sinceMs),
+        attemptsInCampaign: placed.filter((each) => campaignId !== undefined && each.campaignId === campaignId).length,
+        isBeingCalled: own.some(({ state }) => state !== 'ended'),
+        subject: `subject of ${number.length} characters`,
+      };
+      return [number, facts];
+    });
+    const { entries, attempts, result } = decide(new Map(known), {}, this.log.at(-1));
+    this.log.push(...entries);
+    for (const attempt of attempts)
+      this.rows.set(attempt.id, { attempt: { ...attempt }, lease: attempt.state === 'queued' ? lease : undefined });
+    return result;
+  };
+
+  async get(_tenantId: string, id: string): Promise<Attempt | undefined> {
+    this.#check();
+    return this.rows.get(id)?.attempt;
+  }
+
+  async advance(
+    _tenantId: string,
+    id: string,
+    from: readonly AttemptState[],
+    to: AttemptState,
+    news: AttemptNews,
+    lease?: Lease,
+  ): Promise<boolean> {
+    this.#check();
+    const row = this.rows.get(id);
+    if (row === undefined || !from.includes(row.attempt.state)) return false;
+    const facts = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== undefined));
+    row.attempt = { ...row.attempt, ...facts, state: to };
+    row.lease = lease ?? row.lease;
+    return true;
+  }
+
+  async renew(owner: string, untilMs: number): Promise<void> {
+    this.#check();
+    for (const row of this.rows.values()) if (row.lease?.owner === owner) row.lease = { owner, untilMs };
+  }
+
+  async abandoned({ nowMs, limit }: { nowMs: number; limit: number }): Promise<readonly Attempt[]> {
+    this.#check();
+    const left = [...this.rows.values()].filter(
+      ({ attempt, lease }) => attempt.state !== 'ended' && (lease?.untilMs ?? 0) <= nowMs,
+    );
+    return left.slice(0, limit).map(({ attempt }) => attempt);
+  }
+}
