@@ -155,7 +155,8 @@ export class AttemptFollower {
     const whole = { endedAtMs: clock.wallMs(), ...news };
     if (!(await attempts.advance(tenantId, id, from, 'ended', whole))) return false;
     if (this.#live.get(id)?.isUnanswered !== true) this.#forget(id, `the attempt is over: ${news.disposition ?? 'ended'}`);
-    const ended: Attempt = (await attempts.get(tenantId, id)) ?? { ...attempt, ...whole, state: 'ended' };
+    const ended = await attempts.get(tenantId, id);
+    if (ended === undefined) return true;
     tell('ended', ended);
     for (const listener of this.#listeners) listener(ended);
     return true;
@@ -291,10 +292,10 @@ export class AttemptFollower {
     live.isUnanswered = false;
     const isAllowed = DialPermit.of({ ...attempt, state: 'queued' }, clock.wallMs()) !== undefined;
     if (state === 'ended' || campaignId !== undefined || !isAllowed) {
-      await this.end(attempt, ['placing'], { disposition: 'failed', cause: 'not-placed' });
+      await this.end(attempt, ['placing'], { disposition: 'failed', cause: 'not-placed', placedAtMs: null });
       return;
     }
-    if (!(await attempts.advance(tenantId, id, ['placing'], 'queued', {}, this.lease()))) return;
+    if (!(await attempts.advance(tenantId, id, ['placing'], 'queued', { placedAtMs: null }, this.lease()))) return;
     this.#forget(id, 'the carrier has no call of this order');
     await this.#place(tenantId, id);
   }

@@ -1,7 +1,7 @@
 import { CarrierControlError, DialUnknownError } from '../carriers/errors.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { sleep } from '../kernel/waiting.ts';
-import type { Attempt, AttemptState } from '../store/dialling.ts';
+import type { Attempt } from '../store/dialling.ts';
 import { type DialGate, DialPermit } from './ask-gate.ts';
 import { AttemptFollower, type FollowerParts, type LiveAttempt } from './attempt-follower.ts';
 import type { DialRequest, Dialler, GatedDial } from './dialling.ts';
@@ -102,8 +102,8 @@ export class CallDialler implements Dialler, AsyncDisposable {
     if (attempt === undefined || attempt.state === 'ended') return 'over';
     if (attempt.state !== 'queued') return 'elsewhere';
     const { carrier, botName, campaignId, from, to, variables, metadata, duties } = attempt;
-    if (DialPermit.of(attempt, clock.wallMs()) === undefined) return this.#giveUp(attempt, ['queued'], 'cancelled', 'expired');
-    if (controlOf(carrier)?.dialling === undefined) return this.#giveUp(attempt, ['queued'], 'failed', 'no-carrier-account');
+    if (DialPermit.of(attempt, clock.wallMs()) === undefined) return this.#giveUp(attempt, 'cancelled', 'expired');
+    if (controlOf(carrier)?.dialling === undefined) return this.#giveUp(attempt, 'failed', 'no-carrier-account');
     const held = [...this.#follower.live].filter((live) => live.isOurs && live.carrier === carrier);
     if (held.length >= concurrency || outbound.room <= 0) return 'no-room';
     const live = this.#follower.watch(attempt, attempt.placeByMs - clock.wallMs() + 1_000);
@@ -116,12 +116,12 @@ export class CallDialler implements Dialler, AsyncDisposable {
       const call = { callId: id, tenantId, carrier, from, to, botName, variables, metadata, campaignId, duties };
       const reserved = await outbound.reserve(call);
       if (reserved.kind === 'refuse') {
-        if (reserved.cause === 'no-bot') return await this.#giveUp(attempt, ['queued'], 'failed', 'no-bot');
+        if (reserved.cause === 'no-bot') return await this.#giveUp(attempt, 'failed', 'no-bot');
         return 'no-room';
       }
       const placedAtMs = clock.wallMs();
       const permit = DialPermit.of(attempt, placedAtMs);
-      if (permit === undefined) return await this.#giveUp(attempt, ['queued'], 'cancelled', 'expired');
+      if (permit === undefined) return await this.#giveUp(attempt, 'cancelled', 'expired');
       if (!(await attempts.advance(tenantId, id, ['queued'], 'placing', { placedAtMs }, this.#follower.lease()))) {
         return (await attempts.get(tenantId, id))?.state === 'ended' ? 'over' : 'elsewhere';
       }
@@ -163,7 +163,9 @@ export class CallDialler implements Dialler, AsyncDisposable {
       if (error instanceof CarrierControlError) {
         live.isUnanswered = false;
         logger.warn({ callId, carrier, error }, 'carrier did not place a call');
-        return await this.#giveUp(placing, ['placing'], error.retryable ? 'failed' : 'rejected', causeOf(error));
+        const disposition = error.retryable ? 'failed' : 'rejected';
+        await this.#follower.end(placing, ['placing'], { disposition, cause: causeOf(error), placedAtMs: null });
+        return 'over';
       }
       // Also whatever failed behind the order, as the store may: the carrier is asked what became of it.
       const isNews = !(error instanceof DialUnknownError);
@@ -175,13 +177,8 @@ export class CallDialler implements Dialler, AsyncDisposable {
     }
   }
 
-  async #giveUp(
-    attempt: Attempt,
-    from: readonly AttemptState[],
-    disposition: 'failed' | 'rejected' | 'cancelled',
-    cause: string,
-  ): Promise<'over'> {
-    await this.#follower.end(attempt, from, { disposition, cause });
+  async #giveUp(attempt: Attempt, disposition: 'failed' | 'cancelled', cause: string): Promise<'over'> {
+    await this.#follower.end(attempt, ['queued'], { disposition, cause });
     return 'over';
   }
 }

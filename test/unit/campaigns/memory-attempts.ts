@@ -31,7 +31,7 @@ export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' 
     this.#check();
     const known = numbers.map((number): [string, KnownOfNumber] => {
       const own = this.all.filter(({ to, disposition }) => to === number && disposition !== 'refused');
-      const placed = own.filter(({ placedAtMs, state }) => placedAtMs !== undefined || state === 'queued');
+      const placed = own.filter(({ placedAtMs, state }) => placedAtMs !== undefined || state !== 'ended');
       const facts = {
         suppressions: this.suppressed.get(number) ?? [],
         consents: this.consents.get(number) ?? [],
@@ -65,8 +65,10 @@ export class MemoryAttempts implements Pick<AttemptRepository, 'decide' | 'get' 
     this.#check();
     const row = this.rows.get(id);
     if (row === undefined || !from.includes(row.attempt.state)) return false;
-    const facts = Object.fromEntries(Object.entries(news).filter(([, value]) => value !== undefined));
-    row.attempt = { ...row.attempt, ...facts, state: to };
+    const { placedAtMs, ...others } = news;
+    const facts = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
+    const placed = placedAtMs === undefined ? {} : { placedAtMs: placedAtMs ?? undefined };
+    row.attempt = { ...row.attempt, ...facts, ...placed, state: to };
     row.lease = lease ?? row.lease;
     return true;
   }
