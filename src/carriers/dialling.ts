@@ -55,23 +55,23 @@ const LIST_LAG_MS = 120_000;
 
 /**
  * Which of the calls between the two numbers of an order came of it.
- * - Calls that the carrier created outside of the minute after the order are not of it. The carrier's own clock counts.
+ * - Calls that the carrier dates before the order, or longer than `withinMs` after it, are not of it. Its own clock counts.
  * - Exactly one left: that is it. Another program that calls the same number from the same number, on the same account and
  *   in the same minute, would be taken for it.
  * - Several left: unknown, as a wrong one would be ended and reported in place of ours.
  * - None left: surely not placed once `LIST_LAG_MS` have passed since the order, unknown before.
  * @param askedAtMs of the order, on our wall clock
  * @param clocks both wall clocks at one moment, now
+ * @param withinMs how long after the order a call of it may be dated
  */
 export function foundAmong(
   calls: readonly ListedCall[],
   askedAtMs: number,
   clocks: { readonly ours: number; readonly carriers: number },
+  withinMs = CREATED_WITHIN_MS,
 ): FoundDial {
   const askedMs = askedAtMs + clocks.carriers - clocks.ours;
-  const near = calls.filter(
-    ({ createdAtMs }) => createdAtMs >= askedMs - CLOCK_MARGIN_MS && createdAtMs <= askedMs + CREATED_WITHIN_MS,
-  );
+  const near = calls.filter(({ createdAtMs }) => createdAtMs >= askedMs - CLOCK_MARGIN_MS && createdAtMs <= askedMs + withinMs);
   const [call] = near;
   if (near.length === 1 && call !== undefined)
     return { found: 'placed', carrierCallId: call.carrierCallId, progress: call.progress };

@@ -8,7 +8,8 @@ export type WireEvent =
   | { readonly type: 'connected' }
   /** Nothing but a sign of life. */
   | { readonly type: 'alive' }
-  | StreamStarted
+  /** Without a call where the carrier does not say which one it is: the socket's token has to. */
+  | (Omit<StreamStarted, 'carrierCallId'> & { readonly carrierCallId: string | undefined })
   /**
    * Caller audio in the stream's inbound format. `payload` is lent: valid until the next message of any socket is read.
    * `timestampMs` is the carrier's presentation time since stream start.

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../kernel/clock.ts';
 import type { BusinessEvents } from '../observability/events.ts';
-import { maxMessageBytes, type MediaCodec } from './media-codec.ts';
+import { maxMessageBytes, type MediaCodec, type WireEvent } from './media-codec.ts';
 import { takeMessages } from '../websocket/lent-reads.ts';
 import { MediaTime } from './media-time.ts';
 import type { Attachment, CarrierCapabilities, StreamStarted } from './port.ts';
@@ -20,7 +20,10 @@ export interface MediaSocketOptions {
   readonly events: Pick<BusinessEvents, 'messageRejected' | 'messageUnknown'>;
   readonly callId: string;
   readonly attachmentId: string;
-  /** The carrier's call id that this socket was let in for: a start that names another is refused. Undefined where it is not known. */
+  /**
+   * The carrier's call id that this socket was let in for: a start that names another is refused, one that names none is of this
+   * call. Undefined where it is not known.
+   */
   readonly carrierCallId: string | undefined;
   readonly startTimeoutMs: number;
   /** The stream has started. Called at most once, and not after `onAbandoned`. */
@@ -57,12 +60,19 @@ export function acceptMediaSocket(options: MediaSocketOptions): void {
     events.messageRejected({ ...about, problem, count: ++rejectedCount });
     if (phase.name === 'started') phase.attachment.receive({ type: 'rejected', problem });
   };
-  const start = (started: StreamStarted): void => {
-    if (options.carrierCallId !== undefined && started.carrierCallId !== options.carrierCallId) {
+  const start = (found: Extract<WireEvent, { type: 'started' }>): void => {
+    const carrierCallId = found.carrierCallId ?? options.carrierCallId;
+    if (carrierCallId === undefined) {
+      reject('start names no call, and the id of the dialled call is not known yet');
+      abandon(1008, 'start names no call');
+      return;
+    }
+    if (options.carrierCallId !== undefined && carrierCallId !== options.carrierCallId) {
       reject('start names another call than the token of this socket');
       abandon(1008, 'start names another call');
       return;
     }
+    const started: StreamStarted = { ...found, carrierCallId };
     timer.cancel();
     const { attachmentId: id, stream, clock } = options;
     const attachment = new SocketAttachment({ id, carrier, capabilities, codec, started, socket, stream, clock });

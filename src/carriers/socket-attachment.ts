@@ -133,7 +133,7 @@ export class SocketAttachment implements Attachment {
   }
 
   /** An event from the socket. After our own close only what ends the stream is passed on. */
-  receive(event: Exclude<WireEvent, { type: 'ignored' | 'alive' }>): void {
+  receive(event: Exclude<WireEvent, { type: 'ignored' | 'alive' | 'started' }>): void {
     if (this.#over || (this.#closing && event.type !== 'stopped')) return;
     this.#alive = true;
     if (event.type === 'audio')

@@ -15,7 +15,7 @@ const settings = z.object({
     .regex(/^AC[0-9a-fA-F]{32}$/, 'AC and 32 hexadecimal digits')
     .optional()
     .register(settingFacts, {
-      description: 'Twilio account SID, for transfers, keypad digits and hang-ups over the REST API',
+      description: 'Twilio account SID, for outbound calls, transfers, keypad digits and hang-ups over the REST API',
       aliases: ['OFFHOOK_TWILIO_ACCOUNT_SID'],
     }),
   apiUrl: text('https://api.twilio.com', "Base address of Twilio's REST API", {

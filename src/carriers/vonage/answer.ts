@@ -3,16 +3,20 @@ import type { StreamAnswer } from '../carrier.ts';
 import { CALL_FIELD, CONTENT_TYPE } from './codec.ts';
 
 /** The answer documents of the voice webhook (NCCO, developer.vonage.com/voice/voice-api/ncco-reference). */
-type Ncco = readonly Readonly<Record<string, unknown>>[];
+export type Ncco = readonly Readonly<Record<string, unknown>>[];
 
 /**
  * Connects the call to a media socket. Nothing may follow: actions behind a `connect` run as soon as the socket is up, over the bot.
  * Events of the socket are synchronous, so that one that fails can be answered with a sentence.
  */
-export function streamNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer): string {
-  const headers = { [CALL_FIELD]: carrierCallId, 'call-id': callId };
+export function connectNcco({ url, callId, carrierCallId, statusUrl }: StreamAnswer): Ncco {
+  const headers = { ...(carrierCallId === undefined ? {} : { [CALL_FIELD]: carrierCallId }), 'call-id': callId };
   const endpoint = [{ type: 'websocket', uri: url, 'content-type': CONTENT_TYPE, headers }];
-  return text([{ action: 'connect', eventType: 'synchronous', eventUrl: [statusUrl], endpoint }]);
+  return [{ action: 'connect', eventType: 'synchronous', eventUrl: [statusUrl], endpoint }];
+}
+
+export function streamNcco(answer: StreamAnswer): string {
+  return text(connectNcco(answer));
 }
 
 /** @param to a number in E.164 form, or a SIP address */

@@ -13,7 +13,7 @@ const settings = z.object({
     .uuid()
     .optional()
     .register(settingFacts, {
-      description: 'Vonage application ID, for transfers, keypad digits and hang-ups over the REST API',
+      description: 'Vonage application ID, for outbound calls, transfers, keypad digits and hang-ups over the REST API',
       aliases: ['OFFHOOK_VONAGE_APPLICATION_ID'],
     }),
   apiUrl: text('https://api.nexmo.com', "Base address of Vonage's REST API", { aliases: ['OFFHOOK_VONAGE_API_URL'] }),
@@ -85,10 +85,11 @@ export const vonage: Carrier = {
       answers: { contentType: 'application/json; charset=utf-8', stream: streamNcco, say: sayNcco },
     };
   },
-  control(config, { clock }) {
+  control(config, { clock, gatewayUrl }) {
     const { apiUrl, applicationId } = settings.parse(config.settings);
     const [privateKey] = config.secrets['privateKey'] ?? [];
     if (applicationId === undefined || privateKey === undefined) return undefined;
-    return new VonageControl({ apiUrl, applicationId, privateKey }, clock);
+    const eventUrl = (): string => `${gatewayUrl()}/carriers/vonage/status`;
+    return new VonageControl({ apiUrl, applicationId, privateKey, eventUrl }, clock);
   },
 };

@@ -14,7 +14,7 @@ export const CONTENT_TYPE = `audio/l16;rate=${RATE_HZ}`;
 export const FRAME_MS = 20;
 
 const event = z.looseObject({ event: z.string() });
-const connected = z.looseObject({ 'content-type': z.string(), [CALL_FIELD]: z.string().min(1).max(256) });
+const connected = z.looseObject({ 'content-type': z.string(), [CALL_FIELD]: z.string().min(1).max(256).optional() });
 const rateOf = /^audio\/l16;\s*rate=(8000|16000|24000)$/iu;
 const notify = z.object({ payload: z.object({ id: z.string() }) });
 const dtmf = z.object({ digit: z.string().regex(/^[0-9*#A-D]$/u) });
@@ -84,7 +84,8 @@ export class VonageCodec implements MediaCodec {
     if (this.#frameBytes !== 0) return { type: 'rejected', problem: 'second start on one stream; the first one stays in force' };
     const start = connected.safeParse(value);
     const rateHz = start.success ? Number(rateOf.exec(start.data['content-type'])?.[1]) : Number.NaN;
-    if (!start.success) return { type: 'rejected', problem: `start has no content-type, or no ${CALL_FIELD}`, fatal: true };
+    if (!start.success)
+      return { type: 'rejected', problem: `start has no content-type, or no usable ${CALL_FIELD}`, fatal: true };
     if (Number.isNaN(rateHz)) {
       const found = start.data['content-type'].slice(0, 60);
       return {
@@ -100,6 +101,7 @@ export class VonageCodec implements MediaCodec {
       Object.entries(start.data).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
     );
     // A stream has no id of its own: a call has one at a time.
-    return { type: 'started', streamId: carrierCallId, carrierCallId, inbound: format, outbound: format, parameters };
+    const streamId = carrierCallId ?? String(parameters['call-id'] ?? '');
+    return { type: 'started', streamId, carrierCallId, inbound: format, outbound: format, parameters };
   }
 }

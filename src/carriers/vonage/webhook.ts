@@ -2,7 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { Secret } from '../../config/secrets.ts';
 import type { CarrierStatus, SignedBody } from '../carrier.ts';
-import type { InboundCall } from '../port.ts';
+import { unansweredEnd } from '../dialling.ts';
+import type { CarrierWitness, DialProgress, InboundCall } from '../port.ts';
 import { defaultPhrases } from '../../config/bot-phrases.ts';
 import { sayNcco } from './answer.ts';
 
@@ -69,24 +70,86 @@ export function readAnswerWebhook(body: unknown, botName: string | undefined): I
 
 /** Vonage writes numbers without their plus. */
 function e164(number: string): string {
-  return /^[1-9]\d{6,14}$/u.test(number) ? `+${number}` : number;
+  return isNumber(number) ? `+${number}` : number;
 }
 
-const eventBody = z.object({ uuid: z.string().min(1).max(128), status: text, detail: text.optional() });
+function isNumber(text: string | null | undefined): boolean {
+  return /^[1-9]\d{6,14}$/u.test(text ?? '');
+}
+
+const callUuid = z.string().min(1).max(128);
+const eventBody = z.object({
+  uuid: callUuid.optional(),
+  /** In place of `uuid` in events of detection. */
+  call_uuid: callUuid.optional(),
+  status: text,
+  detail: text.nullish(),
+  /** Of the leg that the event is about: a number, or the address of a socket. */
+  to: text.nullish().catch(undefined),
+  sub_state: text.nullish(),
+  sip_code: z.coerce.number().int().min(100).max(699).nullish().catch(undefined),
+});
 const TERMINAL = ['completed', 'failed', 'rejected', 'busy', 'cancelled', 'timeout', 'unanswered'];
 /** Of a socket that could not be opened: the event is synchronous, and the caller hears what is answered. */
 const NOT_CONNECTED = ['failed', 'unanswered'];
+
+/** Reasons of a rejected call that say that its number is none. */
+const NO_NUMBER = 'invalid_number';
+
+/** How far a call has come by its status, in our words; undefined for a status that says nothing of it. */
+export function dialProgress(
+  status: string,
+  { detail, sip }: { readonly detail?: string | undefined; readonly sip?: number | undefined } = {},
+): DialProgress | undefined {
+  const about = { code: detail === undefined || detail === '' ? undefined : detail.slice(0, 100), sip };
+  switch (status) {
+    case 'started':
+      return { state: 'queued' };
+    case 'ringing':
+      return { state: 'ringing' };
+    case 'answered':
+    case 'human':
+    case 'machine':
+      return { state: 'answered' };
+    case 'completed':
+      return { state: 'ended', outcome: 'completed' };
+    case 'busy':
+    case 'failed':
+    case 'cancelled':
+      return unansweredEnd(status, about);
+    case 'rejected':
+      return unansweredEnd(detail === NO_NUMBER ? 'failed' : 'rejected', about);
+    case 'timeout':
+    case 'unanswered':
+      return unansweredEnd('no-answer', about);
+    default:
+      return undefined;
+  }
+}
+
+/** @param subState of a machine; `beep_start` when its greeting is over */
+function witnessOf(status: string, subState: string | null | undefined): CarrierWitness | undefined {
+  if (status === 'human') return 'person';
+  if (status !== 'machine') return undefined;
+  return subState === 'beep_start' ? 'machine-done' : 'machine';
+}
 
 /** Undefined when the event names no call or no status: errors and notifications of other kinds. */
 export function readEventWebhook(body: unknown): CarrierStatus | undefined {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return undefined;
-  const { uuid, status, detail } = parsed.data;
+  const { uuid, call_uuid: alsoUuid, status, to, sub_state: subState } = parsed.data;
+  const carrierCallId = uuid ?? alsoUuid;
+  if (carrierCallId === undefined) return undefined;
+  const detail = parsed.data.detail ?? undefined;
+  const isSocketLost = NOT_CONNECTED.includes(status) && !isNumber(to);
   return {
-    carrierCallId: uuid,
+    carrierCallId,
     status,
     terminal: TERMINAL.includes(status),
-    streamError: NOT_CONNECTED.includes(status) ? (detail ?? status) : undefined,
-    ...(NOT_CONNECTED.includes(status) ? { document: sayNcco(defaultPhrases('en').apology, 'en') } : {}),
+    streamError: isSocketLost ? (detail ?? status) : undefined,
+    progress: dialProgress(status, { detail, sip: parsed.data.sip_code ?? undefined }),
+    witness: witnessOf(status, subState),
+    ...(isSocketLost ? { document: sayNcco(defaultPhrases('en').apology, 'en') } : {}),
   };
 }

@@ -145,3 +145,43 @@ describe('the socket', () => {
     expect((await closed).code).toBe(1008);
   });
 });
+
+describe('the socket of a dialled call', () => {
+  const dial = { carrier: 'vonage', callId: 'call_1', attachmentId: 'att_dial' };
+  const started = { event: 'websocket:connected', 'content-type': 'audio/l16;rate=16000', 'call-id': 'call_1' };
+
+  it('names no call, and is of the one that the carrier reported', async () => {
+    await using gateway = await start();
+    const { streamUrl, statusUrl } = await gateway.streams.forDial(dial, 60_000);
+    const event = { uuid, status: 'ringing', from: '442079460000', to: '447700900000', direction: 'outbound' };
+    expect((await post(gateway, { path: new URL(statusUrl).pathname, body: event })).status).toBe(204);
+    expect(gateway.intake.reported).toMatchObject([{ callId: 'call_1', carrierCallId: uuid, progress: { state: 'ringing' } }]);
+    const socket = await openStream(streamUrl, {});
+    if (!(socket instanceof WebSocket)) throw new Error(`refused with ${socket}`);
+    socket.send(JSON.stringify(started));
+    await expect.poll(() => gateway.intake.attachments.length).toBe(1);
+    expect(gateway.intake.attachments[0]?.attachment.started).toMatchObject({ carrierCallId: uuid, streamId: 'call_1' });
+    socket.close();
+  });
+
+  it('is closed where nobody knows which call of the carrier it is', async () => {
+    await using gateway = await start();
+    const { streamUrl } = await gateway.streams.forDial(dial, 60_000);
+    const socket = await openStream(streamUrl, {});
+    if (!(socket instanceof WebSocket)) throw new Error(`refused with ${socket}`);
+    const closed = closeOf(socket);
+    socket.send(JSON.stringify(started));
+    expect((await closed).reason).toBe('start names no call');
+    expect(gateway.intake.abandoned).toMatchObject([{ callId: 'call_1', attachmentId: 'att_dial' }]);
+  });
+
+  it('is no matter of an event that is replayed under the address of another dial', async () => {
+    await using gateway = await start();
+    for (const callId of ['call_1', 'call_2']) await gateway.streams.forDial({ ...dial, callId }, 60_000);
+    gateway.streams.placed('vonage', 'call_1', uuid);
+    gateway.streams.placed('vonage', 'call_2', 'another');
+    const body = { uuid, status: 'completed', to: '447700900000' };
+    await post(gateway, { path: '/carriers/vonage/status/call_2', body });
+    expect(gateway.intake.reported).toEqual([]);
+  });
+});

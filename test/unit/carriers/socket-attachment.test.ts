@@ -28,7 +28,13 @@ function setUp(dialect: JsonDialect = twilioDialect, socket = new FakeSocket()) 
   const started = codec.readText(JSON.stringify({ event: 'start', start: { streamSid: streamId, callSid: 'CA', mediaFormat } }));
   if (started.type !== 'started') throw new Error(`the start was ${started.type}`);
   expect(started.inbound).toEqual(MULAW_8K);
-  const about = { id: 'att', carrier: 'twilio', capabilities: twilioCapabilities, codec, started };
+  const about = {
+    id: 'att',
+    carrier: 'twilio',
+    capabilities: twilioCapabilities,
+    codec,
+    started: { ...started, carrierCallId: 'CA' },
+  };
   const attachment = new SocketAttachment({ ...about, socket, stream: undefined, clock });
   const heard: MediaEvent[] = [];
   return { socket, clock, attachment, heard, listen: () => attachment.listen((event) => void heard.push(event)) };

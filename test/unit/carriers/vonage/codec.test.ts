@@ -53,7 +53,7 @@ describe('VonageCodec', () => {
   it.each([
     ['a rate that it has not', { ...connected, 'content-type': 'audio/l16;rate=11025' }, true],
     ['another encoding', { ...connected, 'content-type': 'audio/mulaw' }, true],
-    ['no call', { event: 'websocket:connected', 'content-type': 'audio/l16;rate=8000' }, true],
+    ['a call that is no text', { ...connected, 'call-uuid': 7 }, true],
     ['a key before the start', { event: 'websocket:dtmf', digit: '1' }, undefined],
     ['no JSON', 'hello', undefined],
     ['no event', [], undefined],
@@ -61,6 +61,12 @@ describe('VonageCodec', () => {
     const result = new VonageCodec().read(text(message), false);
     expect(result.type).toBe('rejected');
     expect(result).toMatchObject(fatal === undefined ? {} : { fatal });
+  });
+
+  it('starts without a call, as on a dial, by our own id', () => {
+    const { 'call-uuid': _uuid, ...start } = connected;
+    const result = new VonageCodec().read(text({ ...start, 'call-id': 'call_1' }), false);
+    expect(result).toMatchObject({ type: 'started', carrierCallId: undefined, streamId: 'call_1' });
   });
 
   it('refuses a second start, a wrong key, and half a sample, and goes on', () => {

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { foundAmong, type ListedCall } from '../dialling.ts';
+import type { DialCapabilities, Dialling, DialOrder, DialProgress, FoundDial } from '../port.ts';
+import { callPath, type VonageAccount } from './account.ts';
+import { connectNcco } from './answer.ts';
+import { dialProgress } from './webhook.ts';
+
+/** Of the carrier; longer ringing and longer calls are cut to these. */
+const MOST_RINGING_S = 120;
+const MOST_CALL_S = 7_200;
+/** Most that the carrier lists at once, and pages that are read: at three calls a second, those of five minutes. */
+const PAGE_CALLS = 100;
+const MOST_PAGES = 10;
+/** A listed call begins with its answer, which may come after all of the ringing. */
+const STARTED_WITHIN_MS = 60_000 + MOST_RINGING_S * 1000;
+
+const created = z.object({ uuid: z.string().min(1).max(128) });
+const phone = z.object({ number: z.string().catch('') });
+const end = z.union([phone, z.array(phone).transform((ends) => ends[0] ?? { number: '' })]).catch({ number: '' });
+const call = z.object({
+  uuid: z.string(),
+  status: z.string(),
+  direction: z.string().catch(''),
+  from: end,
+  to: end,
+  /** UTC; absent before the answer. */
+  start_time: z.string().nullish().catch(undefined),
+});
+const callPage = z.object({ _embedded: z.object({ calls: z.array(call) }) });
+
+/**
+ * Places calls over `POST /v1/calls` (developer.vonage.com/api/voice) with the NCCO in the order, so that an answered call opens its
+ * socket without another webhook. Orders beyond the account's calls a second are refused (429).
+ */
+export class VonageDialling implements Dialling {
+  readonly capabilities: DialCapabilities = { callsPerSecond: 3, detectsMachines: true, canFind: true };
+  readonly #account: VonageAccount;
+  readonly #eventUrl: () => string;
+
+  /** @param eventUrl where events of the media socket go: they name a call of their own, not the one that is dialled */
+  constructor(account: VonageAccount, eventUrl: () => string) {
+    this.#account = account;
+    this.#eventUrl = eventUrl;
+  }
+
+  async dial(order: DialOrder, signal: AbortSignal): Promise<{ readonly carrierCallId: string }> {
+    const { callId, streamUrl: url } = order;
+    const request = await this.#account.request('POST', '', {
+      to: [{ type: 'phone', number: withoutPlus(order.to) }],
+      from: { type: 'phone', number: withoutPlus(order.from) },
+      ncco: connectNcco({ url, callId, carrierCallId: undefined, statusUrl: this.#eventUrl() }),
+      event_url: [order.statusUrl],
+      event_method: 'POST',
+      ringing_timer: Math.min(MOST_RINGING_S, seconds(order.ringTimeoutMs)),
+      length_timer: Math.min(MOST_CALL_S, seconds(order.maxDurationMs)),
+      // Of the modes of detection, the one that lets the NCCO run meanwhile.
+      ...(order.detectMachine ? { advanced_machine_detection: { behavior: 'continue', mode: 'default' } } : {}),
+    });
+    const { uuid } = await this.#account.rest.dial(request, created, signal);
+    return { carrierCallId: uuid };
+  }
+
+  /**
+   * The carrier keeps nothing of ours with a call, and cannot be asked for those of a number: the newest calls of the application
+   * are read until older ones than the order come, and the order is recognised by its two numbers and its moment (`foundAmong`). The
+   * documents do not say in which order unanswered calls are listed; where the list gives no certainty, the call stays unknown.
+   */
+  async find({ from, to }: Pick<DialOrder, 'from' | 'to'>, askedAtMs: number, signal: AbortSignal): Promise<FoundDial> {
+    const found = new Map<string, ListedCall>();
+    const { clock, rest } = this.#account;
+    for (let index = 0; index < MOST_PAGES; index += 1) {
+      const query = new URLSearchParams({
+        order: 'desc',
+        page_size: String(PAGE_CALLS),
+        record_index: String(index * PAGE_CALLS),
+      });
+      const page = await rest.read(await this.#account.request('GET', `?${query}`), callPage, signal);
+      if (page === undefined) return { found: 'unknown' };
+      const { calls } = page.value._embedded;
+      const clocks = { ours: clock.wallMs(), carriers: page.atWallMs };
+      const askedMs = askedAtMs + clocks.carriers - clocks.ours;
+      for (const each of calls) {
+        const isOurs =
+          each.direction === 'outbound' && each.from.number === withoutPlus(from) && each.to.number === withoutPlus(to);
+        if (isOurs) found.set(each.uuid, listedCall(each, askedMs, clocks.carriers));
+      }
+      const isLast =
+        calls.length < PAGE_CALLS || calls.some(({ start_time: start }) => timeOf(start) < askedMs - STARTED_WITHIN_MS);
+      if (isLast) return foundAmong([...found.values()], askedAtMs, clocks, STARTED_WITHIN_MS);
+    }
+    return { found: 'unknown' };
+  }
+
+  async progressOf(carrierCallId: string, signal: AbortSignal): Promise<DialProgress | undefined> {
+    const request = await this.#account.request('GET', callPath(carrierCallId));
+    const found = await this.#account.rest.read(request, call, signal);
+    return found === undefined ? undefined : dialProgress(found.value.status);
+  }
+}
+
+/** A call that rings has no start yet: it is ours while ours may ring. */
+function listedCall({ uuid, status, start_time: start }: z.output<typeof call>, askedMs: number, nowMs: number): ListedCall {
+  const progress = dialProgress(status) ?? { state: 'queued' as const };
+  const mayRing = progress.state !== 'ended' && nowMs - askedMs <= STARTED_WITHIN_MS;
+  const startedAtMs = timeOf(start);
+  return { carrierCallId: uuid, createdAtMs: Number.isNaN(startedAtMs) && mayRing ? askedMs : startedAtMs, progress };
+}
+
+/** Ms since the epoch of a time with or without its zone, which is UTC; NaN of none. */
+function timeOf(text: string | null | undefined): number {
+  if (text === undefined || text === null) return Number.NaN;
+  return Date.parse(/Z|[+-]\d\d:?\d\d$/u.test(text) ? text : `${text.replace(' ', 'T')}Z`);
+}
+
+/** The carrier writes numbers without their plus. */
+function withoutPlus(number: string): string {
+  return number.replace(/^\+/u, '');
+}
+
+function seconds(ms: number): number {
+  return Math.max(1, Math.ceil(ms / 1000));
+}
