@@ -51,7 +51,7 @@ export interface ContactsOptions {
   /** The column of the time zones; absent: the first of `ZONE_COLUMNS` that the file has, if any. */
   readonly zoneColumn?: string | undefined;
   /** Of files without a byte order mark. */
-  readonly encoding?: 'utf-8' | 'windows-1252';
+  readonly encoding?: 'utf-8' | 'windows-1252' | undefined;
   readonly limits?: Partial<ContactLimits>;
 }
 

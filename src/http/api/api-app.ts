@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveCalls } from '../../call/admission/live-calls.ts';
+import type { CampaignControl } from '../../campaigns/campaign-control.ts';
 import type { AnalysisProfiles } from '../../jobs/analysis/analysis-profiles.ts';
 import type { JobQueue } from '../../jobs/queue/port.ts';
 import type { AuditLog } from '../../jobs/retention/audit-log.ts';
@@ -9,6 +10,8 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Logger } from '../../observability/logger.ts';
 import type { Recordings } from '../../store/objects/recordings.ts';
 import type { Uploads } from '../../store/objects/uploads.ts';
+import type { CampaignRepository, ContactRepository } from '../../store/campaigns.ts';
+import type { AttemptRepository } from '../../store/dialling.ts';
 import type { Store } from '../../store/port.ts';
 import type { ApiKeys, ApiScope, Principal } from './api-keys.ts';
 
@@ -43,6 +46,8 @@ export interface ApiDeps {
   readonly clock: Clock;
   /** Absent where there are no live calls. */
   readonly live?: LiveCallOrders;
+  /** Absent where no campaigns are run. */
+  readonly campaigns?: CampaignOrders | undefined;
 }
 
 /** What the API needs to show live calls and to control them. */
@@ -52,4 +57,15 @@ export interface LiveCallOrders {
   /** The journal of a call that another process of this machine is having. */
   readonly elsewhere: (callId: string) => Promise<unknown>;
   readonly logger: Logger;
+}
+
+/** What the API needs for campaigns. */
+export interface CampaignOrders {
+  readonly control: CampaignControl;
+  readonly campaigns: Pick<CampaignRepository, 'page'>;
+  readonly contacts: Pick<ContactRepository, 'page'>;
+  readonly attempts: Pick<AttemptRepository, 'page'>;
+  readonly audit: Pick<AuditLog, 'add'>;
+  /** Of numbers that are written without `+`. */
+  readonly defaultRegion: string | undefined;
 }

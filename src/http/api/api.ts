@@ -10,6 +10,7 @@ import { analysisRoutes } from './analysis-routes.ts';
 import type { ApiApp, ApiDeps } from './api-app.ts';
 import { ApiGate } from './api-gate.ts';
 import { browsePage, PAGE_POLICY } from './browse-page.ts';
+import { campaignRoutes } from './campaign-routes.ts';
 import { callRoutes } from './call-routes.ts';
 import { servedOnce } from './idempotency.ts';
 import { jobRoutes } from './job-routes.ts';
@@ -64,7 +65,8 @@ export function apiRoutes(app: FastifyInstance, deps: ApiDeps, { maxUploadBytes,
     async (scope: FastifyInstance) => {
       addHooks(scope, deps, new ApiGate({ ...deps, tokens }), { folder: deps.uploadFolder, maxBytes: maxUploadBytes });
       const routes: ApiApp = scope.withTypeProvider<ZodTypeProvider>();
-      for (const add of [callRoutes, liveCallRoutes, analysisRoutes, submissionRoutes, jobRoutes]) add(routes, deps);
+      for (const add of [callRoutes, liveCallRoutes, analysisRoutes, submissionRoutes, campaignRoutes, jobRoutes])
+        add(routes, deps);
     },
     { prefix: '/api' },
   );

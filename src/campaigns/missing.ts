@@ -1,0 +1,128 @@
+import { callerIdOf, type CallerId } from '../config/caller-ids.ts';
+import type { CampaignSettings } from './campaign.ts';
+import type { DialFacts } from './gate/facts.ts';
+import { mayDial } from './gate/may-dial.ts';
+import { type DiallingProfile, holdsFor } from './gate/profile.ts';
+
+/** What a campaign can lack before its first call. */
+export type MissingName =
+  | 'bot-unknown'
+  | 'profile-unknown'
+  | 'carrier-account-missing'
+  | 'identity-missing'
+  | 'callback-number-missing'
+  | 'contacts-missing'
+  // Of the dial gate: it would refuse every call.
+  | 'purpose-missing'
+  | 'caller-id-not-allowed'
+  | 'list-too-old';
+
+export interface Missing {
+  readonly missing: MissingName;
+  /** For people: what is missing, and where it belongs. */
+  readonly detail: string;
+}
+
+/** What there is for a campaign. */
+export interface CampaignMeans {
+  readonly bots: readonly string[];
+  readonly profiles: { readonly named: (name: string) => DiallingProfile | undefined; readonly names: readonly string[] };
+  readonly callerIds: readonly CallerId[];
+  /** Carriers with an account that places calls. */
+  readonly carriers: readonly string[];
+  /** The one that is taken where neither campaign nor caller id names one. */
+  readonly carrier: string | undefined;
+  readonly identityName: string | undefined;
+  readonly callbackNumber: string | undefined;
+}
+
+/** Refusals that do not depend on who is called, or when. */
+const OF_CAMPAIGN = ['purpose-missing', 'caller-id-not-allowed', 'list-too-old'] as const;
+
+/**
+ * Everything that a campaign lacks, so that it is mended at once and not call by call.
+ * @param now.lists when each list was obtained
+ */
+export function missingOf(
+  settings: CampaignSettings,
+  means: CampaignMeans,
+  now: { readonly contacts: number; readonly lists: Readonly<Record<string, number>>; readonly atMs: number },
+): Missing[] {
+  const missing: Missing[] = [];
+  const add = (name: MissingName, detail: string): void => {
+    if (!missing.some((each) => each.missing === name && each.detail === detail)) missing.push({ missing: name, detail });
+  };
+  const { bots, carriers } = means;
+  if (!bots.includes(settings.bot)) add('bot-unknown', `there is no bot ${settings.bot}; there are ${bots.join(', ') || 'none'}`);
+  const profile = means.profiles.named(settings.profile);
+  if (profile === undefined) {
+    add('profile-unknown', `there is no dialling profile ${settings.profile}; there are ${means.profiles.names.join(', ')}`);
+  }
+  for (const from of settings.from) {
+    const carrier = settings.carrier ?? callerIdOf(means.callerIds, from)?.carrier ?? means.carrier;
+    const problem = carrierProblem(carrier, carriers);
+    if (problem !== undefined) add('carrier-account-missing', problem);
+    const callerId = { number: from, isOwn: callerIdOf(means.callerIds, from, carrier) !== undefined };
+    if (!callerId.isOwn) {
+      add('caller-id-not-allowed', `${from} is not among dialling.callerIds (OFFHOOK_DIALLING__CALLER_IDS)`);
+    }
+    if (profile === undefined) continue;
+    for (const [name, detail] of refusedAlways(settings, profile, { ...callerId, isOwn: true }, now)) add(name, detail);
+  }
+  for (const { duty, source } of profile?.duties.filter((each) => holdsFor(each, settings.purpose)) ?? []) {
+    if (duty === 'say-identity-first' && means.identityName === undefined) {
+      add('identity-missing', `the name of the business is said first: set dialling.identityName (${source})`);
+    }
+    if (duty === 'say-callback-number' && means.callbackNumber === undefined) {
+      add('callback-number-missing', `a number to call back is said: set dialling.callbackNumber (${source})`);
+    }
+  }
+  if (now.contacts === 0) add('contacts-missing', 'the campaign has no contacts');
+  return missing;
+}
+
+function carrierProblem(wanted: string | undefined, carriers: readonly string[]): string | undefined {
+  if (carriers.length === 0) return 'no carrier has an account that can place calls';
+  if (wanted !== undefined && !carriers.includes(wanted)) {
+    return `the carrier ${wanted} has no account that can place calls; ${carriers.join(', ')} has one`;
+  }
+  return wanted === undefined && carriers.length > 1
+    ? `several carriers have an account (${carriers.join(', ')}): the campaign or dialling.carrier names one`
+    : undefined;
+}
+
+/** What the gate would say of every number. */
+function refusedAlways(
+  { purpose, registrations }: CampaignSettings,
+  profile: DiallingProfile,
+  callerId: { readonly number: string; readonly isOwn: boolean },
+  { lists, atMs }: { readonly lists: Readonly<Record<string, number>>; readonly atMs: number },
+): [(typeof OF_CAMPAIGN)[number], string][] {
+  const facts: DialFacts = {
+    tenantId: '',
+    nowMs: atMs,
+    number: { reason: 'nobody is called' },
+    zones: [],
+    purpose,
+    registrations,
+    consents: [],
+    suppressions: [],
+    lists,
+    callerId,
+    campaignId: undefined,
+    attemptsMs: [],
+    attemptsInCampaign: 0,
+    narrowing: [],
+    callBack: undefined,
+  };
+  const decision = mayDial(facts, profile);
+  const all = decision.allowed ? [] : decision.refusals;
+  // Without a purpose the rules of all purposes hold, and say things that may not concern the campaign.
+  const unnamed = purpose === undefined ? all.filter(({ refusal }) => refusal === 'purpose-missing') : [];
+  const refusals = unnamed.length > 0 ? unnamed : all;
+  return refusals.flatMap(({ refusal, detail }) =>
+    OF_CAMPAIGN.flatMap((name): [(typeof OF_CAMPAIGN)[number], string][] =>
+      name === refusal ? [[name, name === 'caller-id-not-allowed' ? `${callerId.number}: ${detail}` : detail]] : [],
+    ),
+  );
+}

@@ -1,0 +1,249 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { type Campaign, campaignRef, readCampaign, type WrittenSettings } from '../../campaigns/campaign.ts';
+import { type CampaignChange, CampaignNotReadyError, CampaignStateError } from '../../campaigns/campaign-control.ts';
+import { ContactsFileError, readContactList, readContacts } from '../../campaigns/contacts/read-contacts.ts';
+import { isRegion } from '../../campaigns/number.ts';
+import { reportTable } from '../../campaigns/report.ts';
+import { isTimeZone } from '../../config/time-zone.ts';
+import { csvLines } from '../../jobs/analysis/table.ts';
+import type { AuditEvent } from '../../jobs/retention/audit-log.ts';
+import { readFileParts } from '../../kernel/file-streams.ts';
+import { CAMPAIGN_STATES, CONTACT_STATES } from '../../store/campaigns.ts';
+import { DISPOSITIONS } from '../../store/dialling.ts';
+import { RequestRefused } from '../problem.ts';
+import type { ApiApp, ApiDeps } from './api-app.ts';
+import type { Principal } from './api-keys.ts';
+import {
+  campaignBody,
+  campaignDetailView,
+  campaignView,
+  contactsBody,
+  contactView,
+  erasureView,
+  importView,
+  reportView,
+  viewOfCampaign,
+  viewOfContact,
+  viewOfCounts,
+} from './campaign-views.ts';
+
+const named = z.strictObject({ id: z.string().min(1).max(100) });
+const limit = (most: number) => z.coerce.number().int().min(1).max(most).default(50);
+const disposition = z.enum(DISPOSITIONS);
+const LIST_BYTES = 16_777_216;
+const column = z.string().min(1).max(100).optional();
+
+/** Campaigns: made, given contacts, started, paused, stopped, read, reported on, erased. Each change is written to the audit log. */
+export function campaignRoutes(app: ApiApp, { campaigns: orders }: ApiDeps): void {
+  if (orders === undefined) return;
+  const { control, audit } = orders;
+  const known = async ({ tenantId }: Principal, id: string): Promise<Campaign> => {
+    const campaign = await control.get(tenantId, id);
+    if (campaign === undefined) throw new RequestRefused(404, 'There is no such campaign.');
+    return campaign;
+  };
+  const detailOf = async (campaign: Campaign): Promise<z.output<typeof campaignDetailView>> => ({
+    ...viewOfCampaign(campaign),
+    contacts: viewOfCounts(await control.counts(campaign)),
+    missing: campaign.endedAtMs === undefined ? [...(await control.missing(campaign))] : [],
+    settings: campaign.settings,
+  });
+  const audited = async <Value>({ id: by, tenantId }: Principal, act: string, subject: string, run: () => Promise<Value>) => {
+    const event = { by, tenantId, action: `campaign.${act}`, subject };
+    const note = (outcome: AuditEvent['outcome']): Promise<void> => audit.add({ ...event, outcome });
+    try {
+      const value = await run();
+      await note('done');
+      return value;
+    } catch (error) {
+      const isRefused = error instanceof CampaignStateError || error instanceof CampaignNotReadyError;
+      await note(isRefused ? 'refused' : 'failed');
+      throw isRefused ? new RequestRefused(409, error.message) : error;
+    }
+  };
+
+  app.post(
+    '/campaigns',
+    {
+      config: { scope: 'campaigns:write' },
+      schema: {
+        summary: 'Make a campaign; it calls nobody before it is started',
+        body: campaignBody,
+        response: { 201: campaignDetailView },
+      },
+    },
+    async ({ principal, sent }, reply) => {
+      // As it was sent: its schema, which took it, reads hours into minutes.
+      const written = sent[0] as WrittenSettings;
+      const campaign = await control.create(principal.tenantId, written);
+      await audit.add({
+        by: principal.id,
+        tenantId: principal.tenantId,
+        action: 'campaign.create',
+        subject: campaign.id,
+        outcome: 'done',
+      });
+      reply.header('location', `/api/campaigns/${campaign.id}`);
+      return detailOf(campaign);
+    },
+  );
+  app.get(
+    '/campaigns',
+    {
+      config: { scope: 'campaigns:read' },
+      schema: {
+        summary: 'Campaigns, newest first',
+        querystring: z.strictObject({
+          state: z.enum(CAMPAIGN_STATES).optional(),
+          limit: limit(200),
+          cursor: z.string().max(500).optional(),
+        }),
+        response: { 200: z.object({ campaigns: z.array(campaignView), next: z.string().nullable() }) },
+      },
+    },
+    async ({ principal, query: { state, limit: most, cursor } }) => {
+      const page = await orders.campaigns.page(principal.tenantId, { limit: most, before: cursor, state });
+      const campaigns = page.campaigns.map((stored) => viewOfCampaign(readCampaign(stored)));
+      return { campaigns, next: page.next ?? null };
+    },
+  );
+  app.get(
+    '/campaigns/:id',
+    {
+      config: { scope: 'campaigns:read' },
+      schema: {
+        summary: 'A campaign, how its contacts stand, and what it lacks',
+        params: named,
+        response: { 200: campaignDetailView },
+      },
+    },
+    async ({ principal, params }) => detailOf(await known(principal, params.id)),
+  );
+  app.post(
+    '/campaigns/:id/contacts',
+    {
+      bodyLimit: LIST_BYTES,
+      config: { scope: 'campaigns:write', takesUploads: 'contacts', stored: withoutProblems },
+      schema: {
+        summary:
+          'Add contacts: CSV as the body or in a form, or a list of up to 10,000 as JSON; numbers that it has are not added again',
+        params: named,
+        querystring: z.strictObject({
+          /** ISO 3166 code of numbers without `+`; the setting `dialling.defaultRegion` when absent. */
+          region: z.string().refine(isRegion, 'a region such as IN').optional(),
+          /** Of a file. */
+          numberColumn: column,
+          zoneColumn: column,
+          encoding: z.enum(['utf-8', 'windows-1252']).optional(),
+        }),
+        body: contactsBody,
+        response: { 200: importView },
+      },
+    },
+    async ({ principal, params, query: { region, ...columns }, body }) => {
+      const campaign = await known(principal, params.id);
+      const options = { tenantId: principal.tenantId, defaultRegion: region ?? orders.defaultRegion };
+      const rows =
+        'file' in body
+          ? readContacts(readFileParts(body.file.path), { ...options, ...columns })
+          : readContactList(body.contacts, options);
+      try {
+        return await audited(principal, 'contacts', campaign.id, () => control.addContacts(campaign, rows));
+      } catch (error) {
+        throw error instanceof ContactsFileError ? new RequestRefused(400, error.message) : error;
+      }
+    },
+  );
+  const change = (act: CampaignChange, summary: string): void => {
+    app.post(
+      `/campaigns/:id/${act}`,
+      {
+        config: { scope: 'campaigns:write' },
+        schema: {
+          summary,
+          params: named,
+          /** For people: shown with the campaign's state. */
+          body: z.strictObject({ reason: z.string().trim().min(1).max(200).optional() }),
+          response: { 200: campaignDetailView },
+        },
+      },
+      async ({ principal, params, body: { reason } }) => {
+        const campaign = await known(principal, params.id);
+        return detailOf(await audited(principal, act, campaign.id, () => control.change(campaign, act, reason)));
+      },
+    );
+  };
+  change('start', 'Begin to call; refused with everything that is missing');
+  change('pause', 'Begin no further call; calls under way go on');
+  change('resume', 'Go on calling');
+  change('stop', 'End the campaign for good: contacts that were not reached are cancelled');
+
+  app.get(
+    '/campaigns/:id/contacts',
+    {
+      config: { scope: 'campaigns:read' },
+      schema: {
+        summary: 'Contacts in the order of their addition',
+        params: named,
+        querystring: z.strictObject({
+          state: z.enum(CONTACT_STATES).optional(),
+          disposition: disposition.optional(),
+          limit: limit(1000),
+          cursor: z.coerce.number().int().min(0).optional(),
+        }),
+        response: { 200: z.object({ contacts: z.array(contactView), next: z.string().nullable() }) },
+      },
+    },
+    async ({ principal, params, query: { limit: most, cursor: after, ...filters } }) => {
+      const campaign = await known(principal, params.id);
+      const page = await orders.contacts.page(campaignRef(campaign), { ...filters, limit: most, after });
+      const contacts = page.contacts.map((contact) => viewOfContact(contact, principal));
+      return { contacts, next: page.next === undefined ? null : String(page.next) };
+    },
+  );
+  app.get(
+    '/campaigns/:id/report',
+    {
+      config: { scope: 'campaigns:read' },
+      schema: {
+        summary: 'What came of it by day, hour, bot, caller id and outcome, as JSON or CSV',
+        params: named,
+        querystring: z.strictObject({
+          format: z.enum(['json', 'csv']).default('json'),
+          /** Whose clock days and hours are on; the campaign’s `defaultZone`, else UTC. */
+          zone: z.string().refine(isTimeZone, 'a time zone such as Asia/Kolkata').optional(),
+        }),
+        response: { 200: { content: { 'application/json': { schema: reportView }, 'text/csv': { schema: z.unknown() } } } },
+      },
+    },
+    async ({ principal, params, query: { format, zone } }, reply) => {
+      const report = await control.report(await known(principal, params.id), zone);
+      if (format === 'json') return reply.type('application/json; charset=utf-8').send(report);
+      return reply
+        .type('text/csv; charset=utf-8; header=present')
+        .header('content-disposition', `attachment; filename="campaign-${report.campaign.id}.csv"`)
+        .send(Readable.from([csvLines(reportTable(report))]));
+    },
+  );
+  app.delete(
+    '/campaigns/:id',
+    {
+      config: { scope: 'campaigns:write' },
+      schema: {
+        summary: 'Stop a campaign and destroy the personal data of its contacts and calls; the numbers of its report stay',
+        params: named,
+        response: { 200: erasureView },
+      },
+    },
+    async ({ principal, params }) => {
+      const campaign = await known(principal, params.id);
+      return audited(principal, 'erase', campaign.id, () => control.erase(campaign));
+    },
+  );
+}
+
+/** Reasons of bad rows may have words of a file. */
+function withoutProblems(answer: unknown): unknown {
+  return typeof answer === 'object' && answer !== null ? { ...answer, problems: [] } : answer;
+}
